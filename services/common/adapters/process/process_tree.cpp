@@ -1,0 +1,113 @@
+#include "services/common/adapters/process/process_tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace zbs::process {
+namespace {
+
+struct Stat {
+    char state;
+    pid_t parent;
+    std::uint64_t start_time;
+};
+
+std::optional<Stat> read_stat(pid_t pid) {
+    const auto text = read_file("/proc/" + std::to_string(pid) + "/stat", 4096);
+    if (!text) return std::nullopt;
+    const std::size_t name_end = text->rfind(')');  // the name may hold spaces and brackets
+    if (name_end == std::string::npos || name_end + 2 >= text->size()) return std::nullopt;
+    const char* rest = text->c_str() + name_end + 2;
+    Stat stat{rest[0], 0, 0};
+    char* end = nullptr;
+    stat.parent = static_cast<pid_t>(std::strtol(rest + 1, &end, 10));
+    for (int field = 5; field <= 22; ++field) {
+        if (field == 22) stat.start_time = std::strtoull(end, &end, 10);
+        else std::strtoll(end, &end, 10);
+    }
+    return stat;
+}
+
+}  // namespace
+
+std::optional<std::string> read_file(const std::string& path, std::size_t limit) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return std::nullopt;
+    std::string text;
+    char chunk[4096];
+    while (text.size() < limit) {
+        const ssize_t got = read(fd, chunk, std::min(sizeof chunk, limit - text.size()));
+        if (got <= 0) break;
+        text.append(chunk, static_cast<std::size_t>(got));
+    }
+    close(fd);
+    return text;
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+    const std::string temporary = path + ".new";
+    const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) return false;
+    const bool good = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
+    close(fd);
+    return good && rename(temporary.c_str(), path.c_str()) == 0;
+}
+
+std::optional<ProcessRef> find_process(pid_t pid) {
+    const auto stat = read_stat(pid);
+    if (!stat || stat->state == 'Z' || stat->state == 'X') return std::nullopt;
+    return ProcessRef{pid, stat->start_time};
+}
+
+bool is_alive(const ProcessRef& process) { return process.pid > 0 && find_process(process.pid) == process; }
+
+bool send_signal(const ProcessRef& process, int signal) {
+    const int fd = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));
+    if (fd < 0) return false;
+    // The descriptor is bound to whatever has the number now; only then is the start time compared.
+    const bool sent = is_alive(process) && syscall(SYS_pidfd_send_signal, fd, signal, nullptr, 0) == 0;
+    close(fd);
+    return sent;
+}
+
+std::string step_variable(const std::string& operation) {
+    std::string name = "ZBS_STEP_" + operation;
+    for (char& c : name) {
+        if (c == '-') c = '_';
+    }
+    return name;
+}
+
+std::vector<ProcessRef> find_marked(const std::string& variable, pid_t parent) {
+    std::vector<ProcessRef> found;
+    DIR* proc = opendir("/proc");
+    if (proc == nullptr) return found;
+    const std::string mark = variable + "=";
+    while (const dirent* entry = readdir(proc)) {
+        const pid_t pid = static_cast<pid_t>(std::atoi(entry->d_name));
+        if (pid <= 1 || pid == getpid()) continue;
+        const auto stat = read_stat(pid);
+        if (!stat || stat->state == 'Z' || stat->state == 'X') continue;
+        bool belongs = parent > 0 && stat->parent == parent;
+        if (!belongs) {
+            const auto environment = read_file("/proc/" + std::to_string(pid) + "/environ", 4 * 1024 * 1024);
+            if (environment) {
+                const std::size_t at = environment->find(mark);
+                belongs = at != std::string::npos && (at == 0 || (*environment)[at - 1] == '\0' ||
+                                                      environment->find('\0' + mark) != std::string::npos);
+            }
+        }
+        if (belongs) found.push_back({pid, stat->start_time});
+    }
+    closedir(proc);
+    return found;
+}
+
+}  // namespace zbs::process

@@ -1,0 +1,35 @@
+#pragma once
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace zbs::process {
+
+/// A process that cannot be mistaken for a later one with the same number.
+struct ProcessRef {
+    pid_t pid = 0;
+    std::uint64_t start_time = 0;  ///< clock ticks since boot, /proc/PID/stat field 22
+    bool operator==(const ProcessRef&) const = default;
+};
+
+/// The process `pid` as it is now; nothing where it is gone or a zombie.
+std::optional<ProcessRef> find_process(pid_t pid);
+bool is_alive(const ProcessRef& process);
+/// Signals exactly this process (pidfd); false where it is gone.
+bool send_signal(const ProcessRef& process, int signal);
+
+/// The variable that every process of a step carries in its environment, so that none gets away by leaving its parent.
+std::string step_variable(const std::string& operation);
+/// All live processes of this user with `variable` in their environment, and all children of `parent` where > 0; never
+/// the caller itself. O(processes on the host).
+std::vector<ProcessRef> find_marked(const std::string& variable, pid_t parent);
+
+/// Writes `text` to `path` by way of a temporary file and rename, synced.
+bool write_file(const std::string& path, const std::string& text);
+/// At most `limit` bytes of a small file; nothing where it cannot be read.
+std::optional<std::string> read_file(const std::string& path, std::size_t limit = 64 * 1024);
+
+}  // namespace zbs::process

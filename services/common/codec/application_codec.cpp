@@ -1,0 +1,265 @@
+#include <algorithm>
+#include <set>
+
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/words.hpp"
+
+namespace zbs::codec {
+namespace {
+
+Json encode_environment(const std::vector<std::pair<std::string, std::string>>& environment) {
+    Json json = Json::object();
+    for (const auto& [name, value] : environment) json[name] = value;
+    return json;
+}
+
+std::vector<std::pair<std::string, std::string>> read_environment(JsonReader& in, const char* key) {
+    std::vector<std::pair<std::string, std::string>> environment;
+    const Json& json = in.object(key);
+    if (json.size() > static_cast<std::size_t>(limits::kMaxEnvironment)) {
+        in.fail(key, "has more than " + std::to_string(limits::kMaxEnvironment) + " variables");
+        return environment;
+    }
+    std::size_t total = 0;
+    for (auto it = json.begin(); it != json.end() && in.ok(); ++it) {
+        const std::string at = std::string(key) + "/" + it.key();
+        if (it.key().empty() || it.key().find_first_of(std::string("=\0", 2)) != std::string::npos) in.fail(at, "is no name of a variable");
+        if (!it->is_string() || it->get_ref<const std::string&>().find('\0') != std::string::npos) {
+            in.fail(at, "must be a string without NUL");
+            break;
+        }
+        total += it.key().size() + it->get_ref<const std::string&>().size();
+        environment.emplace_back(it.key(), it->get<std::string>());  // a json object is sorted by name
+    }
+    if (total > 1024 * 1024) in.fail(key, "is larger than 1 MiB");
+    return environment;
+}
+
+Json encode_parts(const std::vector<ApplicationPart>& parts) {
+    Json json = Json::array();
+    for (const ApplicationPart& part : parts) {
+        json.push_back({{"id", to_string(part.id)}, {"zone", part.zone}, {"ranks", part.ranks}, {"status", encode(part.status)}});
+    }
+    return json;
+}
+
+Result<std::vector<ApplicationPart>> decode_parts(JsonReader& in, const char* key) {
+    std::vector<ApplicationPart> parts;
+    const Json& json = in.array(key, limits::kMaxZonesInRegistry);
+    for (std::size_t i = 0; i < json.size() && in.ok(); ++i) {
+        const std::string at = in.pointer_of(std::string(key) + "/" + std::to_string(i));
+        JsonReader p(json[i], at);
+        ApplicationPart part{read_id<PartId>(p, "id"), read_name(p, "zone"), read_ranks(p, "ranks"), {}};
+        Result<PartStatus> status = decode_part_status(p.object("status"), at + "/status");
+        if (!p.ok()) return p.error();
+        if (!status) return status.error();
+        part.status = *std::move(status);
+        Result<ApplicationPart> done = p.finish(std::move(part));
+        if (!done) return done.error();
+        parts.push_back(*std::move(done));
+    }
+    return parts;
+}
+
+Json encode_history(const std::vector<StateChange>& history) {
+    Json json = Json::array();
+    for (const StateChange& change : history) json.push_back({{"state", to_string(change.state)}, {"at_us", to_microseconds(change.at)}});
+    return json;
+}
+
+}  // namespace
+
+Json encode(const ApplicationRequest& request) {
+    Json json = {{"id", to_string(request.id)},
+                 {"ranks", request.ranks},
+                 {"argv", request.argv},
+                 {"directory", request.directory},
+                 {"environment", encode_environment(request.environment)},
+                 {"walltime_s", to_seconds(request.walltime)},
+                 {"mapper", request.mapper},
+                 {"seed", request.seed},
+                 {"zones", request.zones},
+                 {"profile", request.profile},
+                 {"use_profile", request.use_profile}};
+    if (request.model) json["model"] = encode(*request.model);
+    return json;
+}
+
+Result<ApplicationRequest> decode_application_request(const Json& json) {
+    JsonReader in(json);
+    ApplicationRequest request;
+    request.id = read_id<ApplicationId>(in, "id");
+    request.ranks = static_cast<int>(in.integer("ranks", 1, limits::kMaxRanks));
+    request.argv = in.texts("argv", limits::kMaxArguments, limits::kMaxArgumentBytes);
+    if (in.ok() && (request.argv.empty() || request.argv[0].empty())) in.fail("argv", "must name a program");
+    request.directory = in.text("directory", limits::kMaxPathBytes);
+    if (in.ok() && !request.directory.starts_with('/')) in.fail("directory", "must be an absolute path");
+    if (in.has("environment")) request.environment = read_environment(in, "environment");
+    request.walltime = in.has("walltime_s") ? in.seconds("walltime_s", static_cast<double>(limits::kMaxWalltimeSeconds))
+                                            : Duration{std::chrono::hours{1}};
+    if (in.ok() && request.walltime < std::chrono::seconds{1}) in.fail("walltime_s", "must be at least 1 second");
+    if (in.has("model")) {
+        Result<ApplicationModel> model = decode_model(in.object("model"), in.pointer_of("model"));
+        if (!in.ok()) return in.error();
+        if (!model) return model.error();
+        request.model = *std::move(model);
+        if (request.model->graph.task_count() != request.ranks) {
+            in.fail("model/ranks", "is " + std::to_string(request.model->graph.task_count()) + ", but the application has " +
+                                       std::to_string(request.ranks) + " ranks");
+        }
+    }
+    request.mapper = in.text_or("mapper", "hier", 64);
+    request.seed = static_cast<std::uint64_t>(in.integer_or("seed", 1, 0, INT64_MAX));
+    if (in.has("zones")) request.zones = in.texts("zones", limits::kMaxZonesInRegistry, 1 << 20);
+    request.profile = in.boolean_or("profile", true);
+    request.use_profile = in.boolean_or("use_profile", true);
+    return in.finish(std::move(request));
+}
+
+Json encode(const ApplicationPlan& plan) {
+    Json zones = Json::array();
+    for (const ZoneVerdict& v : plan.zones) {
+        zones.push_back({{"zone", v.zone}, {"processors", v.processors}, {"ranks", v.ranks}, {"reason", v.reason}});
+    }
+    Json json = {{"profile", plan.profile},
+                 {"clusters", plan.clusters},
+                 {"zone_of_cluster", plan.zone_of_cluster},
+                 {"zone_of_rank", plan.zone_of_rank},
+                 {"zones", std::move(zones)},
+                 {"round", plan.round}};
+    if (plan.crossing_bytes) json["crossing_bytes"] = *plan.crossing_bytes;
+    if (plan.crossing_bytes_block) json["crossing_bytes_block"] = *plan.crossing_bytes_block;
+    if (plan.crossing_bytes_round_robin) json["crossing_bytes_round_robin"] = *plan.crossing_bytes_round_robin;
+    return json;
+}
+
+Result<ApplicationPlan> decode_application_plan(const Json& json, const std::string& pointer) {
+    JsonReader in(json, pointer);
+    ApplicationPlan plan;
+    plan.profile = in.text("profile", 64);
+    const Json& clusters = in.array("clusters", limits::kMaxRanks);
+    for (std::size_t i = 0; i < clusters.size() && in.ok(); ++i) {
+        std::vector<TaskIndex> cluster;
+        if (!clusters[i].is_array()) in.fail("clusters/" + std::to_string(i), "must be an array of ranks");
+        for (std::size_t k = 0; k < clusters[i].size() && in.ok(); ++k) {
+            if (!clusters[i][k].is_number_unsigned() || clusters[i][k].get<std::uint64_t>() >= limits::kMaxRanks) {
+                in.fail("clusters/" + std::to_string(i) + "/" + std::to_string(k), "must be a rank");
+                break;
+            }
+            cluster.push_back(clusters[i][k].get<TaskIndex>());
+        }
+        plan.clusters.push_back(std::move(cluster));
+    }
+    plan.zone_of_cluster = in.texts("zone_of_cluster", limits::kMaxRanks, 1 << 27);
+    plan.zone_of_rank = in.texts("zone_of_rank", limits::kMaxRanks, 1 << 27);
+    const Json& zones = in.array("zones", limits::kMaxZonesInRegistry);
+    for (std::size_t i = 0; i < zones.size() && in.ok(); ++i) {
+        JsonReader z(zones[i], in.pointer_of("zones/" + std::to_string(i)));
+        ZoneVerdict verdict{z.text("zone", 64), static_cast<int>(z.integer("processors", 0, ResourceGraph::kMaxProcessors)),
+                            static_cast<int>(z.integer("ranks", 0, limits::kMaxRanks)), z.text("reason")};
+        Result<ZoneVerdict> done = z.finish(std::move(verdict));
+        if (!done) return done.error();
+        plan.zones.push_back(*std::move(done));
+    }
+    plan.round = static_cast<int>(in.integer("round", 1, 1'000));
+    if (in.has("crossing_bytes")) plan.crossing_bytes = in.number("crossing_bytes", 0, 1e30);
+    if (in.has("crossing_bytes_block")) plan.crossing_bytes_block = in.number("crossing_bytes_block", 0, 1e30);
+    if (in.has("crossing_bytes_round_robin")) plan.crossing_bytes_round_robin = in.number("crossing_bytes_round_robin", 0, 1e30);
+    return in.finish(std::move(plan));
+}
+
+Json encode(const ApplicationStatus& status) {
+    Json json = {{"state", to_string(status.state)},
+                 {"reason", status.reason},
+                 {"history", encode_history(status.history)},
+                 {"parts", encode_parts(status.parts)},
+                 {"releasing", encode_parts(status.releasing)},
+                 {"operation", status.operation},
+                 {"cancel_requested", status.cancel_requested},
+                 {"stop_reason", status.stop_reason}};
+    if (status.exit_code) json["exit_code"] = *status.exit_code;
+    if (status.plan) json["plan"] = encode(*status.plan);
+    if (status.profile) json["profile"] = to_string(*status.profile);
+    return json;
+}
+
+Result<ApplicationStatus> decode_application_status(const Json& json) {
+    JsonReader in(json);
+    ApplicationStatus status;
+    status.state = read_word(in, "state", kApplicationStates);
+    status.reason = in.text("reason", 1 << 20);
+    const Json& history = in.array("history", 1'000);
+    for (std::size_t i = 0; i < history.size() && in.ok(); ++i) {
+        JsonReader h(history[i], in.pointer_of("history/" + std::to_string(i)));
+        StateChange change{read_word(h, "state", kApplicationStates), time_from_microseconds(h.integer("at_us", 0, INT64_MAX))};
+        Result<StateChange> done = h.finish(change);
+        if (!done) return done.error();
+        status.history.push_back(*done);
+    }
+    Result<std::vector<ApplicationPart>> parts = decode_parts(in, "parts");
+    if (!parts) return parts.error();
+    status.parts = *std::move(parts);
+    Result<std::vector<ApplicationPart>> releasing = decode_parts(in, "releasing");
+    if (!releasing) return releasing.error();
+    status.releasing = *std::move(releasing);
+    status.operation = in.text("operation", 64);
+    status.cancel_requested = in.boolean("cancel_requested");
+    status.stop_reason = in.text("stop_reason", 1 << 20);
+    if (in.has("exit_code")) status.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
+    if (in.has("plan")) {
+        Result<ApplicationPlan> plan = decode_application_plan(in.object("plan"), in.pointer_of("plan"));
+        if (!plan) return plan.error();
+        status.plan = *std::move(plan);
+    }
+    if (in.has("profile")) status.profile = read_id<ProfileId>(in, "profile");
+    return in.finish(std::move(status));
+}
+
+Json encode_summary(const Application& application) {
+    std::set<std::string> zones;
+    for (const ApplicationPart& part : application.status.parts) zones.insert(part.zone);
+    Json json = {{"id", to_string(application.request.id)},
+                 {"state", to_string(application.status.state)},
+                 {"ranks", application.request.ranks},
+                 {"program", application.request.argv[0]},
+                 {"zones", zones},
+                 {"reason", application.status.reason},
+                 {"submitted_us", application.status.history.empty() ? 0 : to_microseconds(application.status.history.front().at)}};
+    if (application.status.exit_code) json["exit_code"] = *application.status.exit_code;
+    return json;
+}
+
+Json encode_view(const Application& application) {
+    Json json = encode_summary(application);
+    json["argv"] = application.request.argv;
+    json["directory"] = application.request.directory;
+    json["walltime_s"] = to_seconds(application.request.walltime);
+    json["mapper"] = application.request.mapper;
+    json["history"] = encode_history(application.status.history);
+    Json parts = Json::array();
+    for (const ApplicationPart& part : application.status.parts) {
+        Json assignment = Json::array();
+        for (const RankPlace& place : part.status.assignment) {
+            assignment.push_back({{"rank", place.rank}, {"machine", place.machine}, {"processor", place.processor}});
+        }
+        parts.push_back({{"id", to_string(part.id)},
+                         {"zone", part.zone},
+                         {"ranks", part.ranks},
+                         {"state", to_string(part.status.state)},
+                         {"reason", part.status.reason},
+                         {"assignment", std::move(assignment)}});
+    }
+    json["parts"] = std::move(parts);
+    if (application.status.plan) json["plan"] = encode(*application.status.plan);
+    if (application.status.profile) json["profile"] = to_string(*application.status.profile);
+    return json;
+}
+
+Json encode(const ProfileSummary& summary) {
+    return {{"id", to_string(summary.id)},       {"application", to_string(summary.application)},
+            {"at_us", to_microseconds(summary.at)}, {"program", summary.program},
+            {"ranks", summary.ranks},            {"complete", summary.complete}};
+}
+
+}  // namespace zbs::codec

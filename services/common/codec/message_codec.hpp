@@ -1,0 +1,64 @@
+#pragma once
+#include "services/common/codec/json.hpp"
+#include "services/common/messages/application.hpp"
+#include "services/common/messages/capacity.hpp"
+#include "services/common/messages/part.hpp"
+#include "services/common/messages/registry.hpp"
+
+/// One decode_x / encode pair per message, in the order of schemas/openapi. Times are seconds on the wire; instants are
+/// microseconds since the Unix epoch; enums are words; ids are their 26 characters.
+namespace zbs::codec {
+
+/// An id in a path or a field; the error names `pointer`.
+template <class Id>
+Result<Id> decode_id(std::string_view text, const std::string& pointer) {
+    const auto id = parse_id128(text);
+    if (!id) return invalid("must be an id of 26 characters (ULID)", pointer);
+    return Id{*id};
+}
+
+// Capacity
+Json encode(const CapacityRequest& request);
+Result<CapacityRequest> decode_capacity_request(const Json& json);
+Json encode(const Capacity& capacity);
+Result<Capacity> decode_capacity(const Json& json);
+
+// Parts
+Json encode(const PartRequest& request);
+Result<PartRequest> decode_part_request(const Json& json);
+Json encode(const PartStatus& status);
+Result<PartStatus> decode_part_status(const Json& json, const std::string& pointer = {});
+Json encode_commit(std::uint64_t token);
+Result<std::uint64_t> decode_commit(const Json& json);
+Json encode(const LaunchRequest& request);
+Result<LaunchRequest> decode_launch_request(const Json& json);
+
+// Applications
+Json encode(const ApplicationRequest& request);
+Result<ApplicationRequest> decode_application_request(const Json& json);
+Json encode(const ApplicationPlan& plan);
+Result<ApplicationPlan> decode_application_plan(const Json& json, const std::string& pointer = {});
+/// What is stored: everything. What a user sees is `encode_view`.
+Json encode(const ApplicationStatus& status);
+Result<ApplicationStatus> decode_application_status(const Json& json);
+/// The application as its owner sees it; never the environment or the model.
+Json encode_view(const Application& application);
+/// One row of a list: id, state, ranks, program, zones, times.
+Json encode_summary(const Application& application);
+
+// Profiles
+Json encode(const ProfileSummary& summary);
+
+// Registry and peering
+Json encode(const ZoneEntry& entry);
+Result<ZoneEntry> decode_zone_entry(const Json& json, const std::string& pointer = {});
+Json encode(const std::vector<ZoneEntry>& entries);
+Result<std::vector<ZoneEntry>> decode_zone_entries(const Json& json);
+Json encode(const PeeringRequest& request);
+Result<PeeringRequest> decode_peering_request(const Json& json);
+Json encode(const PeeringAnswer& answer);
+Result<PeeringAnswer> decode_peering_answer(const Json& json);
+Json encode(const Peer& peer);
+Result<Peer> decode_peer(const Json& json);
+
+}  // namespace zbs::codec

@@ -1,0 +1,31 @@
+#pragma once
+#include <string_view>
+
+#include "algorithms/model/mapping.hpp"
+#include "algorithms/model/resource_graph.hpp"
+#include "algorithms/model/task_graph.hpp"
+#include "services/common/codec/json.hpp"
+
+namespace zbs::codec {
+
+/// File format `zbs-model/1` (schemas/json/model.schema.json).
+Result<ApplicationModel> decode_model(const Json& json, const std::string& pointer = {});
+Json encode(const ApplicationModel& model);
+
+/// Task graph alone: {"compute":[...],"edges":[[u,v,bytes,messages],...]}.
+Result<TaskGraph> decode_task_graph(const Json& json, const std::string& pointer);
+Json encode(const TaskGraph& graph);
+
+/// File format `zbs-resources/1` (schemas/json/resources.schema.json).
+Result<ResourceGraph> decode_resources(const Json& json);
+Json encode(const ResourceGraph& resources);
+
+/// File format `zbs-mapping/1` (schemas/json/mapping.schema.json); `seconds` is the time that the mapper took.
+Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, const MappingReport& report, double seconds);
+/// Errors: a zone or machine that `resources` does not have, a processor out of range, tasks not 0..n-1 in order.
+Result<Mapping> decode_mapping(const Json& json, const ResourceGraph& resources);
+
+Json encode(const Link& link);
+Result<Link> decode_link(const Json& json, const std::string& pointer);
+
+}  // namespace zbs::codec

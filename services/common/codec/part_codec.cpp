@@ -1,0 +1,202 @@
+#include <algorithm>
+
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/words.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::codec {
+namespace {
+
+Json encode_options(const std::vector<std::pair<std::string, std::string>>& options) {
+    Json json = Json::array();
+    for (const auto& [name, value] : options) json.push_back({{"name", name}, {"value", value}});
+    return json;
+}
+
+}  // namespace
+
+Json encode(const CapacityRequest& request) {
+    return {{"user", to_uri(request.user)},
+            {"processors", request.processors},
+            {"walltime_s", to_seconds(request.walltime)},
+            {"zones", request.zones}};
+}
+
+Result<CapacityRequest> decode_capacity_request(const Json& json) {
+    JsonReader in(json);
+    CapacityRequest request;
+    request.user = read_identity(in, "user");
+    request.processors = static_cast<int>(in.integer("processors", 1, limits::kMaxRanks));
+    request.walltime = in.seconds("walltime_s", static_cast<double>(limits::kMaxWalltimeSeconds));
+    request.zones = in.texts("zones", limits::kMaxZonesInRegistry, 1 << 20);
+    return in.finish(std::move(request));
+}
+
+Json encode(const Capacity& capacity) {
+    Json links = Json::array();
+    for (const LinkToZone& link : capacity.links) {
+        links.push_back({{"zone", link.zone}, {"delay_s", link.link.delay_s}, {"bandwidth_Bps", link.link.bandwidth_Bps}});
+    }
+    return {{"zone", capacity.zone},
+            {"processors", capacity.processors},
+            {"speed_sum", capacity.speed_sum},
+            {"speed_mean", capacity.speed_mean},
+            {"speed_variance", capacity.speed_variance},
+            {"largest_machine", capacity.largest_machine},
+            {"within_zone", encode(capacity.within_zone)},
+            {"links", std::move(links)}};
+}
+
+Result<Capacity> decode_capacity(const Json& json) {
+    JsonReader in(json);
+    Capacity capacity;
+    capacity.zone = read_name(in, "zone");
+    capacity.processors = static_cast<int>(in.integer("processors", 0, ResourceGraph::kMaxProcessors));
+    capacity.speed_sum = in.number("speed_sum", 0, 1e15);
+    capacity.speed_mean = in.number("speed_mean", 0, 1e12);
+    capacity.speed_variance = in.number("speed_variance", 0, 1e24);
+    capacity.largest_machine = static_cast<int>(in.integer("largest_machine", 0, ResourceGraph::kMaxProcessors));
+    const Result<Link> within = decode_link(in.object("within_zone"), in.pointer_of("within_zone"));
+    if (!in.ok()) return in.error();
+    if (!within) return within.error();
+    capacity.within_zone = *within;
+    const Json& links = in.array("links", limits::kMaxZonesInRegistry);
+    for (std::size_t i = 0; i < links.size() && in.ok(); ++i) {
+        JsonReader l(links[i], in.pointer_of("links/" + std::to_string(i)));
+        LinkToZone link{read_name(l, "zone"), {l.number("delay_s", 0, 1e6), l.number("bandwidth_Bps", 1e-9, 1e18)}};
+        Result<LinkToZone> done = l.finish(std::move(link));
+        if (!done) return done.error();
+        capacity.links.push_back(*std::move(done));
+    }
+    // A peer is attacker-controlled: figures that contradict each other would steer the mapping.
+    if (in.ok() && capacity.largest_machine > capacity.processors) in.fail("largest_machine", "is more than processors");
+    if (in.ok() && capacity.processors > 0 && !(capacity.speed_sum > 0)) in.fail("speed_sum", "must be > 0 where processors are offered");
+    return in.finish(std::move(capacity));
+}
+
+Json encode(const PartRequest& request) {
+    Json outside = Json::array();
+    for (const PartRequest::Outside& o : request.outside) {
+        outside.push_back({{"zone", o.zone}, {"bytes", o.bytes}, {"messages", o.messages}});
+    }
+    return {{"id", to_string(request.id)},
+            {"application", to_string(request.application)},
+            {"user", to_uri(request.user)},
+            {"home", request.home},
+            {"ranks", request.ranks},
+            {"graph", encode(request.graph)},
+            {"outside", std::move(outside)},
+            {"walltime_s", to_seconds(request.walltime)},
+            {"seed", request.seed}};
+}
+
+Result<PartRequest> decode_part_request(const Json& json) {
+    JsonReader in(json);
+    PartRequest request;
+    request.id = read_id<PartId>(in, "id");
+    request.application = read_id<ApplicationId>(in, "application");
+    request.user = read_identity(in, "user");
+    request.home = read_name(in, "home");
+    request.ranks = read_ranks(in, "ranks");
+    Result<TaskGraph> graph = decode_task_graph(in.object("graph"), in.pointer_of("graph"));
+    if (!in.ok()) return in.error();
+    if (!graph) return graph.error();
+    request.graph = *std::move(graph);
+    if (request.graph.task_count() != static_cast<TaskIndex>(request.ranks.size())) in.fail("graph", "must have one task for each of ranks");
+    const Json& outside = in.array("outside", limits::kMaxZonesInRegistry);
+    for (std::size_t i = 0; i < outside.size() && in.ok(); ++i) {
+        JsonReader o(outside[i], in.pointer_of("outside/" + std::to_string(i)));
+        Result<PartRequest::Outside> done =
+            o.finish(PartRequest::Outside{read_name(o, "zone"), o.number("bytes", 0, 1e30), o.number("messages", 0, 1e30)});
+        if (!done) return done.error();
+        request.outside.push_back(*std::move(done));
+    }
+    request.walltime = in.seconds("walltime_s", static_cast<double>(limits::kMaxWalltimeSeconds));
+    request.seed = static_cast<std::uint64_t>(in.integer("seed", 0, INT64_MAX));
+    return in.finish(std::move(request));
+}
+
+Json encode(const PartStatus& status) {
+    Json assignment = Json::array();
+    for (const RankPlace& place : status.assignment) {
+        assignment.push_back({{"rank", place.rank}, {"machine", place.machine}, {"processor", place.processor}});
+    }
+    Json json = {{"id", to_string(status.id)},
+                 {"zone", status.zone},
+                 {"state", to_string(status.state)},
+                 {"token", status.token},
+                 {"expires_in_s", to_seconds(status.expires_in)},
+                 {"assignment", std::move(assignment)},
+                 {"reason", status.reason},
+                 {"has_profile", status.has_profile}};
+    if (status.exit_code) json["exit_code"] = *status.exit_code;
+    return json;
+}
+
+Result<PartStatus> decode_part_status(const Json& json, const std::string& pointer) {
+    JsonReader in(json, pointer);
+    PartStatus status;
+    status.id = read_id<PartId>(in, "id");
+    status.zone = in.text("zone", 64);
+    status.state = read_word(in, "state", kPartStates);
+    status.token = static_cast<std::uint64_t>(in.integer("token", 0, INT64_MAX));
+    status.expires_in = in.seconds("expires_in_s", 1e9);
+    const Json& assignment = in.array("assignment", limits::kMaxRanks);
+    for (std::size_t i = 0; i < assignment.size() && in.ok(); ++i) {
+        JsonReader a(assignment[i], in.pointer_of("assignment/" + std::to_string(i)));
+        RankPlace place{static_cast<TaskIndex>(a.integer("rank", 0, limits::kMaxRanks)), read_name(a, "machine"),
+                        static_cast<std::int32_t>(a.integer("processor", 0, ResourceGraph::kMaxProcessors))};
+        Result<RankPlace> done = a.finish(std::move(place));
+        if (!done) return done.error();
+        status.assignment.push_back(*std::move(done));
+    }
+    status.reason = in.text("reason");
+    status.has_profile = in.boolean("has_profile");
+    if (in.has("exit_code")) status.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
+    return in.finish(std::move(status));
+}
+
+Json encode_commit(std::uint64_t token) { return {{"token", token}}; }
+
+Result<std::uint64_t> decode_commit(const Json& json) {
+    JsonReader in(json);
+    return in.finish(static_cast<std::uint64_t>(in.integer("token", 1, INT64_MAX)));
+}
+
+Json encode(const LaunchRequest& request) {
+    Json proxies = Json::array();
+    for (const LaunchRequest::Proxy& proxy : request.proxies) proxies.push_back({{"id", proxy.id}, {"machine", proxy.machine}});
+    return {{"token", request.token},
+            {"operation", request.operation},
+            {"options", encode_options(request.options)},
+            {"proxies", std::move(proxies)},
+            {"profile", request.profile}};
+}
+
+Result<LaunchRequest> decode_launch_request(const Json& json) {
+    JsonReader in(json);
+    LaunchRequest request;
+    request.token = static_cast<std::uint64_t>(in.integer("token", 1, INT64_MAX));
+    request.operation = read_operation(in, "operation");
+    const Json& options = in.array("options", 64);
+    for (std::size_t i = 0; i < options.size() && in.ok(); ++i) {
+        JsonReader o(options[i], in.pointer_of("options/" + std::to_string(i)));
+        Result<std::pair<std::string, std::string>> done = o.finish(std::pair{o.text("name", 64), o.text("value", 256)});
+        if (!done) return done.error();
+        request.options.push_back(*std::move(done));
+    }
+    const Json& proxies = in.array("proxies", limits::kMaxRanks);
+    for (std::size_t i = 0; i < proxies.size() && in.ok(); ++i) {
+        JsonReader p(proxies[i], in.pointer_of("proxies/" + std::to_string(i)));
+        LaunchRequest::Proxy proxy{static_cast<int>(p.integer("id", 0, limits::kMaxRanks)), read_name(p, "machine")};
+        Result<LaunchRequest::Proxy> done = p.finish(std::move(proxy));
+        if (!done) return done.error();
+        request.proxies.push_back(*std::move(done));
+    }
+    if (in.ok() && request.proxies.empty()) in.fail("proxies", "must name at least one proxy");
+    request.profile = in.boolean("profile");
+    return in.finish(std::move(request));
+}
+
+}  // namespace zbs::codec

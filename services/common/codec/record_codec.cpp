@@ -1,0 +1,36 @@
+#include "services/common/codec/record_codec.hpp"
+
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/words.hpp"
+
+namespace zbs::codec {
+
+Json encode(const PartRecord& record) {
+    return {{"home_caller", to_uri(record.home_caller)}, {"request", encode(record.request)},   {"status", encode(record.status)},
+            {"operation", record.operation},             {"processors", record.processors},     {"profile", record.profile}};
+}
+
+Result<PartRecord> decode_part_record(const Json& json) {
+    JsonReader in(json);
+    PartRecord record;
+    record.home_caller = read_identity(in, "home_caller");
+    Result<PartRequest> request = decode_part_request(in.object("request"));
+    if (!request) return request.error();
+    record.request = *std::move(request);
+    Result<PartStatus> status = decode_part_status(in.object("status"));
+    if (!status) return status.error();
+    record.status = *std::move(status);
+    record.operation = in.text("operation", 64);
+    const Json& processors = in.array("processors", limits::kMaxRanks);
+    for (std::size_t i = 0; i < processors.size(); ++i) {
+        if (!processors[i].is_number_unsigned() || processors[i].get<std::uint64_t>() > 10'000'000) {
+            in.fail("processors/" + std::to_string(i), "must be a processor's number");
+            break;
+        }
+        record.processors.push_back(processors[i].get<std::int32_t>());
+    }
+    record.profile = in.boolean("profile");
+    return in.finish(std::move(record));
+}
+
+}  // namespace zbs::codec

@@ -1,0 +1,118 @@
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/words.hpp"
+
+namespace zbs::codec {
+namespace {
+
+/// http(s)://host[:port], nothing behind: what a zone may register as its address.
+std::string read_url(JsonReader& in, const char* key) {
+    std::string url = in.text(key, 512);
+    if (!in.ok()) return url;
+    std::string_view rest = url;
+    if (rest.starts_with("https://")) {
+        rest.remove_prefix(8);
+    } else if (rest.starts_with("http://")) {
+        rest.remove_prefix(7);
+    } else {
+        return in.fail(key, "must start with http:// or https://"), std::string{};
+    }
+    if (rest.empty() || rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]") != std::string_view::npos) {
+        return in.fail(key, "must be scheme://host:port and nothing behind"), std::string{};
+    }
+    return url;
+}
+
+}  // namespace
+
+Json encode(const ZoneEntry& entry) {
+    return {{"name", entry.name},
+            {"organisation", entry.organisation},
+            {"contact", entry.contact},
+            {"url", entry.url},
+            {"categories", entry.categories},
+            {"interface_version", entry.interface_version},
+            {"lease_s", to_seconds(entry.lease)}};
+}
+
+Result<ZoneEntry> decode_zone_entry(const Json& json, const std::string& pointer) {
+    JsonReader in(json, pointer);
+    ZoneEntry entry;
+    entry.name = read_name(in, "name");
+    entry.organisation = read_name(in, "organisation");
+    entry.contact = in.text("contact", 256);
+    entry.url = read_url(in, "url");
+    entry.categories = in.texts("categories", 32, 2048);
+    entry.interface_version = static_cast<int>(in.integer("interface_version", 1, 1'000));
+    entry.lease = in.seconds("lease_s", 3600);
+    return in.finish(std::move(entry));
+}
+
+Json encode(const std::vector<ZoneEntry>& entries) {
+    Json zones = Json::array();
+    for (const ZoneEntry& entry : entries) zones.push_back(encode(entry));
+    return {{"zones", std::move(zones)}};
+}
+
+Result<std::vector<ZoneEntry>> decode_zone_entries(const Json& json) {
+    JsonReader in(json);
+    const Json& zones = in.array("zones", limits::kMaxZonesInRegistry);
+    std::vector<ZoneEntry> entries;
+    for (std::size_t i = 0; i < zones.size(); ++i) {
+        Result<ZoneEntry> entry = decode_zone_entry(zones[i], in.pointer_of("zones/" + std::to_string(i)));
+        if (!entry) return entry.error();
+        entries.push_back(*std::move(entry));
+    }
+    return in.finish(std::move(entries));
+}
+
+Json encode(const PeeringRequest& request) {
+    return {{"zone", request.zone},
+            {"organisation", request.organisation},
+            {"url", request.url},
+            {"interface_version", request.interface_version}};
+}
+
+Result<PeeringRequest> decode_peering_request(const Json& json) {
+    JsonReader in(json);
+    PeeringRequest request{read_name(in, "zone"), read_name(in, "organisation"), read_url(in, "url"),
+                           static_cast<int>(in.integer("interface_version", 1, 1'000))};
+    return in.finish(std::move(request));
+}
+
+Json encode(const PeeringAnswer& answer) {
+    return {{"zone", answer.zone},
+            {"organisation", answer.organisation},
+            {"state", to_string(answer.state)},
+            {"reason", answer.reason}};
+}
+
+Result<PeeringAnswer> decode_peering_answer(const Json& json) {
+    JsonReader in(json);
+    PeeringAnswer answer{read_name(in, "zone"), read_name(in, "organisation"), read_word(in, "state", kPeeringStates),
+                         in.text("reason")};
+    return in.finish(std::move(answer));
+}
+
+Json encode(const Peer& peer) {
+    return {{"zone", peer.zone},
+            {"organisation", peer.organisation},
+            {"url", peer.url},
+            {"they_accept_us", to_string(peer.they_accept_us)},
+            {"we_accept_them", to_string(peer.we_accept_them)},
+            {"reason", peer.reason},
+            {"last_heard_us", to_microseconds(peer.last_heard)}};
+}
+
+Result<Peer> decode_peer(const Json& json) {
+    JsonReader in(json);
+    Peer peer{read_name(in, "zone"),
+              read_name(in, "organisation"),
+              read_url(in, "url"),
+              read_word(in, "they_accept_us", kPeeringStates),
+              read_word(in, "we_accept_them", kPeeringStates),
+              in.text("reason"),
+              time_from_microseconds(in.integer("last_heard_us", 0, INT64_MAX))};
+    return in.finish(std::move(peer));
+}
+
+}  // namespace zbs::codec

@@ -1,0 +1,79 @@
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "services/common/codec/json.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/messages/limits.hpp"
+
+/// Field readers shared by the message codecs.
+namespace zbs::codec {
+
+inline constexpr std::array kPartStates = {PartState::kHeld,   PartState::kCommitted, PartState::kRunning, PartState::kCompleted,
+                                           PartState::kFailed, PartState::kReleased,  PartState::kExpired};
+inline constexpr std::array kApplicationStates = {
+    ApplicationState::kAccepted,  ApplicationState::kPlanned,   ApplicationState::kHeld,    ApplicationState::kCommitted,
+    ApplicationState::kLaunching, ApplicationState::kRunning,   ApplicationState::kCompleted, ApplicationState::kFailed,
+    ApplicationState::kCancelled, ApplicationState::kRejected};
+inline constexpr std::array kPeeringStates = {PeeringState::kRequested, PeeringState::kAccepted, PeeringState::kRejected};
+
+/// An enumeration as its word.
+template <class Enum, std::size_t N>
+Enum read_word(JsonReader& in, const char* key, const std::array<Enum, N>& all) {
+    const std::string word = in.text(key, 64);
+    std::string words = "must be one of";
+    for (const Enum value : all) {
+        if (word == to_string(value)) return value;
+        words += std::string(" ") + to_string(value);
+    }
+    in.fail(key, words);
+    return all[0];
+}
+
+template <class Id>
+Id read_id(JsonReader& in, const char* key) {
+    const std::string text = in.text(key, 64);
+    if (!in.ok()) return {};
+    Result<Id> id = decode_id<Id>(text, in.pointer_of(key));
+    if (!id) return in.fail(id.error()), Id{};
+    return *id;
+}
+
+inline Caller read_identity(JsonReader& in, const char* key) {
+    const std::optional<Caller> caller = parse_identity(in.text(key, 256));
+    if (!caller) return in.fail(key, "must be spiffe://ORGANISATION/user/NAME (or /zone/, /operator/)"), Caller{};
+    return *caller;
+}
+
+inline std::string read_name(JsonReader& in, const char* key) {
+    std::string name = in.text(key, 64);
+    if (in.ok() && !is_valid_name(name)) in.fail(key, "must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
+    return name;
+}
+
+/// Id of an operation with an outside effect: 1 to 64 of A-Z a-z 0-9 -.
+inline std::string read_operation(JsonReader& in, const char* key) {
+    std::string text = in.text(key, 64);
+    const bool good = !text.empty() && text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+    if (in.ok() && !good) in.fail(key, "must be 1 to 64 of A-Z a-z 0-9 -");
+    return text;
+}
+
+/// Ascending world ranks, at least one.
+inline std::vector<TaskIndex> read_ranks(JsonReader& in, const char* key) {
+    const Json& items = in.array(key, limits::kMaxRanks);
+    std::vector<TaskIndex> ranks;
+    for (std::size_t i = 0; i < items.size() && in.ok(); ++i) {
+        const std::int64_t rank = items[i].is_number_unsigned() ? items[i].get<std::int64_t>() : -1;
+        if (rank < 0 || rank >= limits::kMaxRanks || (!ranks.empty() && rank <= ranks.back())) {
+            in.fail(std::string(key) + "/" + std::to_string(i), "must be a rank above the one before it");
+            break;
+        }
+        ranks.push_back(static_cast<TaskIndex>(rank));
+    }
+    if (in.ok() && ranks.empty()) in.fail(key, "must hold at least one rank");
+    return ranks;
+}
+
+}  // namespace zbs::codec

@@ -1,0 +1,38 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/messages/identity.hpp"
+
+namespace zbs::http {
+
+/// One request, after the edge has checked its framing, limits and identity.
+struct Call {
+    std::string method;                          ///< upper case
+    std::string path;                            ///< decoded, without query
+    std::map<std::string, std::string> query;    ///< decoded; a key given twice is refused at the edge
+    std::map<std::string, std::string> parameters;  ///< of the route: {id} and the like
+    std::string body;
+    Caller caller;
+};
+
+struct Reply {
+    int status = 200;
+    std::string content_type = "application/json";
+    std::string body;
+    std::vector<std::pair<std::string, std::string>> headers;
+};
+
+/// Called exactly once per call, from any thread.
+using Respond = std::function<void(Reply)>;
+
+/// Splits "a=1&b=2%20x"; errors: bad escapes, a key twice.
+Result<std::map<std::string, std::string>> parse_query(std::string_view text);
+/// Percent-decoding; errors: bad escapes, NUL.
+Result<std::string> decode_percent(std::string_view text);
+
+}  // namespace zbs::http

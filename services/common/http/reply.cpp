@@ -1,0 +1,79 @@
+#include "services/common/http/reply.hpp"
+
+namespace zbs::http {
+
+int status_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::kInvalidArgument: return 400;
+        case ErrorCode::kUnauthenticated: return 401;
+        case ErrorCode::kDenied: return 403;
+        case ErrorCode::kNotFound: return 404;
+        case ErrorCode::kConflict: return 409;
+        case ErrorCode::kIdReused: return 422;
+        case ErrorCode::kTooLarge: return 413;
+        case ErrorCode::kTooManyRequests: return 429;
+        case ErrorCode::kRejected: return 422;
+        case ErrorCode::kUnavailable: return 503;
+        case ErrorCode::kTimeout: return 504;
+        case ErrorCode::kInternal: return 500;
+    }
+    return 500;
+}
+
+ErrorCode code_of_status(int status) {
+    switch (status) {
+        case 400: case 405: case 415: return ErrorCode::kInvalidArgument;
+        case 401: return ErrorCode::kUnauthenticated;
+        case 403: return ErrorCode::kDenied;
+        case 404: return ErrorCode::kNotFound;
+        case 409: return ErrorCode::kConflict;
+        case 413: case 431: return ErrorCode::kTooLarge;
+        case 422: return ErrorCode::kRejected;
+        case 429: return ErrorCode::kTooManyRequests;
+        case 408: case 504: return ErrorCode::kTimeout;
+        case 502: case 503: return ErrorCode::kUnavailable;
+        default: return ErrorCode::kInternal;
+    }
+}
+
+Reply problem(const Error& error) {
+    const int status = status_of(error.code);
+    codec::Json json = {{"type", std::string("urn:zbs:problem:") + to_string(error.code)},
+                        {"title", to_string(error.code)},
+                        {"status", status},
+                        {"detail", error.message},
+                        {"code", to_string(error.code)}};
+    if (!error.pointer.empty()) {
+        json["errors"] = codec::Json::array({{{"pointer", error.pointer}, {"detail", error.message}}});
+        json["detail"] = error.pointer + " " + error.message;
+    }
+    Reply reply{status, "application/problem+json", codec::dump(json), {}};
+    if (status == 503 || status == 429) reply.headers.emplace_back("Retry-After", "1");
+    return reply;
+}
+
+Error read_problem(int status, std::string_view body) {
+    Error error{code_of_status(status), "the service answered HTTP " + std::to_string(status), {}};
+    const Result<codec::Json> json = codec::parse(body);
+    if (!json || !json->is_object()) return error;
+    const auto text = [](const codec::Json& object, const char* key) {
+        const auto at = object.find(key);
+        return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
+    };
+    if (std::string detail = text(*json, "detail"); !detail.empty()) error.message = detail.substr(0, 4096);
+    const std::string code = text(*json, "code");
+    for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
+        if (code == to_string(static_cast<ErrorCode>(i))) error.code = static_cast<ErrorCode>(i);
+    }
+    return error;
+}
+
+Reply ok(const codec::Json& json) { return {200, "application/json", codec::dump(json), {}}; }
+Reply created(const std::string& location, const codec::Json& json) {
+    return {201, "application/json", codec::dump(json), {{"Location", location}}};
+}
+Reply accepted(const std::string& location, const codec::Json& json) {
+    return {202, "application/json", codec::dump(json), {{"Location", location}}};
+}
+
+}  // namespace zbs::http

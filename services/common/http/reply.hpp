@@ -1,0 +1,26 @@
+#pragma once
+#include "services/common/codec/json.hpp"
+#include "services/common/http/call.hpp"
+
+namespace zbs::http {
+
+/// The one place that turns an ErrorCode into an HTTP status.
+int status_of(ErrorCode code);
+/// The reverse, for clients of a reply without a problem body.
+ErrorCode code_of_status(int status);
+
+/// RFC 9457 problem: type, title, status, detail, code, and errors[] with a JSON pointer where a field is at fault.
+Reply problem(const Error& error);
+/// Reads a problem reply back into an Error (for clients); any body is accepted.
+Error read_problem(int status, std::string_view body);
+
+Reply ok(const codec::Json& json);
+Reply created(const std::string& location, const codec::Json& json);
+Reply accepted(const std::string& location, const codec::Json& json);
+/// `OK` as JSON, or the problem.
+template <class T, class Encode>
+Reply reply(const Result<T>& result, Encode encode) {
+    return result ? ok(encode(*result)) : problem(result.error());
+}
+
+}  // namespace zbs::http

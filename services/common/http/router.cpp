@@ -1,0 +1,119 @@
+#include "services/common/http/router.hpp"
+
+#include <algorithm>
+
+namespace zbs::http {
+namespace {
+
+std::vector<std::string> split(std::string_view path) {
+    std::vector<std::string> segments;
+    while (!path.empty()) {
+        path.remove_prefix(1);  // the '/'
+        const std::size_t end = std::min(path.find('/'), path.size());
+        segments.emplace_back(path.substr(0, end));
+        path.remove_prefix(end);
+    }
+    return segments;
+}
+
+int hex(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+}  // namespace
+
+Result<std::string> decode_percent(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char c = text[i];
+        if (c == '%') {
+            const int high = i + 2 < text.size() ? hex(text[i + 1]) : -1;
+            const int low = i + 2 < text.size() ? hex(text[i + 2]) : -1;
+            if (high < 0 || low < 0) return invalid("bad percent escape in the address");
+            c = static_cast<char>(high * 16 + low);
+            i += 2;
+        }
+        if (c == '\0') return invalid("NUL in the address");
+        out.push_back(c);
+    }
+    return out;
+}
+
+Result<std::map<std::string, std::string>> parse_query(std::string_view text) {
+    std::map<std::string, std::string> query;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find('&'), text.size());
+        const std::string_view item = text.substr(0, end);
+        text.remove_prefix(std::min(end + 1, text.size()));
+        if (item.empty()) continue;
+        const std::size_t equals = std::min(item.find('='), item.size());
+        const Result<std::string> key = decode_percent(item.substr(0, equals));
+        const Result<std::string> value = decode_percent(equals < item.size() ? item.substr(equals + 1) : "");
+        if (!key) return key.error();
+        if (!value) return value.error();
+        if (!query.emplace(*key, *value).second) return invalid("query parameter '" + *key + "' is given twice");
+    }
+    return query;
+}
+
+void Router::add(const char* method, const char* pattern, Body body, Handler handler) {
+    routes_.push_back({method, split(pattern), pattern, body, std::move(handler)});
+}
+
+void Router::add_sync(const char* method, const char* pattern, Body body, SyncHandler handler) {
+    add(method, pattern, body, [handler = std::move(handler)](const Request& request, const Respond& respond) { respond(handler(request)); });
+}
+
+std::vector<std::string> Router::routes() const {
+    std::vector<std::string> names;
+    for (const Route& route : routes_) names.push_back(route.method + " " + route.pattern);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+void Router::dispatch(Call call, Respond respond) const {
+    if (!call.path.starts_with('/')) return respond(problem(invalid("the path must start with /")));
+    const std::vector<std::string> segments = split(call.path);
+    std::string allowed;
+    for (const Route& route : routes_) {
+        if (route.segments.size() != segments.size()) continue;
+        std::map<std::string, std::string> parameters;
+        bool matches = true;
+        for (std::size_t i = 0; i < segments.size() && matches; ++i) {
+            const std::string& want = route.segments[i];
+            if (want.starts_with('{')) {
+                parameters[want.substr(1, want.size() - 2)] = segments[i];
+            } else {
+                matches = want == segments[i];
+            }
+        }
+        if (!matches) continue;
+        if (route.method != call.method) {
+            allowed += (allowed.empty() ? "" : ", ") + route.method;
+            continue;
+        }
+        codec::Json json;
+        if (route.body == Body::kJson) {
+            Result<codec::Json> parsed = codec::parse(call.body);
+            if (!parsed) return respond(problem(parsed.error()));
+            json = *std::move(parsed);
+        } else if (!call.body.empty()) {
+            return respond(problem(invalid("this call takes no body")));
+        }
+        call.parameters = std::move(parameters);
+        return route.handler(Request{call, json}, std::move(respond));
+    }
+    if (!allowed.empty()) {
+        Reply reply = problem(invalid("method " + call.method + " is not for this path; allowed: " + allowed));
+        reply.status = 405;
+        reply.headers.emplace_back("Allow", allowed);
+        return respond(std::move(reply));
+    }
+    respond(problem({ErrorCode::kNotFound, "nothing is at " + call.path, {}}));
+}
+
+}  // namespace zbs::http

@@ -1,0 +1,22 @@
+#pragma once
+#include <cstddef>
+
+/// Every limit on what comes from outside, in one place; tests try each at the limit and one over it.
+namespace zbs::limits {
+
+inline constexpr std::size_t kMaxHeaderBytes = 16 * 1024;
+inline constexpr std::size_t kMaxBodyBytes = 16 * 1024 * 1024;   ///< a request; holds a model of about 500,000 edges
+inline constexpr std::size_t kMaxReplyBytes = 32 * 1024 * 1024;  ///< what a client accepts from a service
+inline constexpr int kMaxJsonDepth = 16;
+inline constexpr int kMaxRanks = 1'000'000;
+inline constexpr int kMaxArguments = 1'024;
+inline constexpr std::size_t kMaxArgumentBytes = 64 * 1024;
+inline constexpr int kMaxEnvironment = 2'048;
+inline constexpr std::size_t kMaxPathBytes = 4'096;
+inline constexpr long long kMaxWalltimeSeconds = 366LL * 24 * 3600;
+inline constexpr int kMaxZonesInRegistry = 10'000;
+inline constexpr int kMaxUnfinishedPerUser = 10'000;
+inline constexpr std::size_t kMaxLogChunkBytes = 1024 * 1024;    ///< one reply of the log route
+inline constexpr int kMaxConnections = 1'024;
+
+}  // namespace zbs::limits

@@ -1,0 +1,62 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "algorithms/base/time.hpp"
+
+namespace zbs {
+
+/// Version of the zone-to-zone interface; a zone only peers with zones of the same major version (green pages).
+inline constexpr int kInterfaceVersion = 1;
+
+/// A zone's entry in the registry: white pages (organisation, contact), yellow pages (categories), green pages (address, interface).
+struct ZoneEntry {
+    std::string name;
+    std::string organisation;
+    std::string contact;                  ///< for people
+    std::string url;                      ///< where the zone listens
+    std::vector<std::string> categories;  ///< e.g. "mpi"
+    int interface_version = kInterfaceVersion;
+    Duration lease{};                     ///< asked for on publish; granted length in the answer
+    bool operator==(const ZoneEntry&) const = default;
+};
+
+struct ZoneQuery {
+    std::string category;       ///< empty = any
+    int interface_version = 0;  ///< 0 = any
+    bool operator==(const ZoneQuery&) const = default;
+};
+
+enum class PeeringState { kRequested, kAccepted, kRejected };
+const char* to_string(PeeringState state);
+
+/// Zone A asks zone B to schedule processes of A's users. Directional.
+struct PeeringRequest {
+    std::string zone;
+    std::string organisation;
+    std::string url;
+    int interface_version = kInterfaceVersion;
+    bool operator==(const PeeringRequest&) const = default;
+};
+
+struct PeeringAnswer {
+    std::string zone;          ///< who answers
+    std::string organisation;
+    PeeringState state = PeeringState::kRejected;
+    std::string reason;
+    bool operator==(const PeeringAnswer&) const = default;
+};
+
+/// What one zone knows of another, both directions.
+struct Peer {
+    std::string zone;
+    std::string organisation;
+    std::string url;
+    PeeringState they_accept_us = PeeringState::kRequested;
+    PeeringState we_accept_them = PeeringState::kRequested;
+    std::string reason;
+    Time last_heard{};
+    bool operator==(const Peer&) const = default;
+};
+
+}  // namespace zbs

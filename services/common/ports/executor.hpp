@@ -1,0 +1,48 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "algorithms/base/time.hpp"
+
+namespace zbs {
+
+/// One process tree to run. `operation` is stable over retries and restarts: [A-Za-z0-9-]{1,64}.
+struct StepSpec {
+    std::string operation;
+    std::vector<std::string> argv;
+    std::vector<std::pair<std::string, std::string>> environment;  ///< all of it; nothing is inherited
+    std::string directory;   ///< working directory; empty = the step's own folder
+    Duration walltime{};     ///< the tree is ended after this long; 0 = no limit
+};
+
+struct StepStatus {
+    enum class State { kUnknown, kRunning, kExited };
+    State state = State::kUnknown;
+    int exit_code = 0;       ///< once exited; 128 + n where signal n ended it
+    std::string reason;      ///< where it did not end by itself: walltime, supervisor lost, ...
+};
+
+/// Runs process trees that outlive this service: after a restart every step is found again by its operation id.
+class Executor {
+  public:
+    virtual ~Executor() = default;
+
+    /// Starts the step; answers once the program is executing, or why it cannot be. A known operation starts nothing twice.
+    virtual Result<void> start(const StepSpec& spec) = 0;
+    virtual StepStatus status(const std::string& operation) = 0;
+    /// Asks the tree to end; whatever is left after `grace` is killed. Returns at once.
+    virtual void stop(const std::string& operation, Duration grace) = 0;
+    /// The step's own folder (absolute): where its output files are. Exists from before the program starts.
+    virtual std::string folder(const std::string& operation) = 0;
+    /// Bytes [offset, offset + limit) of a file in the step's folder, fewer at its end. Not found: kNotFound.
+    virtual Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+                                     std::size_t limit) = 0;
+    /// Names of files in the step's folder that start with `prefix`, sorted.
+    virtual std::vector<std::string> list(const std::string& operation, const std::string& prefix) = 0;
+};
+
+}  // namespace zbs
