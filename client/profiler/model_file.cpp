@@ -8,22 +8,22 @@
 #include <cstdio>
 #include <cstring>
 
+#include "algorithms/base/utf8.hpp"
+
 namespace zbs::profiler {
 namespace {
 
 void append_quoted(std::string& text, const std::string& value) {
+    // A path may hold any bytes, JSON only UTF-8.
+    const bool readable = is_utf8(value);
     text += '"';
     for (const char c : value) {
         const auto byte = static_cast<unsigned char>(c);
         if (c == '"' || c == '\\') {
             text += '\\';
             text += c;
-        } else if (byte < 0x20 || byte >= 0x80) {
-            // A path may hold any byte; those outside ASCII are written as the code point of equal value, which keeps
-            // the file valid JSON whatever the encoding of the path.
-            char escaped[8];
-            std::snprintf(escaped, sizeof escaped, "\\u%04x", byte);
-            text += escaped;
+        } else if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !readable)) {
+            text += '?';
         } else {
             text += c;
         }
