@@ -1,0 +1,253 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "client/profiler/model_file.hpp"
+#include "client/profiler/recorder.hpp"
+
+namespace zbs::profiler {
+namespace {
+
+char out_path[4096];
+char own_path[4096 + 32];
+MPI_Comm private_comm = MPI_COMM_NULL;
+bool over = false;
+pid_t owner = 0;  ///< a child made by fork shares the counters but must not end the record
+
+FILE* log_file = nullptr;
+SpinLock log_lock;
+unsigned long long log_line = 0;
+
+bool rank_path(char* to, std::size_t size, int rank) {
+    const int n = std::snprintf(to, size, "%s.rank.%d", out_path, rank);
+    return n > 0 && static_cast<std::size_t>(n) < size;
+}
+
+/// Absolute, so that a program that changes its directory still writes where it was started.
+bool find_out_path() {
+    const char* wanted = std::getenv("ZBS_PROFILE_OUT");
+    if (!wanted || !*wanted) wanted = "zbs-model.json";
+    char cwd[2048] = "";
+    if (*wanted != '/' && !getcwd(cwd, sizeof cwd)) return false;
+    const int n = std::snprintf(out_path, sizeof out_path, "%s%s%s", cwd, *wanted == '/' ? "" : "/", wanted);
+    return n > 0 && static_cast<std::size_t>(n) < sizeof out_path;
+}
+
+void name_program(char* to, std::size_t size) {
+    if (const char* told = std::getenv("ZBS_PROFILE_PROGRAM"); told && *told) {
+        std::snprintf(to, size, "%s", told);
+        return;
+    }
+    const ssize_t n = readlink("/proc/self/exe", to, size - 1);
+    to[n > 0 ? n : 0] = '\0';
+}
+
+/// The rank file, mapped; memory without a file where none can be made, so that a clean end still gives a model.
+void* map_counters(std::size_t bytes, bool& has_file) {
+    has_file = false;
+    // A file left by an earlier run is replaced, not reused: that run's zone may still be reading it.
+    if (unlink(own_path) != 0 && errno != ENOENT) own_path[0] = '\0';
+    const int file = own_path[0] ? open(own_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644) : -1;
+    void* memory = MAP_FAILED;
+    if (file >= 0) {
+        // Blocks are reserved now: a full disk shows here, not as a bus error in the program.
+        if (posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0) {
+            memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        }
+        close(file);
+        if (memory == MAP_FAILED) unlink(own_path);
+    }
+    has_file = memory != MAP_FAILED;
+    if (has_file) return memory;
+    own_path[0] = '\0';
+    return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+std::uint64_t new_run_id() {
+    timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    const auto ns = static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(t.tv_nsec);
+    return (ns * 0x9e3779b97f4a7c15ULL) ^ (static_cast<std::uint64_t>(getpid()) << 32);
+}
+
+void open_log() {
+    const char* prefix = std::getenv("ZBS_PROFILE_LOG");
+    if (!prefix || !*prefix) return;
+    char path[4096];
+    std::snprintf(path, sizeof path, "%s.%d", prefix, recorder.world_rank);
+    log_file = std::fopen(path, "we");
+    if (!log_file) {
+        std::fprintf(stderr, "zbs-profile: rank %d cannot write the log %s: %s\n", recorder.world_rank, path,
+                     std::strerror(errno));
+        return;
+    }
+    std::setvbuf(log_file, nullptr, _IOFBF, 1 << 20);
+    recorder.logging = true;
+}
+
+void close_log() {
+    recorder.logging = false;
+    if (log_file) std::fclose(log_file);
+    log_file = nullptr;
+}
+
+long long microseconds_now() {
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<long long>(t.tv_sec) * 1'000'000 + t.tv_nsec / 1000;
+}
+
+Model empty_model() {
+    Model model;
+    model.program = recorder.header->program;
+    model.compute.assign(static_cast<std::size_t>(recorder.world_size), 0.0);
+    return model;
+}
+
+void at_exit() {
+    int finalized = 0;
+    if (getpid() != owner) return;
+    PMPI_Finalized(&finalized);
+    if (!finalized) give_up(RankState::kExited);
+}
+
+}  // namespace
+
+void log_message(int to_world, std::uint64_t bytes) noexcept {
+    log_lock.lock();
+    if (log_file) {
+        std::fprintf(log_file, "%llu -101 %d 0 %d 0 %lld S %d D %d SZ %llu\n", ++log_line, recorder.world_rank, to_world,
+                     microseconds_now(), recorder.world_rank, to_world, static_cast<unsigned long long>(bytes));
+    }
+    log_lock.unlock();
+}
+
+void log_compute(std::int64_t ns) noexcept {
+    log_lock.lock();
+    if (log_file) {
+        std::fprintf(log_file, "%llu 1 %d 0 0 0 %lld PAPI %d %lld\n", ++log_line, recorder.world_rank, microseconds_now(),
+                     recorder.world_rank, static_cast<long long>((ns + 500) / 1000));
+    }
+    log_lock.unlock();
+}
+
+void start(int thread_level) noexcept {
+    // All ranks decide together, so that none waits for one that records nothing: a rank says no by 0.
+    const char* wanted = std::getenv("ZBS_PROFILE");
+    int willing = wanted && std::strcmp(wanted, "0") == 0 ? 0 : 1;
+    PMPI_Comm_size(MPI_COMM_WORLD, &recorder.world_size);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &recorder.world_rank);
+    std::size_t bytes = rank_file_bytes(static_cast<std::uint32_t>(recorder.world_size));
+    void* memory = MAP_FAILED;
+    const bool wants = willing != 0;
+    int file_fault = 0;
+    if (wants) {
+        bool has_file = false;
+        if (!find_out_path() || !rank_path(own_path, sizeof own_path, recorder.world_rank)) own_path[0] = '\0';
+        errno = 0;
+        memory = map_counters(bytes, has_file);
+        file_fault = errno;
+        // Rank 0 writes the model beside its rank file: what it cannot do now it could not do at the end.
+        if (memory == MAP_FAILED || (recorder.world_rank == 0 && !has_file)) willing = 0;
+    }
+    int all_willing = 0;
+    PMPI_Allreduce(&willing, &all_willing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (!all_willing || PMPI_Comm_dup(MPI_COMM_WORLD, &private_comm) != MPI_SUCCESS) {
+        if (wants && recorder.world_rank == 0 && !willing) {
+            std::fprintf(stderr, "zbs-profile: cannot write beside %s (%s): this run is not profiled\n", out_path,
+                         file_fault ? std::strerror(file_fault) : "path too long");
+        }
+        if (memory != MAP_FAILED) munmap(memory, bytes);
+        if (own_path[0]) unlink(own_path);
+        return;
+    }
+    std::uint64_t run_id = new_run_id();
+    PMPI_Bcast(&run_id, 1, MPI_UINT64_T, 0, private_comm);
+
+    auto* header = static_cast<ProfileHeader*>(memory);
+    header->version = ProfileHeader::kVersion;
+    header->header_bytes = sizeof(ProfileHeader);
+    header->run_id = run_id;
+    header->world_size = static_cast<std::uint32_t>(recorder.world_size);
+    header->rank = static_cast<std::uint32_t>(recorder.world_rank);
+    name_program(header->program, sizeof header->program);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    std::memcpy(header->magic, ProfileHeader::kMagic, sizeof header->magic);
+
+    recorder.header = header;
+    recorder.peers = reinterpret_cast<ProfilePeer*>(static_cast<char*>(memory) + sizeof(ProfileHeader));
+    recorder.many_threads = thread_level == MPI_THREAD_MULTIPLE;
+    owner = getpid();
+    open_log();
+    std::atexit(at_exit);
+    clock_here().gap_begin = clock_here().now(recorder.many_threads);
+    recorder.active.store(true, std::memory_order_release);
+}
+
+void finish() noexcept {
+    if (!recorder.active.exchange(false) || over) return;
+    over = true;
+    close_log();
+    // One row a rank: compute sum and count, then (peer, bytes, messages) where there is anything.
+    std::vector<std::uint64_t> row = {recorder.header->compute_ns, recorder.header->compute_count};
+    for (int peer = 0; peer < recorder.world_size; ++peer) {
+        const ProfilePeer& to = recorder.peers[peer];
+        if (to.messages == 0) continue;
+        row.insert(row.end(), {static_cast<std::uint64_t>(peer), to.bytes, to.messages});
+    }
+    if (recorder.world_rank == 0) {
+        Model model = empty_model();
+        model.add_row(0, row.data(), row.size());
+        for (int rank = 1; rank < recorder.world_size; ++rank) {
+            unsigned long long words = 0;
+            PMPI_Recv(&words, 1, MPI_UNSIGNED_LONG_LONG, rank, 0, private_comm, MPI_STATUS_IGNORE);
+            row.resize(words);
+            PMPI_Recv(row.data(), static_cast<int>(words), MPI_UINT64_T, rank, 1, private_comm, MPI_STATUS_IGNORE);
+            model.add_row(rank, row.data(), row.size());
+        }
+        model.write(out_path);
+    } else {
+        const unsigned long long words = row.size();
+        PMPI_Send(&words, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, private_comm);
+        PMPI_Send(row.data(), static_cast<int>(words), MPI_UINT64_T, 0, 1, private_comm);
+    }
+    recorder.header->state = RankState::kFinalized;
+    // Files go only when the model is there: until then they are the only record.
+    PMPI_Barrier(private_comm);
+    if (own_path[0]) unlink(own_path);
+    PMPI_Comm_free(&private_comm);
+}
+
+void give_up(RankState state) noexcept {
+    if (!recorder.active.exchange(false) || over) return;
+    over = true;
+    close_log();
+    recorder.header->state = state;
+    Model model = empty_model();
+    model.complete = false;
+    int running = 0;
+    for (int rank = 0; rank < recorder.world_size; ++rank) {
+        char path[sizeof own_path];
+        RankState theirs = RankState::kRunning;
+        if (!rank_path(path, sizeof path, rank)) return;
+        if (model.add_rank_file(path, rank, *recorder.header, theirs) && theirs == RankState::kRunning) ++running;
+    }
+    if (!model.write(out_path)) return;
+    // The last one out tidies up; files of ranks still running are newer than this model.
+    if (running > 0) return;
+    for (int rank = 0; rank < recorder.world_size; ++rank) {
+        char path[sizeof own_path];
+        if (rank_path(path, sizeof path, rank)) unlink(path);
+    }
+}
+
+}  // namespace zbs::profiler

@@ -1,0 +1,119 @@
+#include "client/profiler/recorder.hpp"
+
+#include <new>
+
+namespace zbs::profiler {
+
+Recorder recorder;
+CpuClock main_clock;
+thread_local constinit CpuClock thread_clock;
+
+namespace {
+
+constexpr std::size_t kBuckets = 256;
+Group* buckets[kBuckets];
+SpinLock groups_lock;
+
+Group*& bucket(int handle, bool window) {
+    const auto h = static_cast<std::uint32_t>(handle) * 2654435761U + (window ? 97U : 0U);
+    return buckets[(h >> 16) % kBuckets];
+}
+
+/// The ranks of `group` in MPI_COMM_WORLD, in its order; null where it fails. Frees `group`.
+int* world_ranks(MPI_Group group, int size) {
+    int* world = size > 0 ? new (std::nothrow) int[static_cast<std::size_t>(size) * 2] : nullptr;
+    MPI_Group all = MPI_GROUP_NULL;
+    bool done = false;
+    if (world && PMPI_Comm_group(MPI_COMM_WORLD, &all) == MPI_SUCCESS) {
+        int* own = world + size;
+        for (int i = 0; i < size; ++i) own[i] = i;
+        done = PMPI_Group_translate_ranks(group, size, own, all, world) == MPI_SUCCESS;
+        PMPI_Group_free(&all);
+    }
+    PMPI_Group_free(&group);
+    if (done) return world;
+    delete[] world;
+    return nullptr;
+}
+
+bool translate(MPI_Comm comm, Group& made) {
+    int inter = 0;
+    MPI_Group group = MPI_GROUP_NULL;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS) return false;
+    PMPI_Comm_rank(comm, &made.rank);
+    made.inter = inter != 0;
+    if (made.inter) {
+        PMPI_Comm_remote_size(comm, &made.size);
+        PMPI_Comm_remote_group(comm, &group);
+    } else {
+        PMPI_Comm_size(comm, &made.size);
+        PMPI_Comm_group(comm, &group);
+    }
+    made.world = world_ranks(group, made.size);
+    return made.world != nullptr;
+}
+
+bool translate_window(MPI_Win window, Group& made) {
+    MPI_Group group = MPI_GROUP_NULL;
+    if (window == MPI_WIN_NULL || PMPI_Win_get_group(window, &group) != MPI_SUCCESS) return false;
+    PMPI_Group_size(group, &made.size);
+    PMPI_Group_rank(group, &made.rank);
+    made.world = world_ranks(group, made.size);
+    return made.world != nullptr;
+}
+
+const Group* lookup(int handle, bool window) {
+    const MaybeLocked guard(groups_lock);
+    Group*& head = bucket(handle, window);
+    for (Group* g = head; g; g = g->next) {
+        if (g->handle == handle && g->window == window) return g;
+    }
+    Group made;
+    made.handle = handle;
+    made.window = window;
+    if (!(window ? translate_window(handle, made) : translate(handle, made))) return nullptr;
+    made.next = head;
+    Group* kept = new (std::nothrow) Group(made);
+    if (!kept) {
+        delete[] made.world;
+        return nullptr;
+    }
+    head = kept;
+    return kept;
+}
+
+/// MPI lets a handle be freed only when no other thread is calling with it, so its entry has no reader left.
+void forget(int handle, bool window) {
+    const MaybeLocked guard(groups_lock);
+    for (Group** at = &bucket(handle, window); *at; at = &(*at)->next) {
+        if ((*at)->handle != handle || (*at)->window != window) continue;
+        Group* gone = *at;
+        *at = gone->next;
+        delete[] gone->world;
+        delete gone;
+        return;
+    }
+}
+
+}  // namespace
+
+const Group* group_of(MPI_Comm comm) { return lookup(comm, false); }
+const Group* group_of_window(MPI_Win window) { return lookup(window, true); }
+void forget_communicator(MPI_Comm comm) { forget(comm, false); }
+void forget_window(MPI_Win window) { forget(window, true); }
+
+void record_send(const Group& group, int to, std::uint64_t bytes) noexcept {
+    if (to < 0 || to >= group.size) return;
+    const int world = group.world[to];
+    if (world < 0 || world >= recorder.world_size) {
+        add(recorder.header->outside_bytes, bytes);
+        add(recorder.header->outside_messages, 1);
+        return;
+    }
+    ProfilePeer& peer = recorder.peers[world];
+    add(peer.bytes, bytes);
+    add(peer.messages, 1);
+    if (recorder.logging) log_message(world, bytes);
+}
+
+}  // namespace zbs::profiler

@@ -1,0 +1,177 @@
+#pragma once
+// What mpi.h declares is all that this library shows; the rest is built with hidden visibility.
+#pragma GCC visibility push(default)
+#include <mpi.h>
+#pragma GCC visibility pop
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "algorithms/base/profile_layout.hpp"
+
+/// The counters of this process. Everything is `noexcept` and allocation-free on the path of a message, except the first
+/// use of a communicator or window, which translates its ranks once.
+namespace zbs::profiler {
+
+/// One mapped rank file plus what the calls need at hand. Written at MPI_Init, read everywhere.
+struct Recorder {
+    std::atomic<bool> active{false};
+    bool many_threads = false;  ///< MPI_THREAD_MULTIPLE: counters add atomically, clocks are per thread
+    int world_size = 0;
+    int world_rank = 0;
+    ProfileHeader* header = nullptr;
+    ProfilePeer* peers = nullptr;
+    bool logging = false;
+};
+extern Recorder recorder;
+
+class SpinLock {
+  public:
+    void lock() {
+        while (flag_.test_and_set(std::memory_order_acquire)) {
+        }
+    }
+    void unlock() { flag_.clear(std::memory_order_release); }
+
+  private:
+    std::atomic_flag flag_;
+};
+/// Locks only where several threads may call MPI at once.
+class MaybeLocked {
+  public:
+    explicit MaybeLocked(SpinLock& lock) : lock_(recorder.many_threads ? &lock : nullptr) {
+        if (lock_) lock_->lock();
+    }
+    ~MaybeLocked() {
+        if (lock_) lock_->unlock();
+    }
+    MaybeLocked(const MaybeLocked&) = delete;
+    MaybeLocked& operator=(const MaybeLocked&) = delete;
+
+  private:
+    SpinLock* lock_;
+};
+
+inline void add(std::uint64_t& counter, std::uint64_t amount) {
+    std::atomic_ref<std::uint64_t> shared(counter);
+    if (recorder.many_threads) {
+        shared.fetch_add(amount, std::memory_order_relaxed);
+    } else {
+        shared.store(shared.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+    }
+}
+
+/// Ranks of a communicator or window in MPI_COMM_WORLD. For an intercommunicator, `world` holds the remote group.
+struct Group {
+    int handle = 0;
+    bool window = false;
+    bool inter = false;
+    int size = 0;  ///< entries of `world`
+    int rank = 0;  ///< of this process in the local group
+    int* world = nullptr;  ///< MPI_UNDEFINED for a process outside MPI_COMM_WORLD; null where translation failed
+    Group* next = nullptr;
+};
+/// Found in a table, or translated now. Null where MPI refuses the handle (the call itself will say so).
+const Group* group_of(MPI_Comm comm);
+const Group* group_of_window(MPI_Win window);
+/// To be called before the handle is freed.
+void forget_communicator(MPI_Comm comm);
+void forget_window(MPI_Win window);
+
+/// One message of `bytes` to `to` (a rank in `group`); MPI_PROC_NULL and the like are ignored.
+void record_send(const Group& group, int to, std::uint64_t bytes) noexcept;
+
+/// Size of `count` elements; 0 where either is invalid.
+inline std::uint64_t size_of(MPI_Datatype type, long long count) {
+    int size = 0;
+    if (count <= 0 || PMPI_Type_size(type, &size) != MPI_SUCCESS || size <= 0) return 0;
+    return static_cast<std::uint64_t>(size) * static_cast<std::uint64_t>(count);
+}
+
+/// CPU time of the process, estimated cheaply. The CPU clock costs a system call (about 300 ns), the wall clock about
+/// 20 ns, so the CPU clock is read only at the end of an interval longer than kShort, or kResync after the last reading;
+/// in between the process is taken to have run. Error per interval: below kShort (a preemption shorter than that).
+class CpuClock {
+  public:
+    static constexpr std::int64_t kShort = 10'000, kResync = 1'000'000;  // nanoseconds
+
+    std::int64_t now(bool per_thread) {
+        const std::int64_t wall = read(CLOCK_MONOTONIC);
+        if (wall - last_wall_ > kShort || wall - anchor_wall_ > kResync) {
+            anchor_cpu_ = read(per_thread ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID);
+            anchor_wall_ = wall;
+        }
+        last_wall_ = wall;
+        return anchor_cpu_ + (wall - anchor_wall_);
+    }
+
+    std::int64_t gap_begin = 0;  ///< end of the last call
+    std::int64_t pending = 0;    ///< compute time not yet given to an operation
+    int depth = 0;               ///< calls in progress: MPI functions that call MPI functions count once
+
+  private:
+    static std::int64_t read(clockid_t id) {
+        timespec t;
+        clock_gettime(id, &t);
+        return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+    }
+    std::int64_t last_wall_ = 0, anchor_wall_ = 0, anchor_cpu_ = 0;
+};
+extern CpuClock main_clock;
+extern thread_local CpuClock thread_clock;
+inline CpuClock& clock_here() { return recorder.many_threads ? thread_clock : main_clock; }
+
+void log_message(int to_world, std::uint64_t bytes) noexcept;
+void log_compute(std::int64_t ns) noexcept;
+
+/// Brackets one MPI call: the time up to here was computing, the time inside is not.
+class Call {
+  public:
+    enum class Kind {
+        kOperation,  ///< a communication operation: closes a compute interval
+        kPoll,       ///< Test, Iprobe: an operation only if it found something (see found())
+        kOther,      ///< communicates, but is not a communication of the program (making communicators)
+    };
+    explicit Call(Kind kind = Kind::kOperation) {
+        if (!recorder.active.load(std::memory_order_relaxed)) return;
+        clock_ = &clock_here();
+        if (clock_->depth++ > 0) return;
+        outermost_ = true;
+        const std::int64_t gap = clock_->now(recorder.many_threads) - clock_->gap_begin;
+        if (gap > 0) clock_->pending += gap;
+        if (kind == Kind::kOperation) close_interval();
+    }
+    ~Call() {
+        if (!clock_) return;
+        --clock_->depth;
+        if (outermost_) clock_->gap_begin = clock_->now(recorder.many_threads);
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    /// Whether messages of this call are to be recorded.
+    explicit operator bool() const { return outermost_; }
+    void found(bool something) {
+        if (outermost_ && something) close_interval();
+    }
+
+  private:
+    void close_interval() {
+        add(recorder.header->compute_ns, static_cast<std::uint64_t>(clock_->pending));
+        add(recorder.header->compute_count, 1);
+        if (recorder.logging) log_compute(clock_->pending);
+        clock_->pending = 0;
+    }
+    CpuClock* clock_ = nullptr;
+    bool outermost_ = false;
+};
+
+/// Life of the recorder. `start` is collective over MPI_COMM_WORLD and returns with recording on or off.
+void start(int thread_level) noexcept;
+/// Collective: rank 0 writes the model, every rank removes its file. Before PMPI_Finalize.
+void finish() noexcept;
+/// This process alone: writes what the rank files tell as a partial model.
+void give_up(RankState state) noexcept;
+
+}  // namespace zbs::profiler
