@@ -40,6 +40,7 @@ Json encode(const Capacity& capacity) {
     }
     return {{"zone", capacity.zone},
             {"processors", capacity.processors},
+            {"total_processors", capacity.total_processors},
             {"speed_sum", capacity.speed_sum},
             {"speed_mean", capacity.speed_mean},
             {"speed_variance", capacity.speed_variance},
@@ -53,6 +54,7 @@ Result<Capacity> decode_capacity(const Json& json) {
     Capacity capacity;
     capacity.zone = read_name(in, "zone");
     capacity.processors = static_cast<int>(in.integer("processors", 0, ResourceGraph::kMaxProcessors));
+    capacity.total_processors = static_cast<int>(in.integer("total_processors", 0, ResourceGraph::kMaxProcessors));
     capacity.speed_sum = in.number("speed_sum", 0, 1e15);
     capacity.speed_mean = in.number("speed_mean", 0, 1e12);
     capacity.speed_variance = in.number("speed_variance", 0, 1e24);

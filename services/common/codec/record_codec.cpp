@@ -7,7 +7,7 @@ namespace zbs::codec {
 
 Json encode(const PartRecord& record) {
     return {{"home_caller", to_uri(record.home_caller)}, {"request", encode(record.request)},   {"status", encode(record.status)},
-            {"operation", record.operation},             {"processors", record.processors},     {"profile", record.profile}};
+            {"operation", record.operation},             {"processors", record.processors},     {"proxies", record.proxies}, {"profile", record.profile}};
 }
 
 Result<PartRecord> decode_part_record(const Json& json) {
@@ -28,6 +28,14 @@ Result<PartRecord> decode_part_record(const Json& json) {
             break;
         }
         record.processors.push_back(processors[i].get<std::int32_t>());
+    }
+    const Json& proxies = in.array("proxies", limits::kMaxRanks);
+    for (std::size_t i = 0; i < proxies.size(); ++i) {
+        if (!proxies[i].is_number_unsigned() || proxies[i].get<std::uint64_t>() > limits::kMaxRanks) {
+            in.fail("proxies/" + std::to_string(i), "must be a proxy's number");
+            break;
+        }
+        record.proxies.push_back(proxies[i].get<int>());
     }
     record.profile = in.boolean("profile");
     return in.finish(std::move(record));

@@ -28,6 +28,7 @@ struct LinkToZone {
 struct Capacity {
     std::string zone;
     int processors = 0;          ///< free now for this user
+    int total_processors = 0;    ///< that this user could ever get here, free or not
     double speed_sum = 0;        ///< over those processors
     double speed_mean = 0;
     double speed_variance = 0;   ///< an aggregate misleads when a zone is heterogeneous [Prabhakar2003, section 4]

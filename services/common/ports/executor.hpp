@@ -16,6 +16,7 @@ struct StepSpec {
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> environment;  ///< all of it; nothing is inherited
     std::string directory;   ///< working directory; empty = the step's own folder
+    std::vector<std::pair<std::string, std::string>> files;        ///< name and text, laid into the step's folder first
     Duration walltime{};     ///< the tree is ended after this long; 0 = no limit
 };
 

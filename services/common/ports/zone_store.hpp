@@ -18,6 +18,7 @@ struct PartRecord {
     PartStatus status;
     std::string operation;   ///< of its launch; empty before
     std::vector<std::int32_t> processors;  ///< by rank, in the zone's own numbering
+    std::vector<int> proxies;    ///< of its launch
     bool profile = false;
     bool operator==(const PartRecord&) const = default;
 };

@@ -42,6 +42,10 @@ class StepExecutor : public Executor {
         if (before.state != StepStatus::State::kUnknown) return {};  // a repeat starts nothing twice
         const std::string path = folder(spec.operation);
 
+        for (const auto& [name, text] : spec.files) {
+            if (!is_plain_name(name) || !write_file(path + "/" + name, text)) return system_error("cannot write " + path + "/" + name);
+        }
+
         int ready[2];
         if (pipe2(ready, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
         std::vector<std::string> arguments = {options_.supervisor, "--operation", spec.operation, "--folder", path,

@@ -1,0 +1,33 @@
+#include "services/common/adapters/beast/service_loop.hpp"
+
+#include <sys/resource.h>
+
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <csignal>
+#include <thread>
+#include <vector>
+
+namespace zbs::beast {
+
+void run_until_signalled(boost::asio::io_context& io, int threads, const std::function<void()>& drain) {
+    std::signal(SIGPIPE, SIG_IGN);
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    boost::asio::signal_set signals(io, SIGTERM, SIGINT);
+    boost::asio::steady_timer limit(io);
+    signals.async_wait([&](const boost::system::error_code& fault, int) {
+        if (fault) return;
+        drain();
+        limit.expires_after(std::chrono::seconds(10));
+        limit.async_wait([&io](const boost::system::error_code& cancelled) {
+            if (!cancelled) io.stop();
+        });
+    });
+    std::vector<std::thread> others;
+    for (int i = 1; i < threads; ++i) others.emplace_back([&io] { io.run(); });
+    io.run();
+    for (std::thread& thread : others) thread.join();
+}
+
+}  // namespace zbs::beast

@@ -1,0 +1,183 @@
+#include "services/common/adapters/cpprest/http_caller.hpp"
+
+#include <cpprest/http_client.h>
+#include <cpprest/producerconsumerstream.h>
+
+#include <atomic>
+#include <boost/asio/ip/address.hpp>
+#include <condition_variable>
+#include <future>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace zbs::cpprest {
+namespace {
+
+namespace wh = web::http;
+using SteadyClock = std::chrono::steady_clock;
+
+/// Cancels calls whose total deadline has passed: cpprestsdk's own time-out starts anew with every byte.
+class Watchdog {
+  public:
+    Watchdog() : thread_([this] { run(); }) {}
+    ~Watchdog() {
+        {
+            const std::lock_guard lock(mutex_);
+            stop_ = true;
+        }
+        wake_.notify_one();
+        thread_.join();
+    }
+    void watch(SteadyClock::time_point at, std::function<void()> cancel) {
+        const std::lock_guard lock(mutex_);
+        const bool first = due_.empty() || at < due_.begin()->first;
+        due_.emplace(at, std::move(cancel));
+        if (first) wake_.notify_one();
+    }
+
+  private:
+    void run() {
+        std::unique_lock lock(mutex_);
+        while (!stop_) {
+            if (due_.empty()) {
+                wake_.wait(lock);
+                continue;
+            }
+            const auto at = due_.begin()->first;
+            if (SteadyClock::now() < at) {
+                wake_.wait_until(lock, at);
+                continue;
+            }
+            const auto cancel = std::move(due_.begin()->second);
+            due_.erase(due_.begin());
+            lock.unlock();
+            cancel();
+            lock.lock();
+        }
+    }
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::multimap<SteadyClock::time_point, std::function<void()>> due_;
+    bool stop_ = false;
+    std::thread thread_;
+};
+
+bool is_loopback(const std::string& host) {
+    boost::system::error_code fault;
+    std::string bare = host;
+    if (bare.size() > 2 && bare.front() == '[') bare = bare.substr(1, bare.size() - 2);
+    const auto address = boost::asio::ip::make_address(bare, fault);
+    return host == "localhost" || (!fault && address.is_loopback());
+}
+
+/// One call on its way; answers once, whoever comes first: the reply, a fault or the deadline.
+struct Pending {
+    std::atomic<bool> answered{false};
+    pplx::cancellation_token_source cancel;
+    std::function<void(Result<HttpAnswer>)> respond;
+
+    void answer(Result<HttpAnswer> result) {
+        if (!answered.exchange(true)) respond(std::move(result));
+    }
+};
+
+/// Reads the body in pieces until its end or one byte over the limit.
+pplx::task<bool> read_body(concurrency::streams::istream stream, std::shared_ptr<std::string> body, std::size_t limit) {
+    constexpr std::size_t kPiece = 64 * 1024;
+    concurrency::streams::container_buffer<std::string> piece;
+    return stream.read(piece, kPiece).then([stream, body, limit, piece](std::size_t got) {
+        if (got == 0) return pplx::task_from_result(true);
+        body->append(piece.collection().data(), got);
+        if (body->size() > limit) return pplx::task_from_result(false);
+        return read_body(stream, body, limit);
+    });
+}
+
+}  // namespace
+
+struct HttpCaller::Impl {
+    Caller self;
+    std::size_t max_reply_bytes;
+    Watchdog watchdog;
+    std::mutex mutex;
+    std::map<std::string, std::shared_ptr<wh::client::http_client>> clients;  // by base address: keeps connections
+
+    Impl(Caller caller, std::size_t limit) : self(std::move(caller)), max_reply_bytes(limit) {}
+
+    Result<std::shared_ptr<wh::client::http_client>> client(const std::string& url) {
+        const std::lock_guard lock(mutex);
+        if (const auto at = clients.find(url); at != clients.end()) return at->second;
+        try {
+            const web::uri uri(url);
+            if (uri.scheme() != "http" && uri.scheme() != "https") return invalid("address '" + url + "' must start with http:// or https://");
+            if (uri.scheme() == "http" && !is_loopback(uri.host())) {
+                return invalid("refusing plain HTTP to " + uri.host() + ": without TLS only loopback addresses are called");
+            }
+            wh::client::http_client_config config;
+            config.set_timeout(std::chrono::seconds(30));
+            config.set_max_redirects(0);
+            auto made = std::make_shared<wh::client::http_client>(uri, config);
+            clients.emplace(url, made);
+            return made;
+        } catch (const std::exception& fault) {
+            return invalid("'" + url + "' is not an address: " + fault.what());
+        }
+    }
+};
+
+HttpCaller::HttpCaller(Caller self, std::size_t max_reply_bytes) : impl_(std::make_shared<Impl>(std::move(self), max_reply_bytes)) {}
+HttpCaller::~HttpCaller() = default;
+
+void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) {
+    auto pending = std::make_shared<Pending>();
+    pending->respond = std::move(respond);
+    const std::string where = call.method + " " + call.url + call.path.substr(0, call.path.find('?'));
+    auto client = impl_->client(call.url);
+    if (!client) return pending->answer(client.error());
+    try {
+        wh::http_request request(call.method);
+        request.set_request_uri(web::uri(call.path));
+        request.headers().add("Accept", "application/json");
+        if (impl_->self.kind != CallerKind::kAnonymous) request.headers().add("Zbs-Identity", to_uri(impl_->self));
+        if (!call.body.empty()) request.set_body(call.body, "application/json");
+        const auto deadline = call.deadline;
+        impl_->watchdog.watch(SteadyClock::now() + deadline, [pending, where, deadline] {
+            pending->answer(Error{ErrorCode::kTimeout, where + " did not answer within " + std::to_string(deadline.count()) + " ms", {}});
+            pending->cancel.cancel();
+        });
+        const auto answer = std::make_shared<HttpAnswer>();
+        const auto body = std::make_shared<std::string>();
+        const std::size_t limit = impl_->max_reply_bytes;
+        (*client)
+            ->request(request, pending->cancel.get_token())
+            .then([answer, body, limit](wh::http_response response) {
+                answer->status = response.status_code();
+                response.headers().match("Zbs-Next-Offset", answer->next_offset);
+                std::string complete;
+                answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
+                return read_body(response.body(), body, limit);
+            })
+            .then([pending, answer, body, where, limit, keep = *client](const pplx::task<bool>& done) {
+                try {
+                    if (!done.get()) return pending->answer(Error{ErrorCode::kTooLarge, where + " answered with more than " + std::to_string(limit) + " bytes", {}});
+                    answer->body = std::move(*body);
+                    pending->answer(std::move(*answer));
+                } catch (const std::exception& fault) {
+                    pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
+                }
+            });
+    } catch (const std::exception& fault) {
+        pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
+    }
+}
+
+Result<HttpAnswer> HttpCaller::call(HttpCall call) {
+    std::promise<Result<HttpAnswer>> promise;
+    auto future = promise.get_future();
+    this->call(std::move(call), [&promise](Result<HttpAnswer> answer) { promise.set_value(std::move(answer)); });
+    return future.get();
+}
+
+}  // namespace zbs::cpprest

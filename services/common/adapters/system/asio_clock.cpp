@@ -1,0 +1,43 @@
+#include "services/common/adapters/system/asio_clock.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+
+namespace zbs::system {
+
+Time AsioClock::now() const {
+    return Time{std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch())};
+}
+
+Duration AsioClock::steady_now() const {
+    return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+Clock::TimerId AsioClock::after(Duration delay, std::function<void()> wake) {
+    const TimerId id = next_++;
+    auto timer = std::make_unique<boost::asio::steady_timer>(strand_, std::max(delay, Duration{0}));
+    timer->async_wait([this, id, wake = std::move(wake)](const boost::system::error_code& fault) {
+        if (fault || timers_.erase(id) == 0) return;
+        wake();
+    });
+    timers_.emplace(id, std::move(timer));
+    return id;
+}
+
+void AsioClock::cancel(TimerId timer) { timers_.erase(timer); }
+
+Id128 SystemIds::fresh() {
+    const auto unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    if (unix_ms > last_ms_) {
+        std::random_device random;
+        last_ms_ = unix_ms;
+        high_ = random();
+        low_ = (std::uint64_t{random()} << 32) | random();
+    } else if (++low_ == 0) {
+        ++high_;
+    }
+    return make_id128(last_ms_, high_, low_);
+}
+
+}  // namespace zbs::system

@@ -1,0 +1,44 @@
+#pragma once
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <map>
+#include <memory>
+
+#include "services/common/ports/clock.hpp"
+
+namespace zbs::system {
+
+using Strand = boost::asio::strand<boost::asio::io_context::executor_type>;
+
+/// Clock on Asio timers; callbacks run on `strand`. Methods are called on that strand.
+class AsioClock : public Clock {
+  public:
+    explicit AsioClock(Strand strand) : strand_(std::move(strand)) {}
+
+    Time now() const override;
+    Duration steady_now() const override;
+    TimerId after(Duration delay, std::function<void()> wake) override;
+    void cancel(TimerId timer) override;
+    /// Ends every timer, so that the io_context can run dry.
+    void cancel_all() { timers_.clear(); }
+
+  private:
+    Strand strand_;
+    TimerId next_ = 1;
+    std::map<TimerId, std::unique_ptr<boost::asio::steady_timer>> timers_;
+};
+
+/// Ids from the wall clock and the system's random device; within one millisecond they still grow.
+class SystemIds : public IdSource {
+  public:
+    Id128 fresh() override;
+
+  private:
+    std::int64_t last_ms_ = 0;
+    std::uint64_t high_ = 0, low_ = 0;
+};
+
+}  // namespace zbs::system

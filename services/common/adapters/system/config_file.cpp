@@ -1,0 +1,149 @@
+#include "services/common/adapters/system/config_file.hpp"
+
+#include <toml++/toml.h>
+
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+
+namespace zbs::system {
+namespace {
+
+std::vector<std::string> split(const std::string& key) {
+    std::vector<std::string> parts;
+    std::istringstream in(key);
+    for (std::string part; std::getline(in, part, '.');) parts.push_back(part);
+    return parts;
+}
+
+}  // namespace
+
+struct ConfigFile::Impl {
+    std::string path;
+    toml::table table;
+    std::set<std::string> known;
+    std::optional<Error> fault;
+
+    const toml::node* find(const std::string& key) const {
+        const toml::node* node = &table;
+        for (const std::string& part : split(key)) {
+            if (const toml::table* inner = node->as_table()) {
+                node = inner->get(part);
+            } else if (const toml::array* array = node->as_array()) {
+                node = array->get(static_cast<std::size_t>(std::atoi(part.c_str())));
+            } else {
+                return nullptr;
+            }
+            if (node == nullptr) return nullptr;
+        }
+        return node;
+    }
+    std::string place(const toml::node* node) const {
+        return node == nullptr ? path : path + ":" + std::to_string(node->source().begin.line);
+    }
+    void fail(const toml::node* node, const std::string& message) {
+        if (!fault) fault = invalid(message, place(node));
+    }
+    void check_known(const toml::node& node, const std::string& prefix) {
+        if (const toml::table* inner = node.as_table()) {
+            for (const auto& [key, value] : *inner) {
+                const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
+                check_known(value, name);
+            }
+        } else if (const toml::array* array = node.as_array(); array != nullptr && !known.contains(prefix)) {
+            for (std::size_t i = 0; i < array->size(); ++i) check_known(*array->get(i), prefix + "." + std::to_string(i));
+        } else if (!known.contains(prefix)) {
+            fail(&node, "'" + prefix + "' is not a setting of this program");
+        }
+    }
+};
+
+ConfigFile::ConfigFile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ConfigFile::~ConfigFile() = default;
+ConfigFile::ConfigFile(ConfigFile&&) noexcept = default;
+ConfigFile& ConfigFile::operator=(ConfigFile&&) noexcept = default;
+
+Result<ConfigFile> ConfigFile::read(const std::string& path) {
+    std::ifstream in(path);
+    if (!in) return Error{ErrorCode::kNotFound, "cannot read the configuration file " + path, path};
+    std::stringstream text;
+    text << in.rdbuf();
+    auto impl = std::make_unique<Impl>();
+    impl->path = path;
+    try {
+        impl->table = toml::parse(text.str(), path);
+    } catch (const toml::parse_error& fault) {
+        return invalid(std::string(fault.description()), path + ":" + std::to_string(fault.source().begin.line));
+    }
+    return ConfigFile(std::move(impl));
+}
+
+std::string ConfigFile::text(const std::string& key, const std::string& fallback) {
+    impl_->known.insert(key);
+    const toml::node* node = impl_->find(key);
+    if (node == nullptr) return fallback;
+    if (!node->is_string()) return impl_->fail(node, "'" + key + "' must be a text in quotes"), fallback;
+    return *node->value<std::string>();
+}
+
+std::string ConfigFile::required_text(const std::string& key) {
+    if (impl_->find(key) == nullptr) impl_->fail(nullptr, "'" + key + "' is missing");
+    return text(key, "");
+}
+
+std::int64_t ConfigFile::integer(const std::string& key, std::int64_t fallback, std::int64_t min, std::int64_t max) {
+    impl_->known.insert(key);
+    const toml::node* node = impl_->find(key);
+    if (node == nullptr) return fallback;
+    const auto value = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
+    if (!value || *value < min || *value > max) {
+        return impl_->fail(node, "'" + key + "' must be a whole number from " + std::to_string(min) + " to " + std::to_string(max)), fallback;
+    }
+    return *value;
+}
+
+double ConfigFile::number(const std::string& key, double fallback, double min, double max) {
+    impl_->known.insert(key);
+    const toml::node* node = impl_->find(key);
+    if (node == nullptr) return fallback;
+    const auto value = node->is_number() ? node->value<double>() : std::nullopt;
+    if (!value || !(*value >= min && *value <= max)) {
+        std::ostringstream range;
+        range << "'" << key << "' must be a number from " << min << " to " << max;
+        return impl_->fail(node, range.str()), fallback;
+    }
+    return *value;
+}
+
+std::vector<std::string> ConfigFile::texts(const std::string& key) {
+    impl_->known.insert(key);
+    const toml::node* node = impl_->find(key);
+    std::vector<std::string> out;
+    if (node == nullptr) return out;
+    const toml::array* array = node->as_array();
+    if (array == nullptr) return impl_->fail(node, "'" + key + "' must be a list of texts"), out;
+    for (const toml::node& item : *array) {
+        if (!item.is_string()) return impl_->fail(&item, "'" + key + "' must be a list of texts"), out;
+        out.push_back(*item.value<std::string>());
+    }
+    return out;
+}
+
+std::size_t ConfigFile::table_count(const std::string& key) {
+    const toml::node* node = impl_->find(key);
+    if (node == nullptr) return 0;
+    if (!node->is_array_of_tables()) return impl_->fail(node, "'" + key + "' must be written as [[" + key + "]] tables"), 0;
+    return node->as_array()->size();
+}
+
+std::string ConfigFile::place(const std::string& key) const { return impl_->place(impl_->find(key)); }
+void ConfigFile::fail(const std::string& key, const std::string& message) { impl_->fail(impl_->find(key), message); }
+
+Result<void> ConfigFile::finish() {
+    if (!impl_->fault) impl_->check_known(impl_->table, "");
+    if (impl_->fault) return *impl_->fault;
+    return {};
+}
+
+}  // namespace zbs::system

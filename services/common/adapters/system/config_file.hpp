@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+
+namespace zbs::system {
+
+/// Reads one TOML file; remembers which keys were asked for, so that `finish` can refuse the rest with file and line.
+class ConfigFile {
+  public:
+    static Result<ConfigFile> read(const std::string& path);
+    ~ConfigFile();
+    ConfigFile(ConfigFile&&) noexcept;
+    ConfigFile& operator=(ConfigFile&&) noexcept;
+
+    /// `key` is dotted ("listen.port"). A wrong type or range is remembered as the first fault.
+    std::string text(const std::string& key, const std::string& fallback);
+    std::string required_text(const std::string& key);
+    std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t min, std::int64_t max);
+    double number(const std::string& key, double fallback, double min, double max);
+    std::vector<std::string> texts(const std::string& key);
+    /// How many tables stand in the array of tables `key`; their fields are then "key.0.field" and so on.
+    std::size_t table_count(const std::string& key);
+    /// Where `key` stands, "file:line", or the file.
+    std::string place(const std::string& key) const;
+    void fail(const std::string& key, const std::string& message);
+    /// The first fault, or the first key that nobody asked for.
+    Result<void> finish();
+
+  private:
+    struct Impl;
+    explicit ConfigFile(std::unique_ptr<Impl> impl);
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace zbs::system

@@ -1,0 +1,95 @@
+#include "services/zone_scheduler/config/zone_config_file.hpp"
+
+#include <charconv>
+#include <filesystem>
+
+#include "algorithms/mapping/mapper.hpp"
+#include "services/common/adapters/system/config_file.hpp"
+#include "services/common/messages/identity.hpp"
+
+namespace zbs {
+namespace {
+
+std::string first_existing(std::initializer_list<std::string> paths) {
+    for (const std::string& path : paths) {
+        if (std::filesystem::exists(path)) return std::filesystem::canonical(path).string();
+    }
+    return {};
+}
+
+void read_listen(system::ConfigFile& file, ZoneSettings& settings) {
+    const std::string listen = file.text("listen", "127.0.0.1:0");
+    const std::size_t colon = listen.rfind(':');
+    int port = -1;
+    if (colon != std::string::npos) std::from_chars(listen.data() + colon + 1, listen.data() + listen.size(), port);
+    if (port < 0 || port > 65535) return file.fail("listen", "'listen' must be ADDRESS:PORT, e.g. 127.0.0.1:8001");
+    settings.listen_address = listen.substr(0, colon);
+    settings.listen_port = port;
+}
+
+Duration seconds_of(system::ConfigFile& file, const char* key, Duration fallback) {
+    return seconds_to_duration(file.number(key, to_seconds(fallback), 0.05, 86'400));
+}
+
+Link link_of(system::ConfigFile& file, const std::string& prefix, const Link& fallback) {
+    return {file.number(prefix + "delay_s", fallback.delay_s, 0, 60), file.number(prefix + "bandwidth_Bps", fallback.bandwidth_Bps, 1, 1e15)};
+}
+
+std::string name_of(system::ConfigFile& file, const std::string& key) {
+    std::string name = file.required_text(key);
+    if (!is_valid_name(name)) file.fail(key, "'" + key + "' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
+    return name;
+}
+
+}  // namespace
+
+Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder) {
+    Result<system::ConfigFile> read = system::ConfigFile::read(path);
+    if (!read) return read.error();
+    system::ConfigFile& file = *read;
+    ZoneSettings settings;
+    ZoneConfig& zone = settings.zone;
+    zone.zone.name = name_of(file, "name");
+    zone.organisation = name_of(file, "organisation");
+    zone.contact = file.text("contact", "the operator of zone " + zone.zone.name);
+    settings.state_folder = file.required_text("state");
+    read_listen(file, settings);
+    zone.registry = file.text("registry", "");
+    zone.accept = file.texts("accept");
+    for (const std::string& organisation : zone.accept) {
+        if (!is_valid_name(organisation)) file.fail("accept", "'" + organisation + "' is no name of an organisation");
+    }
+    for (std::size_t i = 0; i < file.table_count("machine"); ++i) {
+        const std::string at = "machine." + std::to_string(i) + ".";
+        zone.zone.machines.push_back({name_of(file, at + "name"), static_cast<int>(file.integer(at + "processors", 1, 1, 1'000'000)), file.number(at + "speed", 1, 1e-6, 1e6)});
+    }
+    if (zone.zone.machines.empty()) file.fail("machine", "at least one [[machine]] is needed");
+    zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
+    zone.zone.within_zone = link_of(file, "network.zone_", zone.zone.within_zone);
+    zone.default_link = link_of(file, "network.other_", zone.default_link);
+    for (std::size_t i = 0; i < file.table_count("link"); ++i) {
+        const std::string at = "link." + std::to_string(i) + ".";
+        zone.links.push_back({name_of(file, at + "zone"), link_of(file, at, zone.default_link)});
+    }
+    zone.level_two_mapper = file.text("mapper", zone.level_two_mapper);
+    if (find_mapper(zone.level_two_mapper) == nullptr) {
+        std::string names;
+        for (const auto& name : mapper_names()) names += " " + std::string(name);
+        file.fail("mapper", "'mapper' must be one of" + names);
+    }
+    zone.mpiexec = file.text("mpi.mpiexec", zone.mpiexec);
+    zone.mpi_proxy = file.text("mpi.proxy", zone.mpi_proxy);
+    zone.mpi_interface = file.text("mpi.interface", zone.mpi_interface);
+    zone.profiler = file.text("mpi.profiler", first_existing({program_folder + "/../lib/libzbs-profile.so", "/usr/lib/zbs/libzbs-profile.so"}));
+    settings.step_supervisor = file.text("step_supervisor", program_folder + "/zbs-step");
+    zone.hold_ttl = seconds_of(file, "timing.hold_ttl_s", zone.hold_ttl);
+    zone.launch_window = seconds_of(file, "timing.launch_window_s", zone.launch_window);
+    zone.lease = seconds_of(file, "timing.lease_s", zone.lease);
+    zone.renew_every = seconds_of(file, "timing.renew_s", zone.renew_every);
+    zone.discover_every = seconds_of(file, "timing.discover_s", zone.discover_every);
+    if (auto ok = file.finish(); !ok) return ok.error();
+    if (auto checked = ResourceGraph::make({zone.zone}, {}); !checked) return invalid(checked.error().message, path);
+    return settings;
+}
+
+}  // namespace zbs

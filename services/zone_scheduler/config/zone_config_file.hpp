@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+
+#include "services/zone_scheduler/domain/zone_config.hpp"
+
+namespace zbs {
+
+/// A zone's whole configuration file (TOML; see services/zone_scheduler/README.md).
+struct ZoneSettings {
+    ZoneConfig zone;
+    std::string listen_address = "127.0.0.1";
+    int listen_port = 0;          ///< 0 = any free port
+    std::string state_folder;     ///< database and step folders; made if missing
+    std::string step_supervisor;  ///< path of zbs-step; default: beside this program
+};
+
+/// Errors name file and line: unreadable, not TOML, unknown or missing key, value out of range.
+/// `program_folder` is where this program lies: its companions are looked for there.
+Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder);
+
+}  // namespace zbs

@@ -1,0 +1,114 @@
+#include "services/zone_scheduler/domain/mpich.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace zbs::mpich {
+namespace {
+
+// Options that Hydra 4.0 gives its proxies. Anything else is refused: a proxy option could name a program to run.
+constexpr std::array<std::string_view, 14> kKnownOptions = {
+    "control-port", "rmk",   "launcher", "demux",         "iface",    "pgid",   "retries",
+    "usize",        "pmi-port", "gpus-per-proc", "debug", "auto-cleanup", "topolib", "binding"};
+// Of these the value is a word with this one meaning; a proxy is never told to start anything by another launcher.
+constexpr std::string_view kLauncher = "manual";
+
+bool is_plain(std::string_view value) {
+    return !value.empty() && value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.:_,-") == std::string_view::npos;
+}
+
+std::vector<std::string> split_words(std::string_view line) {
+    std::vector<std::string> words;
+    while (!line.empty()) {
+        const std::size_t begin = line.find_first_not_of(' ');
+        if (begin == std::string_view::npos) break;
+        const std::size_t end = std::min(line.find(' ', begin), line.size());
+        words.emplace_back(line.substr(begin, end - begin));
+        line.remove_prefix(end);
+    }
+    return words;
+}
+
+Result<void> check_option(const std::string& name, const std::string& value) {
+    if (std::find(kKnownOptions.begin(), kKnownOptions.end(), name) == kKnownOptions.end()) {
+        return Error{ErrorCode::kInvalidArgument, "'" + name + "' is no proxy option that this zone knows", {}};
+    }
+    if (!is_plain(value) || (name == "launcher" && value != kLauncher)) {
+        return Error{ErrorCode::kInvalidArgument, "'" + value + "' is no value for proxy option '" + name + "'", {}};
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string stdout_file(int rank) { return "out." + std::to_string(rank); }
+std::string stderr_file(int rank) { return "err." + std::to_string(rank); }
+
+std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec) {
+    std::vector<std::string> argv = {spec.mpiexec, "-launcher", "manual", "-rmk", "user", "-f", kHostFile};
+    if (!spec.interface.empty()) argv.insert(argv.end(), {"-iface", spec.interface});
+    argv.insert(argv.end(), {"-outfile-pattern", "out.%r", "-errfile-pattern", "err.%r", "-wdir", spec.directory, "-n", std::to_string(spec.ranks)});
+    argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
+    return argv;
+}
+
+std::vector<ProxyPlan> plan_proxies(const std::vector<Place>& place_of_rank) {
+    std::vector<ProxyPlan> proxies;
+    for (std::size_t rank = 0; rank < place_of_rank.size(); ++rank) {
+        const Place& place = place_of_rank[rank];
+        if (proxies.empty() || proxies.back().zone != place.zone || proxies.back().machine != place.machine) {
+            proxies.push_back({static_cast<int>(proxies.size()), place.zone, place.machine, static_cast<TaskIndex>(rank), 0});
+        }
+        proxies.back().end = static_cast<TaskIndex>(rank + 1);
+    }
+    return proxies;
+}
+
+std::string host_file(const std::vector<ProxyPlan>& proxies) {
+    std::string text;
+    for (const ProxyPlan& proxy : proxies) text += proxy.zone + "." + proxy.machine + ":" + std::to_string(proxy.end - proxy.begin) + "\n";
+    return text;
+}
+
+Result<LaunchLines> read_launch_lines(std::string_view text) {
+    constexpr std::string_view kPrefix = "HYDRA_LAUNCH: ";
+    LaunchLines lines;
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        if (end == std::string_view::npos) break;  // a line still being written
+        const std::string_view line = text.substr(0, end);
+        text.remove_prefix(end + 1);
+        if (line == "HYDRA_LAUNCH_END") {
+            lines.done = true;
+            break;
+        }
+        if (!line.starts_with(kPrefix)) continue;
+        const std::vector<std::string> words = split_words(line.substr(kPrefix.size()));
+        Options options;
+        for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
+            if (!words[i].starts_with("--")) return Error{ErrorCode::kInternal, "mpiexec printed a proxy command that is not understood: " + std::string(line), {}};
+            const std::string name = words[i].substr(2);
+            if (name == "proxy-id") continue;
+            if (auto good = check_option(name, words[i + 1]); !good) return Error{ErrorCode::kInternal, "mpiexec: " + good.error().message, {}};
+            options.emplace_back(name, words[i + 1]);
+        }
+        if (words.size() % 2 == 0) return Error{ErrorCode::kInternal, "mpiexec printed a proxy option without value: " + std::string(line), {}};
+        lines.options = std::move(options);
+        ++lines.proxies;
+    }
+    return lines;
+}
+
+Result<std::vector<std::string>> proxy_argv(const std::string& program, const Options& options, int id) {
+    std::vector<std::string> argv = {program};
+    for (const auto& [name, value] : options) {
+        if (auto good = check_option(name, value); !good) return good.error();
+        argv.push_back("--" + name);
+        argv.push_back(value);
+    }
+    argv.push_back("--proxy-id");
+    argv.push_back(std::to_string(id));
+    return argv;
+}
+
+}  // namespace zbs::mpich

@@ -1,0 +1,59 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/messages/part.hpp"
+
+/// The command lines of MPICH's process manager (Hydra) with `-launcher manual`: mpiexec prints one proxy command per run of
+/// consecutive ranks on one host and waits; whoever is told to starts the proxies. Pure text work. Tried with MPICH 4.0.2.
+namespace zbs::mpich {
+
+using Options = std::vector<std::pair<std::string, std::string>>;
+
+struct CoordinatorSpec {
+    std::string mpiexec;
+    std::string interface;
+    std::string directory;
+    int ranks = 1;
+    std::vector<std::string> argv;
+};
+/// Files in the coordinator's working directory.
+inline constexpr const char* kHostFile = "hosts";
+std::string stdout_file(int rank);
+std::string stderr_file(int rank);
+std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec);
+
+/// A proxy of the job: the ranks it starts and where.
+struct ProxyPlan {
+    int id = 0;
+    std::string zone;
+    std::string machine;
+    TaskIndex begin = 0, end = 0;  ///< half-open range of ranks
+    bool operator==(const ProxyPlan&) const = default;
+};
+struct Place {
+    std::string zone;
+    std::string machine;
+    bool operator==(const Place&) const = default;
+};
+/// One proxy per run of consecutive ranks on one machine, numbered from 0: the order in which Hydra numbers them.
+std::vector<ProxyPlan> plan_proxies(const std::vector<Place>& place_of_rank);
+/// Text of the host file: "zone.machine:count" per proxy.
+std::string host_file(const std::vector<ProxyPlan>& proxies);
+
+/// What mpiexec has printed so far. `done` once all proxy commands are there.
+struct LaunchLines {
+    bool done = false;
+    Options options;     ///< common to all proxies, without the id
+    int proxies = 0;
+};
+/// Errors: a command line with a word that is no known option of a proxy.
+Result<LaunchLines> read_launch_lines(std::string_view text);
+
+/// The command of one proxy, rebuilt from known options only: `options` come from another organisation. Errors name the option.
+Result<std::vector<std::string>> proxy_argv(const std::string& program, const Options& options, int id);
+
+}  // namespace zbs::mpich

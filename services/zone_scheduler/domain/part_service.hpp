@@ -1,0 +1,83 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/executor.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/common/ports/zone_store.hpp"
+#include "services/zone_scheduler/domain/zone_config.hpp"
+
+namespace zbs {
+
+/// The zone as a peer: says what it can give, holds processors for a part, commits, launches, watches and releases it.
+/// Owns the processors: no processor is promised twice. Lives on the domain's strand; every answer is stored first.
+///
+/// States: held -> committed -> running -> completed | failed; held -> expired; any -> released. A hold expires by
+/// itself; a committed part that is not launched within the launch window is released; a running part ends with its
+/// processes or at its walltime, never because its home is silent.
+class PartService {
+  public:
+    /// Turns the text of a model file into a model (the domain knows no JSON).
+    using DecodeModel = std::function<Result<ApplicationModel>(std::string_view)>;
+
+    PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log, DecodeModel decode);
+    /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the store's.
+    Result<void> resume();
+
+    /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
+    Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request) const;
+    /// Errors: kDenied; kIdReused; kRejected with the reason where it does not fit now.
+    Result<PartStatus> hold(const Caller& caller, const PartRequest& request);
+    Result<PartStatus> commit(const Caller& caller, const PartId& id, std::uint64_t token);
+    Result<PartStatus> launch(const Caller& caller, const PartId& id, const LaunchRequest& request);
+    Result<PartStatus> status(const Caller& caller, const PartId& id) const;
+    Result<PartStatus> release(const Caller& caller, const PartId& id, const std::string& reason);
+    /// The model that rank 0 left here, else what the ranks of this part left. kNotFound where there is none.
+    Result<ApplicationModel> profile(const Caller& caller, const PartId& id) const;
+
+    int free_processors() const;
+    struct NodeView {
+        Machine machine;
+        int used = 0;
+    };
+    std::vector<NodeView> nodes() const;
+    std::vector<PartRecord> parts() const;  ///< those not ended
+
+  private:
+    struct Live {
+        PartRecord record;
+        Duration deadline{};        ///< steady time: end of hold or of launch window
+        bool stopping = false;      ///< release asked while running: final once all processes are gone
+        std::string stop_reason;
+    };
+
+    Result<void> check_caller(const Caller& caller, const Caller& user) const;
+    Live* find(const Caller& caller, const PartId& id);
+    const Live* find(const Caller& caller, const PartId& id) const;
+    PartStatus view(const Live& part) const;
+    Result<void> save(Live& part, PartState state, const std::string& reason);
+    void give_back(const Live& part);
+    void stop_steps(Live& part, const std::string& reason);
+    std::vector<std::string> steps_of(const PartRecord& record) const;
+    void watch();
+    void check_deadlines();
+    void check_running(Live& part);
+
+    const ZoneConfig& config_;
+    Clock& clock_;
+    ZoneStore& store_;
+    Executor& executor_;
+    Log& log_;
+    DecodeModel decode_;
+    std::map<PartId, Live> parts_;
+    std::vector<bool> busy_;                    ///< by processor
+    std::vector<std::int32_t> machine_of_;      ///< by processor
+    std::vector<std::int32_t> first_of_;        ///< first processor by machine
+    bool watching_ = false;
+};
+
+}  // namespace zbs

@@ -1,0 +1,89 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "algorithms/formats/hostfile.hpp"
+#include "algorithms/formats/rsl.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/zone_scheduler/http/zone_routes.hpp"
+
+namespace zbs {
+namespace {
+
+struct RankRow {
+    TaskIndex rank;
+    std::string zone;
+    RankPlace place;
+};
+
+std::vector<RankRow> rows_of(const Application& application) {
+    std::vector<RankRow> rows;
+    for (const ApplicationPart& part : application.status.parts) {
+        for (const RankPlace& place : part.status.assignment) rows.push_back({place.rank, part.zone, place});
+    }
+    std::sort(rows.begin(), rows.end(), [](const RankRow& a, const RankRow& b) { return a.rank < b.rank; });
+    return rows;
+}
+
+std::string contact_of(const std::string& zone, const ZoneServices& services) {
+    std::string url = services.config.url;
+    for (const Peer& peer : services.peers.peers()) {
+        if (peer.zone == zone) url = peer.url;
+    }
+    const std::size_t scheme = url.find("://");
+    return (scheme == std::string::npos ? url : url.substr(scheme + 3)) + "/zbs-" + zone;
+}
+
+/// RSL fixes counts per site, so ranks are renumbered zone by zone; the permutation goes with it (json format).
+Result<std::string> rsl_of(const Application& application, const ZoneServices& services) {
+    formats::RslRequest request;
+    for (const ApplicationPart& part : application.status.parts) {
+        std::set<std::string> machines;
+        for (const RankPlace& place : part.status.assignment) machines.insert(place.machine);
+        formats::RslSubjob subjob;
+        subjob.contact = contact_of(part.zone, services);
+        subjob.label = "subjob " + std::to_string(request.subjobs.size());
+        subjob.count = static_cast<int>(part.ranks.size());
+        subjob.host_count = static_cast<int>(machines.size());
+        subjob.lan_id = part.zone;
+        subjob.directory = application.request.directory;
+        subjob.executable = application.request.argv[0];
+        subjob.arguments.assign(application.request.argv.begin() + 1, application.request.argv.end());
+        subjob.walltime = application.request.walltime;
+        request.subjobs.push_back(std::move(subjob));
+    }
+    return formats::write_rsl(request);
+}
+
+}  // namespace
+
+http::Reply assignment_reply(const Application& application, const ZoneServices& services, const std::string& format) {
+    if (format != "json" && format != "rsl" && format != "hostfile") return http::problem(invalid("must be one of json, rsl, hostfile", "format"));
+    const std::vector<RankRow> rows = rows_of(application);
+    if (rows.size() != static_cast<std::size_t>(application.request.ranks)) {
+        return http::problem({ErrorCode::kConflict, "application " + to_string(application.request.id) + " is " + to_string(application.status.state) + " and has no assignment", {}});
+    }
+    if (format == "json") {
+        codec::Json ranks = codec::Json::array();
+        for (const RankRow& row : rows) {
+            ranks.push_back({{"rank", row.rank}, {"zone", row.zone}, {"machine", row.place.machine}, {"processor", row.place.processor}});
+        }
+        codec::Json rsl_order = codec::Json::array();
+        for (const ApplicationPart& part : application.status.parts) {
+            for (const TaskIndex rank : part.ranks) rsl_order.push_back(rank);
+        }
+        return http::ok({{"application", to_string(application.request.id)}, {"ranks", std::move(ranks)}, {"rsl_rank_order", std::move(rsl_order)}});
+    }
+    Result<std::string> text = Error{};
+    if (format == "rsl") {
+        text = rsl_of(application, services);
+    } else {
+        std::vector<std::string> hosts;
+        for (const RankRow& row : rows) hosts.push_back(row.zone + "." + row.place.machine);
+        text = formats::write_hydra_hostfile(hosts);
+    }
+    if (!text) return http::problem({ErrorCode::kConflict, "the assignment cannot be written as " + format + ": " + text.error().message, {}});
+    return {200, "text/plain; charset=utf-8", *std::move(text), {}};
+}
+
+}  // namespace zbs

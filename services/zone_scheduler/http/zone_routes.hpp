@@ -1,0 +1,26 @@
+#pragma once
+#include "services/common/http/router.hpp"
+#include "services/zone_scheduler/domain/application_service.hpp"
+#include "services/zone_scheduler/domain/part_service.hpp"
+#include "services/zone_scheduler/domain/peer_service.hpp"
+
+namespace zbs {
+
+/// What the handlers call. All of it lives on the domain's strand, and so do the handlers.
+struct ZoneServices {
+    const ZoneConfig& config;
+    ApplicationService& applications;
+    PartService& parts;
+    PeerService& peers;
+    ZoneStore& store;
+    std::string contract;   ///< text of schemas/openapi/zone.json
+};
+
+/// Routes of schemas/openapi/zone.json. `services` must outlive the router.
+http::Router make_zone_routes(ZoneServices& services);
+
+/// The assignment of a held (or later) application in one of the formats `json`, `rsl`, `hostfile`. Errors: kConflict
+/// before there is one, kInvalidArgument for another format.
+http::Reply assignment_reply(const Application& application, const ZoneServices& services, const std::string& format);
+
+}  // namespace zbs
