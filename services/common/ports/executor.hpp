@@ -42,8 +42,12 @@ class Executor {
     /// Bytes [offset, offset + limit) of a file in the step's folder, fewer at its end. Not found: kNotFound.
     virtual Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
                                      std::size_t limit) = 0;
-    /// Names of files in the step's folder that start with `prefix`, sorted.
-    virtual std::vector<std::string> list(const std::string& operation, const std::string& prefix) = 0;
+    struct File {
+        std::string name;
+        std::uint64_t bytes = 0;
+    };
+    /// Files in the step's folder whose names start with `prefix`, by name.
+    virtual std::vector<File> list(const std::string& operation, const std::string& prefix) = 0;
 };
 
 }  // namespace zbs

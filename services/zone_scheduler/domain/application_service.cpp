@@ -593,6 +593,26 @@ Result<Application> ApplicationService::cancel(const Caller& caller, const Appli
     return run->app;
 }
 
+Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& caller, const ApplicationId& id) const {
+    const Result<Application> application = find(caller, id);
+    if (!application) return application.error();
+    LogIndex index;
+    index.complete = is_final(application->status.state);
+    if (application->status.operation.empty()) return index;
+    for (const auto& [prefix, error_stream] : {std::pair<const char*, bool>{"out.", false}, {"err.", true}}) {
+        for (const Executor::File& file : executor_.list(application->status.operation, prefix)) {
+            const std::string number = file.name.substr(4);
+            if (file.bytes == 0 || number.empty() || number.size() > 9 || number.find_first_not_of("0123456789") != std::string::npos) continue;
+            index.files.push_back({std::stoi(number), error_stream, file.bytes});
+        }
+    }
+    for (const Executor::File& file : executor_.list(application->status.operation, "stderr")) {
+        if (file.bytes > 0) index.files.push_back({-1, true, file.bytes});
+    }
+    std::sort(index.files.begin(), index.files.end(), [](const LogFile& a, const LogFile& b) { return std::pair(a.rank, a.error_stream) < std::pair(b.rank, b.error_stream); });
+    return index;
+}
+
 Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& caller, const ApplicationId& id, int rank, bool error_stream,
                                                              std::uint64_t offset, std::size_t limit) const {
     const Result<Application> application = find(caller, id);

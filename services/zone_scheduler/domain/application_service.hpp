@@ -51,6 +51,18 @@ class ApplicationService {
     };
     Result<LogChunk> log(const Caller& caller, const ApplicationId& id, int rank, bool error_stream, std::uint64_t offset, std::size_t limit) const;
 
+    /// What output there is: only streams that hold something, by rank; `rank` -1 is the launcher.
+    struct LogFile {
+        int rank = 0;
+        bool error_stream = false;
+        std::uint64_t bytes = 0;
+    };
+    struct LogIndex {
+        std::vector<LogFile> files;
+        bool complete = false;   ///< nothing will follow
+    };
+    Result<LogIndex> logs(const Caller& caller, const ApplicationId& id) const;
+
   private:
     struct Run;
     using Step = void (ApplicationService::*)(const std::shared_ptr<Run>&);

@@ -352,8 +352,8 @@ Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId
     if (const Result<std::string> text = executor_.read(step, kModelFile, 0, kMaxModelBytes)) return decode_(*text);
     // The run was cut short: every rank's own file is still there.
     std::vector<std::string> files;
-    for (const std::string& name : executor_.list(step, std::string(kModelFile) + ".rank.")) {
-        if (Result<std::string> bytes = executor_.read(step, name, 0, kMaxModelBytes)) files.push_back(*std::move(bytes));
+    for (const Executor::File& file : executor_.list(step, std::string(kModelFile) + ".rank.")) {
+        if (Result<std::string> bytes = executor_.read(step, file.name, 0, kMaxModelBytes)) files.push_back(*std::move(bytes));
     }
     if (files.empty()) return none;
     const std::vector<std::string_view> views(files.begin(), files.end());

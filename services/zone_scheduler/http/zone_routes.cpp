@@ -116,6 +116,17 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
                         if (a.status.plan) json["plan"] = codec::encode(*a.status.plan);
                         return http::ok(json);
                     }));
+    router.add_sync("GET", "/v1/applications/{id}/logs", Body::kNone, [&services](const Request& request) {
+        const Result<ApplicationId> id = id_of<ApplicationId>(request);
+        if (!id) return http::problem(id.error());
+        return http::reply(services.applications.logs(request.call.caller, *id), [](const ApplicationService::LogIndex& index) {
+            Json files = Json::array();
+            for (const ApplicationService::LogFile& file : index.files) {
+                files.push_back({{"rank", file.rank < 0 ? "launcher" : std::to_string(file.rank)}, {"stream", file.error_stream ? "stderr" : "stdout"}, {"bytes", file.bytes}});
+            }
+            return Json{{"files", std::move(files)}, {"complete", index.complete}};
+        });
+    });
     router.add_sync("GET", "/v1/applications/{id}/logs/{rank}", Body::kNone, [&services](const Request& request) { return read_log(request, services); });
     router.add_sync("DELETE", "/v1/applications/{id}", Body::kNone, [&services](const Request& request) {
         const Result<ApplicationId> id = id_of<ApplicationId>(request);

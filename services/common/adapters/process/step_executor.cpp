@@ -132,17 +132,20 @@ class StepExecutor : public Executor {
         return text;
     }
 
-    std::vector<std::string> list(const std::string& operation, const std::string& prefix) override {
-        std::vector<std::string> names;
-        if (!is_plain_name(operation)) return names;
+    std::vector<File> list(const std::string& operation, const std::string& prefix) override {
+        std::vector<File> files;
+        if (!is_plain_name(operation)) return files;
         DIR* folder = opendir((options_.folder + "/" + operation).c_str());
-        if (folder == nullptr) return names;
+        if (folder == nullptr) return files;
         while (const dirent* entry = readdir(folder)) {
-            if (std::string_view(entry->d_name).starts_with(prefix) && entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+            struct stat info {};
+            if (!std::string_view(entry->d_name).starts_with(prefix) || entry->d_name[0] == '.') continue;
+            if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
+            files.push_back({entry->d_name, static_cast<std::uint64_t>(info.st_size)});
         }
         closedir(folder);
-        std::sort(names.begin(), names.end());
-        return names;
+        std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.name < b.name; });
+        return files;
     }
 
   private:

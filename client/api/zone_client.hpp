@@ -1,0 +1,53 @@
+#pragma once
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "services/common/codec/json.hpp"
+#include "services/common/messages/application.hpp"
+
+namespace zbs::cpprest {
+class HttpCaller;
+}
+
+namespace zbs::client {
+
+/// Typed calls to one zone (or registry), waiting for the answer. Repeats calls that are safe to repeat while the service
+/// cannot be reached, within `patience`. Safe from one thread at a time.
+class ZoneClient {
+  public:
+    ZoneClient(std::string url, const Caller& self, std::chrono::milliseconds patience = std::chrono::seconds{10});
+    ~ZoneClient();
+
+    /// Safe to repeat: the id is in the request.
+    Result<codec::Json> submit(const ApplicationRequest& request);
+    Result<ApplicationPlan> dry_run(const ApplicationRequest& request);
+    Result<codec::Json> show(const std::string& id);
+    Result<codec::Json> list(int limit);
+    Result<codec::Json> explain(const std::string& id);
+    Result<codec::Json> cancel(const std::string& id);
+    Result<std::string> assignment(const std::string& id, const std::string& format);
+    struct LogChunk {
+        std::string bytes;
+        std::uint64_t next_offset = 0;
+        bool complete = false;
+    };
+    Result<LogChunk> log(const std::string& id, const std::string& rank, const std::string& stream, std::uint64_t offset);
+    Result<ApplicationModel> profile(const std::string& profile_id);
+    /// GET of a JSON document, e.g. "/v1/nodes".
+    Result<codec::Json> get(const std::string& path);
+
+    const std::string& url() const { return url_; }
+
+  private:
+    Result<std::string> text(const std::string& method, const std::string& path, const std::string& body = {});
+    Result<codec::Json> json(const std::string& method, const std::string& path, const std::string& body = {});
+
+    std::string url_;
+    std::unique_ptr<cpprest::HttpCaller> caller_;
+    std::chrono::milliseconds patience_;
+    LogChunk last_;
+};
+
+}  // namespace zbs::client

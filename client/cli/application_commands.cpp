@@ -1,0 +1,549 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+#include <thread>
+
+#include "client/cli/context.hpp"
+#include "services/common/adapters/system/asio_clock.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/model_codec.hpp"
+
+extern char** environ;
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kPoll{200};
+
+std::atomic<int> interrupts{0};
+void on_interrupt(int) { ++interrupts; }
+
+struct SubmitOptions {
+    int ranks = 1;
+    std::vector<std::string> argv;
+    std::string directory, walltime = "1h", model, mapper = "hier", id;
+    std::vector<std::string> zones, exports;
+    std::uint64_t seed = 1;
+    bool dry_run = false, no_profile = false, ignore_profile = false, quiet = false, wait = false;
+};
+
+std::string text_of(const Json& json, const char* key) {
+    const auto at = json.find(key);
+    return at != json.end() && at->is_string() ? at->get<std::string>() : std::string{};
+}
+
+/// The program as an absolute path: relative ones against `directory`, bare names by PATH, so that a program has one name.
+Result<std::string> find_program(const std::string& name, const std::string& directory) {
+    std::error_code fault;
+    if (name.find('/') != std::string::npos) {
+        const fs::path path = fs::path(name).is_absolute() ? fs::path(name) : fs::path(directory) / name;
+        const fs::path clean = path.lexically_normal();
+        if (access(clean.c_str(), X_OK) != 0 || fs::is_directory(clean, fault)) return Error{ErrorCode::kNotFound, "program " + clean.string() + " cannot be run", {}};
+        return clean.string();
+    }
+    std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const std::string path = folder + "/" + name;
+        if (access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, fault)) return path;
+    }
+    return Error{ErrorCode::kNotFound, "program '" + name + "' is not on PATH; write ./" + name + " for one in this folder", {}};
+}
+
+Result<ApplicationModel> read_model(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) return Error{ErrorCode::kNotFound, "cannot read the model", path};
+    std::stringstream text;
+    text << in.rdbuf();
+    const auto json = codec::parse(text.str());
+    if (!json) return Error{ErrorCode::kInvalidArgument, json.error().message, path + " " + json.error().pointer};
+    auto model = codec::decode_model(*json);
+    if (!model) return Error{ErrorCode::kInvalidArgument, model.error().message, path + " " + model.error().pointer};
+    return model;
+}
+
+/// Requests whose answer has not come yet: the id is kept before it is sent, so that a repeat cannot run twice.
+class PendingFile {
+  public:
+    PendingFile() {
+        const char* state = std::getenv("XDG_STATE_HOME");
+        const char* home = std::getenv("HOME");
+        path_ = (state && *state ? fs::path(state) : fs::path(home && *home ? home : "/tmp") / ".local/state") / "zbs";
+        std::error_code fault;
+        fs::create_directories(path_, fault);
+        path_ /= "pending";
+    }
+    void add(const std::string& id, const std::string& url, const std::string& program) const {
+        const int fd = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        if (fd < 0) return;
+        std::string line = id + "\t" + url + "\t" + program + "\n";
+        [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
+        fsync(fd);
+        close(fd);
+    }
+    void remove(const std::string& id) const {
+        std::ifstream in(path_);
+        std::string kept;
+        for (std::string line; std::getline(in, line);) {
+            if (!line.starts_with(id)) kept += line + "\n";
+        }
+        in.close();
+        std::ofstream(path_, std::ios::trunc) << kept;
+    }
+
+  private:
+    fs::path path_;
+};
+
+Result<ApplicationRequest> make_request(const SubmitOptions& options) {
+    ApplicationRequest request;
+    if (options.id.empty()) {
+        system::SystemIds ids;
+        request.id = ApplicationId{ids.fresh()};
+    } else {
+        const auto id = parse_id128(options.id);
+        if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
+        request.id = ApplicationId{*id};
+    }
+    request.ranks = options.ranks;
+    std::error_code fault;
+    request.directory = fs::absolute(options.directory.empty() ? fs::current_path(fault) : fs::path(options.directory)).lexically_normal().string();
+    if (!fs::is_directory(request.directory, fault)) return Error{ErrorCode::kNotFound, "folder " + request.directory + " does not exist", "--chdir"};
+    const Result<std::string> program = find_program(options.argv.at(0), request.directory);
+    if (!program) return program.error();
+    request.argv = options.argv;
+    request.argv[0] = *program;
+    std::map<std::string, std::string> environment;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string text = *entry;
+        const std::size_t equals = text.find('=');
+        const std::string name = text.substr(0, equals);
+        // What tells this command what to do is not the program's business.
+        if (equals == 0 || equals == std::string::npos || name == "ZBS_URL" || name == "ZBS_IDENTITY" || name == "ZBS_OUTPUT") continue;
+        environment[name] = text.substr(equals + 1);
+    }
+    for (const std::string& item : options.exports) {
+        const std::size_t equals = item.find('=');
+        if (equals == 0 || equals == std::string::npos) return invalid("'" + item + "' must be NAME=VALUE", "--env");
+        environment[item.substr(0, equals)] = item.substr(equals + 1);
+    }
+    request.environment.assign(environment.begin(), environment.end());
+    const Result<Duration> walltime = parse_duration(options.walltime);
+    if (!walltime) return Error{ErrorCode::kInvalidArgument, walltime.error().message, "--walltime"};
+    request.walltime = *walltime;
+    if (!options.model.empty()) {
+        Result<ApplicationModel> model = read_model(options.model);
+        if (!model) return model.error();
+        request.model = *std::move(model);
+    }
+    request.mapper = options.mapper;
+    request.seed = options.seed;
+    request.zones = options.zones;
+    request.profile = !options.no_profile;
+    request.use_profile = !options.ignore_profile;
+    return request;
+}
+
+std::string ranks_text(const std::vector<TaskIndex>& ranks) {
+    std::string text;
+    for (std::size_t i = 0; i < ranks.size();) {
+        std::size_t j = i;
+        while (j + 1 < ranks.size() && ranks[j + 1] == ranks[j] + 1) ++j;
+        text += (text.empty() ? "" : ",") + std::to_string(ranks[i]);
+        if (j > i) text += (j == i + 1 ? "," : "-") + std::to_string(ranks[j]);
+        i = j + 1;
+    }
+    return text;
+}
+
+void describe_plan(std::ostream& out, const ApplicationPlan& plan) {
+    if (plan.profile == "none") {
+        out << "plan: no profile of this program and size is known; blocks of consecutive ranks\n";
+    } else if (plan.profile == "request") {
+        out << "plan: made from the model given with the request\n";
+    } else {
+        out << "plan: made from profile " << plan.profile << ", which an earlier run left\n";
+    }
+    for (std::size_t c = 0; c < plan.clusters.size(); ++c) {
+        out << "  cluster {" << ranks_text(plan.clusters[c]) << "} -> zone " << printable(plan.zone_of_cluster[c]) << "\n";
+    }
+    for (const ZoneVerdict& zone : plan.zones) {
+        if (zone.ranks == 0) out << "  zone " << printable(zone.zone) << " left out: " << printable(zone.reason) << "\n";
+    }
+    if (plan.crossing_bytes) {
+        out << "  bytes between zones: " << human_bytes(*plan.crossing_bytes) << " with this plan, " << human_bytes(plan.crossing_bytes_block.value_or(0))
+            << " without a profile (blocks), " << human_bytes(plan.crossing_bytes_round_robin.value_or(0)) << " round robin\n";
+    }
+}
+
+/// Rank matrix of the profile, rows and columns grouped by the zones of the plan.
+void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const TaskGraph& graph) {
+    if (plan.zone_of_rank.size() != static_cast<std::size_t>(graph.task_count())) return;
+    std::vector<TaskIndex> order(plan.zone_of_rank.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<TaskIndex>(i);
+    const auto zone = [&](TaskIndex rank) -> const std::string& { return plan.zone_of_rank[static_cast<std::size_t>(rank)]; };
+    std::stable_sort(order.begin(), order.end(), [&](TaskIndex a, TaskIndex b) { return zone(a) < zone(b); });
+    std::vector<std::size_t> blocks;
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        labels.push_back("zone " + zone(order[i]));
+        if (i > 0 && zone(order[i]) == zone(order[i - 1])) labels.back().clear();
+        if (i + 1 == order.size() || zone(order[i]) != zone(order[i + 1])) blocks.push_back(i + 1);
+    }
+    out << draw_matrix(graph, order, blocks, labels);
+}
+
+bool is_ended(const std::string& state) { return state == "completed" || state == "failed" || state == "cancelled" || state == "rejected"; }
+
+int code_of_end(const Json& view) {
+    const std::string state = text_of(view, "state");
+    if (state == "rejected") return kRejected;
+    const auto code = view.find("exit_code");
+    const int value = code != view.end() && code->is_number_integer() ? code->get<int>() : 0;
+    return state == "completed" ? 0 : value != 0 ? value : kFailed;
+}
+
+/// Copies new output of all ranks to our own streams. True once everything has been copied and nothing will follow.
+class LogFollower {
+  public:
+    LogFollower(client::ZoneClient& zone, std::string id, std::string only_rank = {}, bool label = false)
+        : zone_(zone), id_(std::move(id)), only_rank_(std::move(only_rank)), label_(label) {}
+
+    Result<bool> copy() {
+        const Result<Json> index = zone_.get("/v1/applications/" + id_ + "/logs");
+        if (!index) return index.error();
+        for (const Json& file : index->value("files", Json::array())) {
+            const std::string rank = text_of(file, "rank");
+            const std::string stream = text_of(file, "stream");
+            if (!only_rank_.empty() && rank != only_rank_) continue;
+            std::uint64_t& at = offsets_[rank + "/" + stream];
+            while (at < file.value("bytes", std::uint64_t{0})) {
+                const Result<client::ZoneClient::LogChunk> chunk = zone_.log(id_, rank, stream, at);
+                if (!chunk) return chunk.error();
+                if (chunk->bytes.empty()) break;
+                emit(rank, stream, chunk->bytes);
+                at = chunk->next_offset;
+            }
+        }
+        std::fflush(stdout);
+        return index->value("complete", false);
+    }
+
+  private:
+    void emit(const std::string& rank, const std::string& stream, const std::string& bytes) {
+        std::FILE* out = stream == "stderr" ? stderr : stdout;
+        if (!label_) {
+            std::fwrite(bytes.data(), 1, bytes.size(), out);
+            return;
+        }
+        std::string& rest = partial_[rank + "/" + stream];
+        rest += bytes;
+        for (std::size_t end; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1)) {
+            std::fprintf(out, "[%s] %.*s\n", rank.c_str(), static_cast<int>(end), rest.c_str());
+        }
+    }
+    client::ZoneClient& zone_;
+    std::string id_, only_rank_;
+    bool label_;
+    std::map<std::string, std::uint64_t> offsets_;
+    std::map<std::string, std::string> partial_;
+};
+
+/// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it.
+void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label) {
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    LogFollower logs(zone, id, {}, label);
+    std::string said, state;
+    bool plan_shown = quiet;
+    int cancelled = 0;
+    for (;;) {
+        if (interrupts > cancelled) {
+            cancelled = interrupts;
+            if (cancelled > 1) {
+                std::cerr << "zbs: left " << id << " as it is; 'zbs wait " << id << "' takes it up again\n";
+                context.exit_code = kFailed;
+                return;
+            }
+            std::cerr << "zbs: cancelling " << id << " (once more to leave without waiting)\n";
+            if (auto answer = zone.cancel(id); !answer) return context.fail(answer.error());
+        }
+        const Result<Json> view = zone.show(id);
+        if (!view) return context.fail(view.error());
+        state = text_of(*view, "state");
+        const std::string reason = text_of(*view, "reason");
+        if (!plan_shown && view->contains("plan") && (state == "running" || is_ended(state))) {
+            if (const auto plan = codec::decode_application_plan(view->at("plan"))) describe_plan(std::cerr, *plan);
+            plan_shown = true;
+        }
+        if (!quiet && !reason.empty() && !is_ended(state) && state + reason != said) {
+            said = state + reason;
+            std::cerr << "zbs: " << printable(reason) << "\n";
+        }
+        const Result<bool> complete = logs.copy();
+        if (!complete) return context.fail(complete.error());
+        if (is_ended(state) && *complete) {
+            context.exit_code = code_of_end(*view);
+            if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";
+            return;
+        }
+        std::this_thread::sleep_for(kPoll);
+    }
+}
+
+void submit(Context& context, const SubmitOptions& options) {
+    const auto zone = context.connect();
+    if (!zone) return;
+    const Result<ApplicationRequest> request = make_request(options);
+    if (!request) return context.fail(request.error());
+    if (options.dry_run) {
+        const Result<ApplicationPlan> plan = zone->dry_run(*request);
+        if (!plan) return context.fail(plan.error());
+        if (context.output == "table") describe_plan(std::cout, *plan);
+        else std::cout << codec::dump(codec::encode(*plan)) << "\n";
+        return;
+    }
+    const std::string id = to_string(request->id);
+    const PendingFile pending;
+    pending.add(id, zone->url(), request->argv[0]);
+    const Result<Json> accepted = zone->submit(*request);
+    if (!accepted) {
+        context.fail(accepted.error());
+        const bool unknown = accepted.error().code == ErrorCode::kUnavailable || accepted.error().code == ErrorCode::kTimeout;
+        if (unknown) std::cerr << "zbs: whether it was accepted is not known; the same command with --id " << id << " cannot run it twice\n";
+        else pending.remove(id);
+        return;
+    }
+    pending.remove(id);
+    if (!options.wait) {
+        if (context.output == "table") std::cout << id << "\n";
+        else std::cout << codec::dump(*accepted) << "\n";
+        return;
+    }
+    if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
+    follow(context, *zone, id, options.quiet, false);
+}
+
+std::string time_text(const Json& json, const char* key) {
+    const auto at = json.find(key);
+    if (at == json.end() || !at->is_number_integer()) return "-";
+    const std::time_t seconds = static_cast<std::time_t>(at->get<std::int64_t>() / 1'000'000);
+    std::tm parts{};
+    localtime_r(&seconds, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+    return text;
+}
+
+void list(Context& context, int limit) {
+    const auto zone = context.connect();
+    if (!zone) return;
+    const Result<Json> answer = zone->list(limit);
+    if (!answer) return context.fail(answer.error());
+    Listing listing{{"ID", "STATE", "RANKS", "EXIT", "ZONES", "SUBMITTED", "PROGRAM", "REASON"}, {}, answer->value("applications", Json::array())};
+    for (const Json& item : listing.items) {
+        std::string zones;
+        for (const Json& name : item.value("zones", Json::array())) zones += (zones.empty() ? "" : ",") + name.get<std::string>();
+        listing.rows.push_back({text_of(item, "id"), text_of(item, "state"), std::to_string(item.value("ranks", 0)),
+                                item.contains("exit_code") ? std::to_string(item.value("exit_code", 0)) : "-", zones.empty() ? "-" : zones,
+                                time_text(item, "submitted_us"), fs::path(text_of(item, "program")).filename().string(), text_of(item, "reason")});
+    }
+    print(context, listing);
+}
+
+void show(Context& context, const std::string& id, const std::string& format, bool matrix) {
+    const auto zone = context.connect();
+    if (!zone) return;
+    if (!format.empty()) {
+        const Result<std::string> text = zone->assignment(id, format);
+        if (!text) return context.fail(text.error());
+        std::cout << *text << (text->ends_with('\n') ? "" : "\n");
+        return;
+    }
+    const Result<Json> view = zone->show(id);
+    if (!view) return context.fail(view.error());
+    if (context.output != "table") {
+        std::cout << codec::dump(*view) << "\n";
+        return;
+    }
+    std::cout << "id         " << text_of(*view, "id") << "\nstate      " << text_of(*view, "state");
+    if (view->contains("exit_code")) std::cout << " (exit code " << view->value("exit_code", 0) << ")";
+    std::cout << "\n";
+    if (const std::string reason = text_of(*view, "reason"); !reason.empty()) std::cout << "reason     " << printable(reason) << "\n";
+    std::cout << "program    ";
+    for (const Json& word : view->value("argv", Json::array())) std::cout << printable(word.get<std::string>()) << " ";
+    std::cout << "\ndirectory  " << printable(text_of(*view, "directory")) << "\nranks      " << view->value("ranks", 0) << "\nsubmitted  " << time_text(*view, "submitted_us") << "\n";
+    for (const Json& part : view->value("parts", Json::array())) {
+        std::cout << "part       zone " << printable(text_of(part, "zone")) << " " << text_of(part, "state") << ", ranks "
+                  << ranks_text(part.value("ranks", std::vector<TaskIndex>{})) << (text_of(part, "reason").empty() ? "" : ": " + printable(text_of(part, "reason"))) << "\n";
+    }
+    if (!view->contains("plan")) return;
+    const auto plan = codec::decode_application_plan(view->at("plan"));
+    if (!plan) return context.fail(plan.error());
+    describe_plan(std::cout, *plan);
+    if (!matrix) return;
+    // The newest knowledge of who talks to whom: what this run left, else what its plan was made from.
+    const std::string profile = view->contains("profile") ? text_of(*view, "profile") : plan->profile;
+    const Result<ApplicationModel> model = zone->profile(profile);
+    if (!model) return context.fail({model.error().code, "no profile to draw: " + model.error().message, {}});
+    std::cout << "bytes between ranks, by zone:\n";
+    draw_plan_matrix(std::cout, *plan, model->graph);
+}
+
+void wait_for(Context& context, const std::vector<std::string>& ids, const std::string& timeout) {
+    const auto zone = context.connect();
+    if (!zone) return;
+    std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+    if (!timeout.empty()) {
+        const Result<Duration> limit = parse_duration(timeout);
+        if (!limit) return context.fail({ErrorCode::kInvalidArgument, limit.error().message, "--timeout"});
+        until = std::chrono::steady_clock::now() + *limit;
+    }
+    for (const std::string& id : ids) {
+        for (;;) {
+            const Result<Json> view = zone->show(id);
+            if (!view) return context.fail(view.error());
+            if (is_ended(text_of(*view, "state"))) {
+                if (const int code = code_of_end(*view); code != 0) {
+                    context.exit_code = code;
+                    std::cerr << "zbs: " << id << " " << text_of(*view, "state") << ": " << printable(text_of(*view, "reason")) << "\n";
+                }
+                break;
+            }
+            if (std::chrono::steady_clock::now() > until) return context.fail({ErrorCode::kTimeout, id + " is still " + text_of(*view, "state"), {}});
+            std::this_thread::sleep_for(kPoll);
+        }
+    }
+}
+
+void logs(Context& context, const std::string& id, const std::string& rank, bool follow_it, bool label) {
+    const auto zone = context.connect();
+    if (!zone) return;
+    LogFollower follower(*zone, id, rank, label);
+    for (;;) {
+        const Result<bool> complete = follower.copy();
+        if (!complete) return context.fail(complete.error());
+        if (*complete || !follow_it) return;
+        std::this_thread::sleep_for(kPoll);
+    }
+}
+
+void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitOptions>& options) {
+    command.add_option("-n,--ntasks", options->ranks, "MPI ranks")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+    command.add_option("-D,--chdir", options->directory, "working directory of every rank (default: this one)");
+    command.add_option("-t,--walltime,--time", options->walltime, "longest run: 90s, 15m, 1h30m, HH:MM:SS")->capture_default_str();
+    command.add_option("--profile", options->model, "model file to plan with, instead of the stored profile");
+    command.add_option("--mapper", options->mapper, "level-1 heuristic")->check(CLI::IsMember({"hier", "block", "round_robin", "random"}))->capture_default_str();
+    command.add_option("--zones", options->zones, "only these zones")->delimiter(',');
+    command.add_option("--env", options->exports, "NAME=VALUE for every rank, besides the environment of this command; may be repeated")->take_all()->expected(1);
+    command.add_option("--seed", options->seed, "seed of the mapping")->capture_default_str();
+    command.add_option("--id", options->id, "request id of an earlier try whose answer was lost");
+    command.add_flag("--no-record", options->no_profile, "do not profile this run");
+    command.add_flag("--ignore-profile", options->ignore_profile, "plan as if no profile were known");
+    command.add_flag("--dry-run", options->dry_run, "show the plan, change nothing");
+    command.add_option("program", options->argv, "program and its arguments, after --")->required();
+}
+
+}  // namespace
+
+void add_application_commands(CLI::App& app, Context& context) {
+    {
+        auto options = std::make_shared<SubmitOptions>();
+        options->wait = true;
+        CLI::App* run = app.add_subcommand("run", "run an MPI program over the zones and follow it; exits with the program's own code\n\nExample: zbs run -n 6 -- ./solver input.dat");
+        add_submit_options(*run, options);
+        run->add_flag("-q,--quiet", options->quiet, "only the program's own output");
+        run->callback([&context, options] { submit(context, *options); });
+    }
+    {
+        auto options = std::make_shared<SubmitOptions>();
+        CLI::App* command = app.add_subcommand("submit", "hand in an MPI program and print its id\n\nExample: zbs submit -n 6 -- ./solver input.dat");
+        add_submit_options(*command, options);
+        command->add_flag("--wait", options->wait, "follow it as 'run' does");
+        command->callback([&context, options] { submit(context, *options); });
+    }
+    {
+        auto limit = std::make_shared<int>(100);
+        CLI::App* command = app.add_subcommand("list", "your applications, newest first\n\nExample: zbs list -o json");
+        command->add_option("--limit", *limit, "at most this many")->check(CLI::Range(1, 1'000))->capture_default_str();
+        command->callback([&context, limit] { list(context, *limit); });
+    }
+    auto id = std::make_shared<std::string>();
+    {
+        auto format = std::make_shared<std::string>();
+        auto matrix = std::make_shared<bool>(false);
+        CLI::App* command = app.add_subcommand("show", "one application: state, plan, parts\n\nExample: zbs show ID --format rsl");
+        command->add_option("id", *id, "application")->required();
+        command->add_option("--format", *format, "print the assignment instead")->check(CLI::IsMember({"rsl", "json", "hostfile"}));
+        command->add_flag("--matrix", *matrix, "draw who talks to whom, grouped by zone");
+        command->callback([&context, id, format, matrix] { show(context, *id, *format, *matrix); });
+    }
+    {
+        auto ids = std::make_shared<std::vector<std::string>>();
+        auto timeout = std::make_shared<std::string>();
+        CLI::App* command = app.add_subcommand("wait", "wait for applications to end; exits with the program's own code\n\nExample: zbs wait ID --timeout 10m");
+        command->add_option("id", *ids, "applications")->required();
+        command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");
+        command->callback([&context, ids, timeout] { wait_for(context, *ids, *timeout); });
+    }
+    {
+        auto rank = std::make_shared<std::string>();
+        auto follow_it = std::make_shared<bool>(false);
+        auto label = std::make_shared<bool>(false);
+        CLI::App* command = app.add_subcommand("logs", "output of an application\n\nExample: zbs logs ID --rank 0 -f");
+        command->add_option("id", *id, "application")->required();
+        command->add_option("--rank", *rank, "only this rank, or 'launcher'");
+        command->add_flag("-f,--follow", *follow_it, "go on until it ends");
+        command->add_flag("-l,--label", *label, "put [rank] before each line");
+        command->callback([&context, id, rank, follow_it, label] { logs(context, *id, *rank, *follow_it, *label); });
+    }
+    {
+        CLI::App* command = app.add_subcommand("cancel", "stop an application everywhere\n\nExample: zbs cancel ID");
+        command->add_option("id", *id, "application")->required();
+        command->callback([&context, id] {
+            const auto zone = context.connect();
+            if (!zone) return;
+            const Result<Json> answer = zone->cancel(*id);
+            if (!answer) return context.fail(answer.error());
+            if (context.output != "table") std::cout << codec::dump(*answer) << "\n";
+        });
+    }
+    {
+        CLI::App* command = app.add_subcommand("explain", "why an application is where it is\n\nExample: zbs explain ID");
+        command->add_option("id", *id, "application")->required();
+        command->callback([&context, id] {
+            const auto zone = context.connect();
+            if (!zone) return;
+            const Result<Json> answer = zone->explain(*id);
+            if (!answer) return context.fail(answer.error());
+            if (context.output != "table") {
+                std::cout << codec::dump(*answer) << "\n";
+                return;
+            }
+            std::cout << text_of(*answer, "state") << (text_of(*answer, "reason").empty() ? "" : ": " + printable(text_of(*answer, "reason"))) << "\n";
+            if (!answer->contains("plan")) return;
+            const auto plan = codec::decode_application_plan(answer->at("plan"));
+            if (!plan) return context.fail(plan.error());
+            describe_plan(std::cout, *plan);
+        });
+    }
+}
+
+}  // namespace zbs::cli

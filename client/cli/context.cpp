@@ -1,0 +1,208 @@
+#include "client/cli/context.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "services/common/http/reply.hpp"
+
+namespace zbs::cli {
+
+int exit_code_of(const Error& error) {
+    switch (error.code) {
+        case ErrorCode::kInvalidArgument: case ErrorCode::kTooLarge: return kUsage;
+        case ErrorCode::kUnauthenticated: case ErrorCode::kDenied: return kDenied;
+        case ErrorCode::kNotFound: return kNotFound;
+        case ErrorCode::kConflict: case ErrorCode::kIdReused: return kConflict;
+        case ErrorCode::kTooManyRequests: case ErrorCode::kRejected: return kRejected;
+        case ErrorCode::kUnavailable: return kUnreachable;
+        case ErrorCode::kTimeout: return kTimedOut;
+        case ErrorCode::kInternal: return kFailed;
+    }
+    return kFailed;
+}
+
+void Context::fail(const Error& error) {
+    exit_code = exit_code_of(error);
+    if (output == "json" || output == "jsonl") std::cout << http::problem(error).body << "\n";
+    std::cerr << "zbs: " << (error.pointer.empty() ? "" : printable(error.pointer) + ": ") << printable(error.message) << "\n";
+}
+
+std::unique_ptr<client::ZoneClient> Context::connect() {
+    if (url.empty()) {
+        fail(invalid("which zone? give --url http://HOST:PORT or set ZBS_URL ('zbs quickstart' prints both settings)"));
+        return nullptr;
+    }
+    const auto self = parse_identity(identity);
+    if (!self) {
+        fail(invalid("who are you? give --identity spiffe://ORGANISATION/user/NAME or set ZBS_IDENTITY"));
+        return nullptr;
+    }
+    return std::make_unique<client::ZoneClient>(url, *self);
+}
+
+std::string printable(const std::string& text) {
+    std::string out = text;
+    for (char& c : out) {
+        if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) c = '?';
+    }
+    return out;
+}
+
+std::string human_bytes(double bytes) {
+    constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    int unit = 0;
+    while (bytes >= 1024 && unit < 5) {
+        bytes /= 1024;
+        ++unit;
+    }
+    char text[32];
+    std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
+    return text;
+}
+
+Result<Duration> parse_duration(const std::string& text) {
+    const Error bad = invalid("'" + text + "' is no duration; write 90, 90s, 15m, 1h30m, 2d or HH:MM:SS");
+    if (text.empty() || text.size() > 32) return bad;
+    double total = 0;
+    if (text.find(':') != std::string::npos) {
+        double value = 0;
+        int fields = 0;
+        const char* at = text.c_str();
+        for (;;) {
+            char* end = nullptr;
+            if (*at < '0' || *at > '9') return bad;
+            value = value * 60 + static_cast<double>(std::strtol(at, &end, 10));
+            ++fields;
+            if (*end == '\0') break;
+            if (*end != ':' || fields == 3) return bad;
+            at = end + 1;
+        }
+        total = value;
+    } else {
+        const char* at = text.c_str();
+        while (*at != '\0') {
+            char* end = nullptr;
+            if (*at < '0' || *at > '9') return bad;
+            const double value = std::strtod(at, &end);
+            double unit = 1;
+            switch (*end) {
+                case 'd': unit = 86'400; ++end; break;
+                case 'h': unit = 3'600; ++end; break;
+                case 'm': unit = 60; ++end; break;
+                case 's': ++end; break;
+                case '\0': break;
+                default: return bad;
+            }
+            total += value * unit;
+            at = end;
+        }
+    }
+    if (!(total >= 0 && total <= 366.0 * 86'400)) return bad;
+    return seconds_to_duration(total);
+}
+
+void print(const Context& context, const Listing& listing) {
+    if (context.output == "json") {
+        std::cout << codec::dump(listing.items) << "\n";
+        return;
+    }
+    if (context.output == "jsonl") {
+        for (const codec::Json& item : listing.items) std::cout << codec::dump(item) << "\n";
+        return;
+    }
+    if (context.output == "csv") {
+        const auto field = [](std::string text) {
+            if (!text.empty() && (text[0] == '=' || text[0] == '+' || text[0] == '-' || text[0] == '@')) text.insert(0, 1, '\'');  // no formulas
+            if (text.find_first_of(",\"\n") == std::string::npos) return text;
+            std::string quoted = "\"";
+            for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+            return quoted + "\"";
+        };
+        const auto line = [&](const std::vector<std::string>& cells) {
+            for (std::size_t i = 0; i < cells.size(); ++i) std::cout << (i ? "," : "") << field(cells[i]);
+            std::cout << "\n";
+        };
+        line(listing.columns);
+        for (const auto& row : listing.rows) line(row);
+        return;
+    }
+    std::vector<std::size_t> width;
+    for (const std::string& column : listing.columns) width.push_back(column.size());
+    for (const auto& row : listing.rows) {
+        for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+    }
+    const auto line = [&](const std::vector<std::string>& cells) {
+        std::string text;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            text += printable(cells[i]);
+            if (i + 1 < cells.size()) text += std::string(width[i] - cells[i].size() + 2, ' ');
+        }
+        std::cout << text << "\n";
+    };
+    line(listing.columns);
+    for (const auto& row : listing.rows) line(row);
+}
+
+namespace {
+
+/// At most six characters: 999, 12.3k, 4.56M.
+std::string short_number(double value) {
+    constexpr const char* kUnits[] = {"", "k", "M", "G", "T", "P"};
+    int unit = 0;
+    while (value >= 999.5 && unit < 5) {
+        value /= 1000;
+        ++unit;
+    }
+    char text[32];
+    std::snprintf(text, sizeof text, unit == 0 ? "%.0f%s" : value < 10 ? "%.2f%s" : value < 100 ? "%.1f%s" : "%.0f%s", value, kUnits[unit]);
+    return text;
+}
+
+}  // namespace
+
+std::string draw_matrix(const TaskGraph& graph, const std::vector<TaskIndex>& order, const std::vector<std::size_t>& blocks,
+                        const std::vector<std::string>& labels) {
+    constexpr std::size_t kMaxDrawn = 32;
+    std::string out;
+    if (order.size() > kMaxDrawn) {
+        std::vector<TaskEdge> edges(graph.edges().begin(), graph.edges().end());
+        const std::size_t shown = std::min<std::size_t>(edges.size(), 20);
+        std::partial_sort(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(shown), edges.end(), [](const TaskEdge& a, const TaskEdge& b) { return a.bytes > b.bytes; });
+        out += "heaviest pairs of " + std::to_string(edges.size()) + ":\n";
+        for (std::size_t i = 0; i < shown; ++i) {
+            out += "  " + std::to_string(edges[i].u) + " - " + std::to_string(edges[i].v) + "  " + human_bytes(edges[i].bytes) + " in " + short_number(edges[i].messages) + " messages\n";
+        }
+        return out;
+    }
+    const auto is_end = [&](std::size_t i) { return std::find(blocks.begin(), blocks.end(), i + 1) != blocks.end() && i + 1 < order.size(); };
+    const auto cell = [](const std::string& text) { return std::string(text.size() < 7 ? 7 - text.size() : 1, ' ') + text; };
+    std::size_t label_width = 0;
+    for (const std::string& label : labels) label_width = std::max(label_width, label.size());
+    std::string head(label_width + 6, ' ');
+    for (std::size_t j = 0; j < order.size(); ++j) head += cell(std::to_string(order[j])) + (is_end(j) ? " |" : "");
+    out += head + "\n";
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const std::string label = i < labels.size() ? labels[i] : "";
+        std::string number = std::to_string(order[i]);
+        out += label + std::string(label_width - label.size() + 1, ' ') + std::string(number.size() < 5 ? 5 - number.size() : 0, ' ') + number;
+        for (std::size_t j = 0; j < order.size(); ++j) {
+            double bytes = 0;
+            for (const TaskGraph::Neighbour& n : graph.neighbours(order[i])) {
+                if (n.task == order[j]) bytes = n.bytes;
+            }
+            out += cell(bytes > 0 ? short_number(bytes) : i == j ? "-" : ".") + (is_end(j) ? " |" : "");
+        }
+        out += "\n";
+        if (is_end(i)) {
+            std::string rule(label_width + 6, '-');
+            for (std::size_t j = 0; j < order.size(); ++j) rule += std::string(7, '-') + (is_end(j) ? "-+" : "");
+            out += rule + "\n";
+        }
+    }
+    return out;
+}
+
+}  // namespace zbs::cli

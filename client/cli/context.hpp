@@ -1,0 +1,58 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/api/zone_client.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace zbs::cli {
+
+/// Exit codes of every command; with `run --wait` and `wait` the program's own code goes through.
+enum ExitCode { kOk = 0, kFailed = 1, kUsage = 2, kNotFound = 3, kDenied = 4, kUnreachable = 5, kTimedOut = 6, kRejected = 7, kConflict = 8 };
+int exit_code_of(const Error& error);
+
+/// What all commands share: global options and the outcome.
+struct Context {
+    std::string url;        ///< home zone; --url, ZBS_URL
+    std::string identity;   ///< --identity, ZBS_IDENTITY
+    std::string output = "table";
+    int exit_code = kOk;
+
+    /// A client of the home zone, or nothing after saying what is missing.
+    std::unique_ptr<client::ZoneClient> connect();
+    /// Prints the error (as a problem object in the JSON modes), sets the exit code.
+    void fail(const Error& error);
+};
+
+/// Rows for people and machines: `table` aligns, `csv` quotes, `json` and `jsonl` print `items` as they came.
+struct Listing {
+    std::vector<std::string> columns;
+    std::vector<std::vector<std::string>> rows;
+    codec::Json items = codec::Json::array();
+};
+void print(const Context& context, const Listing& listing);
+
+/// Text from another party for a terminal: control characters become '?', so that no name can drive the terminal.
+std::string printable(const std::string& text);
+/// "1048576" as "1.0 MiB".
+std::string human_bytes(double bytes);
+/// 90, 90s, 15m, 1h30m, 2d, HH:MM:SS, MM:SS. Errors name what is accepted.
+Result<Duration> parse_duration(const std::string& text);
+
+/// The traffic matrix of a model as text: rows and columns in `order`, a rule after each position in `blocks` (ends of
+/// groups, ascending). Bytes in short form; at most 32 ranks are drawn, larger models print the heaviest pairs.
+std::string draw_matrix(const TaskGraph& graph, const std::vector<TaskIndex>& order, const std::vector<std::size_t>& blocks,
+                        const std::vector<std::string>& labels);
+
+void add_application_commands(CLI::App& app, Context& context);
+void add_zone_commands(CLI::App& app, Context& context);
+void add_map_command(CLI::App& app, Context& context);
+void add_profile_command(CLI::App& app, Context& context);
+void add_quickstart_command(CLI::App& app, Context& context);
+
+}  // namespace zbs::cli
