@@ -27,9 +27,6 @@ Reduction reduction(long long count, MPI_Datatype type, MPI_Op op, bool nonblock
             .commutative = commutes != 0, .nonblocking = nonblocking};
 }
 
-void note_barrier(const Call& call, MPI_Comm comm) {
-    if (const Group* g = collective_group(call, comm)) barrier(place(*g), to_recorder(*g));
-}
 void note_bcast(const Call& call, long long count, MPI_Datatype type, int root, MPI_Comm comm, bool nonblocking) {
     if (const Group* g = collective_group(call, comm)) bcast(place(*g), root, size_of(type, count), nonblocking, to_recorder(*g));
 }
@@ -120,6 +117,10 @@ void note_scan(const Call& call, long long count, MPI_Datatype type, MPI_Comm co
 }
 
 }  // namespace
+
+void zbs::profiler::note_barrier(const Call& call, MPI_Comm comm) {
+    if (const Group* g = collective_group(call, comm)) barrier(place(*g), to_recorder(*g));
+}
 
 #define ZBS_UNPACK(...) __VA_ARGS__
 /// MPI_<blocking> and MPI_<nonblocking>; `note` may use `call`, the parameters and `nonblocking`.

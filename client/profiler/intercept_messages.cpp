@@ -15,12 +15,13 @@ void touched(const Call& call, MPI_Win win, int target, MPI_Datatype type, long 
 void prepared(const Call& call, MPI_Comm comm, int to, MPI_Datatype type, long long count, const MPI_Request* request, int rc) {
     if (call && rc == MPI_SUCCESS && to >= 0) remember_request(*request, comm, to, size_of(type, count));
 }
-void started(const Call& call, MPI_Request request) {
+}  // namespace
+
+void zbs::profiler::note_start(const Call& call, MPI_Request request) {
     PersistentSend send;
     if (!call || !find_request(request, send)) return;
     if (const Group* group = group_of(send.comm)) record_send(*group, send.to, send.bytes);
 }
-}  // namespace
 
 #define ZBS_SEND(name)                                                                                              \
     int MPI_##name(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {                 \
@@ -70,12 +71,12 @@ ZBS_SEND_INIT(Rsend_init)
 
 int MPI_Start(MPI_Request* request) {
     const Call call;
-    started(call, *request);
+    note_start(call, *request);
     return PMPI_Start(request);
 }
 int MPI_Startall(int count, MPI_Request requests[]) {
     const Call call;
-    for (int i = 0; i < count; ++i) started(call, requests[i]);
+    for (int i = 0; i < count; ++i) note_start(call, requests[i]);
     return PMPI_Startall(count, requests);
 }
 int MPI_Request_free(MPI_Request* request) {

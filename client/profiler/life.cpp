@@ -141,6 +141,7 @@ void log_compute(std::int64_t ns) noexcept {
 }
 
 void start(int thread_level) noexcept {
+    if (recorder.header) return;  // the Fortran bindings may call the C ones
     // All ranks decide together, so that none waits for one that records nothing: a rank says no by 0.
     const char* wanted = std::getenv("ZBS_PROFILE");
     int willing = wanted && std::strcmp(wanted, "0") == 0 ? 0 : 1;

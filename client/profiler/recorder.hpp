@@ -167,6 +167,10 @@ class Call {
     bool outermost_ = false;
 };
 
+/// Messages of a barrier on `comm`, and of a started persistent send; for the two families of interceptors.
+void note_barrier(const Call& call, MPI_Comm comm);
+void note_start(const Call& call, MPI_Request request);
+
 /// Life of the recorder. `start` is collective over MPI_COMM_WORLD and returns with recording on or off.
 void start(int thread_level) noexcept;
 /// Collective: rank 0 writes the model, every rank removes its file. Before PMPI_Finalize.
