@@ -63,7 +63,8 @@ inline std::size_t home_slot(std::uint64_t key, std::size_t mask) {
 
 }  // namespace
 
-ProfileLogReader::ProfileLogReader(std::string source, ProfileLogLimits limits) : source_(std::move(source)), limits_(limits) {
+ProfileLogReader::ProfileLogReader(std::string source, ProfileLogLimits limits)
+    : source_(std::move(source)), limits_(limits) {
     table_.resize(1024);
 }
 
@@ -75,10 +76,12 @@ bool ProfileLogReader::fail(std::string message, ErrorCode code) {
 Result<void> ProfileLogReader::feed(std::string_view chunk) {
     while (!error_ && !chunk.empty()) {
         const void* found = std::memchr(chunk.data(), '\n', chunk.size());
-        const std::size_t length = found ? static_cast<std::size_t>(static_cast<const char*>(found) - chunk.data()) : chunk.size();
+        const std::size_t length =
+            found ? static_cast<std::size_t>(static_cast<const char*>(found) - chunk.data()) : chunk.size();
         if (rest_.size() + length > limits_.max_line_bytes) {
             ++line_;
-            fail("line is longer than " + std::to_string(limits_.max_line_bytes) + " bytes; is this a profile log?", ErrorCode::kTooLarge);
+            fail("line is longer than " + std::to_string(limits_.max_line_bytes) + " bytes; is this a profile log?",
+                 ErrorCode::kTooLarge);
             break;
         }
         if (!found) {
@@ -136,8 +139,9 @@ bool ProfileLogReader::record(const char* at, const char* end) {
     bool negative = false;
     std::uint64_t value = 0, type = 0;
     bool type_negative = false;
-    static constexpr const char* kNames[] = {"the line number", "the event type", "the first integer", "the second integer",
-                                             "the third integer", "the fourth integer", "the time"};
+    static constexpr const char* kNames[] = {
+        "the line number",   "the event type",     "the first integer", "the second integer",
+        "the third integer", "the fourth integer", "the time"};
     const auto missing = [&](const char* name, const char* from) {
         const char* rest = skip_space(from, end);
         if (rest == end) return fail(std::string("record is cut off: ") + name + " is missing");
@@ -175,13 +179,16 @@ bool ProfileLogReader::record(const char* at, const char* end) {
     };
     const auto done = [&] {
         at = skip_space(at, end);
-        return at == end || fail("more fields than the record has: \"" + std::string(at, std::min(end, at + 40)) + "\"");
+        return at == end ||
+               fail("more fields than the record has: \"" + std::string(at, std::min(end, at + 40)) + "\"");
     };
 
     const bool sent = type_negative && type == 101, received = type_negative && type == 102;
     if (sent || received) {
         std::uint64_t from = 0, to = 0, bytes = 0;
-        if (!literal(sent ? "S" : "R") || !rank("the source rank", from) || !literal("D") || !rank("the destination rank", to)) return false;
+        if (!literal(sent ? "S" : "R") || !rank("the source rank", from) || !literal("D") ||
+            !rank("the destination rank", to))
+            return false;
         const char* before = at;
         if (sent) {
             if (!literal("SZ")) return false;
@@ -193,9 +200,12 @@ bool ProfileLogReader::record(const char* at, const char* end) {
     if (!type_negative && type == 1) {
         std::uint64_t who = 0, us = 0;
         if (!literal("PAPI") || !rank("the rank", who) || !number("the compute time", us) || !done()) return false;
-        if (compute_.size() <= who) compute_.resize(std::max<std::size_t>(who + 1, std::min<std::size_t>(compute_.size() * 2, limits_.max_ranks)));
+        if (compute_.size() <= who)
+            compute_.resize(
+                std::max<std::size_t>(who + 1, std::min<std::size_t>(compute_.size() * 2, limits_.max_ranks)));
         Compute& mine = compute_[who];
-        if (__builtin_add_overflow(mine.sum_us, us, &mine.sum_us)) return fail("compute times of a rank add up to more than 2^64");
+        if (__builtin_add_overflow(mine.sum_us, us, &mine.sum_us))
+            return fail("compute times of a rank add up to more than 2^64");
         ++mine.count;
         return true;
     }
@@ -248,13 +258,16 @@ Result<ApplicationModel> ProfileLogReader::finish() {
     edges.reserve(pairs_);
     for (const Traffic& pair : table_) {
         if (pair.key == 0) continue;
-        const auto from = static_cast<TaskIndex>((pair.key - 1) >> 32), to = static_cast<TaskIndex>((pair.key - 1) & 0xffffffffU);
+        const auto from = static_cast<TaskIndex>((pair.key - 1) >> 32),
+                   to = static_cast<TaskIndex>((pair.key - 1) & 0xffffffffU);
         if (from == to) continue;
         const bool by_sends = pair.sent > 0;
-        edges.push_back({std::min(from, to), std::max(from, to), static_cast<double>(by_sends ? pair.sent_bytes : pair.received_bytes),
+        edges.push_back({std::min(from, to), std::max(from, to),
+                         static_cast<double>(by_sends ? pair.sent_bytes : pair.received_bytes),
                          static_cast<double>(by_sends ? pair.sent : pair.received)});
     }
-    std::sort(edges.begin(), edges.end(), [](const TaskEdge& a, const TaskEdge& b) { return a.u != b.u ? a.u < b.u : a.v < b.v; });
+    std::sort(edges.begin(), edges.end(),
+              [](const TaskEdge& a, const TaskEdge& b) { return a.u != b.u ? a.u < b.u : a.v < b.v; });
     std::size_t kept = 0;
     for (const TaskEdge& edge : edges) {
         if (kept > 0 && edges[kept - 1].u == edge.u && edges[kept - 1].v == edge.v) {
@@ -278,17 +291,17 @@ Result<ApplicationModel> ProfileLogReader::finish() {
 
 void ProfileLogWriter::send(const Message& m) {
     const std::string from = std::to_string(m.from), to = std::to_string(m.to);
-    out_ += std::to_string(++line_) + " -101 " + from + " 0 " + to + " 0 " + std::to_string(m.at_us) + " S " + from + " D " + to + " SZ " +
-            std::to_string(m.bytes) + '\n';
+    out_ += std::to_string(++line_) + " -101 " + from + " 0 " + to + " 0 " + std::to_string(m.at_us) + " S " + from +
+            " D " + to + " SZ " + std::to_string(m.bytes) + '\n';
 }
 void ProfileLogWriter::receive(const Message& m) {
     const std::string from = std::to_string(m.from), to = std::to_string(m.to);
-    out_ += std::to_string(++line_) + " -102 " + to + " 0 " + from + " 0 " + std::to_string(m.at_us) + " R " + from + " D " + to + " " +
-            std::to_string(m.bytes) + '\n';
+    out_ += std::to_string(++line_) + " -102 " + to + " 0 " + from + " 0 " + std::to_string(m.at_us) + " R " + from +
+            " D " + to + " " + std::to_string(m.bytes) + '\n';
 }
 void ProfileLogWriter::compute(int rank, std::int64_t compute_us, std::int64_t at_us) {
-    out_ += std::to_string(++line_) + " 1 " + std::to_string(rank) + " 0 0 0 " + std::to_string(at_us) + " PAPI " + std::to_string(rank) + " " +
-            std::to_string(compute_us) + '\n';
+    out_ += std::to_string(++line_) + " 1 " + std::to_string(rank) + " 0 0 0 " + std::to_string(at_us) + " PAPI " +
+            std::to_string(rank) + " " + std::to_string(compute_us) + '\n';
 }
 
 }  // namespace zbs::formats

@@ -1,5 +1,5 @@
-/* Every way to send one message, each with a size of its own, from rank 0 to rank 1 (one-sided: origin 0, target 1); two
- * ranks or more. Prints nothing. Sizes in bytes: Send 1, Bsend 2, Ssend 4, Rsend 8, Isend 16, Ibsend 32, Issend 64,
+/* Every way to send one message, each with a size of its own, from rank 0 to rank 1 (one-sided: origin 0, target 1);
+ * two ranks or more. Prints nothing. Sizes in bytes: Send 1, Bsend 2, Ssend 4, Rsend 8, Isend 16, Ibsend 32, Issend 64,
  * Irsend 128, Send_init started twice 256, Startall 512, Sendrecv 1024 (both ways), Sendrecv_replace 2048 (both ways),
  * Put 4096, Get 8192, Accumulate 16384, intercommunicator 32768. */
 #include <mpi.h>

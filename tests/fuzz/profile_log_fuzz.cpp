@@ -42,7 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (whole) {
         require(*whole == *pieces, "chunks change the model");
     } else {
-        require(!whole.error().message.empty() && whole.error().pointer.starts_with("fuzz"), "a refusal without message or place");
+        require(!whole.error().message.empty() && whole.error().pointer.starts_with("fuzz"),
+                "a refusal without message or place");
         require(whole.error().pointer == pieces.error().pointer, "chunks change the place");
     }
     if (const auto hosts = read_hydra_hostfile(text.substr(0, 2000), "fuzz"); hosts && hosts->size() < 10000) {
@@ -61,25 +62,53 @@ std::string random_log(Rng& rng) {
     std::string text;
     ProfileLogWriter writer(text);
     for (std::uint64_t i = 0, n = rng.below(30); i < n; ++i) {
-        const ProfileLogWriter::Message message{static_cast<int>(rng.below(40)), static_cast<int>(rng.below(40)), rng.below(1U << 30), 5};
+        const ProfileLogWriter::Message message{static_cast<int>(rng.below(40)), static_cast<int>(rng.below(40)),
+                                                rng.below(1U << 30), 5};
         switch (rng.below(3)) {
-            case 0: writer.send(message); break;
-            case 1: writer.receive(message); break;
-            default: writer.compute(message.from, 1000, 5);
+            case 0:
+                writer.send(message);
+                break;
+            case 1:
+                writer.receive(message);
+                break;
+            default:
+                writer.compute(message.from, 1000, 5);
         }
     }
     return text;
 }
 
 void mutate(std::string& text, Rng& rng) {
-    static const std::vector<std::string> pieces = {"-",  "\n", " ", "\r\n", std::string(1, '\0'), "99999999999999999999", "PAPI", "SZ", "-101", "-102",
-                                                    "#", ":",  "4999", "5000", "ZBSPROF1", "\xff", "S 0 D", "node:3\n"};
+    static const std::vector<std::string> pieces = {"-",
+                                                    "\n",
+                                                    " ",
+                                                    "\r\n",
+                                                    std::string(1, '\0'),
+                                                    "99999999999999999999",
+                                                    "PAPI",
+                                                    "SZ",
+                                                    "-101",
+                                                    "-102",
+                                                    "#",
+                                                    ":",
+                                                    "4999",
+                                                    "5000",
+                                                    "ZBSPROF1",
+                                                    "\xff",
+                                                    "S 0 D",
+                                                    "node:3\n"};
     for (std::uint64_t n = rng.below(4); n > 0; --n) {
         const std::size_t at = rng.below(text.size() + 1);
         switch (rng.below(4)) {
-            case 0: text.insert(at, pieces[rng.below(pieces.size())]); break;
-            case 1: text.erase(at, rng.below(20)); break;
-            case 2: text.resize(at); break;
+            case 0:
+                text.insert(at, pieces[rng.below(pieces.size())]);
+                break;
+            case 1:
+                text.erase(at, rng.below(20));
+                break;
+            case 2:
+                text.resize(at);
+                break;
             default:
                 if (at < text.size()) text[at] = static_cast<char>(rng.below(256));
         }

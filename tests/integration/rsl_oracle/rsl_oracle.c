@@ -1,5 +1,5 @@
-/* Reads one RSL request on standard input and prints it as libglobus-rsl understands it: parsed, names in canonical form,
- * unparsed. Exit code 1 where the library refuses it. */
+/* Reads one RSL request on standard input and prints it as libglobus-rsl understands it: parsed, names in canonical
+ * form, unparsed. Exit code 1 where the library refuses it. */
 #include <globus_common.h>
 #include <globus_rsl.h>
 #include <globus_rsl_assist.h>

@@ -20,9 +20,11 @@ namespace {
 
 /// The library's reading of `text`; nothing where it refuses.
 std::optional<std::string> understood(const std::string& text) {
-    static const std::string base = (std::filesystem::temp_directory_path() / ("zbs_rsl_" + std::to_string(getpid()))).string();
+    static const std::string base =
+        (std::filesystem::temp_directory_path() / ("zbs_rsl_" + std::to_string(getpid()))).string();
     std::ofstream(base + ".in", std::ios::binary) << text;
-    const int status = std::system((std::string(ZBS_RSL_ORACLE) + " < " + base + ".in > " + base + ".out 2> /dev/null").c_str());
+    const int status =
+        std::system((std::string(ZBS_RSL_ORACLE) + " < " + base + ".in > " + base + ".out 2> /dev/null").c_str());
     std::ifstream in(base + ".out", std::ios::binary);
     std::ostringstream read;
     read << in.rdbuf();
@@ -116,7 +118,8 @@ std::vector<Relations> wanted(const RslRequest& request) {
         if (!job.directory.empty()) r["directory"] = {"=" + job.directory};
         r["executable"] = {"=" + job.executable};
         for (const std::string& argument : job.arguments) r["arguments"].push_back("=" + argument);
-        if (job.walltime > Duration::zero()) r["maxwalltime"] = {"=" + std::to_string((job.walltime.count() + 59'999'999) / 60'000'000)};
+        if (job.walltime > Duration::zero())
+            r["maxwalltime"] = {"=" + std::to_string((job.walltime.count() + 59'999'999) / 60'000'000)};
         all.push_back(std::move(r));
     }
     return all;
@@ -131,8 +134,14 @@ void expect_understood(const RslRequest& request) {
 }
 
 RslSubjob subjob(std::size_t index) {
-    return {.contact = "zone-a.example.org:2119/jobmanager-slurm:/O=Grid/CN=ana", .label = "subjob " + std::to_string(index), .count = 4,
-            .host_count = 2, .lan_id = "zone-a", .directory = "/home/ana/run 1", .executable = "/opt/app/heat", .arguments = {"-n", "512"},
+    return {.contact = "zone-a.example.org:2119/jobmanager-slurm:/O=Grid/CN=ana",
+            .label = "subjob " + std::to_string(index),
+            .count = 4,
+            .host_count = 2,
+            .lan_id = "zone-a",
+            .directory = "/home/ana/run 1",
+            .executable = "/opt/app/heat",
+            .arguments = {"-n", "512"},
             .walltime = std::chrono::minutes(30)};
 }
 
@@ -148,8 +157,36 @@ TEST(RslOracle, UnderstandsTwoSites) {
 
 TEST(RslOracle, UnderstandsAwkwardStrings) {
     RslSubjob job = subjob(0);
-    job.arguments = {"", " ", "\"", "\"\"", "'", "it's \"so\"", "#", "a # b", "$(HOME)", "$", "^", "^x^", "(", ")", "(* no comment *)", "&", "+", "|",
-                     "=", "!=", "<>", "~?*", "\\", "\\n", "a\nb", "\n", "\t", "\xc3\xa9\xe2\x82\xac", "%s%n", "-"};
+    job.arguments = {"",
+                     " ",
+                     "\"",
+                     "\"\"",
+                     "'",
+                     "it's \"so\"",
+                     "#",
+                     "a # b",
+                     "$(HOME)",
+                     "$",
+                     "^",
+                     "^x^",
+                     "(",
+                     ")",
+                     "(* no comment *)",
+                     "&",
+                     "+",
+                     "|",
+                     "=",
+                     "!=",
+                     "<>",
+                     "~?*",
+                     "\\",
+                     "\\n",
+                     "a\nb",
+                     "\n",
+                     "\t",
+                     "\xc3\xa9\xe2\x82\xac",
+                     "%s%n",
+                     "-"};
     job.environment = {{"A", ""}, {"B", "\"$(A)\" # x"}, {"C", "a\nb"}};
     job.directory = "/tmp/a \"b\" $(C)";
     expect_understood({{job}});

@@ -44,7 +44,9 @@ Bytes sent(const Traffic& traffic, int rank) {
 
 TEST(Bcast, IsABinomialTreeOnSixRanks) {
     const Traffic tree = all_ranks(6, [](Place at, auto send) { bcast(at, 0, 100, false, send); });
-    EXPECT_EQ(tree, (Traffic{{{0, 4}, {100, 1}}, {{0, 2}, {100, 1}}, {{0, 1}, {100, 1}}, {{2, 3}, {100, 1}}, {{4, 5}, {100, 1}}}));
+    EXPECT_EQ(
+        tree,
+        (Traffic{{{0, 4}, {100, 1}}, {{0, 2}, {100, 1}}, {{0, 1}, {100, 1}}, {{2, 3}, {100, 1}}, {{4, 5}, {100, 1}}}));
 }
 
 TEST(Bcast, EveryRankButTheRootReceivesAllWhateverTheAlgorithm) {
@@ -53,7 +55,9 @@ TEST(Bcast, EveryRankButTheRootReceivesAllWhateverTheAlgorithm) {
             for (const int root : {0, p / 2, p - 1}) {
                 const Traffic traffic = all_ranks(p, [&](Place at, auto send) { bcast(at, root, bytes, false, send); });
                 for (int rank = 0; rank < p; ++rank) {
-                    if (rank != root) { EXPECT_GE(received(traffic, rank), bytes) << p << ' ' << bytes << ' ' << root << ' ' << rank; }
+                    if (rank != root) {
+                        EXPECT_GE(received(traffic, rank), bytes) << p << ' ' << bytes << ' ' << root << ' ' << rank;
+                    }
                 }
             }
         }
@@ -77,10 +81,12 @@ TEST(Allreduce, RecursiveDoublingOnFourRanks) {
 }
 
 TEST(Allreduce, LongMessagesMoveTwiceTheVectorLessOnePart) {
-    const Traffic traffic = all_ranks(8, [](Place at, auto send) { allreduce(at, {.count = 800, .element = 8}, send); });
+    const Traffic traffic =
+        all_ranks(8, [](Place at, auto send) { allreduce(at, {.count = 800, .element = 8}, send); });
     for (int rank = 0; rank < 8; ++rank) EXPECT_EQ(sent(traffic, rank), 2 * 6400 - 2 * 800) << rank;
     // An operation of the program's own is never split.
-    const Traffic own = all_ranks(8, [](Place at, auto send) { allreduce(at, {.count = 800, .element = 8, .built_in = false}, send); });
+    const Traffic own =
+        all_ranks(8, [](Place at, auto send) { allreduce(at, {.count = 800, .element = 8, .built_in = false}, send); });
     for (int rank = 0; rank < 8; ++rank) EXPECT_EQ(sent(own, rank), 3 * 6400);
 }
 
@@ -88,15 +94,19 @@ TEST(Reduce, EveryRankButTheRootHandsItsShareOn) {
     for (int p = 2; p <= 20; ++p) {
         for (int root = 0; root < p; ++root) {
             for (const Bytes count : {Bytes{4}, Bytes{1003}}) {
-                const Traffic traffic = all_ranks(p, [&](Place at, auto send) { reduce(at, root, {.count = count, .element = 4}, send); });
+                const Traffic traffic =
+                    all_ranks(p, [&](Place at, auto send) { reduce(at, root, {.count = count, .element = 4}, send); });
                 for (int rank = 0; rank < p; ++rank) {
-                    if (rank != root) { EXPECT_GT(sent(traffic, rank), 0U) << p << ' ' << root << ' ' << rank; }
+                    if (rank != root) {
+                        EXPECT_GT(sent(traffic, rank), 0U) << p << ' ' << root << ' ' << rank;
+                    }
                 }
                 EXPECT_GT(received(traffic, root), 0U);
             }
         }
     }
-    const Traffic ordered = all_ranks(3, [](Place at, auto send) { reduce(at, 2, {.count = 1, .element = 4, .commutative = false}, send); });
+    const Traffic ordered = all_ranks(
+        3, [](Place at, auto send) { reduce(at, 2, {.count = 1, .element = 4, .commutative = false}, send); });
     EXPECT_EQ(ordered, (Traffic{{{1, 0}, {4, 1}}, {{2, 0}, {4, 1}}, {{0, 2}, {4, 1}}}));
 }
 
@@ -104,8 +114,10 @@ TEST(GatherAndScatter, AreMirrorImages) {
     for (int p = 1; p <= 17; ++p) {
         for (int root = 0; root < p; ++root) {
             Traffic back;
-            for (const auto& [pair, sum] : all_ranks(p, [&](Place at, auto send) { gather(at, root, 10, send); })) back[{pair.second, pair.first}] = sum;
-            EXPECT_EQ(back, all_ranks(p, [&](Place at, auto send) { scatter(at, root, 10, send); })) << p << ' ' << root;
+            for (const auto& [pair, sum] : all_ranks(p, [&](Place at, auto send) { gather(at, root, 10, send); }))
+                back[{pair.second, pair.first}] = sum;
+            EXPECT_EQ(back, all_ranks(p, [&](Place at, auto send) { scatter(at, root, 10, send); }))
+                << p << ' ' << root;
         }
     }
 }
@@ -117,7 +129,8 @@ TEST(Allgather, EveryRankReceivesEveryOtherPartOnce) {
             Bytes total = 0;
             for (int r = 0; r < p; ++r) total += size(r);
             const Traffic traffic = all_ranks(p, [&](Place at, auto send) { allgather(at, total, size, send); });
-            for (int r = 0; r < p; ++r) EXPECT_EQ(received(traffic, r), total - size(r)) << p << ' ' << each << ' ' << r;
+            for (int r = 0; r < p; ++r)
+                EXPECT_EQ(received(traffic, r), total - size(r)) << p << ' ' << each << ' ' << r;
         }
     }
 }
