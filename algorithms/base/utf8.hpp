@@ -5,7 +5,8 @@
 
 namespace zbs {
 
-/// Whether `text` is well-formed UTF-8: no overlong form, no surrogate, nothing above U+10FFFF. JSON takes nothing else.
+/// Whether `text` is well-formed UTF-8: no overlong form, no surrogate, nothing above U+10FFFF. JSON takes nothing
+/// else.
 inline bool is_utf8(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
         const auto lead = static_cast<unsigned char>(text[i]);

@@ -28,7 +28,8 @@ Result<std::string> write_hydra_hostfile(std::span<const std::string> host_of_ra
     std::string out;
     for (std::size_t first = 0; first < host_of_rank.size();) {
         const std::string& host = host_of_rank[first];
-        if (!is_host_name(host)) return invalid("\"" + host + "\" is no host name that a host file can hold", "/" + std::to_string(first));
+        if (!is_host_name(host))
+            return invalid("\"" + host + "\" is no host name that a host file can hold", "/" + std::to_string(first));
         std::size_t end = first + 1;
         while (end < host_of_rank.size() && host_of_rank[end] == host) ++end;
         out += host + ":" + std::to_string(end - first) + "\n";
@@ -57,7 +58,8 @@ Result<std::vector<std::string>> read_hydra_hostfile(std::string_view text, cons
 
         std::size_t words = 0;
         constexpr std::string_view kSpace = " \t\r";
-        for (std::size_t from = line.find_first_not_of(kSpace); from != std::string_view::npos; from = line.find_first_not_of(kSpace)) {
+        for (std::size_t from = line.find_first_not_of(kSpace); from != std::string_view::npos;
+             from = line.find_first_not_of(kSpace)) {
             line.remove_prefix(from);
             const std::string_view word = line.substr(0, line.find_first_of(kSpace));
             line.remove_prefix(word.size());
@@ -76,7 +78,8 @@ Result<std::vector<std::string>> read_hydra_hostfile(std::string_view text, cons
                     return invalid("\"" + std::string(digits) + "\" is no number of ranks >= 1", at);
                 }
             }
-            if (count > kMaxHostfileRanks - hosts.size()) return Error{ErrorCode::kTooLarge, "more than 10000000 ranks", at};
+            if (count > kMaxHostfileRanks - hosts.size())
+                return Error{ErrorCode::kTooLarge, "more than 10000000 ranks", at};
             hosts.insert(hosts.end(), count, std::string(host));
         }
     }

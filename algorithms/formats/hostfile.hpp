@@ -11,13 +11,13 @@ namespace zbs::formats {
 /// Most ranks a host file may stand for.
 constexpr std::size_t kMaxHostfileRanks = 10'000'000;
 
-/// Letters, digits, '-', '_' and '.', parts of 1..63 characters that do not begin or end with '-', 253 in all. An IPv4 address
-/// passes; an IPv6 address does not, because launchers split at the colon.
+/// Letters, digits, '-', '_' and '.', parts of 1..63 characters that do not begin or end with '-', 253 in all. An IPv4
+/// address passes; an IPv6 address does not, because launchers split at the colon.
 bool is_host_name(std::string_view text);
 
 /// The host file that makes MPICH's Hydra put rank r on `host_of_rank[r]`: runs of equal hosts as `host:N`, in order of
-/// ranks, LF line ends. A host may come back later; outside a Slurm allocation Hydra then keeps the order. Fails on an empty
-/// list or a bad name; the pointer is the rank.
+/// ranks, LF line ends. A host may come back later; outside a Slurm allocation Hydra then keeps the order. Fails on an
+/// empty list or a bad name; the pointer is the rank.
 Result<std::string> write_hydra_hostfile(std::span<const std::string> host_of_rank);
 
 /// Whether a host comes back after another one: such a file does not work inside a Slurm allocation (mpich issue 1575).

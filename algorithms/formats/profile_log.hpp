@@ -27,14 +27,16 @@ struct ProfileLogLimits {
 /// Fields are separated by any white space; blank lines are skipped; a first line that does not begin with a number is
 /// a header. LINE, a..d and TIME must be integers and are not used. Logs may be one merged file or one file a rank.
 ///
-/// - Edge = bytes and number of messages of both directions. A message is counted once: where any log holds a send from s
+/// - Edge = bytes and number of messages of both directions. A message is counted once: where any log holds a send from
+/// s
 ///   to d, receives of that directed pair are ignored; else they count. A message to oneself is no edge.
-/// - Compute of a rank = mean of its PAPI entries; 0 where it has none. The thesis prints no unit: read as microseconds of
+/// - Compute of a rank = mean of its PAPI entries; 0 where it has none. The thesis prints no unit: read as microseconds
+/// of
 ///   CPU time and given in seconds (only the ratio between ranks matters to a mapping).
 /// - Ranks of the model = largest rank named + 1.
 ///
-/// Cost O(bytes), memory O(pairs + ranks), whatever the number of lines. Errors have `SOURCE:LINE` as pointer; after one,
-/// every later call returns it again. A last line without a newline counts if it has all its fields.
+/// Cost O(bytes), memory O(pairs + ranks), whatever the number of lines. Errors have `SOURCE:LINE` as pointer; after
+/// one, every later call returns it again. A last line without a newline counts if it has all its fields.
 class ProfileLogReader {
   public:
     explicit ProfileLogReader(std::string source, ProfileLogLimits limits = {});
@@ -67,8 +69,8 @@ class ProfileLogReader {
     ProfileLogLimits limits_;
     std::uint64_t line_ = 0;
     std::uint64_t records_ = 0;
-    bool first_text_ = true;   ///< no line with text yet in this source: it may be a header
-    std::string rest_;         ///< begin of a line whose end has not been fed
+    bool first_text_ = true;  ///< no line with text yet in this source: it may be a header
+    std::string rest_;        ///< begin of a line whose end has not been fed
     std::optional<Error> error_;
     TaskIndex ranks_ = 0;
     std::vector<Compute> compute_;

@@ -17,14 +17,18 @@ Result<ProfileHeader> read_header(std::string_view file, const std::string& at) 
     ProfileHeader header{};
     if (file.size() < sizeof header) return invalid("rank file is shorter than its header", at);
     std::memcpy(&header, file.data(), sizeof header);
-    if (std::memcmp(header.magic, ProfileHeader::kMagic, sizeof header.magic) != 0) return invalid("not a rank file", at);
+    if (std::memcmp(header.magic, ProfileHeader::kMagic, sizeof header.magic) != 0)
+        return invalid("not a rank file", at);
     if (header.version != ProfileHeader::kVersion || header.header_bytes != sizeof header) {
-        return invalid("rank file of version " + std::to_string(header.version) + "; this program reads version 1 of the same machine type", at);
+        return invalid("rank file of version " + std::to_string(header.version) +
+                           "; this program reads version 1 of the same machine type",
+                       at);
     }
     if (header.world_size == 0 || header.world_size > static_cast<std::uint32_t>(TaskGraph::kMaxTasks)) {
         return invalid("rank file names a world of " + std::to_string(header.world_size) + " ranks", at);
     }
-    if (header.rank >= header.world_size) return invalid("rank file of rank " + std::to_string(header.rank) + " outside its world", at);
+    if (header.rank >= header.world_size)
+        return invalid("rank file of rank " + std::to_string(header.rank) + " outside its world", at);
     if (file.size() != rank_file_bytes(header.world_size)) return invalid("rank file has the wrong length", at);
     return header;
 }
@@ -57,17 +61,20 @@ Result<ApplicationModel> merge_rank_files(std::span<const std::string_view> file
             compute.assign(first.world_size, 0.0);
             seen.assign(first.world_size, false);
         }
-        if (header->run_id != first.run_id || header->world_size != first.world_size) return invalid("rank file of another run", at);
+        if (header->run_id != first.run_id || header->world_size != first.world_size)
+            return invalid("rank file of another run", at);
         if (seen[header->rank]) return invalid("rank " + std::to_string(header->rank) + " has two rank files", at);
         seen[header->rank] = true;
         all_finalized = all_finalized && header->state == RankState::kFinalized;
         if (header->compute_count > 0) {
-            compute[header->rank] = static_cast<double>(header->compute_ns) / static_cast<double>(header->compute_count) * 1e-9;
+            compute[header->rank] =
+                static_cast<double>(header->compute_ns) / static_cast<double>(header->compute_count) * 1e-9;
         }
         const auto self = static_cast<TaskIndex>(header->rank);
         for (TaskIndex peer = 0; peer < static_cast<TaskIndex>(first.world_size); ++peer) {
             ProfilePeer sent{};
-            std::memcpy(&sent, files[i].data() + sizeof(ProfileHeader) + static_cast<std::size_t>(peer) * sizeof sent, sizeof sent);
+            std::memcpy(&sent, files[i].data() + sizeof(ProfileHeader) + static_cast<std::size_t>(peer) * sizeof sent,
+                        sizeof sent);
             if (sent.messages == 0 || peer == self) continue;
             auto& [bytes, messages] = traffic[{std::min(self, peer), std::max(self, peer)}];
             bytes += static_cast<double>(sent.bytes);
@@ -80,7 +87,8 @@ Result<ApplicationModel> merge_rank_files(std::span<const std::string_view> file
     const bool all_there = std::find(seen.begin(), seen.end(), false) == seen.end();
     Result<TaskGraph> graph = TaskGraph::make(std::move(compute), std::move(edges));
     if (!graph) return graph.error();
-    return ApplicationModel{.program = program_of(first), .complete = all_there && all_finalized, .graph = *std::move(graph)};
+    return ApplicationModel{
+        .program = program_of(first), .complete = all_there && all_finalized, .graph = *std::move(graph)};
 }
 
 }  // namespace zbs::formats

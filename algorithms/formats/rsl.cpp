@@ -59,9 +59,11 @@ Result<void> write_subjob(const RslSubjob& job, std::size_t index, std::string& 
     if (job.label.empty()) write.fail("a subjob needs a label", "/label");
     if (job.executable.empty()) write.fail("a subjob needs an executable", "/executable");
     if (job.count < 1) write.fail("a subjob needs at least one process", "/count");
-    if (job.host_count < 0 || job.host_count > job.count) write.fail("hosts must be 1..count, or 0 for any", "/host_count");
+    if (job.host_count < 0 || job.host_count > job.count)
+        write.fail("hosts must be 1..count, or 0 for any", "/host_count");
     if (job.walltime < Duration::zero()) write.fail("the walltime must not be negative", "/walltime");
-    if (job.lan_id.find_first_of(" \t\n\v\f") != std::string::npos) write.fail("a LAN id holds no white space", "/lan_id");
+    if (job.lan_id.find_first_of(" \t\n\v\f") != std::string::npos)
+        write.fail("a LAN id holds no white space", "/lan_id");
 
     out += "( &";
     write.text("resourceManagerContact", job.contact, "/contact");
@@ -85,7 +87,8 @@ Result<void> write_subjob(const RslSubjob& job, std::size_t index, std::string& 
     for (std::size_t i = 0; i < job.environment.size(); ++i) {
         const auto& [name, value] = job.environment[i];
         const std::string field = "/environment/" + std::to_string(i);
-        if (name.empty() || name.find('=') != std::string::npos) write.fail("an environment name is not empty and holds no '='", field);
+        if (name.empty() || name.find('=') != std::string::npos)
+            write.fail("an environment name is not empty and holds no '='", field);
         if (!names.insert(name).second) write.fail("environment variable " + name + " is given twice", field);
         out += '(';
         write.quoted(name, field);
@@ -129,7 +132,8 @@ Result<std::string> write_rsl(const RslRequest& request) {
     std::set<std::string_view> labels;
     for (std::size_t i = 0; i < request.subjobs.size(); ++i) {
         if (!labels.insert(request.subjobs[i].label).second) {
-            return invalid("label \"" + request.subjobs[i].label + "\" is given twice", "/subjobs/" + std::to_string(i) + "/label");
+            return invalid("label \"" + request.subjobs[i].label + "\" is given twice",
+                           "/subjobs/" + std::to_string(i) + "/label");
         }
         if (Result<void> written = write_subjob(request.subjobs[i], i, out); !written) return written.error();
     }

@@ -18,8 +18,9 @@ struct RslSubjob {
     std::string directory;   ///< empty leaves it to the site
     std::string executable;  ///< required
     std::vector<std::string> arguments;
-    std::vector<std::pair<std::string, std::string>> environment;  ///< names distinct; the index and LAN id are added here
-    Duration walltime{};     ///< rounded up to whole minutes; 0 leaves it to the site
+    std::vector<std::pair<std::string, std::string>>
+        environment;      ///< names distinct; the index and LAN id are added here
+    Duration walltime{};  ///< rounded up to whole minutes; 0 leaves it to the site
 };
 
 /// One application over several sites. Ranks are numbered by subjob, in order, then inside the subjob.
@@ -31,9 +32,9 @@ struct RslRequest {
 /// scanner takes no CRLF file, and a lone CR does not survive a transfer in text mode).
 Result<std::string> rsl_quoted(const std::string& text);
 
-/// Globus RSL v1 multi-request `+( &(...) ) ...` with LF line ends, for co-allocation by DUROC and MPICH-G2: every subjob
-/// joins the start barrier (strict-barrier) and the common communicator (blocking-join). Every string is quoted, so the
-/// result needs no substitution or concatenation. Errors point into {"subjobs":[...]}. Cost linear in the text.
+/// Globus RSL v1 multi-request `+( &(...) ) ...` with LF line ends, for co-allocation by DUROC and MPICH-G2: every
+/// subjob joins the start barrier (strict-barrier) and the common communicator (blocking-join). Every string is quoted,
+/// so the result needs no substitution or concatenation. Errors point into {"subjobs":[...]}. Cost linear in the text.
 ///
 /// RSL says how many ranks a site gets, not which machine gets which rank: put that into a host file beside it.
 Result<std::string> write_rsl(const RslRequest& request);

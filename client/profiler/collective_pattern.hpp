@@ -17,9 +17,9 @@ struct Place {
 
 /// How a reduction may be split.
 struct Reduction {
-    Bytes count = 0;         ///< elements
-    Bytes element = 0;       ///< bytes of one element
-    bool built_in = true;    ///< the operation is one of MPI's own
+    Bytes count = 0;       ///< elements
+    Bytes element = 0;     ///< bytes of one element
+    bool built_in = true;  ///< the operation is one of MPI's own
     bool commutative = true;
     bool nonblocking = false;
     Bytes bytes() const { return count * element; }
@@ -89,7 +89,7 @@ void bcast(Place at, int root, Bytes bytes, bool nonblocking, Send&& send) {
 /// A power-of-two subset of the ranks: the first 2 * rem ranks are paired and one of each pair stands aside.
 struct Fold {
     int power, rem;
-    bool odd_stays;   ///< which one of a pair stays
+    bool odd_stays;  ///< which one of a pair stays
     explicit Fold(int p, bool odd) : power(floor_power_of_two(p)), rem(p - power), odd_stays(odd) {}
     /// -1 where `rank` stands aside.
     int inner(int rank) const {
@@ -216,9 +216,8 @@ void gather(Place at, int root, Bytes each, Send&& send) {
 template <class Send>
 void scatter(Place at, int root, Bytes each, Send&& send) {
     if (each == 0) return;
-    binomial_children(at.p, relative_rank(at, root), [&](int child, int subtree) {
-        send((child + root) % at.p, each * static_cast<Bytes>(subtree));
-    });
+    binomial_children(at.p, relative_rank(at, root),
+                      [&](int child, int subtree) { send((child + root) % at.p, each * static_cast<Bytes>(subtree)); });
 }
 
 /// Recursive doubling (power of two) or Bruck for short totals, else a ring. `size(r)` = bytes that rank r contributes.

@@ -23,21 +23,24 @@ Reduction reduction(long long count, MPI_Datatype type, MPI_Op op, bool nonblock
     PMPI_Op_commutative(op, &commutes);
     // MPICH marks handles of predefined objects in the two highest bits.
     const bool built_in = (static_cast<unsigned>(op) >> 30) == 1;
-    return {.count = static_cast<Bytes>(count > 0 ? count : 0), .element = size_of(type, 1), .built_in = built_in,
-            .commutative = commutes != 0, .nonblocking = nonblocking};
+    return {.count = static_cast<Bytes>(count > 0 ? count : 0),
+            .element = size_of(type, 1),
+            .built_in = built_in,
+            .commutative = commutes != 0,
+            .nonblocking = nonblocking};
 }
 
-void note_barrier(const Call& call, MPI_Comm comm) {
-    if (const Group* g = collective_group(call, comm)) barrier(place(*g), to_recorder(*g));
-}
 void note_bcast(const Call& call, long long count, MPI_Datatype type, int root, MPI_Comm comm, bool nonblocking) {
-    if (const Group* g = collective_group(call, comm)) bcast(place(*g), root, size_of(type, count), nonblocking, to_recorder(*g));
+    if (const Group* g = collective_group(call, comm))
+        bcast(place(*g), root, size_of(type, count), nonblocking, to_recorder(*g));
 }
 void note_reduce(const Call& call, long long count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-    if (const Group* g = collective_group(call, comm)) reduce(place(*g), root, reduction(count, type, op, false), to_recorder(*g));
+    if (const Group* g = collective_group(call, comm))
+        reduce(place(*g), root, reduction(count, type, op, false), to_recorder(*g));
 }
 void note_allreduce(const Call& call, long long count, MPI_Datatype type, MPI_Op op, MPI_Comm comm, bool nonblocking) {
-    if (const Group* g = collective_group(call, comm)) allreduce(place(*g), reduction(count, type, op, nonblocking), to_recorder(*g));
+    if (const Group* g = collective_group(call, comm))
+        allreduce(place(*g), reduction(count, type, op, nonblocking), to_recorder(*g));
 }
 void note_gather(const Call& call, int scount, MPI_Datatype stype, int root, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
@@ -47,7 +50,8 @@ void note_gatherv(const Call& call, int scount, MPI_Datatype stype, int root, MP
     const Group* g = collective_group(call, comm);
     if (g && g->rank != root && scount > 0) record_send(*g, root, size_of(stype, scount));
 }
-void note_scatter(const Call& call, int scount, MPI_Datatype stype, int rcount, MPI_Datatype rtype, int root, MPI_Comm comm) {
+void note_scatter(const Call& call, int scount, MPI_Datatype stype, int rcount, MPI_Datatype rtype, int root,
+                  MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
     if (g) scatter(place(*g), root, g->rank == root ? size_of(stype, scount) : size_of(rtype, rcount), to_recorder(*g));
 }
@@ -62,7 +66,8 @@ void note_allgather(const Call& call, int rcount, MPI_Datatype rtype, MPI_Comm c
     const Group* g = collective_group(call, comm);
     if (!g) return;
     const Bytes each = size_of(rtype, rcount);
-    allgather(place(*g), each * static_cast<Bytes>(g->size), [each](int) { return each; }, to_recorder(*g));
+    allgather(
+        place(*g), each * static_cast<Bytes>(g->size), [each](int) { return each; }, to_recorder(*g));
 }
 void note_allgatherv(const Call& call, const int rcounts[], MPI_Datatype rtype, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
@@ -73,12 +78,13 @@ void note_allgatherv(const Call& call, const int rcounts[], MPI_Datatype rtype, 
     for (int r = 0; r < g->size; ++r) total += size(r);
     allgather(place(*g), total, size, to_recorder(*g));
 }
-void note_alltoall(const Call& call, const void* sbuf, int scount, MPI_Datatype stype, int rcount, MPI_Datatype rtype, MPI_Comm comm,
-                   bool nonblocking) {
+void note_alltoall(const Call& call, const void* sbuf, int scount, MPI_Datatype stype, int rcount, MPI_Datatype rtype,
+                   MPI_Comm comm, bool nonblocking) {
     const Group* g = collective_group(call, comm);
     if (!g) return;
     const bool in_place = sbuf == MPI_IN_PLACE;
-    alltoall(place(*g), in_place ? size_of(rtype, rcount) : size_of(stype, scount), in_place, nonblocking, to_recorder(*g));
+    alltoall(place(*g), in_place ? size_of(rtype, rcount) : size_of(stype, scount), in_place, nonblocking,
+             to_recorder(*g));
 }
 /// Alltoallv and Alltoallw: one message to every rank that gets something. `size(r)` = bytes for rank r.
 template <class Size>
@@ -90,15 +96,17 @@ void note_scattered(const Call& call, MPI_Comm comm, Size&& size) {
         if (const Bytes bytes = size(to); bytes > 0) record_send(*g, to, bytes);
     }
 }
-void note_alltoallv(const Call& call, const void* sbuf, const int scounts[], MPI_Datatype stype, const int rcounts[], MPI_Datatype rtype,
-                    MPI_Comm comm) {
+void note_alltoallv(const Call& call, const void* sbuf, const int scounts[], MPI_Datatype stype, const int rcounts[],
+                    MPI_Datatype rtype, MPI_Comm comm) {
     const bool in_place = sbuf == MPI_IN_PLACE;
-    note_scattered(call, comm, [&](int r) { return in_place ? size_of(rtype, rcounts[r]) : size_of(stype, scounts[r]); });
+    note_scattered(call, comm,
+                   [&](int r) { return in_place ? size_of(rtype, rcounts[r]) : size_of(stype, scounts[r]); });
 }
-void note_alltoallw(const Call& call, const void* sbuf, const int scounts[], const MPI_Datatype stypes[], const int rcounts[],
-                    const MPI_Datatype rtypes[], MPI_Comm comm) {
+void note_alltoallw(const Call& call, const void* sbuf, const int scounts[], const MPI_Datatype stypes[],
+                    const int rcounts[], const MPI_Datatype rtypes[], MPI_Comm comm) {
     const bool in_place = sbuf == MPI_IN_PLACE;
-    note_scattered(call, comm, [&](int r) { return in_place ? size_of(rtypes[r], rcounts[r]) : size_of(stypes[r], scounts[r]); });
+    note_scattered(call, comm,
+                   [&](int r) { return in_place ? size_of(rtypes[r], rcounts[r]) : size_of(stypes[r], scounts[r]); });
 }
 void note_reduce_scatter(const Call& call, const int rcounts[], MPI_Datatype type, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
@@ -113,7 +121,8 @@ void note_reduce_scatter_block(const Call& call, int rcount, MPI_Datatype type, 
     const Group* g = collective_group(call, comm);
     if (!g) return;
     const Bytes each = size_of(type, rcount);
-    reduce_scatter(place(*g), each * static_cast<Bytes>(g->size), [each](int) { return each; }, to_recorder(*g));
+    reduce_scatter(
+        place(*g), each * static_cast<Bytes>(g->size), [each](int) { return each; }, to_recorder(*g));
 }
 void note_scan(const Call& call, long long count, MPI_Datatype type, MPI_Comm comm) {
     if (const Group* g = collective_group(call, comm)) scan(place(*g), size_of(type, count), to_recorder(*g));
@@ -121,63 +130,75 @@ void note_scan(const Call& call, long long count, MPI_Datatype type, MPI_Comm co
 
 }  // namespace
 
+void zbs::profiler::note_barrier(const Call& call, MPI_Comm comm) {
+    if (const Group* g = collective_group(call, comm)) barrier(place(*g), to_recorder(*g));
+}
+
 #define ZBS_UNPACK(...) __VA_ARGS__
 /// MPI_<blocking> and MPI_<nonblocking>; `note` may use `call`, the parameters and `nonblocking`.
-#define ZBS_COLLECTIVE(blocking_name, nonblocking_name, parameters, arguments, note)          \
-    int MPI_##blocking_name(ZBS_UNPACK parameters) {                                          \
-        const Call call;                                                                      \
-        [[maybe_unused]] constexpr bool nonblocking = false;                                  \
-        note;                                                                                 \
-        return PMPI_##blocking_name(ZBS_UNPACK arguments);                                    \
-    }                                                                                         \
-    int MPI_##nonblocking_name(ZBS_UNPACK parameters, MPI_Request* request) {                 \
-        const Call call;                                                                      \
-        [[maybe_unused]] constexpr bool nonblocking = true;                                   \
-        note;                                                                                 \
-        return PMPI_##nonblocking_name(ZBS_UNPACK arguments, request);                        \
+#define ZBS_COLLECTIVE(blocking_name, nonblocking_name, parameters, arguments, note) \
+    int MPI_##blocking_name(ZBS_UNPACK parameters) {                                 \
+        const Call call;                                                             \
+        [[maybe_unused]] constexpr bool nonblocking = false;                         \
+        note;                                                                        \
+        return PMPI_##blocking_name(ZBS_UNPACK arguments);                           \
+    }                                                                                \
+    int MPI_##nonblocking_name(ZBS_UNPACK parameters, MPI_Request* request) {        \
+        const Call call;                                                             \
+        [[maybe_unused]] constexpr bool nonblocking = true;                          \
+        note;                                                                        \
+        return PMPI_##nonblocking_name(ZBS_UNPACK arguments, request);               \
     }
 
 ZBS_COLLECTIVE(Barrier, Ibarrier, (MPI_Comm comm), (comm), note_barrier(call, comm))
-ZBS_COLLECTIVE(Bcast, Ibcast, (void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm), (buf, count, type, root, comm),
-               note_bcast(call, count, type, root, comm, nonblocking))
-ZBS_COLLECTIVE(Reduce, Ireduce, (const void* sbuf, void* rbuf, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
+ZBS_COLLECTIVE(Bcast, Ibcast, (void* buf, int count, MPI_Datatype type, int root, MPI_Comm comm),
+               (buf, count, type, root, comm), note_bcast(call, count, type, root, comm, nonblocking))
+ZBS_COLLECTIVE(Reduce, Ireduce,
+               (const void* sbuf, void* rbuf, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
                (sbuf, rbuf, count, type, op, root, comm), note_reduce(call, count, type, op, root, comm))
-ZBS_COLLECTIVE(Allreduce, Iallreduce, (const void* sbuf, void* rbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
+ZBS_COLLECTIVE(Allreduce, Iallreduce,
+               (const void* sbuf, void* rbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
                (sbuf, rbuf, count, type, op, comm), note_allreduce(call, count, type, op, comm, nonblocking))
 ZBS_COLLECTIVE(Gather, Igather,
-               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype, int root, MPI_Comm comm),
+               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype, int root,
+                MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcount, rtype, root, comm), note_gather(call, scount, stype, root, comm))
 ZBS_COLLECTIVE(Gatherv, Igatherv,
-               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, const int rcounts[], const int at[], MPI_Datatype rtype,
-                int root, MPI_Comm comm),
-               (sbuf, scount, stype, rbuf, rcounts, at, rtype, root, comm), note_gatherv(call, scount, stype, root, comm))
+               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, const int rcounts[], const int at[],
+                MPI_Datatype rtype, int root, MPI_Comm comm),
+               (sbuf, scount, stype, rbuf, rcounts, at, rtype, root, comm),
+               note_gatherv(call, scount, stype, root, comm))
 ZBS_COLLECTIVE(Scatter, Iscatter,
-               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype, int root, MPI_Comm comm),
+               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype, int root,
+                MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcount, rtype, root, comm),
                note_scatter(call, scount, stype, rcount, rtype, root, comm))
 ZBS_COLLECTIVE(Scatterv, Iscatterv,
-               (const void* sbuf, const int scounts[], const int at[], MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype,
-                int root, MPI_Comm comm),
-               (sbuf, scounts, at, stype, rbuf, rcount, rtype, root, comm), note_scatterv(call, scounts, stype, root, comm))
+               (const void* sbuf, const int scounts[], const int at[], MPI_Datatype stype, void* rbuf, int rcount,
+                MPI_Datatype rtype, int root, MPI_Comm comm),
+               (sbuf, scounts, at, stype, rbuf, rcount, rtype, root, comm),
+               note_scatterv(call, scounts, stype, root, comm))
 ZBS_COLLECTIVE(Allgather, Iallgather,
-               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype, MPI_Comm comm),
+               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype,
+                MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcount, rtype, comm), note_allgather(call, rcount, rtype, comm))
 ZBS_COLLECTIVE(Allgatherv, Iallgatherv,
-               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, const int rcounts[], const int at[], MPI_Datatype rtype,
-                MPI_Comm comm),
+               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, const int rcounts[], const int at[],
+                MPI_Datatype rtype, MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcounts, at, rtype, comm), note_allgatherv(call, rcounts, rtype, comm))
 ZBS_COLLECTIVE(Alltoall, Ialltoall,
-               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype, MPI_Comm comm),
+               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype,
+                MPI_Comm comm),
                (sbuf, scount, stype, rbuf, rcount, rtype, comm),
                note_alltoall(call, sbuf, scount, stype, rcount, rtype, comm, nonblocking))
 ZBS_COLLECTIVE(Alltoallv, Ialltoallv,
-               (const void* sbuf, const int scounts[], const int sat[], MPI_Datatype stype, void* rbuf, const int rcounts[], const int rat[],
-                MPI_Datatype rtype, MPI_Comm comm),
+               (const void* sbuf, const int scounts[], const int sat[], MPI_Datatype stype, void* rbuf,
+                const int rcounts[], const int rat[], MPI_Datatype rtype, MPI_Comm comm),
                (sbuf, scounts, sat, stype, rbuf, rcounts, rat, rtype, comm),
                note_alltoallv(call, sbuf, scounts, stype, rcounts, rtype, comm))
 ZBS_COLLECTIVE(Alltoallw, Ialltoallw,
-               (const void* sbuf, const int scounts[], const int sat[], const MPI_Datatype stypes[], void* rbuf, const int rcounts[],
-                const int rat[], const MPI_Datatype rtypes[], MPI_Comm comm),
+               (const void* sbuf, const int scounts[], const int sat[], const MPI_Datatype stypes[], void* rbuf,
+                const int rcounts[], const int rat[], const MPI_Datatype rtypes[], MPI_Comm comm),
                (sbuf, scounts, sat, stypes, rbuf, rcounts, rat, rtypes, comm),
                note_alltoallw(call, sbuf, scounts, stypes, rcounts, rtypes, comm))
 ZBS_COLLECTIVE(Reduce_scatter, Ireduce_scatter,

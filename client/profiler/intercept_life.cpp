@@ -43,30 +43,36 @@ int MPI_Win_free(MPI_Win* win) {
 }
 
 // Calls that synchronise and so may burn CPU time waiting: not computing, and not a communication of the program.
-#define ZBS_OTHER(name, parameters, arguments)      \
-    int MPI_##name parameters {                     \
-        const Call call(Call::Kind::kOther);        \
-        return PMPI_##name arguments;               \
+#define ZBS_OTHER(name, parameters, arguments) \
+    int MPI_##name parameters {                \
+        const Call call(Call::Kind::kOther);   \
+        return PMPI_##name arguments;          \
     }
 ZBS_OTHER(Comm_dup, (MPI_Comm comm, MPI_Comm* made), (comm, made))
 ZBS_OTHER(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* made), (comm, info, made))
 ZBS_OTHER(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* made), (comm, group, made))
 ZBS_OTHER(Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made), (comm, group, tag, made))
 ZBS_OTHER(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm* made), (comm, color, key, made))
-ZBS_OTHER(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made), (comm, type, key, info, made))
+ZBS_OTHER(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* made),
+          (comm, type, key, info, made))
 ZBS_OTHER(Cart_create, (MPI_Comm comm, int dims, const int size[], const int periodic[], int reorder, MPI_Comm* made),
           (comm, dims, size, periodic, reorder, made))
 ZBS_OTHER(Cart_sub, (MPI_Comm comm, const int keep[], MPI_Comm* made), (comm, keep, made))
 ZBS_OTHER(Intercomm_create, (MPI_Comm local, int leader, MPI_Comm peer, int remote, int tag, MPI_Comm* made),
           (local, leader, peer, remote, tag, made))
 ZBS_OTHER(Intercomm_merge, (MPI_Comm inter, int high, MPI_Comm* made), (inter, high, made))
-ZBS_OTHER(Comm_spawn, (const char* command, char* argv[], int procs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made, int errors[]),
+ZBS_OTHER(Comm_spawn,
+          (const char* command, char* argv[], int procs, MPI_Info info, int root, MPI_Comm comm, MPI_Comm* made,
+           int errors[]),
           (command, argv, procs, info, root, comm, made, errors))
-ZBS_OTHER(Win_create, (void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* win), (base, size, unit, info, comm, win))
-ZBS_OTHER(Win_allocate, (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win), (size, unit, info, comm, base, win))
+ZBS_OTHER(Win_create, (void* base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, MPI_Win* win),
+          (base, size, unit, info, comm, win))
+ZBS_OTHER(Win_allocate, (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win),
+          (size, unit, info, comm, base, win))
 ZBS_OTHER(Win_allocate_shared, (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void* base, MPI_Win* win),
           (size, unit, info, comm, base, win))
 ZBS_OTHER(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win* win), (info, comm, win))
-ZBS_OTHER(File_open, (MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file), (comm, name, mode, info, file))
+ZBS_OTHER(File_open, (MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file),
+          (comm, name, mode, info, file))
 ZBS_OTHER(File_close, (MPI_File * file), (file))
 #undef ZBS_OTHER

@@ -125,8 +125,9 @@ void at_exit() {
 void log_message(int to_world, std::uint64_t bytes) noexcept {
     log_lock.lock();
     if (log_file) {
-        std::fprintf(log_file, "%llu -101 %d 0 %d 0 %lld S %d D %d SZ %llu\n", ++log_line, recorder.world_rank, to_world,
-                     microseconds_now(), recorder.world_rank, to_world, static_cast<unsigned long long>(bytes));
+        std::fprintf(log_file, "%llu -101 %d 0 %d 0 %lld S %d D %d SZ %llu\n", ++log_line, recorder.world_rank,
+                     to_world, microseconds_now(), recorder.world_rank, to_world,
+                     static_cast<unsigned long long>(bytes));
     }
     log_lock.unlock();
 }
@@ -134,13 +135,14 @@ void log_message(int to_world, std::uint64_t bytes) noexcept {
 void log_compute(std::int64_t ns) noexcept {
     log_lock.lock();
     if (log_file) {
-        std::fprintf(log_file, "%llu 1 %d 0 0 0 %lld PAPI %d %lld\n", ++log_line, recorder.world_rank, microseconds_now(),
-                     recorder.world_rank, static_cast<long long>((ns + 500) / 1000));
+        std::fprintf(log_file, "%llu 1 %d 0 0 0 %lld PAPI %d %lld\n", ++log_line, recorder.world_rank,
+                     microseconds_now(), recorder.world_rank, static_cast<long long>((ns + 500) / 1000));
     }
     log_lock.unlock();
 }
 
 void start(int thread_level) noexcept {
+    if (recorder.header) return;  // the Fortran bindings may call the C ones
     // All ranks decide together, so that none waits for one that records nothing: a rank says no by 0.
     const char* wanted = std::getenv("ZBS_PROFILE");
     int willing = wanted && std::strcmp(wanted, "0") == 0 ? 0 : 1;

@@ -45,7 +45,8 @@ bool write_all(int file, const std::string& text) {
 
 void Model::add_row(int rank, const std::uint64_t* row, std::size_t words) {
     if (words < 2) return;
-    compute[static_cast<std::size_t>(rank)] = row[1] > 0 ? static_cast<double>(row[0]) * 1e-9 / static_cast<double>(row[1]) : 0;
+    compute[static_cast<std::size_t>(rank)] =
+        row[1] > 0 ? static_cast<double>(row[0]) * 1e-9 / static_cast<double>(row[1]) : 0;
     for (std::size_t i = 2; i + 2 < words; i += 3) {
         const auto self = static_cast<std::uint64_t>(rank), peer = row[i];
         if (peer == self || peer >= compute.size()) continue;
@@ -98,8 +99,8 @@ bool Model::write(const char* path) const {
         const Traffic& pair = traffic.at(key);
         text += first ? "[" : ",[";
         first = false;
-        text += std::to_string(key >> 32) + ',' + std::to_string(key & 0xffffffffU) + ',' + std::to_string(pair.bytes) + ',' +
-                std::to_string(pair.messages) + ']';
+        text += std::to_string(key >> 32) + ',' + std::to_string(key & 0xffffffffU) + ',' + std::to_string(pair.bytes) +
+                ',' + std::to_string(pair.messages) + ']';
     }
     text += "]}\n";
 

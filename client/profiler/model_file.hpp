@@ -16,8 +16,8 @@ struct Model {
     };
     std::string program;
     bool complete = true;
-    std::vector<double> compute;                           ///< seconds per rank, mean over its operations
-    std::unordered_map<std::uint64_t, Traffic> traffic;    ///< key = smaller rank << 32 | larger rank
+    std::vector<double> compute;                         ///< seconds per rank, mean over its operations
+    std::unordered_map<std::uint64_t, Traffic> traffic;  ///< key = smaller rank << 32 | larger rank
 
     /// `row` = compute nanoseconds, operations, then (peer, bytes, messages) triples. A message to oneself is no edge.
     void add_row(int rank, const std::uint64_t* row, std::size_t words);

@@ -10,8 +10,8 @@
 
 #include "algorithms/base/profile_layout.hpp"
 
-/// The counters of this process. Everything is `noexcept` and allocation-free on the path of a message, except the first
-/// use of a communicator or window, which translates its ranks once.
+/// The counters of this process. Everything is `noexcept` and allocation-free on the path of a message, except the
+/// first use of a communicator or window, which translates its ranks once.
 namespace zbs::profiler {
 
 /// One mapped rank file plus what the calls need at hand. Written at MPI_Init, read everywhere.
@@ -67,8 +67,8 @@ struct Group {
     int handle = 0;
     bool window = false;
     bool inter = false;
-    int size = 0;  ///< entries of `world`
-    int rank = 0;  ///< of this process in the local group
+    int size = 0;          ///< entries of `world`
+    int rank = 0;          ///< of this process in the local group
     int* world = nullptr;  ///< MPI_UNDEFINED for a process outside MPI_COMM_WORLD; null where translation failed
     Group* next = nullptr;
 };
@@ -90,8 +90,9 @@ inline std::uint64_t size_of(MPI_Datatype type, long long count) {
 }
 
 /// CPU time of the process, estimated cheaply. The CPU clock costs a system call (about 300 ns), the wall clock about
-/// 20 ns, so the CPU clock is read only at the end of an interval longer than kShort, or kResync after the last reading;
-/// in between the process is taken to have run. Error per interval: below kShort (a preemption shorter than that).
+/// 20 ns, so the CPU clock is read only at the end of an interval longer than kShort, or kResync after the last
+/// reading; in between the process is taken to have run. Error per interval: below kShort (a preemption shorter than
+/// that).
 class CpuClock {
   public:
     static constexpr std::int64_t kShort = 10'000, kResync = 1'000'000;  // nanoseconds
@@ -166,6 +167,10 @@ class Call {
     CpuClock* clock_ = nullptr;
     bool outermost_ = false;
 };
+
+/// Messages of a barrier on `comm`, and of a started persistent send; for the two families of interceptors.
+void note_barrier(const Call& call, MPI_Comm comm);
+void note_start(const Call& call, MPI_Request request);
 
 /// Life of the recorder. `start` is collective over MPI_COMM_WORLD and returns with recording on or off.
 void start(int thread_level) noexcept;

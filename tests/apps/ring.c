@@ -39,7 +39,8 @@ int main(int argc, char** argv) {
     gethostname(host, sizeof host - 1);
     const char* variable = getenv("ZBS_TEST_VAR");
     /* One write a rank, so that lines of different ranks do not mix. */
-    int n = snprintf(line, sizeof line, "rank %d of %d host=%s cwd=%s ZBS_TEST_VAR=%s args=", rank, size, host, cwd, variable ? variable : "");
+    int n = snprintf(line, sizeof line, "rank %d of %d host=%s cwd=%s ZBS_TEST_VAR=%s args=", rank, size, host, cwd,
+                     variable ? variable : "");
     for (int i = 1; i < argc && n < (int)sizeof line - 2; ++i) {
         n += snprintf(line + n, sizeof line - (size_t)n, "%s[%s]", i > 1 ? " " : "", argv[i]);
     }

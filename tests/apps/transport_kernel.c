@@ -1,5 +1,5 @@
-/* A kernel that communicates like the TRANSPORT code [Prabhakar2003, section 5.4]: rank 0 is the master, the other ranks
- * form teams. Per external cycle there is one operation between the master and the team leaders, then
+/* A kernel that communicates like the TRANSPORT code [Prabhakar2003, section 5.4]: rank 0 is the master, the other
+ * ranks form teams. Per external cycle there is one operation between the master and the team leaders, then
  * NO_OF_INTERNAL_CYCLES operations inside each team, each after TIME_TO_COMPUTE turns of an empty loop.
  *
  * usage: transport_kernel PARAMETER_FILE [interleaved|contiguous]
@@ -146,10 +146,12 @@ int main(int argc, char** argv) {
     MPI_Comm_split(MPI_COMM_WORLD, team, rank, &team_comm);
     MPI_Comm_split(MPI_COMM_WORLD, leader ? 0 : MPI_UNDEFINED, rank, &leader_comm);
     if (rank == 0) {
-        printf("transport_kernel: %ld teams of %ld, %s; intra %s %ld bytes, inter %s %ld bytes; %ld external x %ld internal cycles, "
-               "compute %ld\n",
-               p.teams, p.procs_per_team, contiguous ? "contiguous" : "interleaved", p.op_intra, p.bytes_intra, p.op_inter,
-               p.bytes_inter, p.external_cycles, p.internal_cycles, p.compute);
+        printf(
+            "transport_kernel: %ld teams of %ld, %s; intra %s %ld bytes, inter %s %ld bytes; %ld external x %ld "
+            "internal cycles, "
+            "compute %ld\n",
+            p.teams, p.procs_per_team, contiguous ? "contiguous" : "interleaved", p.op_intra, p.bytes_intra, p.op_inter,
+            p.bytes_inter, p.external_cycles, p.internal_cycles, p.compute);
         fflush(stdout);
     }
 

@@ -17,7 +17,8 @@ TEST(HydraHostfile, IsRunLengthEncodedInRankOrder) {
 }
 
 TEST(HydraHostfile, ReadsWhatOthersWrite) {
-    const auto hosts = read_hydra_hostfile("# machines\r\nnode-1:2 user=ana binding=core\r\n\n node_2.example.org # spare\n10.0.0.1:1", "f");
+    const auto hosts = read_hydra_hostfile(
+        "# machines\r\nnode-1:2 user=ana binding=core\r\n\n node_2.example.org # spare\n10.0.0.1:1", "f");
     ASSERT_TRUE(hosts) << hosts.error();
     EXPECT_THAT(*hosts, testing::ElementsAre("node-1", "node-1", "node_2.example.org", "10.0.0.1"));
 }
@@ -43,7 +44,8 @@ TEST(HydraHostfile, RefusesHostsThatALauncherMisreads) {
 }
 
 TEST(HydraHostfile, RefusesWhatHydraDoesNotRun) {
-    for (const char* line : {"b:0", "b:-1", "b:x", "b:", "b:1x", "b slots=2", "fe80::1", "b:10000000", "b:99999999999999999999999"}) {
+    for (const char* line :
+         {"b:0", "b:-1", "b:x", "b:", "b:1x", "b slots=2", "fe80::1", "b:10000000", "b:99999999999999999999999"}) {
         const auto hosts = read_hydra_hostfile(std::string("a\n") + line + "\n", "f");
         ASSERT_FALSE(hosts) << line;
         EXPECT_EQ(hosts.error().pointer, "f:2") << line;

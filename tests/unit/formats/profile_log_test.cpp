@@ -32,7 +32,8 @@ TEST(ProfileLogReader, ReadsThePrintedSample) {
     const auto model = read(kSample);
     ASSERT_TRUE(model) << model.error();
     EXPECT_EQ(model->graph.task_count(), 5);
-    EXPECT_THAT(model->graph.edges(), testing::ElementsAre(TaskEdge{0, 1, 1120, 3}, TaskEdge{0, 2, 720, 1}, TaskEdge{0, 4, 400, 2}));
+    EXPECT_THAT(model->graph.edges(),
+                testing::ElementsAre(TaskEdge{0, 1, 1120, 3}, TaskEdge{0, 2, 720, 1}, TaskEdge{0, 4, 400, 2}));
     EXPECT_DOUBLE_EQ(model->graph.compute(0), 0.052723);
     EXPECT_EQ(model->graph.compute(1), 0);
     EXPECT_TRUE(model->complete);
@@ -49,7 +50,8 @@ TEST(ProfileLogReader, ReadsTheSameWhereverChunksEnd) {
 }
 
 TEST(ProfileLogReader, TakesAnyWhiteSpaceAHeaderAndNoLastNewline) {
-    const auto model = read("line type a b c d time event\r\n\n \t\r\n1\t-101 0  0 4\v0 1 S 0 D 1 SZ 8\r\n2 -101 0 0 4 0 1 S 0 D 1 SZ 9");
+    const auto model = read(
+        "line type a b c d time event\r\n\n \t\r\n1\t-101 0  0 4\v0 1 S 0 D 1 SZ 8\r\n2 -101 0 0 4 0 1 S 0 D 1 SZ 9");
     ASSERT_TRUE(model) << model.error();
     EXPECT_THAT(model->graph.edges(), testing::ElementsAre(TaskEdge{0, 1, 17, 2}));
 }
@@ -63,7 +65,8 @@ TEST(ProfileLogReader, ComputeIsTheMeanPerRank) {
 
 TEST(ProfileLogReader, ASendInAnyFileSilencesTheReceivesOfItsDirection) {
     ProfileLogReader reader("rank 1");
-    ASSERT_TRUE(reader.feed("header\n1 -102 0 0 0 0 1 R 0 D 1 100\n2 -102 0 0 0 0 1 R 0 D 1 100\n3 -102 0 0 0 0 2 R 2 D 1 50"));
+    ASSERT_TRUE(
+        reader.feed("header\n1 -102 0 0 0 0 1 R 0 D 1 100\n2 -102 0 0 0 0 1 R 0 D 1 100\n3 -102 0 0 0 0 2 R 2 D 1 50"));
     ASSERT_TRUE(reader.begin_source("rank 0"));
     ASSERT_TRUE(reader.feed("header\n1 -101 0 0 0 0 1 S 0 D 1 SZ 100\n2 -102 0 0 0 0 1 R 1 D 0 30\n"));
     const auto model = reader.finish();
@@ -107,27 +110,33 @@ TEST_P(ProfileLogRefuses, WithThePlaceAndTheFault) {
 const std::string kGood = "1 -101 0 0 4 0 9 S 0 D 4 SZ 200\n";
 INSTANTIATE_TEST_SUITE_P(
     , ProfileLogRefuses,
-    testing::Values(BadCase{"Nothing", "", "no record", "log"}, BadCase{"OnlyAHeader", "line type\n", "no record", "log"},
-                    BadCase{"CutOffSize", kGood + "2 -101 0 0 4 0 9 S 0 D 4 SZ", "size in bytes is missing", "log:2"},
-                    BadCase{"CutOffWord", kGood + "2 -101 0 0 4 0 9 S 0 D", "destination rank is missing", "log:2"},
-                    BadCase{"CutOffTime", kGood + "2 -101 0 0 4", "fourth integer is missing", "log:2"},
-                    BadCase{"CutOffInside", kGood + "2 -101 0 0 4 0 9 S 0 D 4 S\n" + kGood, "\"SZ\" expected", "log:2"},
-                    BadCase{"Nul", kGood + std::string("2 -101 0 0 4 \0 9 S 0 D 4 SZ 2\n", 31), "binary data", "log:2"},
-                    BadCase{"BinaryFirst", "\x7f" "ELF\x02\x01\n", "binary data", "log:1"},
-                    BadCase{"HighByte", kGood + "2 -101 0 0 4 0 9 S 0 D 4 SZ 2\xc3\xa9\n", "binary data", "log:2"},
-                    BadCase{"NegativeBytes", kGood + "2 -101 0 0 4 0 9 S 0 D 4 SZ -5\n", "must not be negative", "log:2"},
-                    BadCase{"NegativeRank", kGood + "2 -101 0 0 4 0 9 S -1 D 4 SZ 5\n", "source rank -1 is outside", "log:2"},
-                    BadCase{"LargeRank", kGood + "2 -101 0 0 4 0 9 S 0 D 10000000 SZ 5\n", "destination rank 10000000 is outside", "log:2"},
-                    BadCase{"PapiRank", kGood + "2 1 0 0 4 0 9 PAPI 10000000 5\n", "rank 10000000 is outside", "log:2"},
-                    BadCase{"UnknownType", kGood + "2 -103 0 0 4 0 9 S 0 D 4 SZ 5\n", "unknown event type -103", "log:2"},
-                    BadCase{"PositiveSendType", kGood + "2 101 0 0 4 0 9 S 0 D 4 SZ 5\n", "unknown event type 101", "log:2"},
-                    BadCase{"WrongLetter", kGood + "2 -101 0 0 4 0 9 R 0 D 4 SZ 5\n", "\"S\" expected", "log:2"},
-                    BadCase{"UnknownEvent", kGood + "2 1 0 0 4 0 9 TIMER 0 5\n", "\"PAPI\" expected", "log:2"},
-                    BadCase{"ExtraField", kGood + "2 1 0 0 4 0 9 PAPI 0 5 6\n", "more fields", "log:2"},
-                    BadCase{"SecondHeader", kGood + "line type\n", "line number should be an integer", "log:2"},
-                    BadCase{"Overflow", kGood + "2 -101 0 0 4 0 9 S 0 D 4 SZ 99999999999999999999999\n", "should be an integer", "log:2"},
-                    BadCase{"HugeMessage", kGood + "2 -101 0 0 4 0 9 S 0 D 4 SZ 1125899906842625\n", "larger than 2^50", "log:2"},
-                    BadCase{"LongLine", kGood + std::string(5000, '1') + "\n", "longer than 4096", "log:2"}),
+    testing::Values(
+        BadCase{"Nothing", "", "no record", "log"}, BadCase{"OnlyAHeader", "line type\n", "no record", "log"},
+        BadCase{"CutOffSize", kGood + "2 -101 0 0 4 0 9 S 0 D 4 SZ", "size in bytes is missing", "log:2"},
+        BadCase{"CutOffWord", kGood + "2 -101 0 0 4 0 9 S 0 D", "destination rank is missing", "log:2"},
+        BadCase{"CutOffTime", kGood + "2 -101 0 0 4", "fourth integer is missing", "log:2"},
+        BadCase{"CutOffInside", kGood + "2 -101 0 0 4 0 9 S 0 D 4 S\n" + kGood, "\"SZ\" expected", "log:2"},
+        BadCase{"Nul", kGood + std::string("2 -101 0 0 4 \0 9 S 0 D 4 SZ 2\n", 31), "binary data", "log:2"},
+        BadCase{"BinaryFirst",
+                "\x7f"
+                "ELF\x02\x01\n",
+                "binary data", "log:1"},
+        BadCase{"HighByte", kGood + "2 -101 0 0 4 0 9 S 0 D 4 SZ 2\xc3\xa9\n", "binary data", "log:2"},
+        BadCase{"NegativeBytes", kGood + "2 -101 0 0 4 0 9 S 0 D 4 SZ -5\n", "must not be negative", "log:2"},
+        BadCase{"NegativeRank", kGood + "2 -101 0 0 4 0 9 S -1 D 4 SZ 5\n", "source rank -1 is outside", "log:2"},
+        BadCase{"LargeRank", kGood + "2 -101 0 0 4 0 9 S 0 D 10000000 SZ 5\n", "destination rank 10000000 is outside",
+                "log:2"},
+        BadCase{"PapiRank", kGood + "2 1 0 0 4 0 9 PAPI 10000000 5\n", "rank 10000000 is outside", "log:2"},
+        BadCase{"UnknownType", kGood + "2 -103 0 0 4 0 9 S 0 D 4 SZ 5\n", "unknown event type -103", "log:2"},
+        BadCase{"PositiveSendType", kGood + "2 101 0 0 4 0 9 S 0 D 4 SZ 5\n", "unknown event type 101", "log:2"},
+        BadCase{"WrongLetter", kGood + "2 -101 0 0 4 0 9 R 0 D 4 SZ 5\n", "\"S\" expected", "log:2"},
+        BadCase{"UnknownEvent", kGood + "2 1 0 0 4 0 9 TIMER 0 5\n", "\"PAPI\" expected", "log:2"},
+        BadCase{"ExtraField", kGood + "2 1 0 0 4 0 9 PAPI 0 5 6\n", "more fields", "log:2"},
+        BadCase{"SecondHeader", kGood + "line type\n", "line number should be an integer", "log:2"},
+        BadCase{"Overflow", kGood + "2 -101 0 0 4 0 9 S 0 D 4 SZ 99999999999999999999999\n", "should be an integer",
+                "log:2"},
+        BadCase{"HugeMessage", kGood + "2 -101 0 0 4 0 9 S 0 D 4 SZ 1125899906842625\n", "larger than 2^50", "log:2"},
+        BadCase{"LongLine", kGood + std::string(5000, '1') + "\n", "longer than 4096", "log:2"}),
     [](const auto& param_info) { return std::string(param_info.param.name); });
 
 TEST(ProfileLogReader, RefusesALineWithoutEndBeforeHoldingItAll) {
@@ -141,7 +150,9 @@ TEST(ProfileLogReader, RefusesALineWithoutEndBeforeHoldingItAll) {
 
 TEST(ProfileLogReader, HoldsAtMostTheAllowedPairs) {
     EXPECT_TRUE(read("1 -101 0 0 0 0 1 S 0 D 1 SZ 1\n2 -101 0 0 0 0 1 S 1 D 0 SZ 1\n", {.max_pairs = 2}));
-    const auto model = read("1 -101 0 0 0 0 1 S 0 D 1 SZ 1\n2 -101 0 0 0 0 1 S 1 D 0 SZ 1\n3 -101 0 0 0 0 1 S 1 D 2 SZ 1\n", {.max_pairs = 2});
+    const auto model =
+        read("1 -101 0 0 0 0 1 S 0 D 1 SZ 1\n2 -101 0 0 0 0 1 S 1 D 0 SZ 1\n3 -101 0 0 0 0 1 S 1 D 2 SZ 1\n",
+             {.max_pairs = 2});
     ASSERT_FALSE(model);
     EXPECT_EQ(model.error().code, ErrorCode::kTooLarge);
     EXPECT_EQ(model.error().pointer, "log:3");
@@ -157,9 +168,11 @@ TEST(ProfileLogProperty, WriterThenReaderGivesTheSums) {
         std::map<std::pair<int, int>, std::pair<double, double>> sends, receives;
         const int ranks = 2 + static_cast<int>(rng.below(60));
         for (int i = 0; i < 3000; ++i) {
-            const int from = static_cast<int>(rng.below(static_cast<std::uint64_t>(ranks))), to = static_cast<int>(rng.below(static_cast<std::uint64_t>(ranks)));
+            const int from = static_cast<int>(rng.below(static_cast<std::uint64_t>(ranks))),
+                      to = static_cast<int>(rng.below(static_cast<std::uint64_t>(ranks)));
             const std::uint64_t bytes = rng.below(1'000'000);
-            auto& sum = rng.below(4) == 0 ? (writer.receive({from, to, bytes, i}), receives[{from, to}]) : (writer.send({from, to, bytes, i}), sends[{from, to}]);
+            auto& sum = rng.below(4) == 0 ? (writer.receive({from, to, bytes, i}), receives[{from, to}])
+                                          : (writer.send({from, to, bytes, i}), sends[{from, to}]);
             sum.first += static_cast<double>(bytes);
             sum.second += 1;
         }

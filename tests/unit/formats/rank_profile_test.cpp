@@ -49,7 +49,8 @@ TEST(MergeRankFiles, SumsBothDirectionsAndSkipsSelf) {
     ASSERT_TRUE(model) << model.error();
     EXPECT_TRUE(model->complete);
     EXPECT_EQ(model->program, "/opt/app/heat");
-    EXPECT_THAT(model->graph.edges(), testing::ElementsAre(TaskEdge{0, 1, 150, 3}, TaskEdge{0, 2, 0, 2}, TaskEdge{1, 2, 7, 1}));
+    EXPECT_THAT(model->graph.edges(),
+                testing::ElementsAre(TaskEdge{0, 1, 150, 3}, TaskEdge{0, 2, 0, 2}, TaskEdge{1, 2, 7, 1}));
     EXPECT_DOUBLE_EQ(model->graph.compute(1), 2e-6);
 }
 

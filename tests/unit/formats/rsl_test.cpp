@@ -7,7 +7,10 @@ namespace zbs::formats {
 namespace {
 
 RslSubjob subjob(const std::string& label) {
-    return {.contact = "zone-a.example.org:2119/jobmanager-slurm", .label = label, .count = 4, .executable = "/opt/app/heat"};
+    return {.contact = "zone-a.example.org:2119/jobmanager-slurm",
+            .label = label,
+            .count = 4,
+            .executable = "/opt/app/heat"};
 }
 
 TEST(WriteRsl, WritesOneSubjobASite) {
@@ -36,7 +39,8 @@ TEST(WriteRsl, WritesOneSubjobASite) {
 }
 
 TEST(WriteRsl, RoundsTheWalltimeUpToMinutes) {
-    for (const auto& [us, minutes] : std::vector<std::pair<std::int64_t, const char*>>{{1, "=1)"}, {60'000'000, "=1)"}, {60'000'001, "=2)"}, {3'600'000'000, "=60)"}}) {
+    for (const auto& [us, minutes] : std::vector<std::pair<std::int64_t, const char*>>{
+             {1, "=1)"}, {60'000'000, "=1)"}, {60'000'001, "=2)"}, {3'600'000'000, "=60)"}}) {
         RslSubjob job = subjob("x");
         job.walltime = Duration{us};
         EXPECT_THAT(*write_rsl({{job}}), testing::HasSubstr(std::string("(maxWallTime") + minutes)) << us;
@@ -73,11 +77,28 @@ INSTANTIATE_TEST_SUITE_P(
                     BadCase{"MoreHostsThanProcesses", [](RslSubjob& j) { j.host_count = 5; }, "/subjobs/1/host_count"},
                     BadCase{"SpaceInLan", [](RslSubjob& j) { j.lan_id = "a b"; }, "/subjobs/1/lan_id"},
                     BadCase{"NegativeWalltime", [](RslSubjob& j) { j.walltime = Duration{-1}; }, "/subjobs/1/walltime"},
-                    BadCase{"CrInArgument", [](RslSubjob& j) { j.arguments = {"a", "\r"}; }, "/subjobs/1/arguments/1"},
-                    BadCase{"NulInDirectory", [](RslSubjob& j) { j.directory = std::string(1, '\0'); }, "/subjobs/1/directory"},
-                    BadCase{"EnvironmentTwice", [](RslSubjob& j) { j.environment = {{"A", "1"}, {"A", "2"}}; }, "/subjobs/1/environment/1"},
-                    BadCase{"ReservedEnvironment", [](RslSubjob& j) { j.environment = {{"GLOBUS_LAN_ID", "1"}}; }, "/subjobs/1/environment/0"},
-                    BadCase{"EnvironmentName", [](RslSubjob& j) { j.environment = {{"A=B", "1"}}; }, "/subjobs/1/environment/0"}),
+                    BadCase{"CrInArgument",
+                            [](RslSubjob& j) {
+                                j.arguments = {"a", "\r"};
+                            },
+                            "/subjobs/1/arguments/1"},
+                    BadCase{"NulInDirectory", [](RslSubjob& j) { j.directory = std::string(1, '\0'); },
+                            "/subjobs/1/directory"},
+                    BadCase{"EnvironmentTwice",
+                            [](RslSubjob& j) {
+                                j.environment = {{"A", "1"}, {"A", "2"}};
+                            },
+                            "/subjobs/1/environment/1"},
+                    BadCase{"ReservedEnvironment",
+                            [](RslSubjob& j) {
+                                j.environment = {{"GLOBUS_LAN_ID", "1"}};
+                            },
+                            "/subjobs/1/environment/0"},
+                    BadCase{"EnvironmentName",
+                            [](RslSubjob& j) {
+                                j.environment = {{"A=B", "1"}};
+                            },
+                            "/subjobs/1/environment/0"}),
     [](const auto& param_info) { return std::string(param_info.param.name); });
 
 TEST(WriteRsl, RefusesARequestWithoutSubjob) { EXPECT_EQ(write_rsl({}).error().pointer, "/subjobs"); }

@@ -1,0 +1,102 @@
+#include <dlfcn.h>
+
+#include "client/profiler/recorder.hpp"
+#include "client/profiler/requests.hpp"
+
+// In MPICH's library the bindings of mpif.h and `use mpi` call MPI_*, and those of `use mpi_f08` do so where an
+// argument is a buffer. The rest of `use mpi_f08` calls PMPI_* directly and would pass by unseen; it is caught here by
+// its link name. Every argument is an address; MPICH's Fortran handles are the C handles; `ierror` is null where the
+// program left it out.
+
+using namespace zbs::profiler;
+
+#define ZBS_SHOWN extern "C" __attribute__((visibility("default"))) void
+
+/// Calls the next function of this name. It is there: only a program linked with MPICH's Fortran library calls ours.
+#define ZBS_NEXT(name, types, arguments)                                                  \
+    do {                                                                                  \
+        static const auto next = reinterpret_cast<void(*) types>(dlsym(RTLD_NEXT, name)); \
+        if (next) next arguments;                                                         \
+    } while (false)
+
+ZBS_SHOWN mpi_init_f08_(int* error) {
+    ZBS_NEXT("mpi_init_f08_", (int*), (error));
+    start(MPI_THREAD_SINGLE);
+}
+ZBS_SHOWN mpi_init_thread_f08_(const int* required, int* provided, int* error) {
+    ZBS_NEXT("mpi_init_thread_f08_", (const int*, int*, int*), (required, provided, error));
+    start(*required < *provided ? *required : *provided);
+}
+ZBS_SHOWN mpi_finalize_f08_(int* error) {
+    finish();
+    ZBS_NEXT("mpi_finalize_f08_", (int*), (error));
+}
+ZBS_SHOWN mpi_abort_f08_(int* comm, int* code, int* error) {
+    give_up(zbs::RankState::kAborted);
+    ZBS_NEXT("mpi_abort_f08_", (int*, int*, int*), (comm, code, error));
+}
+ZBS_SHOWN mpi_comm_free_f08_(int* comm, int* error) {
+    const Call call(Call::Kind::kOther);
+    forget_communicator(*comm);
+    ZBS_NEXT("mpi_comm_free_f08_", (int*, int*), (comm, error));
+}
+ZBS_SHOWN mpi_comm_disconnect_f08_(int* comm, int* error) {
+    const Call call(Call::Kind::kOther);
+    forget_communicator(*comm);
+    ZBS_NEXT("mpi_comm_disconnect_f08_", (int*, int*), (comm, error));
+}
+ZBS_SHOWN mpi_win_free_f08_(int* win, int* error) {
+    const Call call(Call::Kind::kOther);
+    forget_window(*win);
+    ZBS_NEXT("mpi_win_free_f08_", (int*, int*), (win, error));
+}
+ZBS_SHOWN mpi_request_free_f08_(int* request, int* error) {
+    forget_request(*request);
+    ZBS_NEXT("mpi_request_free_f08_", (int*, int*), (request, error));
+}
+
+ZBS_SHOWN mpi_barrier_f08_(int* comm, int* error) {
+    const Call call;
+    note_barrier(call, *comm);
+    ZBS_NEXT("mpi_barrier_f08_", (int*, int*), (comm, error));
+}
+ZBS_SHOWN mpi_ibarrier_f08_(int* comm, int* request, int* error) {
+    const Call call;
+    note_barrier(call, *comm);
+    ZBS_NEXT("mpi_ibarrier_f08_", (int*, int*, int*), (comm, request, error));
+}
+ZBS_SHOWN mpi_start_f08_(int* request, int* error) {
+    const Call call;
+    note_start(call, *request);
+    ZBS_NEXT("mpi_start_f08_", (int*, int*), (request, error));
+}
+ZBS_SHOWN mpi_startall_f08_(const int* count, int* requests, int* error) {
+    const Call call;
+    for (int i = 0; i < *count; ++i) note_start(call, requests[i]);
+    ZBS_NEXT("mpi_startall_f08_", (const int*, int*, int*), (count, requests, error));
+}
+
+#define ZBS_F08(name, kind, parameters, arguments, something) \
+    ZBS_SHOWN name parameters {                               \
+        Call call(Call::Kind::kind);                          \
+        ZBS_NEXT(#name, parameters, arguments);               \
+        call.found(something);                                \
+    }
+ZBS_F08(mpi_wait_f08_, kOperation, (void* a, void* b, int* e), (a, b, e), false)
+ZBS_F08(mpi_waitall_f08_, kOperation, (void* a, void* b, void* c, int* e), (a, b, c, e), false)
+ZBS_F08(mpi_waitany_f08_, kOperation, (void* a, void* b, void* c, void* d, int* e), (a, b, c, d, e), false)
+ZBS_F08(mpi_waitsome_f08_, kOperation, (void* a, void* b, void* c, void* d, void* s, int* e), (a, b, c, d, s, e), false)
+ZBS_F08(mpi_probe_f08_, kOperation, (void* a, void* b, void* c, void* d, int* e), (a, b, c, d, e), false)
+ZBS_F08(mpi_mprobe_f08_, kOperation, (void* a, void* b, void* c, void* d, void* s, int* e), (a, b, c, d, s, e), false)
+ZBS_F08(mpi_test_f08_, kPoll, (void* a, int* flag, void* c, int* e), (a, flag, c, e), *flag != 0)
+ZBS_F08(mpi_testall_f08_, kPoll, (void* a, void* b, int* flag, void* c, int* e), (a, b, flag, c, e), *flag != 0)
+ZBS_F08(mpi_testany_f08_, kPoll, (void* a, void* b, void* c, int* flag, void* d, int* e), (a, b, c, flag, d, e),
+        *flag != 0)
+ZBS_F08(mpi_testsome_f08_, kPoll, (void* a, void* b, int* done, void* c, void* d, int* e), (a, b, done, c, d, e),
+        *done > 0)
+ZBS_F08(mpi_iprobe_f08_, kPoll, (void* a, void* b, void* c, int* flag, void* d, int* e), (a, b, c, flag, d, e),
+        *flag != 0)
+ZBS_F08(mpi_comm_split_f08_, kOther, (void* a, void* b, void* c, void* d, int* e), (a, b, c, d, e), false)
+ZBS_F08(mpi_comm_dup_f08_, kOther, (void* a, void* b, int* e), (a, b, e), false)
+ZBS_F08(mpi_comm_create_f08_, kOther, (void* a, void* b, void* c, int* e), (a, b, c, e), false)
+ZBS_F08(mpi_win_fence_f08_, kOperation, (void* a, void* b, int* e), (a, b, e), false)

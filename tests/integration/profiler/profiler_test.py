@@ -1,0 +1,276 @@
+"""Runs MPI programs under the profiling library and holds the models against an independent count.
+
+usage: profiler_test.py LIBRARY APPS_DIR MPIEXEC SOURCE_DIR [unittest arguments]
+"""
+import glob
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import expected
+
+LIBRARY, APPS, MPIEXEC, SOURCE = sys.argv[1:5]
+XDLU = "/usr/lib/x86_64-linux-gnu/scalapack/mpich-tests/xdlu"
+
+
+class ProfilerTest(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.TemporaryDirectory()
+        self.out = os.path.join(self.dir.name, "model.json")
+
+    def tearDown(self):
+        self.dir.cleanup()
+
+    def run_mpi(self, ranks, *command, env=None):
+        settings = {"LD_PRELOAD": LIBRARY, "ZBS_PROFILE_OUT": self.out, **(env or {})}
+        genv = [word for name, value in settings.items() for word in ("-genv", name, value)]
+        return subprocess.run([MPIEXEC, "-n", str(ranks), *genv, *command], cwd=self.dir.name, capture_output=True, text=True, timeout=50)
+
+    def model(self):
+        with open(self.out, encoding="utf-8") as file:
+            model = json.load(file)
+        self.assertEqual(model["format"], "zbs-model/1")
+        self.assertEqual(len(model["compute"]), model["ranks"])
+        self.assertTrue(all(seconds >= 0 for seconds in model["compute"]))
+        pairs = [(u, v) for u, v, _, _ in model["edges"]]
+        self.assertEqual(pairs, sorted(set(pairs)))
+        self.assertTrue(all(0 <= u < v < model["ranks"] for u, v in pairs))
+        return model
+
+    def edges(self):
+        return {(u, v): (size, messages) for u, v, size, messages in self.model()["edges"]}
+
+    def files(self):
+        return sorted(os.path.basename(path) for path in glob.glob(self.out + "*"))
+
+
+class Messages(ProfilerTest):
+    def test_ring_counts_every_message_once(self):
+        run = self.run_mpi(4, APPS + "/ring", "--bytes", "100", "--rounds", "3")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.edges(), {(0, 1): (300, 3), (1, 2): (300, 3), (2, 3): (300, 3), (0, 3): (300, 3)})
+        model = self.model()
+        self.assertNotIn("complete", model)
+        self.assertEqual(model["program"], APPS + "/ring")
+        self.assertEqual(self.files(), ["model.json"])
+
+    def test_every_kind_of_send(self):
+        # The sum that messages.c documents, plus its empty "go".
+        size = sum(2**k for k in range(8)) + 2 * 256 + 512 + 2 * 1024 + 2 * 2048 + 4096 + 8192 + 16384 + 32768
+        for arguments in ([], ["threads"]):
+            self.assertEqual(self.run_mpi(3, APPS + "/messages", *arguments).returncode, 0)
+            self.assertEqual(self.edges(), {(0, 1): (size, 20)}, arguments)
+
+    def test_fortran(self):
+        if not os.path.exists(APPS + "/fortran_ring"):
+            self.skipTest("no Fortran compiler for MPICH at build time")
+        self.assertEqual(self.run_mpi(4, APPS + "/fortran_ring").returncode, 0)
+        t = expected.Traffic(range(4))
+        for r in range(4):
+            t.send(r, (r + 1) % 4, 400)
+        expected.allreduce(t, 4, 4, 8, long=True)
+        expected.allreduce(t, 4, 1, 8, long=False)
+        self.assertEqual(self.edges(), t.result())
+
+    def test_fortran_2008(self):
+        if not os.path.exists(APPS + "/fortran08_ring"):
+            self.skipTest("no Fortran compiler for MPICH at build time")
+        self.assertEqual(self.run_mpi(3, APPS + "/fortran08_ring").returncode, 0)
+        t = expected.Traffic(range(3))
+        for r in range(3):
+            t.send(r, (r + 1) % 3, 400)
+        expected.barrier(t, 3)
+        self.assertEqual(self.edges(), t.result())
+
+    def test_transport_kernel_teams(self):
+        params = SOURCE + "/tests/apps/transport_2x4.params"
+        run = self.run_mpi(9, APPS + "/transport_kernel", params)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("checksum 4105", run.stdout)
+        edges, model = self.edges(), self.model()
+        t = expected.Traffic([1, 3, 5, 7])
+        for _ in range(50):
+            expected.allgather_doubling(t, 4, lambda r: 1000)
+        for pair, sums in t.result().items():
+            self.assertEqual(edges[pair], sums)
+        between = sum(edges.get((u, v), (0, 0))[0] for u in (1, 3, 5, 7) for v in (2, 4, 6, 8)) + \
+            sum(edges.get((u, v), (0, 0))[0] for u in (2, 4, 6, 8) for v in (1, 3, 5, 7))
+        self.assertLess(between, 2000)
+        # 100000 turns of a loop take far longer than what the master does between its calls.
+        self.assertGreater(min(model["compute"][1:]), 2e-5)
+
+    def test_log_tells_the_same_as_the_model(self):
+        prefix = self.dir.name + "/log"
+        self.assertEqual(self.run_mpi(3, APPS + "/collectives", "all", "7", env={"ZBS_PROFILE_LOG": prefix}).returncode, 0)
+        pairs, entries = {}, 0
+        for rank in range(3):
+            with open(f"{prefix}.{rank}", encoding="ascii") as file:
+                for number, line in enumerate(file, 1):
+                    words = line.split()
+                    self.assertEqual(int(words[0]), number)
+                    if words[1] == "-101":
+                        s, d, size = int(words[8]), int(words[10]), int(words[12])
+                        self.assertEqual(s, rank)
+                        old = pairs.get((min(s, d), max(s, d)), (0, 0))
+                        pairs[(min(s, d), max(s, d))] = (old[0] + size, old[1] + 1)
+                    else:
+                        self.assertEqual((words[1], words[7], words[8]), ("1", "PAPI", str(rank)))
+                        entries += 1
+        self.assertEqual(pairs, self.edges())
+        self.assertGreater(entries, 60)
+
+    def test_off_means_off(self):
+        self.assertEqual(self.run_mpi(2, APPS + "/ring", env={"ZBS_PROFILE": "0"}).returncode, 0)
+        self.assertEqual(self.files(), [])
+
+    def test_unwritable_place_warns_once_and_runs(self):
+        run = self.run_mpi(3, APPS + "/ring", env={"ZBS_PROFILE_OUT": "/proc/no/model.json"})
+        self.assertEqual(run.returncode, 0)
+        self.assertEqual(run.stderr.count("zbs-profile:"), 1, run.stderr)
+        self.assertEqual(run.stdout.count("rank "), 3)
+
+    def test_program_that_is_not_mpi_is_left_alone(self):
+        run = subprocess.run(["/bin/echo", "hello"], env={"LD_PRELOAD": LIBRARY, "ZBS_PROFILE_OUT": self.out}, capture_output=True, text=True)
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "hello\n", ""))
+        self.assertEqual(self.files(), [])
+
+
+class Collectives(ProfilerTest):
+    def check(self, ranks, name, count, root, simulate):
+        run = self.run_mpi(ranks, APPS + "/collectives", name, str(count), str(root))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        t = expected.Traffic(range(ranks))
+        simulate(t)
+        self.assertEqual(self.edges(), t.result(), (ranks, name, count, root))
+
+    def test_trees(self):
+        self.check(6, "bcast", 25, 2, lambda t: expected.bcast_tree(t, 6, 2, 100))
+        self.check(5, "ibcast", 25, 4, lambda t: expected.bcast_tree(t, 5, 4, 100))
+        self.check(6, "reduce", 25, 5, lambda t: expected.reduce_tree(t, 6, 5, 100))
+        self.check(6, "gather", 3, 1, lambda t: expected.gather(t, 6, 1, 12))
+        self.check(5, "scatter", 3, 3, lambda t: expected.scatter(t, 5, 3, 12))
+        self.check(6, "barrier", 0, 0, lambda t: expected.barrier(t, 6))
+
+    def test_long_broadcasts(self):
+        self.check(8, "bcast", 8001, 3, lambda t: expected.bcast_scatter(t, 8, 3, 32004, ring=False))
+        self.check(8, "bcast", 140001, 1, lambda t: expected.bcast_scatter(t, 8, 1, 560004, ring=True))
+
+    def test_reductions(self):
+        for p, count, long in ((4, 2, False), (4, 1001, True), (6, 1, False), (6, 3, False), (6, 1001, True)):
+            self.check(p, "allreduce", count, 0, lambda t: expected.allreduce(t, p, count, 4, long))
+        self.check(4, "iallreduce", 500, 0, lambda t: expected.allreduce(t, 4, 500, 4, long=False))
+        for root in (0, 1, 5):
+            self.check(6, "reduce", 1001, root, lambda t: expected.reduce_long(t, 6, root, 1001, 4))
+
+    def test_gathering(self):
+        self.check(4, "allgather", 10, 0, lambda t: expected.allgather_doubling(t, 4, lambda r: 40))
+        self.check(6, "allgather", 10, 0, lambda t: expected.allgather_bruck(t, 6, lambda r: 40))
+        self.check(5, "allgather", 5000, 0, lambda t: expected.allgather_ring(t, 5, lambda r: 20000))
+        self.check(6, "allgatherv", 10, 0, lambda t: expected.allgather_bruck(t, 6, lambda r: 4 * (10 + r)))
+        self.check(4, "allgatherv", 10, 0, lambda t: expected.allgather_doubling(t, 4, lambda r: 4 * (10 + r)))
+
+        def linear(t):
+            for r in (0, 1, 2, 4):
+                t.send(r, 3, 4 * (2 + r))
+        self.check(5, "gatherv", 2, 3, linear)
+        self.check(5, "scatterv", 2, 3, linear)
+
+    def test_all_to_all(self):
+        self.check(6, "alltoall", 10, 0, lambda t: expected.alltoall_direct(t, 6, lambda s, d: 40))
+        self.check(8, "alltoall", 10, 0, lambda t: expected.alltoall_bruck(t, 8, 40))
+        self.check(4, "alltoallv", 0, 0, lambda t: expected.alltoall_direct(t, 4, lambda s, d: 4 * d))
+        self.check(4, "alltoallw", 3, 0, lambda t: expected.alltoall_direct(t, 4, lambda s, d: 4 * (3 + d)))
+
+    def test_scatter_of_reductions(self):
+        self.check(6, "reduce_scatter", 3, 0, lambda t: expected.reduce_scatter(t, 6, [4 * (3 + r) for r in range(6)]))
+        self.check(4, "reduce_scatter_block", 3, 0, lambda t: expected.reduce_scatter(t, 4, [12] * 4))
+        self.check(5, "scan", 3, 0, lambda t: expected.scan(t, 5, 12))
+        self.check(6, "exscan", 3, 0, lambda t: expected.scan(t, 6, 12))
+
+    def test_split_communicator_in_reverse_order(self):
+        # Even ranks 4, 2, 0 and odd ranks 5, 3, 1; root 1 of each.
+        self.assertEqual(self.run_mpi(6, APPS + "/collectives", "bcast", "25", "1", "split").returncode, 0)
+        edges = {}
+        for ranks in ([4, 2, 0], [5, 3, 1]):
+            t = expected.Traffic(ranks)
+            expected.bcast_tree(t, 3, 1, 100)
+            edges.update(t.result())
+        self.assertEqual(self.edges(), edges)
+
+
+class Endings(ProfilerTest):
+    RING = {(0, 1): (8, 1), (1, 2): (8, 1), (2, 3): (8, 1), (0, 3): (8, 1)}
+
+    def merge(self):
+        """The rank files, read by their documented layout."""
+        edges, states, world = {}, {}, 0
+        for path in glob.glob(self.out + ".rank.*"):
+            with open(path, "rb") as file:
+                data = file.read()
+            magic, version, header, _, world, rank, state = struct.unpack_from("=8sIIQIII", data)
+            self.assertEqual((magic, version, header, len(data)), (b"ZBSPROF1", 1, 328, 328 + 16 * world))
+            self.assertEqual(path, f"{self.out}.rank.{rank}")
+            states[rank] = state
+            for peer in range(world):
+                size, messages = struct.unpack_from("=QQ", data, header + 16 * peer)
+                if messages and peer != rank:
+                    pair = min(rank, peer), max(rank, peer)
+                    old = edges.get(pair, (0, 0))
+                    edges[pair] = (old[0] + size, old[1] + messages)
+        self.assertEqual(sorted(states), list(range(world)))
+        return edges, states
+
+    def test_abort_leaves_a_partial_model(self):
+        # The others sleep in their sends' aftermath, so that rank 2 aborts when the ring has been closed.
+        run = self.run_mpi(4, APPS + "/ring", "--abort", "2", "--sleep", "0.3")
+        self.assertEqual(run.returncode, 7)
+        self.assertIs(self.model()["complete"], False)
+        self.assertEqual(self.edges(), self.RING)
+
+    def test_exit_without_finalize_leaves_a_partial_model(self):
+        run = self.run_mpi(4, APPS + "/ring", "--leave", "1", "--sleep", "0.3")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIs(self.model()["complete"], False)
+        self.assertEqual(self.edges(), self.RING)
+
+    def test_kill_leaves_rank_files_that_merge(self):
+        run = self.run_mpi(4, APPS + "/ring", "--kill", "2", "--sleep", "0.3")
+        self.assertNotEqual(run.returncode, 0)
+        edges, states = self.merge()
+        self.assertEqual(edges, self.RING)
+        self.assertEqual(states[2], 0)
+        self.assertFalse(os.path.exists(self.out))
+
+    def test_next_run_replaces_what_a_killed_run_left(self):
+        self.run_mpi(4, APPS + "/ring", "--kill", "2", "--sleep", "0.3", "--bytes", "1000")
+        self.assertEqual(len(self.files()), 4)
+        self.assertEqual(self.run_mpi(4, APPS + "/ring").returncode, 0)
+        self.assertEqual(self.edges(), self.RING)
+        self.assertEqual(self.files(), ["model.json"])
+
+
+class Lu(ProfilerTest):
+    def test_lu_factorisation_on_six_ranks(self):
+        if not os.path.exists(XDLU):
+            self.skipTest(f"{XDLU} is missing (package scalapack-mpi-test)")
+        with open(self.dir.name + "/LU.dat", "w", encoding="ascii") as file:
+            file.write("'LU'\n'MPI'\n'LU.out'\n6\n1\n120\n120\n1\n8\n1\n1\n1\n8\n1\n2\n3\n1.0\nF\n")
+        run = self.run_mpi(6, XDLU)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("1 tests completed and passed", run.stdout)
+        edges, model = self.edges(), self.model()
+        self.assertEqual(model["ranks"], 6)
+        self.assertGreater(min(model["compute"]), 0)
+        # Grid 2x3, row by row: process rows 0 1 2 / 3 4 5. Panels travel along rows, pivots along columns.
+        for pair in ((0, 1), (3, 4), (0, 3), (1, 4), (2, 5)):
+            self.assertGreater(edges[pair][0], 1000, pair)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]])
