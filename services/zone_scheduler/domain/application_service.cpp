@@ -382,6 +382,9 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     const Result<std::string> text = executor_.read(operation, "stdout", 0, kMaxLauncherOutput);
     const Result<mpich::LaunchLines> lines = mpich::read_launch_lines(text ? std::string_view(*text) : std::string_view{});
     if (!lines) return stop(run, lines.error().message);
+    if (lines->done && static_cast<std::size_t>(lines->proxies) != proxies_of(run->app).size()) {
+        return stop(run, "the MPI launcher asks for " + std::to_string(lines->proxies) + " proxies where " + std::to_string(proxies_of(run->app).size()) + " were planned");
+    }
     if (lines->done) return launch_parts(run, lines->options);
     const StepStatus status = executor_.status(operation);
     if (status.state != StepStatus::State::kRunning) {

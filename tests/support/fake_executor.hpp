@@ -1,0 +1,128 @@
+#pragma once
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/executor.hpp"
+
+namespace zbs::test {
+
+/// Executor whose steps end by a script, on the test's clock. It outlives the service that uses it, as real steps do.
+class FakeExecutor : public Executor {
+  public:
+    /// How a step goes. Without a script it runs until it is stopped.
+    struct Script {
+        Duration runtime = Duration::max();
+        int exit_code = 0;
+        std::string reason;
+        std::string refusal;                       ///< not empty: it cannot be started, for this reason
+        Duration stop_takes{};                     ///< from being asked to end to its end
+        std::map<std::string, std::string> files;  ///< in its folder once it has started
+    };
+    struct Step {
+        StepSpec spec;
+        Script script;
+        Duration started{};
+        Duration ends = Duration::max();
+        int exit_code = 0;
+        std::string reason;
+    };
+
+    explicit FakeExecutor(const Clock& clock) : clock_(clock) {}
+
+    /// For steps whose operation begins with `prefix`; of several the longest counts.
+    void script(const std::string& prefix, Script script) { scripts_[prefix] = std::move(script); }
+
+    Result<void> start(const StepSpec& spec) override {
+        if (steps_.contains(spec.operation)) return {};
+        Step step{.spec = spec, .script = find_script(spec.operation), .started = clock_.steady_now()};
+        if (!step.script.refusal.empty()) return Error{ErrorCode::kUnavailable, step.script.refusal, {}};
+        step.exit_code = step.script.exit_code;
+        step.reason = step.script.reason;
+        if (step.script.runtime != Duration::max()) step.ends = step.started + step.script.runtime;
+        if (spec.walltime > Duration{0} && step.started + spec.walltime < step.ends) {
+            step.ends = step.started + spec.walltime;
+            step.exit_code = 143;
+            step.reason = "walltime reached";
+        }
+        for (const auto& [name, text] : spec.files) step.script.files[name] = text;
+        steps_.emplace(spec.operation, std::move(step));
+        return {};
+    }
+    StepStatus status(const std::string& operation) override {
+        const auto at = steps_.find(operation);
+        if (at == steps_.end()) return {};
+        if (at->second.ends > clock_.steady_now()) return {StepStatus::State::kRunning, 0, {}};
+        return {StepStatus::State::kExited, at->second.exit_code, at->second.reason};
+    }
+    void stop(const std::string& operation, Duration grace) override {
+        const auto at = steps_.find(operation);
+        if (at == steps_.end() || at->second.ends <= clock_.steady_now()) return;
+        Step& step = at->second;
+        const bool killed = step.script.stop_takes > grace;
+        const Duration end = clock_.steady_now() + std::min(step.script.stop_takes, grace);
+        if (end >= step.ends) return;
+        step.ends = end;
+        step.exit_code = killed ? 137 : 143;
+        step.reason = "stopped";
+    }
+    std::string folder(const std::string& operation) override { return "/steps/" + operation; }
+    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+                             std::size_t limit) override {
+        const auto at = steps_.find(operation);
+        const auto text = at == steps_.end() ? std::map<std::string, std::string>::const_iterator{}
+                                             : at->second.script.files.find(file);
+        if (at == steps_.end() || text == at->second.script.files.end())
+            return Error{ErrorCode::kNotFound, "no file " + file, {}};
+        return offset >= text->second.size() ? std::string{} : text->second.substr(offset, limit);
+    }
+    std::vector<File> list(const std::string& operation, const std::string& prefix) override {
+        std::vector<File> found;
+        if (const auto at = steps_.find(operation); at != steps_.end()) {
+            for (const auto& [name, text] : at->second.script.files) {
+                if (name.starts_with(prefix)) found.push_back({name, text.size()});
+            }
+        }
+        return found;
+    }
+
+    /// Everything that was ever started.
+    const std::map<std::string, Step>& steps() const { return steps_; }
+    int running() {
+        return static_cast<int>(std::count_if(steps_.begin(), steps_.end(), [this](const auto& item) {
+            return status(item.first).state == StepStatus::State::kRunning;
+        }));
+    }
+    /// Writes into the folder of a step that has started.
+    void write(const std::string& operation, const std::string& file, std::string text) {
+        steps_.at(operation).script.files[file] = std::move(text);
+    }
+    /// Ends a step now.
+    void end(const std::string& operation, int exit_code, std::string reason = {}) {
+        Step& step = steps_.at(operation);
+        step.ends = clock_.steady_now();
+        step.exit_code = exit_code;
+        step.reason = std::move(reason);
+    }
+
+  private:
+    Script find_script(const std::string& operation) const {
+        const Script* best = nullptr;
+        std::size_t length = 0;
+        for (const auto& [prefix, script] : scripts_) {
+            if (operation.starts_with(prefix) && (best == nullptr || prefix.size() >= length)) {
+                best = &script;
+                length = prefix.size();
+            }
+        }
+        return best == nullptr ? Script{} : *best;
+    }
+
+    const Clock& clock_;
+    std::map<std::string, Script> scripts_;
+    std::map<std::string, Step> steps_;
+};
+
+}  // namespace zbs::test

@@ -1,0 +1,139 @@
+#pragma once
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/common/ports/zone_store.hpp"
+
+namespace zbs::test {
+
+/// ZoneStore in memory; passes the same contract suite as the one on disk. It outlives the service that uses it, so a
+/// test can start a second service on it as after a crash. While `fault` is set every call fails and changes nothing.
+class MemoryZoneStore : public ZoneStore {
+  public:
+    std::optional<Error> fault;
+    int writes = 0;  ///< calls that changed something
+
+    Result<void> insert(const Application& application) override {
+        if (fault) return *fault;
+        if (!applications_.emplace(application.request.id, application).second) return taken("application");
+        return wrote();
+    }
+    Result<void> update(const ApplicationId& id, const ApplicationStatus& status) override {
+        if (fault) return *fault;
+        if (const auto at = applications_.find(id); at != applications_.end()) at->second.status = status;
+        return wrote();
+    }
+    Result<std::vector<Application>> load_applications() override {
+        if (fault) return *fault;
+        return values(applications_);
+    }
+
+    Result<void> save(const PartRecord& part) override {
+        if (fault) return *fault;
+        parts_[part.request.id] = part;
+        return wrote();
+    }
+    Result<std::vector<PartRecord>> load_parts() override {
+        if (fault) return *fault;
+        return values(parts_);
+    }
+    Result<std::uint64_t> next_token() override {
+        if (fault) return *fault;
+        ++writes;
+        return ++token_;
+    }
+
+    Result<void> save(const Peer& peer) override {
+        if (fault) return *fault;
+        peers_[peer.zone] = peer;
+        return wrote();
+    }
+    Result<std::vector<Peer>> load_peers() override {
+        if (fault) return *fault;
+        return values(peers_);
+    }
+
+    Result<void> insert(const Profile& profile) override {
+        if (fault) return *fault;
+        if (!profiles_.emplace(profile.id, profile).second) return taken("profile");
+        return wrote();
+    }
+    Result<std::optional<Profile>> find_profile(const Caller& owner, const std::string& program, int ranks) override {
+        if (fault) return *fault;
+        std::optional<Profile> best;
+        for (const auto& [id, profile] : profiles_) {  // oldest first
+            if (profile.owner != owner || profile.model.program != program || profile.model.graph.task_count() != ranks)
+                continue;
+            if (!best || profile.model.complete || !best->model.complete) best = profile;
+        }
+        return best;
+    }
+    Result<std::vector<ProfileSummary>> list_profiles(const Caller& owner) override {
+        if (fault) return *fault;
+        std::vector<ProfileSummary> all;
+        for (auto it = profiles_.rbegin(); it != profiles_.rend() && all.size() < 1000; ++it) {
+            const Profile& p = it->second;
+            if (p.owner == owner)
+                all.push_back(
+                    {p.id, p.application, p.at, p.model.program, p.model.graph.task_count(), p.model.complete});
+        }
+        return all;
+    }
+    Result<std::optional<Profile>> load_profile(const Caller& owner, const ProfileId& id) override {
+        if (fault) return *fault;
+        const auto at = profiles_.find(id);
+        return at != profiles_.end() && at->second.owner == owner ? std::optional(at->second) : std::nullopt;
+    }
+
+  private:
+    template <class Map>
+    static std::vector<typename Map::mapped_type> values(const Map& map) {
+        std::vector<typename Map::mapped_type> all;
+        for (const auto& [key, value] : map) all.push_back(value);
+        return all;
+    }
+    static Error taken(const char* what) {
+        return {ErrorCode::kConflict, std::string("an ") + what + " with this id is stored already", {}};
+    }
+    Result<void> wrote() {
+        ++writes;
+        return {};
+    }
+
+    std::map<ApplicationId, Application> applications_;
+    std::map<PartId, PartRecord> parts_;
+    std::map<std::string, Peer> peers_;
+    std::map<ProfileId, Profile> profiles_;
+    std::uint64_t token_ = 0;
+};
+
+/// RegistryStore in memory.
+class MemoryRegistryStore : public RegistryStore {
+  public:
+    std::optional<Error> fault;
+
+    Result<void> save(const ZoneEntry& entry) override {
+        if (fault) return *fault;
+        entries_[entry.name] = entry;
+        return {};
+    }
+    Result<void> remove(const std::string& zone) override {
+        if (fault) return *fault;
+        entries_.erase(zone);
+        return {};
+    }
+    Result<std::vector<ZoneEntry>> load() override {
+        if (fault) return *fault;
+        std::vector<ZoneEntry> all;
+        for (const auto& [name, entry] : entries_) all.push_back(entry);
+        return all;
+    }
+
+  private:
+    std::map<std::string, ZoneEntry> entries_;
+};
+
+}  // namespace zbs::test

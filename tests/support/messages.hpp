@@ -1,0 +1,137 @@
+#pragma once
+#include "services/common/ports/zone_store.hpp"
+
+/// One value of every message, with every field set to something that is not its default.
+namespace zbs::test {
+
+inline Id128 some_id(std::uint64_t low) { return make_id128(1'700'000'000'000, 7, low); }
+inline Caller some_user() { return {CallerKind::kUser, "alpha", "ana"}; }
+inline Caller some_zone() { return {CallerKind::kZone, "alpha", "alpha-one"}; }
+
+inline TaskGraph ring_graph(TaskIndex ranks) {
+    std::vector<TaskEdge> edges;
+    for (TaskIndex r = 0; r + 1 < ranks; ++r) edges.push_back({r, r + 1, 1024.5 * (r + 1), 3});
+    if (ranks > 2) edges.push_back({0, ranks - 1, 1e15, 2});
+    Result<TaskGraph> graph =
+        TaskGraph::make(std::vector<double>(static_cast<std::size_t>(ranks), 0.1), std::move(edges));
+    return *std::move(graph);
+}
+inline ApplicationModel some_model(TaskIndex ranks = 4, std::string program = "./ring") {
+    return {std::move(program), false, ring_graph(ranks)};
+}
+
+inline PartStatus some_part_status() {
+    return {.id = {some_id(2)},
+            .zone = "beta-one",
+            .state = PartState::kFailed,
+            .token = 99,
+            .expires_in = std::chrono::milliseconds{1500},
+            .assignment = {{0, "node-1", 3}, {3, "node-2", 0}},
+            .reason = "node-2 went \"away\"\n",
+            .exit_code = 139,
+            .has_profile = true};
+}
+inline PartRequest some_part_request() {
+    return {.id = {some_id(2)},
+            .application = {some_id(1)},
+            .user = some_user(),
+            .home = "alpha-one",
+            .ranks = {0, 3},
+            .graph = ring_graph(2),
+            .outside = {{"alpha-one", 1e30, 7}, {"gamma", 0, 0}},
+            .walltime = std::chrono::seconds{90},
+            .seed = INT64_MAX};
+}
+inline ApplicationRequest some_application_request() {
+    return {.id = {some_id(1)},
+            .ranks = 4,
+            .argv = {"./ring", "", "ä\"\\\t"},
+            .directory = "/home/ana",
+            .environment = {{"A", ""}, {"LANG", "C.UTF-8"}},
+            .walltime = std::chrono::microseconds{2'500'001},
+            .model = some_model(),
+            .mapper = "block",
+            .seed = 42,
+            .zones = {"alpha-one", "beta-one"},
+            .profile = false,
+            .use_profile = false};
+}
+inline ApplicationPlan some_plan() {
+    return {.profile = "request",
+            .clusters = {{0, 1}, {2, 3}},
+            .zone_of_cluster = {"alpha-one", "beta-one"},
+            .zone_of_rank = {"alpha-one", "alpha-one", "beta-one", "beta-one"},
+            .zones = {{"alpha-one", 2, 2, ""}, {"gamma", 0, 0, "refused: \u00fcber"}},
+            .round = 3,
+            .crossing_bytes = 0.1,
+            .crossing_bytes_block = 1e20,
+            .crossing_bytes_round_robin = 0};
+}
+inline ApplicationStatus some_application_status() {
+    return {.state = ApplicationState::kRunning,
+            .reason = "because",
+            .exit_code = 255,
+            .history = {{ApplicationState::kAccepted, time_from_microseconds(1)},
+                        {ApplicationState::kRunning, time_from_microseconds(INT64_MAX)}},
+            .plan = some_plan(),
+            .parts = {{{some_id(2)}, "beta-one", {0, 3}, some_part_status()}},
+            .releasing = {{{some_id(3)}, "gamma", {1}, {.id = {some_id(3)}}}},
+            .operation = "op-1",
+            .cancel_requested = true,
+            .stop_reason = "stop",
+            .profile = ProfileId{some_id(4)}};
+}
+inline Application some_application() { return {some_user(), some_application_request(), some_application_status()}; }
+inline PartRecord some_part_record() {
+    return {.home_caller = some_zone(),
+            .request = some_part_request(),
+            .status = some_part_status(),
+            .operation = "op-1",
+            .processors = {4, 0},
+            .proxies = {0, 2},
+            .profile = true};
+}
+inline LaunchRequest some_launch() {
+    return {.token = 99,
+            .operation = "OP-1",
+            .options = {{"control-port", "127.0.0.1:1"}, {"rmk", "user"}},
+            .proxies = {{0, "node-1"}, {2, "node-2"}},
+            .profile = false};
+}
+inline CapacityRequest some_capacity_request() { return {some_user(), 8, std::chrono::seconds{60}, {"beta-one"}}; }
+inline Capacity some_capacity() {
+    return {.zone = "beta-one",
+            .processors = 3,
+            .total_processors = 8,
+            .speed_sum = 4.5,
+            .speed_mean = 1.5,
+            .speed_variance = 0.25,
+            .largest_machine = 2,
+            .within_zone = {1e-5, 1e9},
+            .links = {{"alpha-one", {0.02, 5e7}}}};
+}
+inline ZoneEntry some_entry() {
+    return {.name = "beta-one",
+            .organisation = "beta",
+            .contact = "ops@beta",
+            .url = "https://[::1]:8443",
+            .categories = {"mpi", "gpu"},
+            .interface_version = 2,
+            .lease = std::chrono::seconds{40}};
+}
+inline Peer some_peer() {
+    return {.zone = "beta-one",
+            .organisation = "beta",
+            .url = "http://127.0.0.1:8",
+            .they_accept_us = PeeringState::kAccepted,
+            .we_accept_them = PeeringState::kRejected,
+            .reason = "not listed",
+            .last_heard = time_from_microseconds(123)};
+}
+inline Profile some_profile(std::uint64_t low, bool complete = true, TaskIndex ranks = 4) {
+    Profile profile{{some_id(low)}, some_user(), {some_id(1)}, time_from_microseconds(5), some_model(ranks)};
+    profile.model.complete = complete;
+    return profile;
+}
+
+}  // namespace zbs::test
