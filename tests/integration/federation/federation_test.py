@@ -1,4 +1,5 @@
 """The main job and its faults on real services: federation_test.py BIN MPIEXEC [unittest names]"""
+import gzip
 import json
 import os
 import shutil
@@ -205,6 +206,88 @@ class BadInput(Shared):
         self.assertIn("does not accept organisation 'org-x'", answer["detail"])
         body["user"] = "spiffe://org-a/user/you"
         self.assertEqual(self.f.call(self.f.zone_url("b") + "/v1/capacity", "POST", body, "spiffe://org-c/zone/c")[0], 403)
+
+
+class Offline(unittest.TestCase):
+    """Commands that need no service."""
+
+    def zbs(self, *arguments):
+        return subprocess.run([federation.BIN + "/zbs", *arguments], capture_output=True, text=True, timeout=60)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, text):
+        path = f"{self.folder}/{name}"
+        with open(path, "wb") as f:
+            f.write(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def test_logs_plain_split_merged_and_compressed_give_one_model(self):
+        records = [f"{i} -101 0 0 {i % 5} 0 {i * 10} S {i % 3} D {3 + i % 2} SZ {i % 700}\n" if i % 4 else f"{i} 1 0 0 0 0 {i * 10} PAPI {i % 5} {i % 90}\n"
+                   for i in range(20000)]
+        models = []
+        whole = "".join(records)
+        for paths in ([self.write("all.log", whole)], [self.write("all.log.gz", gzip.compress(whole.encode()))],
+                      [self.write("1.log", "".join(records[:7000])), self.write("2.log.gz", gzip.compress("".join(records[7000:]).encode()))]):
+            out = self.folder + "/model.json"
+            done = self.zbs("profile", *paths, "-o", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("ranks      5", done.stdout)
+            models.append(json.loads(read(out)))
+        self.assertEqual(models[0], models[1])
+        self.assertEqual(models[0], models[2])
+        sent = sum(i % 700 for i in range(20000) if i % 4)
+        self.assertEqual(sum(edge[2] for edge in models[0]["edges"]), sent)
+        shown = self.zbs("profile", self.folder + "/model.json")
+        self.assertEqual(shown.returncode, 0)
+        self.assertIn("messages", shown.stdout)
+
+    def test_cut_gzip_is_refused(self):
+        packed = gzip.compress(b"1 -101 0 0 4 0 1 S 0 D 4 SZ 200\n" * 1000)
+        done = self.zbs("profile", self.write("cut.log.gz", packed[:-20]))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cut.log.gz", done.stderr)
+
+    def test_map_gives_the_published_format(self):
+        model = {"format": "zbs-model/1", "program": "p", "ranks": 4, "compute": [0.01] * 4,
+                 "edges": [[0, 1, 10, 1], [0, 2, 1e6, 100], [1, 3, 1e6, 100], [2, 3, 10, 1]]}
+        resources = {"format": "zbs-resources/1", "links": [{"a": "x", "b": "y", "delay_s": 0.01, "bandwidth_Bps": 1e7}],
+                     "zones": [{"name": name, "machines": [{"name": "m", "processors": 2, "speed": 1}], "machine_delay_s": 1e-6, "machine_bandwidth_Bps": 1e9,
+                                "zone_delay_s": 1e-4, "zone_bandwidth_Bps": 1e8} for name in "xy"]}
+        paths = ["--model", self.write("m.json", json.dumps(model)), "--resources", self.write("r.json", json.dumps(resources))]
+        done = self.zbs("map", *paths, "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        mapping = json.loads(done.stdout)
+        self.assertEqual(sorted(mapping), ["cost", "format", "imbalance", "inter_zone_bytes", "mapping", "occupancy", "seconds"])
+        zone = [row["zone"] for row in mapping["mapping"]]
+        self.assertEqual([row["task"] for row in mapping["mapping"]], [0, 1, 2, 3])
+        self.assertEqual((zone[0] == zone[2], zone[1] == zone[3], zone[0] == zone[1]), (True, True, False))
+        self.assertEqual(mapping["inter_zone_bytes"], 20)
+        for algorithm in ("global", "block", "round_robin", "random"):
+            self.assertEqual(self.zbs("map", *paths, "--algorithm", algorithm).returncode, 0)
+        self.assertEqual(self.zbs("map", *paths, "--algorithm", "magic").returncode, 2)
+        hosts = self.zbs("map", *paths, "--format", "hostfile").stdout.split()
+        self.assertEqual([line.split(":")[0] for line in hosts for _ in range(int(line.split(":")[1]))], [z + ".m" for z in zone])
+        model["ranks"], model["compute"] = 5, [1] * 5
+        done = self.zbs("map", "--model", self.write("m5.json", json.dumps(model)), *paths[2:])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("5", done.stderr)
+
+    def test_no_settings_no_service(self):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("ZBS_")}
+        done = subprocess.run([federation.BIN + "/zbs", "list"], capture_output=True, text=True, env=environment, timeout=20)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("ZBS_URL", done.stderr)
+        environment.update(ZBS_URL="http://127.0.0.1:1", ZBS_IDENTITY="spiffe://org-a/user/you")
+        done = subprocess.run([federation.BIN + "/zbs", "list"], capture_output=True, text=True, env=environment, timeout=30)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        environment["ZBS_URL"] = "http://192.0.2.1:1"
+        done = subprocess.run([federation.BIN + "/zbs", "list"], capture_output=True, text=True, env=environment, timeout=30)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("without TLS", done.stderr)
 
 
 class Readme(Shared):
