@@ -77,7 +77,7 @@ std::vector<TaskIndex> canonical_order(const TaskGraph& graph, std::span<const d
     std::ranges::sort(order, [&](TaskIndex a, TaskIndex b) {
         const auto x = static_cast<std::size_t>(a);
         const auto y = static_cast<std::size_t>(b);
-        if (traffic[x] != traffic[y]) return traffic[x] > traffic[y];
+        if (traffic[x] != traffic[y]) return traffic[x] < traffic[y];
         if (graph.compute()[x] != graph.compute()[y]) return graph.compute()[x] > graph.compute()[y];
         if (key[x] != key[y]) return key[x] < key[y];
         return a < b;

@@ -6,7 +6,7 @@
 
 namespace zbs {
 
-/// Tasks in an order that depends on the graph and not on how tasks are numbered: by traffic (heaviest first), then
+/// Tasks in an order that depends on the graph and not on how tasks are numbered: by traffic (least first), then
 /// compute, then a hash of the surroundings refined round by round (colour refinement); only tasks that no round tells
 /// apart, so mostly true mirror images, keep the order of their numbers.
 /// `weight[i]` belongs to `graph.edges()[i]`. O(rounds x edges + edges log degree), rounds <= 32.

@@ -81,9 +81,11 @@ void refine(const WeightedGraph& graph, Partition& partition) {
             std::int32_t best = from;
             for (const std::int32_t to : touched) {
                 if (to == from) continue;
-                const double cut = state.cut + pull[static_cast<std::size_t>(from)] - pull[static_cast<std::size_t>(to)];
+                const double cut =
+                    state.cut + pull[static_cast<std::size_t>(from)] - pull[static_cast<std::size_t>(to)];
                 const double separated =
-                    state.separated - weight * (state.size[static_cast<std::size_t>(to)] - state.size[static_cast<std::size_t>(from)] + weight);
+                    state.separated - weight * (state.size[static_cast<std::size_t>(to)] -
+                                                state.size[static_cast<std::size_t>(from)] + weight);
                 if (separated <= 0 || cut / separated >= best_ratio) continue;
                 best_ratio = cut / separated;
                 best_cut = cut;

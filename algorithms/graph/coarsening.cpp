@@ -9,7 +9,8 @@ namespace {
 constexpr double kStalled = 0.95;
 
 bool is_small(const WeightedGraph& graph, const CoarseSize& size) {
-    return graph.vertex_count() <= size.few_vertices || (graph.vertex_count() <= size.vertices && graph.edge_count() <= size.edges);
+    return graph.vertex_count() <= size.few_vertices ||
+           (graph.vertex_count() <= size.vertices && graph.edge_count() <= size.edges);
 }
 
 /// Pairs vertices along heavy edges. Rating weight/(size x size) keeps vertices of even size: without it the first

@@ -21,9 +21,9 @@ struct CoarseLevel {
     std::vector<std::int32_t> coarse_of;
 };
 
-/// Coarser and coarser graphs by heavy-edge matching, until one is small or matching stalls; empty when `graph` is small.
-/// Vertices that find no partner pair up with another that has the same strongest neighbour, so stars shrink too.
-/// Each level takes O(edges log degree); levels shrink geometrically.
+/// Coarser and coarser graphs by heavy-edge matching, until one is small or matching stalls; empty when `graph` is
+/// small. Vertices that find no partner pair up with another that has the same strongest neighbour, so stars shrink
+/// too. Each level takes O(edges log degree); levels shrink geometrically.
 std::vector<CoarseLevel> coarsen(const WeightedGraph& graph, const CoarseSize& size, Rng& rng);
 
 }  // namespace zbs

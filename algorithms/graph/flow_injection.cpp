@@ -188,7 +188,8 @@ Partition split_by_flow(const WeightedGraph& graph, const FlowOptions& options, 
     const double mean = capacity / static_cast<double>(graph.arcs.size());
     // After N draws a cut is full when N x portion / pairs reaches its cluster ratio; weights may span many orders of
     // magnitude, so the portion must follow the cut that is going to fill up first and not the mean alone.
-    const double portion = std::min(options.injection * mean, spanning.ratio * pairs / static_cast<double>(kDrawsPerVertex * count));
+    const double portion =
+        std::min(options.injection * mean, spanning.ratio * pairs / static_cast<double>(kDrawsPerVertex * count));
 
     FlowNetwork network(graph, options.alpha);
     std::vector<Candidate> cuts;
@@ -203,7 +204,9 @@ Partition split_by_flow(const WeightedGraph& graph, const FlowOptions& options, 
         if (!cuts.empty() && static_cast<double>(draws) > kPlateau * static_cast<double>(last_cut) + count) break;
         const std::int32_t source = draw();
         const std::int32_t sink = draw();
-        if (source == sink || pieces.label[static_cast<std::size_t>(source)] != pieces.label[static_cast<std::size_t>(sink)]) continue;
+        if (source == sink ||
+            pieces.label[static_cast<std::size_t>(source)] != pieces.label[static_cast<std::size_t>(sink)])
+            continue;
         if (network.inject(source, sink, portion)) continue;
         pieces = network.pieces();
         cuts.push_back({pieces, cluster_ratio(graph, pieces)});

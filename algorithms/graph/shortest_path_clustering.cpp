@@ -18,9 +18,10 @@ namespace zbs {
 namespace {
 
 constexpr double kLopsidedShare = 0.75;  // a split that leaves more than this in one child made little progress
-constexpr int kPatience = 3;             // so many of them in a row, then finer cuts are accepted, or trees grow as deep as wide
+constexpr int kPatience = 3;  // so many of them in a row, then finer cuts are accepted, or trees grow as deep as wide
 
-WeightedGraph make_weighted_graph(const TaskGraph& graph, const std::vector<double>& weight, const std::vector<TaskIndex>& order) {
+WeightedGraph make_weighted_graph(const TaskGraph& graph, const std::vector<double>& weight,
+                                  const std::vector<TaskIndex>& order) {
     const auto count = static_cast<std::size_t>(graph.task_count());
     std::vector<std::int32_t> number(count);
     for (std::size_t i = 0; i < count; ++i) number[static_cast<std::size_t>(order[i])] = static_cast<std::int32_t>(i);
@@ -28,7 +29,9 @@ WeightedGraph make_weighted_graph(const TaskGraph& graph, const std::vector<doub
     made.size.assign(count, 1);
     made.offsets.assign(count + 1, 0);
     const std::span<const TaskEdge> edges = graph.edges();
-    const auto end_of = [&](TaskIndex task) { return static_cast<std::size_t>(number[static_cast<std::size_t>(task)]); };
+    const auto end_of = [&](TaskIndex task) {
+        return static_cast<std::size_t>(number[static_cast<std::size_t>(task)]);
+    };
     for (std::size_t i = 0; i < edges.size(); ++i) {
         if (weight[i] <= 0) continue;
         ++made.offsets[end_of(edges[i].u) + 1];
@@ -53,23 +56,29 @@ WeightedGraph make_weighted_graph(const TaskGraph& graph, const std::vector<doub
 }
 
 /// Clusters of a connected graph: flow on its coarsest picture, then every finer picture corrects the borders.
-Partition split_connected(const WeightedGraph& graph, const FlowOptions& options, Rng& rng) {
+/// After `lopsided` splits that each shed a few tasks, finer and finer cuts are taken as they are: in a star every
+/// single leaf is the best cut, and correcting borders would always come back to it.
+Partition split_connected(const WeightedGraph& graph, FlowOptions options, int lopsided, Rng& rng) {
+    for (int i = kPatience; i < lopsided; ++i) options.tolerance *= 2;
+    const bool correct = lopsided <= kPatience;
     const std::vector<CoarseLevel> levels = coarsen(graph, CoarseSize{}, rng);
     Partition partition = split_by_flow(levels.empty() ? graph : levels.back().graph, options, rng);
-    refine(levels.empty() ? graph : levels.back().graph, partition);
+    if (correct) refine(levels.empty() ? graph : levels.back().graph, partition);
     for (std::size_t level = levels.size(); level-- > 0;) {
         Partition finer{std::vector<std::int32_t>(levels[level].coarse_of.size()), partition.count};
         for (std::size_t v = 0; v < finer.label.size(); ++v) {
             finer.label[v] = partition.label[static_cast<std::size_t>(levels[level].coarse_of[v])];
         }
         partition = std::move(finer);
-        refine(level == 0 ? graph : levels[level - 1].graph, partition);
+        if (correct) refine(level == 0 ? graph : levels[level - 1].graph, partition);
     }
     return partition;
 }
 
-/// Renumbers clusters: the one with most traffic to the others first, then the one tied most to those already placed.
-void order_clusters(const WeightedGraph& graph, Partition& partition) {
+/// Renumbers clusters so that each comes soon after what it is tied to. `before[v]` is the traffic of vertex v with
+/// tasks that the walk has passed already. First the cluster tied most to those (at the very start: the one with most
+/// traffic to its siblings), then always the one tied most to all before it; of equals, the one with the first vertex.
+void order_clusters(const WeightedGraph& graph, const std::vector<double>& before, Partition& partition) {
     compact(partition);
     const WeightedGraph between = contract(graph, partition.label, partition.count);
     const auto count = static_cast<std::size_t>(partition.count);
@@ -79,15 +88,18 @@ void order_clusters(const WeightedGraph& graph, Partition& partition) {
     }
     std::vector<std::int32_t> hubs(count);
     std::iota(hubs.begin(), hubs.end(), 0);
-    std::ranges::stable_sort(hubs, std::greater<>{}, [&](std::int32_t c) { return total[static_cast<std::size_t>(c)]; });
+    std::ranges::stable_sort(hubs, std::greater<>{},
+                             [&](std::int32_t c) { return total[static_cast<std::size_t>(c)]; });
 
     std::vector<double> tie(count, 0);
+    for (std::size_t v = 0; v < before.size(); ++v) tie[static_cast<std::size_t>(partition.label[v])] += before[v];
     std::vector<std::int32_t> place(count, -1);
     std::int32_t placed = 0;
     std::priority_queue<std::pair<double, std::int32_t>> next;  // (tie, -cluster); entries with an old tie are skipped
-    for (const std::int32_t hub : hubs) {
-        if (place[static_cast<std::size_t>(hub)] >= 0) continue;
-        next.emplace(0, -hub);
+    for (std::int32_t c = 0; c < partition.count; ++c) {
+        if (tie[static_cast<std::size_t>(c)] > 0) next.emplace(tie[static_cast<std::size_t>(c)], -c);
+    }
+    const auto place_all_tied = [&] {
         while (!next.empty()) {
             const auto [known_tie, negative] = next.top();
             next.pop();
@@ -101,6 +113,12 @@ void order_clusters(const WeightedGraph& graph, Partition& partition) {
                 next.emplace(tie[other], -arc.to);
             }
         }
+    };
+    place_all_tied();
+    for (const std::int32_t hub : hubs) {
+        if (place[static_cast<std::size_t>(hub)] >= 0) continue;
+        next.emplace(tie[static_cast<std::size_t>(hub)], -hub);
+        place_all_tied();
     }
     for (std::int32_t& label : partition.label) label = place[static_cast<std::size_t>(label)];
 }
@@ -146,10 +164,14 @@ ClusterTree make_cluster_tree(const TaskGraph& graph, const ClusteringOptions& o
     tree.nodes.push_back({.begin = 0, .end = count});
 
     Rng rng(options.seed);
+    const WeightedGraph whole = make_weighted_graph(graph, weight, canonical);
+    std::vector<std::int32_t> begin_of(static_cast<std::size_t>(count),
+                                       0);  // of the smallest cluster known to hold the task
+    std::vector<double> before;
     std::vector<Pending> pending;
     std::vector<std::int32_t> everyone(static_cast<std::size_t>(count));
     std::iota(everyone.begin(), everyone.end(), 0);
-    pending.push_back({ClusterTree::kRoot, 0, make_weighted_graph(graph, weight, canonical), std::move(everyone)});
+    pending.push_back({ClusterTree::kRoot, 0, whole, std::move(everyone)});
     std::vector<std::int32_t> local;
     while (!pending.empty()) {
         const Pending cluster = std::move(pending.back());
@@ -163,11 +185,16 @@ ClusterTree make_cluster_tree(const TaskGraph& graph, const ClusteringOptions& o
         Partition partition{std::move(components.label), components.count};
         const bool connected = partition.count == 1;
         if (connected) {
-            FlowOptions flow{options.alpha, options.injection, options.tolerance};
-            for (int i = kPatience; i < cluster.lopsided; ++i) flow.tolerance *= 2;
-            partition = split_connected(cluster.graph, flow, rng);
+            const FlowOptions flow{options.alpha, options.injection, options.tolerance};
+            partition = split_connected(cluster.graph, flow, cluster.lopsided, rng);
         }
-        order_clusters(cluster.graph, partition);
+        before.assign(cluster.member.size(), 0);
+        for (std::size_t v = 0; v < before.size(); ++v) {
+            for (const WeightedGraph::Arc& arc : whole.arcs_of(cluster.member[v])) {
+                if (begin_of[static_cast<std::size_t>(arc.to)] < begin) before[v] += arc.weight;
+            }
+        }
+        order_clusters(cluster.graph, before, partition);
 
         std::vector<WeightedGraph> inner = split(cluster.graph, partition.label, partition.count, local);
         std::vector<std::vector<std::int32_t>> members(inner.size());
@@ -183,10 +210,15 @@ ClusterTree make_cluster_tree(const TaskGraph& graph, const ClusteringOptions& o
             const auto size = static_cast<std::int32_t>(members[static_cast<std::size_t>(child)].size());
             const bool lopsided = connected && size > kLopsidedShare * static_cast<double>(cluster.member.size());
             tree.nodes.push_back({.parent = cluster.node, .begin = at, .end = at + size});
+            for (const std::int32_t vertex : members[static_cast<std::size_t>(child)]) {
+                begin_of[static_cast<std::size_t>(vertex)] = at;
+            }
             at += size;
-            pending.push_back({first_child + child, lopsided ? cluster.lopsided + 1 : 0, std::move(inner[static_cast<std::size_t>(child)]),
+            pending.push_back({first_child + child, lopsided ? cluster.lopsided + 1 : 0,
+                               std::move(inner[static_cast<std::size_t>(child)]),
                                std::move(members[static_cast<std::size_t>(child)])});
         }
+        std::reverse(pending.end() - partition.count, pending.end());  // depth first, left to right
     }
     return tree;
 }

@@ -56,10 +56,12 @@ WeightedGraph contract(const WeightedGraph& graph, std::span<const std::int32_t>
     WeightedGraph coarse;
     coarse.size.assign(static_cast<std::size_t>(parts), 0);
     coarse.offsets.reserve(static_cast<std::size_t>(parts) + 1);
-    std::vector<std::size_t> arc_to(static_cast<std::size_t>(parts), 0);  // 1 + index into arcs, valid if in this part's range
+    std::vector<std::size_t> arc_to(static_cast<std::size_t>(parts),
+                                    0);  // 1 + index into arcs, valid if in this part's range
     for (std::int32_t p = 0; p < parts; ++p) {
         const std::size_t begin = coarse.arcs.size();
-        for (std::size_t i = members.offsets[static_cast<std::size_t>(p)]; i < members.offsets[static_cast<std::size_t>(p) + 1]; ++i) {
+        for (std::size_t i = members.offsets[static_cast<std::size_t>(p)];
+             i < members.offsets[static_cast<std::size_t>(p) + 1]; ++i) {
             const std::int32_t v = members.vertices[i];
             coarse.size[static_cast<std::size_t>(p)] += graph.size[static_cast<std::size_t>(v)];
             for (const WeightedGraph::Arc& arc : graph.arcs_of(v)) {
@@ -93,7 +95,8 @@ std::vector<WeightedGraph> split(const WeightedGraph& graph, std::span<const std
         const std::int32_t p = part[static_cast<std::size_t>(v)];
         WeightedGraph& mine = inner[static_cast<std::size_t>(p)];
         for (const WeightedGraph::Arc& arc : graph.arcs_of(v)) {
-            if (part[static_cast<std::size_t>(arc.to)] == p) mine.arcs.push_back({local[static_cast<std::size_t>(arc.to)], arc.weight});
+            if (part[static_cast<std::size_t>(arc.to)] == p)
+                mine.arcs.push_back({local[static_cast<std::size_t>(arc.to)], arc.weight});
         }
         mine.offsets.push_back(mine.arcs.size());
     }

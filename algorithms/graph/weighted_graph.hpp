@@ -36,7 +36,8 @@ Components connected_components(const WeightedGraph& graph);
 /// O(vertices + edges log degree).
 WeightedGraph contract(const WeightedGraph& graph, std::span<const std::int32_t> part, std::int32_t parts);
 
-/// The graphs inside each part, vertices kept in order. `local` receives each vertex's number in its part. O(vertices + edges).
+/// The graphs inside each part, vertices kept in order. `local` receives each vertex's number in its part. O(vertices +
+/// edges).
 std::vector<WeightedGraph> split(const WeightedGraph& graph, std::span<const std::int32_t> part, std::int32_t parts,
                                  std::vector<std::int32_t>& local);
 

@@ -34,7 +34,7 @@ TaskGraph planted_clusters(const PlantedOptions& options, std::uint64_t seed) {
         for (TaskIndex v = u + 1; v < options.tasks; ++v) {
             const bool inside = u % options.clusters == v % options.clusters;
             if (rng.uniform() >= (inside ? options.tied_inside : options.tied_outside)) continue;
-            edges.push_back({u, v, (inside ? options.contrast : 1) * 1000 * (1 + rng.uniform()), 10});
+            edges.push_back({u, v, (inside ? options.contrast : 1) * 1000 * (1 + rng.uniform()), inside ? 10.0 : 1.0});
         }
     }
     return made(std::move(compute), std::move(edges));
@@ -48,9 +48,11 @@ TaskGraph large_clusters(int tasks, int clusters, int inside, int outside, std::
     for (TaskIndex t = 0; t < tasks; ++t) {
         for (int i = 0; i < inside + outside; ++i) {
             const TaskIndex other =
-                i < inside ? static_cast<TaskIndex>(rng.below(static_cast<std::uint64_t>(per_cluster))) * clusters + t % clusters
+                i < inside ? static_cast<TaskIndex>(rng.below(static_cast<std::uint64_t>(per_cluster))) * clusters +
+                                 t % clusters
                            : static_cast<TaskIndex>(rng.below(static_cast<std::uint64_t>(tasks)));
-            if (other != t && other < tasks) bytes[std::minmax(t, other)] += (i < inside ? 10'000 : 1000) * (1 + rng.uniform());
+            if (other != t && other < tasks)
+                bytes[std::minmax(t, other)] += (i < inside ? 10'000 : 1000) * (1 + rng.uniform());
         }
     }
     std::vector<TaskEdge> edges;
@@ -105,10 +107,12 @@ TaskGraph random_graph(int tasks, double tied, std::uint64_t seed) {
 
 TaskGraph relabel(const TaskGraph& graph, std::span<const TaskIndex> new_label) {
     std::vector<double> compute(new_label.size());
-    for (std::size_t t = 0; t < compute.size(); ++t) compute[static_cast<std::size_t>(new_label[t])] = graph.compute()[t];
+    for (std::size_t t = 0; t < compute.size(); ++t)
+        compute[static_cast<std::size_t>(new_label[t])] = graph.compute()[t];
     std::vector<TaskEdge> edges;
     for (const TaskEdge& edge : graph.edges()) {
-        const auto [u, v] = std::minmax(new_label[static_cast<std::size_t>(edge.u)], new_label[static_cast<std::size_t>(edge.v)]);
+        const auto [u, v] =
+            std::minmax(new_label[static_cast<std::size_t>(edge.u)], new_label[static_cast<std::size_t>(edge.v)]);
         edges.push_back({u, v, edge.bytes, edge.messages});
     }
     return made(std::move(compute), std::move(edges));
@@ -149,7 +153,8 @@ ResourceGraph random_resources(int zones, std::uint64_t seed) {
             zone.machines.push_back({"m" + std::to_string(m), static_cast<int>(1 + rng.below(4)), 0.5 + rng.uniform()});
         }
         made_zones.push_back(std::move(zone));
-        for (int other = 0; other < z; ++other) links.push_back({other, z, {1e-3 * (1 + rng.uniform()), 1e7 * (1 + rng.uniform())}});
+        for (int other = 0; other < z; ++other)
+            links.push_back({other, z, {1e-3 * (1 + rng.uniform()), 1e7 * (1 + rng.uniform())}});
     }
     auto graph = ResourceGraph::make(std::move(made_zones), std::move(links));
     ZBS_EXPECTS(graph.has_value());

@@ -9,9 +9,10 @@
 
 namespace zbs::test {
 
-/// Task t belongs to cluster t % clusters. Inside a cluster a pair is tied with probability `tied_inside`, between clusters
-/// with `tied_outside`; an inner tie carries `contrast` times the bytes of an outer one, all times a random factor in [1, 2),
-/// so weights are distinct. Compute is 1 ms times a random factor in [1, 2).
+/// Task t belongs to cluster t % clusters. Inside a cluster a pair is tied with probability `tied_inside`, between
+/// clusters with `tied_outside`; an inner tie carries `contrast` times the bytes of an outer one, all times a random
+/// factor in [1, 2), so weights are distinct; it has 10 messages, an outer one 1. Compute is 1 ms times a random factor
+/// in [1, 2).
 struct PlantedOptions {
     int tasks = 16;
     int clusters = 4;
@@ -21,13 +22,14 @@ struct PlantedOptions {
 };
 TaskGraph planted_clusters(const PlantedOptions& options, std::uint64_t seed);
 
-/// Like planted_clusters, in O(edges): each task draws `inside` partners in its cluster and `outside` partners anywhere.
+/// Like planted_clusters, in O(edges): each task draws `inside` partners in its cluster and `outside` partners
+/// anywhere.
 TaskGraph large_clusters(int tasks, int clusters, int inside, int outside, std::uint64_t seed);
 
-TaskGraph star(int leaves);               ///< task 0 tied to each leaf, equal weights
-TaskGraph clique(int tasks);              ///< equal weights
-TaskGraph grid(int rows, int columns);    ///< 4-neighbour grid, equal weights
-TaskGraph isolated(int tasks);            ///< compute 1 s each, no traffic
+TaskGraph star(int leaves);             ///< task 0 tied to each leaf, equal weights
+TaskGraph clique(int tasks);            ///< equal weights
+TaskGraph grid(int rows, int columns);  ///< 4-neighbour grid, equal weights
+TaskGraph isolated(int tasks);          ///< compute 1 s each, no traffic
 /// Random graph that may fall apart, with some weights 0; distinct weights otherwise.
 TaskGraph random_graph(int tasks, double tied, std::uint64_t seed);
 

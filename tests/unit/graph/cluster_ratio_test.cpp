@@ -21,7 +21,8 @@ WeightedGraph make_graph(int vertices, const std::vector<Edge>& edges) {
     for (std::int32_t v = 0; v < vertices; ++v) {
         for (std::int32_t other = 0; other < vertices; ++other) {
             for (const Edge& edge : edges) {
-                if ((edge.u == v && edge.v == other) || (edge.v == v && edge.u == other)) graph.arcs.push_back({other, edge.weight});
+                if ((edge.u == v && edge.v == other) || (edge.v == v && edge.u == other))
+                    graph.arcs.push_back({other, edge.weight});
             }
         }
         graph.offsets.push_back(graph.arcs.size());

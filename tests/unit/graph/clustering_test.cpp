@@ -58,27 +58,37 @@ TEST_P(ClusterTreeShape, HoldsEveryTaskOnce) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(, ClusterTreeShape,
-                         testing::Values(ShapeCase{"SingleTask", test::isolated(1)}, ShapeCase{"TwoTasks", test::clique(2)},
-                                         ShapeCase{"Isolated", test::isolated(50)}, ShapeCase{"Star", test::star(40)},
-                                         ShapeCase{"LargeStar", test::star(1500)}, ShapeCase{"Clique", test::clique(20)},
-                                         ShapeCase{"LargeClique", test::clique(120)}, ShapeCase{"Grid", test::grid(12, 12)},
-                                         ShapeCase{"Path", test::grid(1, 300)}, ShapeCase{"Sparse", test::random_graph(80, 0.02, 3)},
-                                         ShapeCase{"ZeroWeights", *TaskGraph::make({0, 0, 0}, {{0, 1, 0, 0}, {1, 2, 0, 0}})},
-                                         ShapeCase{"HugeRange", *TaskGraph::make({1, 1, 1, 1}, {{0, 1, 1e300, 1}, {1, 2, 1e-300, 1}, {2, 3, 1, 1}})}),
-                         [](const auto& param_info) { return param_info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    , ClusterTreeShape,
+    testing::Values(ShapeCase{"SingleTask", test::isolated(1)}, ShapeCase{"TwoTasks", test::clique(2)},
+                    ShapeCase{"Isolated", test::isolated(50)}, ShapeCase{"Star", test::star(40)},
+                    ShapeCase{"LargeStar", test::star(1500)}, ShapeCase{"Clique", test::clique(20)},
+                    ShapeCase{"LargeClique", test::clique(120)}, ShapeCase{"Grid", test::grid(12, 12)},
+                    ShapeCase{"Path", test::grid(1, 300)}, ShapeCase{"Sparse", test::random_graph(80, 0.02, 3)},
+                    ShapeCase{"ZeroWeights", *TaskGraph::make({0, 0, 0}, {{0, 1, 0, 0}, {1, 2, 0, 0}})},
+                    ShapeCase{"HugeRange",
+                              *TaskGraph::make({1, 1, 1, 1}, {{0, 1, 1e300, 1}, {1, 2, 1e-300, 1}, {2, 3, 1, 1}})}),
+    [](const auto& param_info) { return param_info.param.name; });
+
+TEST(ClusterTree, OfAStarIsNotAsDeepAsWide) {
+    // Every single leaf is a best cut; taken one at a time, 1,500 leaves would make 1,500 levels.
+    const ClusterTree tree = make_cluster_tree(test::star(1500));
+    std::vector<int> depth(tree.nodes.size(), 0);
+    for (std::size_t n = 1; n < depth.size(); ++n) depth[n] = depth[static_cast<std::size_t>(tree.nodes[n].parent)] + 1;
+    EXPECT_LT(*std::ranges::max_element(depth), 50);
+}
 
 TEST(ClusterTree, OfNoTasksIsEmpty) { EXPECT_EQ(make_cluster_tree(TaskGraph{}), ClusterTree{}); }
 
 TEST(ClusterTree, PrintsAsNestedLists) {
     std::ostringstream text;
     text << make_cluster_tree(*TaskGraph::make({1, 1, 1}, {{0, 1, 9, 1}}));
-    EXPECT_EQ(text.str(), "((0 1) 2)");
+    EXPECT_EQ(text.str(), "(2 (0 1))");
 }
 
 TEST(ClusterTree, ListsTheClustersOfANode) {
     const ClusterTree tree = make_cluster_tree(*TaskGraph::make({1, 1, 1}, {{0, 1, 9, 1}}));
-    EXPECT_EQ(tree.clusters(ClusterTree::kRoot), (std::vector<std::vector<TaskIndex>>{{0, 1}, {2}}));
+    EXPECT_EQ(tree.clusters(ClusterTree::kRoot), (std::vector<std::vector<TaskIndex>>{{2}, {0, 1}}));
 }
 
 TEST(ShortestPathClustering, UnconnectedPartsSeparateFirst) {
@@ -92,7 +102,8 @@ TEST(ShortestPathClustering, UnconnectedPartsSeparateFirst) {
 TEST(ShortestPathClustering, FindsPlantedClustersExactly) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         SCOPED_TRACE(seed);
-        const auto found = all_clusters(make_cluster_tree(test::planted_clusters({.tasks = 32, .clusters = 4, .contrast = 20}, seed), {.seed = seed}));
+        const auto found = all_clusters(make_cluster_tree(
+            test::planted_clusters({.tasks = 32, .clusters = 4, .contrast = 20}, seed), {.seed = seed}));
         for (TaskIndex c = 0; c < 4; ++c) {
             TaskSet planted;
             for (TaskIndex t = c; t < 32; t += 4) planted.insert(t);
