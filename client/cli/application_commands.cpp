@@ -180,7 +180,9 @@ void describe_plan(std::ostream& out, const ApplicationPlan& plan) {
         out << "plan: made from profile " << plan.profile << ", which an earlier run left\n";
     }
     for (std::size_t c = 0; c < plan.clusters.size(); ++c) {
-        out << "  cluster {" << ranks_text(plan.clusters[c]) << "} -> zone " << printable(plan.zone_of_cluster[c]) << "\n";
+        std::vector<TaskIndex> members = plan.clusters[c];
+        std::sort(members.begin(), members.end());
+        out << "  cluster {" << ranks_text(members) << "} -> zone " << printable(plan.zone_of_cluster[c]) << "\n";
     }
     for (const ZoneVerdict& zone : plan.zones) {
         if (zone.ranks == 0) out << "  zone " << printable(zone.zone) << " left out: " << printable(zone.reason) << "\n";
@@ -403,6 +405,13 @@ void show(Context& context, const std::string& id, const std::string& format, bo
     const std::string profile = view->contains("profile") ? text_of(*view, "profile") : plan->profile;
     const Result<ApplicationModel> model = zone->profile(profile);
     if (!model) return context.fail({model.error().code, "no profile to draw: " + model.error().message, {}});
+    if (!plan->crossing_bytes) {
+        double crossing = 0;
+        for (const TaskEdge& edge : model->graph.edges()) {
+            if (plan->zone_of_rank.at(static_cast<std::size_t>(edge.u)) != plan->zone_of_rank.at(static_cast<std::size_t>(edge.v))) crossing += edge.bytes;
+        }
+        std::cout << "  bytes between zones: " << human_bytes(crossing) << ", as the profile that this run left tells\n";
+    }
     std::cout << "bytes between ranks, by zone:\n";
     draw_plan_matrix(std::cout, *plan, model->graph);
 }

@@ -382,6 +382,9 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     const Result<std::string> text = executor_.read(operation, "stdout", 0, kMaxLauncherOutput);
     const Result<mpich::LaunchLines> lines = mpich::read_launch_lines(text ? std::string_view(*text) : std::string_view{});
     if (!lines) return stop(run, lines.error().message);
+    if (lines->done && static_cast<std::size_t>(lines->proxies) != proxies_of(run->app).size()) {
+        return stop(run, "the MPI launcher asks for " + std::to_string(lines->proxies) + " proxies where " + std::to_string(proxies_of(run->app).size()) + " were planned");
+    }
     if (lines->done) return launch_parts(run, lines->options);
     const StepStatus status = executor_.status(operation);
     if (status.state != StepStatus::State::kRunning) {
@@ -519,11 +522,20 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         state = ApplicationState::kCancelled;
         reason = "cancelled by its owner";
     } else if (!reason.empty()) {
-        if (*changed.exit_code == 0) changed.exit_code = 1;
+        changed.exit_code = 1;  // the launcher was stopped by us; its own code means nothing
     } else if (*changed.exit_code == 0) {
         state = ApplicationState::kCompleted;
     } else {
-        reason = end.reason.empty() ? "the program ended with exit code " + std::to_string(*changed.exit_code) : end.reason;
+        const Result<std::string> report = executor_.read(changed.operation, "stdout", 0, kMaxLauncherOutput);
+        const int signal = report ? mpich::read_fatal_signal(*report) : 0;
+        if (!end.reason.empty()) {
+            reason = end.reason;
+        } else if (signal > 0) {
+            changed.exit_code = 128 + signal;
+            reason = "a rank was ended by signal " + std::to_string(signal);
+        } else {
+            reason = "the program ended with exit code " + std::to_string(*changed.exit_code);
+        }
     }
     if (run->profile) {
         const Profile profile{ProfileId{ids_.fresh()}, run->app.owner, run->app.request.id, clock_.now(),
@@ -554,6 +566,9 @@ void ApplicationService::release(const std::shared_ptr<Run>& run) {
         transport_.release_part(url_of(part.zone), part.id, "released by home: " + run->app.status.reason, [this, run, pending, gone, id = part.id](const Result<PartStatus>& answer) {
             const bool unknown = !answer && answer.error().code == ErrorCode::kNotFound;
             if (unknown || (answer && is_final(answer->state))) gone->insert(id);
+            for (ApplicationPart& shown : run->app.status.parts) {
+                if (shown.id == id && answer) shown.status.state = answer->state;  // stored with the next change below
+            }
             if (--*pending > 0) return;
             run->releasing = false;
             ApplicationStatus changed = run->app.status;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace zbs::mpich {
 namespace {
@@ -97,6 +98,19 @@ Result<LaunchLines> read_launch_lines(std::string_view text) {
         ++lines.proxies;
     }
     return lines;
+}
+
+int read_fatal_signal(std::string_view text) {
+    constexpr std::string_view kReport = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ";
+    constexpr std::string_view kSignal = "(signal ";
+    const std::size_t report = text.rfind(kReport);
+    if (report == std::string_view::npos) return 0;
+    const std::string_view line = text.substr(report, text.find('\n', report) - report);
+    const std::size_t at = line.find(kSignal);
+    if (at == std::string_view::npos) return 0;
+    int number = 0;
+    std::from_chars(line.data() + at + kSignal.size(), line.data() + line.size(), number);
+    return number > 0 && number < 65 ? number : 0;
 }
 
 Result<std::vector<std::string>> proxy_argv(const std::string& program, const Options& options, int id) {

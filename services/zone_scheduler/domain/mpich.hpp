@@ -53,6 +53,10 @@ struct LaunchLines {
 /// Errors: a command line with a word that is no known option of a proxy.
 Result<LaunchLines> read_launch_lines(std::string_view text);
 
+/// The signal that ended a rank, where mpiexec's report says so ("... (signal 9)"); 0 where it does not. mpiexec's own exit
+/// code cannot tell signal 9 from exit code 9.
+int read_fatal_signal(std::string_view text);
+
 /// The command of one proxy, rebuilt from known options only: `options` come from another organisation. Errors name the option.
 Result<std::vector<std::string>> proxy_argv(const std::string& program, const Options& options, int id);
 

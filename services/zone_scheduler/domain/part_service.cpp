@@ -127,7 +127,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
 
     const Result<std::uint64_t> token = store_.next_token();
     if (!token) return token.error();
-    Live part{{caller, request, {}, {}, {}, false}, clock_.steady_now() + config_.hold_ttl, false, {}};
+    Live part{{.home_caller = caller, .request = request}, clock_.steady_now() + config_.hold_ttl, false, {}};
     PartStatus& status = part.record.status;
     status = {.id = request.id, .zone = config_.zone.name, .state = PartState::kHeld, .token = *token};
     for (std::size_t task = 0; task < request.ranks.size(); ++task) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "algorithms/base/rng.hpp"
 #include "algorithms/graph/shortest_path_clustering.hpp"
 #include "algorithms/mapping/hier_mapper.hpp"
 #include "algorithms/mapping/mapper.hpp"

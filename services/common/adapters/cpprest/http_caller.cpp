@@ -72,8 +72,19 @@ bool is_loopback(const std::string& host) {
     return host == "localhost" || (!fault && address.is_loopback());
 }
 
+constexpr int kStaleRetries = 4;
+
+/// True for faults that a connection kept from earlier shows when the other side has closed it meanwhile.
+bool is_stale_connection(const std::string& fault) {
+    for (const char* sign : {"Failed to write request", "Failed to read HTTP status line", "Broken pipe", "Connection reset", "End of file"}) {
+        if (fault.find(sign) != std::string::npos) return true;
+    }
+    return false;
+}
+
 /// One call on its way; answers once, whoever comes first: the reply, a fault or the deadline.
 struct Pending {
+    int tries = 0;
     std::atomic<bool> answered{false};
     pplx::cancellation_token_source cancel;
     std::function<void(Result<HttpAnswer>)> respond;
@@ -130,28 +141,21 @@ struct HttpCaller::Impl {
 HttpCaller::HttpCaller(Caller self, std::size_t max_reply_bytes) : impl_(std::make_shared<Impl>(std::move(self), max_reply_bytes)) {}
 HttpCaller::~HttpCaller() = default;
 
-void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) {
-    auto pending = std::make_shared<Pending>();
-    pending->respond = std::move(respond);
+namespace {
+
+/// Sends once; sends again where a kept connection turned out to be closed. That is safe: every call that changes
+/// something carries an id, and the total deadline holds over all tries.
+void send(const std::shared_ptr<wh::client::http_client>& client, const std::shared_ptr<Pending>& pending, const HttpCall& call, const Caller& self, std::size_t limit) {
     const std::string where = call.method + " " + call.url + call.path.substr(0, call.path.find('?'));
-    auto client = impl_->client(call.url);
-    if (!client) return pending->answer(client.error());
     try {
         wh::http_request request(call.method);
         request.set_request_uri(web::uri(call.path));
         request.headers().add("Accept", "application/json");
-        if (impl_->self.kind != CallerKind::kAnonymous) request.headers().add("Zbs-Identity", to_uri(impl_->self));
+        if (self.kind != CallerKind::kAnonymous) request.headers().add("Zbs-Identity", to_uri(self));
         if (!call.body.empty()) request.set_body(call.body, "application/json");
-        const auto deadline = call.deadline;
-        impl_->watchdog.watch(SteadyClock::now() + deadline, [pending, where, deadline] {
-            pending->answer(Error{ErrorCode::kTimeout, where + " did not answer within " + std::to_string(deadline.count()) + " ms", {}});
-            pending->cancel.cancel();
-        });
         const auto answer = std::make_shared<HttpAnswer>();
         const auto body = std::make_shared<std::string>();
-        const std::size_t limit = impl_->max_reply_bytes;
-        (*client)
-            ->request(request, pending->cancel.get_token())
+        client->request(request, pending->cancel.get_token())
             .then([answer, body, limit](wh::http_response response) {
                 answer->status = response.status_code();
                 response.headers().match("Zbs-Next-Offset", answer->next_offset);
@@ -159,18 +163,34 @@ void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> res
                 answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
                 return read_body(response.body(), body, limit);
             })
-            .then([pending, answer, body, where, limit, keep = *client](const pplx::task<bool>& done) {
+            .then([client, pending, call, self, answer, body, where, limit](const pplx::task<bool>& done) {
                 try {
                     if (!done.get()) return pending->answer(Error{ErrorCode::kTooLarge, where + " answered with more than " + std::to_string(limit) + " bytes", {}});
                     answer->body = std::move(*body);
                     pending->answer(std::move(*answer));
                 } catch (const std::exception& fault) {
+                    if (!pending->answered && is_stale_connection(fault.what()) && ++pending->tries <= kStaleRetries) return send(client, pending, call, self, limit);
                     pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
                 }
             });
     } catch (const std::exception& fault) {
         pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
     }
+}
+
+}  // namespace
+
+void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) {
+    auto pending = std::make_shared<Pending>();
+    pending->respond = std::move(respond);
+    const auto client = impl_->client(call.url);
+    if (!client) return pending->answer(client.error());
+    const std::string where = call.method + " " + call.url + call.path.substr(0, call.path.find('?'));
+    impl_->watchdog.watch(SteadyClock::now() + call.deadline, [pending, where, deadline = call.deadline] {
+        pending->answer(Error{ErrorCode::kTimeout, where + " did not answer within " + std::to_string(deadline.count()) + " ms", {}});
+        pending->cancel.cancel();
+    });
+    send(*client, pending, call, impl_->self, impl_->max_reply_bytes);
 }
 
 Result<HttpAnswer> HttpCaller::call(HttpCall call) {

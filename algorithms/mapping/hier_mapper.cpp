@@ -1,0 +1,92 @@
+#include "algorithms/mapping/hier_mapper.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "algorithms/graph/shortest_path_clustering.hpp"
+#include "algorithms/mapping/global_mapper.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr std::size_t kMaxGroups = 256;  // links between groups take quadratic memory
+
+bool has_groups(const Zone& zone) {
+    return zone.machines.size() > 1 && zone.machines.size() <= kMaxGroups &&
+           std::ranges::any_of(zone.machines, [](const Machine& machine) { return machine.processors > 1; });
+}
+
+/// The machines of a zone as zones of their own, so the same level-1 step spreads clusters over machines.
+ResourceGraph machines_as_zones(const Zone& zone) {
+    std::vector<Zone> groups;
+    std::vector<ResourceGraph::ZoneLink> links;
+    for (std::size_t m = 0; m < zone.machines.size(); ++m) {
+        groups.push_back({.name = zone.machines[m].name,
+                          .machines = {zone.machines[m]},
+                          .within_machine = zone.within_machine,
+                          .within_zone = zone.within_machine});
+        for (std::size_t other = 0; other < m; ++other) {
+            links.push_back({static_cast<std::int32_t>(other), static_cast<std::int32_t>(m), zone.within_zone});
+        }
+    }
+    Result<ResourceGraph> made = ResourceGraph::make(std::move(groups), std::move(links));
+    ZBS_EXPECTS(made.has_value());
+    return *std::move(made);
+}
+
+ResourceGraph only(const Zone& zone) {
+    Result<ResourceGraph> made = ResourceGraph::make({zone}, {});
+    ZBS_EXPECTS(made.has_value());
+    return *std::move(made);
+}
+
+/// Tasks of a part, numbered in cluster-tree order already, by the named mapper.
+Result<Mapping> map_part(const TaskGraph& part, const ResourceGraph& zone, double steps, const Mapper& level2,
+                         const MapOptions& options) {
+    if (level2.name() != "global") return level2.map(part, zone, options);
+    // The cluster tree of the whole application orders a part as well as a tree of its own would, and is at hand.
+    OccupancyState state(part, zone, steps);
+    map_in_order(state, options);
+    improve(state, options);
+    return state.mapping();
+}
+
+}  // namespace
+
+Result<Mapping> HierMapper::map(const TaskGraph& graph, const ResourceGraph& resources,
+                                const MapOptions& options) const {
+    if (auto ok = check_slots(graph.task_count(), resources.processor_count(), options); !ok) return ok.error();
+    const Mapper* level2 = find_mapper(options.level2);
+    if (level2 == nullptr)
+        return invalid("no mapper is named '" + std::string(options.level2) + "'; choose one of mapper_names()");
+    const bool machines_are_groups = resources.zone_count() == 1 && has_groups(resources.zones()[0]);
+    // Machines are the last groups there are: below them, and in a zone without such, HIER has nothing to add.
+    if (resources.zone_count() == 1 && level2->name() == name()) level2 = find_mapper("global");
+    const ResourceGraph groups = machines_are_groups ? machines_as_zones(resources.zones()[0]) : resources;
+
+    const ClusterTree tree = make_cluster_tree(graph, {.seed = options.seed, .weigh_messages = options.weigh_messages});
+    const Result<ZonePlan> plan =
+        map_clusters_to_zones(graph, tree, aggregate_zones(groups), links_between_zones(groups), options);
+    if (!plan) return plan.error();
+
+    std::vector<std::vector<TaskIndex>> tasks_of(static_cast<std::size_t>(groups.zone_count()));
+    for (const TaskIndex task : tree.order)
+        tasks_of[static_cast<std::size_t>(plan->zone_of_task[static_cast<std::size_t>(task)])].push_back(task);
+    const double steps = communication_steps(graph);
+    Mapping mapping{std::vector<ProcessorIndex>(tree.order.size())};
+    for (std::int32_t group = 0; group < groups.zone_count(); ++group) {
+        const std::vector<TaskIndex>& tasks = tasks_of[static_cast<std::size_t>(group)];
+        if (tasks.empty()) continue;
+        const ResourceGraph zone = only(groups.zones()[static_cast<std::size_t>(group)]);
+        const Result<Mapping> part = map_part(subgraph(graph, tasks), zone, steps, *level2, options);
+        if (!part) return part.error();
+        for (std::size_t i = 0; i < tasks.size(); ++i) {
+            mapping.processor_of[static_cast<std::size_t>(tasks[i])] =
+                groups.first_processor_of_zone(group) + part->processor_of[i];
+        }
+    }
+    return mapping;
+}
+
+}  // namespace zbs

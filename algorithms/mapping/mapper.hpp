@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "algorithms/model/mapping.hpp"
+#include "algorithms/model/resource_graph.hpp"
+#include "algorithms/model/task_graph.hpp"
+
+namespace zbs {
+
+struct MapOptions {
+    std::uint64_t seed = 1;
+    int max_tasks_per_processor = 1;     ///< >= 0; 0 is unlimited
+    bool weigh_messages = true;          ///< see edge_weight
+    std::string_view level2 = "global";  ///< the mapper that `hier` uses inside a zone; any name of mapper_names()
+
+    /// Tasks that `processors` of them hold.
+    std::int64_t slots(std::int64_t processors) const {
+        return max_tasks_per_processor == 0 ? std::numeric_limits<std::int64_t>::max()
+                                            : processors * max_tasks_per_processor;
+    }
+};
+
+/// Places the tasks of a graph on processors. Mappers hold no state and may be used from several threads.
+class Mapper {
+  public:
+    virtual ~Mapper() = default;
+    virtual std::string_view name() const = 0;
+    /// Equal arguments give equal mappings. Errors, all kInvalidArgument: no processors, a negative limit, more tasks
+    /// than slots, an unknown level-2 mapper.
+    virtual Result<Mapping> map(const TaskGraph& graph, const ResourceGraph& resources,
+                                const MapOptions& options) const = 0;
+};
+
+/// `global`, `hier`, `block`, `round_robin`, `random`.
+std::vector<std::string_view> mapper_names();
+/// Null for an unknown name. The mapper lives as long as the program.
+const Mapper* find_mapper(std::string_view name);
+
+/// The checks that all mappers share; the message names both numbers and the remedy.
+Result<void> check_slots(std::int64_t tasks, std::int64_t processors, const MapOptions& options);
+
+}  // namespace zbs

@@ -1,0 +1,199 @@
+#include <fcntl.h>
+#include <signal.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+#include "client/cli/context.hpp"
+#include "services/common/adapters/process/process_tree.hpp"
+
+namespace zbs::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using SteadyClock = std::chrono::steady_clock;
+
+std::atomic<bool> stop_wanted{false};
+void on_stop(int) { stop_wanted = true; }
+
+struct QuickstartOptions {
+    std::string folder;
+    std::string environment_file;
+    int processors = 4;
+    int first_port = 0;
+};
+
+/// One service of the federation, started again when it dies, as systemd would.
+struct Service {
+    std::string name;
+    std::vector<std::string> argv;
+    std::string log;
+    pid_t pid = 0;
+    SteadyClock::time_point started{};
+};
+
+/// A loopback port that was free a moment ago.
+Result<int> free_port() {
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address;
+    const bool good = fd >= 0 && bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+                      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0;
+    close(fd);
+    if (!good) return Error{ErrorCode::kUnavailable, std::string("no free port on loopback: ") + std::strerror(errno), {}};
+    return int{ntohs(address.sin_port)};
+}
+
+void start(Service& service) {
+    const pid_t parent = getpid();
+    service.started = SteadyClock::now();
+    service.pid = fork();
+    if (service.pid != 0) return;
+    // In the child: die with this command, even if it is killed.
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(127);
+    setpgid(0, 0);  // an interrupt from the terminal goes to this command, which then stops the services in order
+    const int log = open(service.log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (log < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0) _exit(127);
+    std::vector<char*> argv;
+    for (std::string& word : service.argv) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    execv(argv[0], argv.data());
+    _exit(127);
+}
+
+std::string zone_config(const std::string& name, const std::string& folder, int port, int registry_port, int processors, const std::vector<std::string>& zones) {
+    // Declared delays differ on purpose: a and b are near each other, c is far.
+    const auto delay = [&](const std::string& other) { return (name == "c" || other == "c") ? 0.02 : 0.005; };
+    std::string text = "name = \"" + name + "\"\norganisation = \"org-" + name + "\"\ncontact = \"operator@org-" + name + ".example\"\nstate = \"" + folder +
+                       "\"\nlisten = \"127.0.0.1:" + std::to_string(port) + "\"\nregistry = \"http://127.0.0.1:" + std::to_string(registry_port) + "\"\naccept = [";
+    std::string links;
+    bool first = true;
+    for (const std::string& other : zones) {
+        if (other == name) continue;
+        text += std::string(first ? "" : ", ") + "\"org-" + other + "\"";
+        first = false;
+        std::ostringstream link;
+        link << "\n[[link]]\nzone = \"" << other << "\"\ndelay_s = " << delay(other) << "\nbandwidth_Bps = 1.0e7\n";
+        links += link.str();
+    }
+    return text + "]\n\n[[machine]]\nname = \"m0\"\nprocessors = " + std::to_string(processors) + "\nspeed = 1.0\n" + links + "\n[timing]\ndiscover_s = 0.5\n";
+}
+
+void stop_all(std::vector<Service>& services, const std::string& folder) {
+    for (auto service = services.rbegin(); service != services.rend(); ++service) {
+        if (service->pid > 0) kill(service->pid, SIGTERM);
+    }
+    const auto kill_at = SteadyClock::now() + std::chrono::seconds(5);
+    for (Service& service : services) {
+        while (service.pid > 0 && waitpid(service.pid, nullptr, WNOHANG) == 0) {
+            if (SteadyClock::now() > kill_at) kill(service.pid, SIGKILL);
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        }
+    }
+    // Jobs outlive their zones by design; here nobody is left to own them.
+    std::error_code fault;
+    for (const auto& entry : fs::recursive_directory_iterator(folder, fault)) {
+        if (entry.path().filename() != "supervisor") continue;
+        const auto text = process::read_file(entry.path().string());
+        process::ProcessRef step;
+        unsigned long long start_time = 0;
+        if (text && std::sscanf(text->c_str(), "%d %llu", &step.pid, &start_time) == 2) {
+            step.start_time = start_time;
+            process::send_signal(step, SIGTERM);
+        }
+    }
+}
+
+void quickstart(Context& context, const QuickstartOptions& options) {
+    const fs::path programs = fs::canonical("/proc/self/exe").parent_path();
+    std::error_code fault;
+    const std::string folder = fs::absolute(options.folder).lexically_normal().string();
+    fs::create_directories(folder, fault);
+    if (fault) return context.fail({ErrorCode::kUnavailable, "cannot make the folder: " + fault.message(), folder});
+    const std::vector<std::string> zones = {"a", "b", "c"};
+    std::vector<int> ports;
+    for (std::size_t i = 0; i <= zones.size(); ++i) {
+        if (options.first_port > 0) {
+            ports.push_back(options.first_port + static_cast<int>(i));
+            continue;
+        }
+        const Result<int> port = free_port();
+        if (!port) return context.fail(port.error());
+        ports.push_back(*port);
+    }
+    std::vector<Service> services = {{"registry", {(programs / "zbs-registry").string(), "--listen-port", std::to_string(ports[0]), "--state", folder + "/registry"}, folder + "/registry.log"}};
+    for (std::size_t i = 0; i < zones.size(); ++i) {
+        const std::string config = folder + "/" + zones[i] + ".toml";
+        std::ofstream(config) << zone_config(zones[i], folder + "/" + zones[i], ports[i + 1], ports[0], options.processors, zones);
+        services.push_back({"zone " + zones[i], {(programs / "zbs-zone").string(), "--config", config}, folder + "/" + zones[i] + ".log"});
+    }
+    struct sigaction action {};
+    action.sa_handler = on_stop;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    for (Service& service : services) start(service);
+
+    const std::string url = "http://127.0.0.1:" + std::to_string(ports[1]);
+    const Caller self{CallerKind::kUser, "org-a", "you"};
+    client::ZoneClient zone(url, self, std::chrono::seconds(5));
+    const auto deadline = SteadyClock::now() + std::chrono::seconds(30);
+    for (;;) {
+        const Result<codec::Json> peers = zone.get("/v1/peerings");
+        std::size_t accepted = 0;
+        for (const codec::Json& peer : peers ? peers->value("peers", codec::Json::array()) : codec::Json::array()) accepted += peer.value("they_accept_us", "") == "accepted";
+        if (accepted + 1 == zones.size()) break;
+        if (stop_wanted || SteadyClock::now() > deadline) {
+            stop_all(services, folder);
+            if (!stop_wanted) context.fail({ErrorCode::kUnavailable, "the zones did not find each other within 30 s; their logs are in " + folder, {}});
+            return;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    const std::string settings = "export ZBS_URL=" + url + "\nexport ZBS_IDENTITY=" + to_uri(self) + "\n";
+    if (!options.environment_file.empty()) {
+        std::ofstream(options.environment_file + ".new") << settings;
+        fs::rename(options.environment_file + ".new", options.environment_file, fault);
+    }
+    std::cout << "A registry and three zones (a, b, c) with " << options.processors << " processors each are running; logs in " << folder << ".\n"
+              << "In another terminal:\n\n" << settings << "zbs run -n 6 -- PROGRAM ARGS...\n\nStop with Ctrl-C." << std::endl;
+    while (!stop_wanted) {
+        for (Service& service : services) {
+            if (service.pid > 0 && waitpid(service.pid, nullptr, WNOHANG) == service.pid) {
+                std::cerr << "zbs: " << service.name << " ended; starting it again\n";
+                service.pid = 0;
+            }
+            if (service.pid <= 0 && SteadyClock::now() - service.started > std::chrono::seconds(1)) start(service);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    stop_all(services, folder);
+}
+
+}  // namespace
+
+void add_quickstart_command(CLI::App& app, Context& context) {
+    auto options = std::make_shared<QuickstartOptions>();
+    options->folder = (fs::temp_directory_path() / ("zbs-quickstart-" + std::to_string(getuid()))).string();
+    CLI::App* command = app.add_subcommand("quickstart", "a registry and three zones on this machine, in the foreground\n\nExample: zbs quickstart");
+    command->add_option("--folder", options->folder, "state and logs")->capture_default_str();
+    command->add_option("--processors", options->processors, "processors that each zone offers")->check(CLI::Range(1, 1'000))->capture_default_str();
+    command->add_option("--first-port", options->first_port, "four ports from here on; 0 = any free ones")->check(CLI::Range(0, 65'000));
+    command->add_option("--environment-file", options->environment_file, "write the settings for clients here once all is up");
+    command->callback([&context, options] { quickstart(context, *options); });
+}
+
+}  // namespace zbs::cli

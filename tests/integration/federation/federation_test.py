@@ -1,0 +1,438 @@
+"""The main job and its faults on real services: federation_test.py BIN MPIEXEC [unittest names]"""
+import gzip
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import federation
+from federation import Federation, read, until
+
+RING = "apps/ring"
+
+
+def ring():
+    return federation.BIN + "/" + RING
+
+
+class Shared(unittest.TestCase):
+    """One federation for all tests of a class."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.f = Federation().__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.f.__exit__()
+
+    def assert_idle(self, seconds=15):
+        until(self.f.idle, seconds, f"processors still held: {self.f.used()}")
+        until(lambda: not self.f.job_processes(), seconds, f"processes left: {self.f.job_processes()}")
+
+
+class Runs(Shared):
+    def test_output_environment_directory_and_code_pass_through(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.f.zbs("run", "-n", "6", "--", ring(), "--exit-code", "0", "two words", "", cwd=folder, env={"ZBS_TEST_VAR": "a b=c"})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
+            self.assertEqual(len(lines), 6, done.stdout)
+            for rank, line in enumerate(lines):
+                self.assertIn(f"rank {rank} of 6", line)
+                self.assertIn("cwd=" + folder, line)
+                self.assertIn("ZBS_TEST_VAR=a b=c", line)
+                self.assertIn("[two words] []", line)
+        self.assert_idle()
+
+    def test_exit_code_of_the_program_is_ours(self):
+        done = self.f.zbs("run", "-n", "3", "--", ring(), "--exit-code", "7")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn("exit code 7", done.stderr)
+
+    def test_killed_program_gives_128_plus_signal(self):
+        done = self.f.zbs("run", "-n", "2", "--", "/bin/sh", "-c", "kill -9 $$")
+        self.assertEqual(done.returncode, 137, done.stderr)
+
+    def test_interleaved_ranks_land_where_the_assignment_says(self):
+        done = self.f.zbs("run", "-n", "6", "--mapper", "round_robin", "--", "/bin/sh", "-c", "echo $PMI_RANK $ZBS_ZONE")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = dict(line.split() for line in done.stdout.split("\n") if line)
+        application = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)[0]["id"]
+        assigned = json.loads(self.f.zbs("show", application, "--format", "json").stdout)
+        self.assertEqual(told, {str(row["rank"]): row["zone"] for row in assigned["ranks"]})
+        self.assertEqual([row["zone"] for row in assigned["ranks"]], list("abcabc"))
+        hosts = self.f.zbs("show", application, "--format", "hostfile").stdout.split()
+        self.assertEqual(hosts, ["a.m0:1", "b.m0:1", "c.m0:1"] * 2)
+
+    def test_one_world_over_three_zones(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(os.path.join(os.path.dirname(__file__), "../../apps/transport_2x4.params"), folder)
+            run = ["run", "-n", "9", "--", federation.BIN + "/apps/transport_kernel", "transport_2x4.params"]
+            first = self.f.zbs(*run, cwd=folder)
+            self.assertEqual(first.returncode, 0, first.stderr)
+            self.assertIn("no profile", first.stderr)
+            second = self.f.zbs(*run, cwd=folder)
+            self.assertEqual(second.returncode, 0, second.stderr)
+            self.assertIn("which an earlier run left", second.stderr)
+            view = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)[0]
+            plan = self.f.show(view["id"])["plan"]
+            teams = [{plan["zone_of_rank"][r] for r in team} for team in ((1, 3, 5, 7), (2, 4, 6, 8))]
+            self.assertEqual([len(team) for team in teams], [1, 1], "a team is split over zones")
+            self.assertLess(plan["crossing_bytes"], plan["crossing_bytes_block"])
+            self.assertLess(plan["crossing_bytes"], plan["crossing_bytes_round_robin"])
+            matrix = self.f.zbs("show", view["id"], "--matrix").stdout
+            self.assertIn("zone c", matrix)
+            rsl = self.f.zbs("show", view["id"], "--format", "rsl").stdout
+            self.assertEqual(rsl.count("resourceManagerContact"), 3)
+            oracle = federation.BIN + "/rsl_oracle"
+            if os.path.exists(oracle):
+                parsed = subprocess.run([oracle], input=rsl, capture_output=True, text=True)
+                self.assertEqual(parsed.returncode, 0, parsed.stderr)
+        self.assert_idle()
+
+    def test_submit_wait_logs(self):
+        application = self.f.submit("-n", "2", "--", ring(), "--exit-code", "5")
+        self.assertEqual(self.f.zbs("wait", application, "--timeout", "30s").returncode, 5)
+        self.assertIn("rank 1 of 2", self.f.zbs("logs", application, "--rank", "1").stdout)
+        self.assertNotIn("rank 0 of 2", self.f.zbs("logs", application, "--rank", "1").stdout)
+        self.assertIn("[0] rank 0 of 2", self.f.zbs("logs", application, "-l").stdout)
+
+    def test_cancel_reaches_every_part(self):
+        application = self.f.submit("-n", "12", "--", "/bin/sleep", "600")
+        self.f.wait_state(application, ["running"])
+        begin = time.monotonic()
+        self.assertEqual(self.f.zbs("cancel", application).returncode, 0)
+        self.assertEqual(self.f.wait_state(application, ["cancelled"], 10)["state"], "cancelled")
+        self.assert_idle(5)
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_walltime_ends_the_program(self):
+        done = self.f.zbs("run", "-n", "5", "-t", "2s", "--", "/bin/sleep", "600")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("walltime", done.stderr)
+        self.assert_idle()
+
+    def test_waits_for_processors_that_are_busy(self):
+        first = self.f.submit("-n", "12", "--", "/bin/sleep", "3")
+        self.f.wait_state(first, ["running"])
+        second = self.f.submit("-n", "2", "--", "/bin/true")
+        self.assertIn("waiting for processors", until(lambda: self.f.show(second)["reason"], 10, "no reason is told"))
+        self.assertEqual(self.f.wait_state(second, ["completed"], 20)["state"], "completed")
+
+
+class BadInput(Shared):
+    def expect(self, code, words, *arguments, **more):
+        done = self.f.zbs(*arguments, **more)
+        self.assertEqual(done.returncode, code, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_more_ranks_than_all_zones_hold(self):
+        self.expect(7, ["13 processors", "12"], "run", "-n", "13", "--", "/bin/true")
+        self.assertTrue(self.f.idle())
+
+    def test_no_ranks_and_bad_options(self):
+        self.expect(2, ["-n"], "run", "-n", "0", "--", "/bin/true")
+        self.expect(2, ["duration"], "run", "-n", "1", "-t", "soon", "--", "/bin/true")
+        self.expect(3, ["cannot be run"], "run", "-n", "1", "--", "./nothing")
+        self.expect(3, ["no application"], "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+        self.expect(2, ["26 characters"], "show", "not-an-id")
+        self.expect(4, ["only users"], "run", "-n", "1", "--", "/bin/true", env={"ZBS_IDENTITY": "spiffe://org-x/user/mallory"})
+        self.expect(2, ["who are you"], "list", env={"ZBS_IDENTITY": "mallory"})
+
+    def test_same_id_other_body(self):
+        application = self.f.submit("-n", "1", "--", "/bin/true")
+        self.assertEqual(self.f.submit("-n", "1", "--id", application, "--", "/bin/true"), application)
+        self.expect(8, ["another request"], "submit", "-n", "2", "--id", application, "--", "/bin/true")
+        self.f.wait_state(application, ["completed"])
+        ids = [row["id"] for row in json.loads(self.f.zbs("list", "-o", "json").stdout)]
+        self.assertEqual(ids.count(application), 1)
+
+    def test_bad_models(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def model(text):
+                path = folder + "/model.json"
+                with open(path, "w") as f:
+                    f.write(text)
+                return ["run", "-n", "2", "--profile", path, "--", "/bin/true"]
+
+            good = '{"format":"zbs-model/1","program":"p","ranks":2,"compute":[1,1],"edges":[[0,1,5,1]]}'
+            self.assertEqual(self.f.zbs(*model(good)).returncode, 0)
+            for text, words in ((good.replace("model/1", "model/9"), ["zbs-model/9"]), (good.replace("[0,1,5,1]", "[0,2,5,1]"), ["edges/0"]),
+                                (good.replace("5,1]]", "-5,1]]"), ["edges/0/2"]), (good.replace('"ranks":2', '"ranks":0'), ["ranks"]),
+                                (good.replace("}", ',"ranks":2}'), ["twice"]), (good.replace("}", ',"extra":2}'), ["extra"]), (good[:-9], ["JSON"])):
+                self.expect(2, words, *model(text))
+
+    def test_bad_logs_leave_the_old_model(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = folder + "/model.json"
+            log = folder + "/run.log"
+            good = "1 -101 0 0 4 0 1093114 S 0 D 4 SZ 200\n2 1 0 0 0 0 1093220 PAPI 0 52723\n"
+            with open(log, "w") as f:
+                f.write(good)
+            self.assertEqual(self.f.zbs("profile", log, "-o", out).returncode, 0)
+            before = read(out)
+            for bad, words in ((good + "3 -101 0 0 1 0 109", [":3"]), (good + "\0\1\2\n", [":3"]), (good.replace("SZ 200", "SZ -5"), [":1"]),
+                               (good.replace("S 0 D 4", "S 0 D 99999999"), [":1"])):
+                with open(log, "w") as f:
+                    f.write(bad)
+                self.expect(2, [log, *words], "profile", log, "-o", out)
+                self.assertEqual(read(out), before)
+
+    def test_refuses_to_listen_without_tls_beyond_loopback(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = folder + "/z.toml"
+            with open(config, "w") as f:
+                f.write(f'name="z"\norganisation="z"\nstate="{folder}/s"\nlisten="0.0.0.0:0"\n[[machine]]\nname="m"\n')
+            done = subprocess.run([federation.BIN + "/zbs-zone", "--config", config], capture_output=True, text=True, timeout=10)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("without TLS", done.stderr)
+            with open(config, "w") as f:
+                f.write(f'name="z"\norganisation="z"\nstate="{folder}/s"\ncolour="red"\n[[machine]]\nname="m"\n')
+            done = subprocess.run([federation.BIN + "/zbs-zone", "--config", config], capture_output=True, text=True, timeout=10)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("z.toml:4", done.stderr)
+
+    def test_zone_that_was_not_accepted_gets_nothing(self):
+        body = {"user": "spiffe://org-x/user/mallory", "processors": 1, "walltime_s": 60, "zones": []}
+        status, answer = self.f.call(self.f.zone_url("b") + "/v1/capacity", "POST", body, "spiffe://org-x/zone/x")
+        self.assertEqual(status, 403)
+        self.assertIn("does not accept organisation 'org-x'", answer["detail"])
+        body["user"] = "spiffe://org-a/user/you"
+        self.assertEqual(self.f.call(self.f.zone_url("b") + "/v1/capacity", "POST", body, "spiffe://org-c/zone/c")[0], 403)
+
+
+class Offline(unittest.TestCase):
+    """Commands that need no service."""
+
+    def zbs(self, *arguments):
+        return subprocess.run([federation.BIN + "/zbs", *arguments], capture_output=True, text=True, timeout=60)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, text):
+        path = f"{self.folder}/{name}"
+        with open(path, "wb") as f:
+            f.write(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def test_logs_plain_split_merged_and_compressed_give_one_model(self):
+        records = [f"{i} -101 0 0 {i % 5} 0 {i * 10} S {i % 3} D {3 + i % 2} SZ {i % 700}\n" if i % 4 else f"{i} 1 0 0 0 0 {i * 10} PAPI {i % 5} {i % 90}\n"
+                   for i in range(20000)]
+        models = []
+        whole = "".join(records)
+        for paths in ([self.write("all.log", whole)], [self.write("all.log.gz", gzip.compress(whole.encode()))],
+                      [self.write("1.log", "".join(records[:7000])), self.write("2.log.gz", gzip.compress("".join(records[7000:]).encode()))]):
+            out = self.folder + "/model.json"
+            done = self.zbs("profile", *paths, "-o", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("ranks      5", done.stdout)
+            models.append(json.loads(read(out)))
+        self.assertEqual(models[0], models[1])
+        self.assertEqual(models[0], models[2])
+        sent = sum(i % 700 for i in range(20000) if i % 4)
+        self.assertEqual(sum(edge[2] for edge in models[0]["edges"]), sent)
+        shown = self.zbs("profile", self.folder + "/model.json")
+        self.assertEqual(shown.returncode, 0)
+        self.assertIn("messages", shown.stdout)
+
+    def test_cut_gzip_is_refused(self):
+        packed = gzip.compress(b"1 -101 0 0 4 0 1 S 0 D 4 SZ 200\n" * 1000)
+        done = self.zbs("profile", self.write("cut.log.gz", packed[:-20]))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cut.log.gz", done.stderr)
+
+    def test_map_gives_the_published_format(self):
+        model = {"format": "zbs-model/1", "program": "p", "ranks": 4, "compute": [0.01] * 4,
+                 "edges": [[0, 1, 10, 1], [0, 2, 1e6, 100], [1, 3, 1e6, 100], [2, 3, 10, 1]]}
+        resources = {"format": "zbs-resources/1", "links": [{"a": "x", "b": "y", "delay_s": 0.01, "bandwidth_Bps": 1e7}],
+                     "zones": [{"name": name, "machines": [{"name": "m", "processors": 2, "speed": 1}], "machine_delay_s": 1e-6, "machine_bandwidth_Bps": 1e9,
+                                "zone_delay_s": 1e-4, "zone_bandwidth_Bps": 1e8} for name in "xy"]}
+        paths = ["--model", self.write("m.json", json.dumps(model)), "--resources", self.write("r.json", json.dumps(resources))]
+        done = self.zbs("map", *paths, "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        mapping = json.loads(done.stdout)
+        self.assertEqual(sorted(mapping), ["cost", "format", "imbalance", "inter_zone_bytes", "mapping", "occupancy", "seconds"])
+        zone = [row["zone"] for row in mapping["mapping"]]
+        self.assertEqual([row["task"] for row in mapping["mapping"]], [0, 1, 2, 3])
+        self.assertEqual((zone[0] == zone[2], zone[1] == zone[3], zone[0] == zone[1]), (True, True, False))
+        self.assertEqual(mapping["inter_zone_bytes"], 20)
+        for algorithm in ("global", "block", "round_robin", "random"):
+            self.assertEqual(self.zbs("map", *paths, "--algorithm", algorithm).returncode, 0)
+        self.assertEqual(self.zbs("map", *paths, "--algorithm", "magic").returncode, 2)
+        hosts = self.zbs("map", *paths, "--format", "hostfile").stdout.split()
+        self.assertEqual([line.split(":")[0] for line in hosts for _ in range(int(line.split(":")[1]))], [z + ".m" for z in zone])
+        model["ranks"], model["compute"] = 5, [1] * 5
+        done = self.zbs("map", "--model", self.write("m5.json", json.dumps(model)), *paths[2:])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("5", done.stderr)
+
+    def test_no_settings_no_service(self):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("ZBS_")}
+        done = subprocess.run([federation.BIN + "/zbs", "list"], capture_output=True, text=True, env=environment, timeout=20)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("ZBS_URL", done.stderr)
+        environment.update(ZBS_URL="http://127.0.0.1:1", ZBS_IDENTITY="spiffe://org-a/user/you")
+        done = subprocess.run([federation.BIN + "/zbs", "list"], capture_output=True, text=True, env=environment, timeout=30)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        environment["ZBS_URL"] = "http://192.0.2.1:1"
+        done = subprocess.run([federation.BIN + "/zbs", "list"], capture_output=True, text=True, env=environment, timeout=30)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("without TLS", done.stderr)
+
+
+class Readme(Shared):
+    def test_commands_of_the_readme_work(self):
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+        block = read(root + "/README.md").split("```sh\n")[1].split("```")[0]
+        self.assertIn("zbs run", block)
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(root + "/tests/apps/ring.c", folder + "/my_program.c")
+            done = subprocess.run(["/bin/bash", "-euc", block], cwd=folder, env=self.f.environment, capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("no profile", done.stderr)
+            self.assertIn("which an earlier run left", done.stderr)
+
+    def test_every_example_of_the_help_names_a_command_that_exists(self):
+        for command in ("run", "submit", "list", "show", "wait", "logs", "cancel", "explain", "zone list", "peer list", "map", "profile", "quickstart"):
+            done = self.f.zbs(*command.split(), "--help")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("Example: zbs " + command, done.stdout)
+
+
+class Faults(Shared):
+    def hold(self, zone, part, ranks):
+        count = len(ranks)
+        body = {"id": part, "application": part, "user": "spiffe://org-a/user/you", "home": "a", "ranks": ranks,
+                "graph": {"compute": [1] * count, "edges": []}, "outside": [], "walltime_s": 60, "seed": 1}
+        return self.f.call(self.f.zone_url(zone) + "/v1/parts", "POST", body, "spiffe://org-a/zone/a")
+
+    def test_known_peers_work_without_the_registry(self):
+        registry = self.f.service("zbs-registry")
+        os.kill(registry, signal.SIGSTOP)
+        try:
+            self.assertEqual(self.f.zbs("run", "-n", "12", "--", "/bin/true").returncode, 0)
+        finally:
+            os.kill(registry, signal.SIGCONT)
+
+    def test_hold_survives_a_kill_and_then_expires(self):
+        status, held = self.hold("c", "01ARZ3NDEKTSV4RRFFQ69G5FA1", [0, 1, 2])
+        self.assertEqual(status, 201, held)
+        self.assertEqual(self.f.used()["c"], 3)
+        killed = self.f.service("zbs-zone", "c.toml")
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: self.f.service("zbs-zone", "c.toml") not in (None, killed), 10, "zone c is not restarted")
+        until(lambda: self.f.used().get("c") == 3, 10, "the hold was forgotten")
+        again, same = self.hold("c", "01ARZ3NDEKTSV4RRFFQ69G5FA1", [0, 1, 2])
+        self.assertEqual((again, same["token"]), (201, held["token"]))
+        until(lambda: self.f.used().get("c") == 0, 45, "the hold does not expire")
+        commit = self.f.call(self.f.zone_url("c") + f"/v1/parts/{held['id']}/commit", "POST", {"token": held["token"]}, "spiffe://org-a/zone/a")
+        self.assertEqual(commit[0], 409)
+
+    def test_no_processor_is_promised_twice(self):
+        ids = ["01ARZ3NDEKTSV4RRFFQ69G5FB" + c for c in "123"]
+        answers = [self.hold("b", part, [0, 1]) for part in ids]
+        self.assertEqual([status for status, _ in answers], [201, 201, 422])
+        places = [place["processor"] for _, answer in answers[:2] for place in answer["assignment"]]
+        self.assertEqual(sorted(places), [0, 1, 2, 3])
+        for part in ids[:2]:
+            self.assertEqual(self.f.call(self.f.zone_url("b") + "/v1/parts/" + part, "DELETE", None, "spiffe://org-a/zone/a")[1]["state"], "released")
+        self.assertEqual(self.f.used()["b"], 0)
+
+    def test_home_goes_on_after_a_kill(self):
+        application = self.f.submit("-n", "6", "--", "/bin/sh", "-c", "sleep 3; echo done $PMI_RANK; exit 3")
+        self.f.wait_state(application, ["running"])
+        killed = self.f.service("zbs-zone", "a.toml")
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: self.f.service("zbs-zone", "a.toml") not in (None, killed), 10, "zone a is not restarted")
+        view = self.f.wait_state(application, ["completed", "failed"], 30)
+        self.assertEqual((view["state"], view["exit_code"]), ("failed", 3))
+        self.assertEqual(self.f.zbs("logs", application).stdout.count("done "), 6)
+        self.assert_idle()
+
+    def test_zone_that_cannot_start_its_part_stops_all(self):
+        # Zone c is told of a proxy that does not exist, by its configuration, and restarted.
+        config = self.f.folder + "/state/c.toml"
+        original = read(config)
+        with open(config, "w") as f:
+            f.write(original + '\n[mpi]\nproxy = "/nonexistent/proxy"\n')
+        try:
+            killed = self.f.service("zbs-zone", "c.toml")
+            os.kill(killed, signal.SIGTERM)
+            until(lambda: self.f.service("zbs-zone", "c.toml") not in (None, killed), 10, "zone c is not restarted")
+            until(lambda: "a zone is down" not in self.f.used(), 10, "zone c is not up")
+            begin = time.monotonic()
+            done = self.f.zbs("run", "-n", "12", "--", "/bin/sleep", "600")
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("zone c", done.stderr)
+            self.assertIn("/nonexistent/proxy", done.stderr)
+            self.assert_idle(5)
+            self.assertLess(time.monotonic() - begin, 15)
+        finally:
+            with open(config, "w") as f:
+                f.write(original)
+            killed = self.f.service("zbs-zone", "c.toml")
+            os.kill(killed, signal.SIGTERM)
+            until(lambda: self.f.service("zbs-zone", "c.toml") not in (None, killed), 10, "zone c is not restarted")
+            until(lambda: "a zone is down" not in self.f.used(), 10, "zone c is not up")
+
+
+class KillNine(Shared):
+    """kill -9 of any one process while a job runs: no stuck hold and no orphan 60 s later."""
+
+    def victim(self, kind):
+        if kind == "registry":
+            return self.f.service("zbs-registry")
+        if kind in ("home zone", "peer zone"):
+            return self.f.service("zbs-zone", {"home zone": "a.toml", "peer zone": "b.toml"}[kind])
+        tests = {
+            "launcher": lambda argv: "mpiexec" in argv[0] and "-launcher" in argv,
+            "launcher supervisor": lambda argv: "zbs-step" in argv[0] and any("mpiexec" in word for word in argv),
+            "proxy": lambda argv: "hydra_pmi_proxy" in argv[0],
+            "proxy supervisor": lambda argv: "zbs-step" in argv[0] and any("hydra_pmi_proxy" in word for word in argv),
+            "rank": lambda argv: argv[0].endswith("sleep"),
+        }
+        marked = self.f.job_processes()
+        return next((pid for pid, argv in marked.items() if tests[kind](argv)), None)
+
+    def check(self, kind):
+        run = self.f.start("run", "-n", "6", "--", "/bin/sleep", "8")
+        try:
+            until(lambda: sum(argv[0].endswith("sleep") for argv in self.f.job_processes().values()) == 6, 20, "the ranks do not run")
+            os.kill(run.pid if kind == "client" else until(lambda: self.victim(kind), 5, f"no {kind} is there"), signal.SIGKILL)
+            until(lambda: not self.f.job_processes(), 60, f"{kind}: processes left: {self.f.job_processes()}")
+            until(self.f.idle, 60, f"{kind}: processors still held: {self.f.used()}")
+        finally:
+            if kind != "client":
+                until(lambda: run.poll() is not None, 60, f"{kind}: zbs run does not end")
+            run.kill()
+            run.communicate()
+        return run.returncode
+
+    def test_what_the_job_does_not_depend_on(self):
+        for kind in ("registry", "home zone", "peer zone"):
+            with self.subTest(kind):
+                self.assertEqual(self.check(kind), 0, "the job must not notice")
+
+    def test_what_the_job_dies_of(self):
+        for kind in ("launcher", "launcher supervisor", "proxy", "proxy supervisor", "rank"):
+            with self.subTest(kind):
+                self.assertNotEqual(self.check(kind), 0, "the job must not be called a success")
+
+    def test_client(self):
+        self.check("client")
+        self.assertEqual(json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)[0]["state"], "completed")
+
+
+if __name__ == "__main__":
+    federation.BIN = sys.argv[1]
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[3:]])

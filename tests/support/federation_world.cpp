@@ -1,0 +1,157 @@
+#include "tests/support/federation_world.hpp"
+
+namespace zbs::test {
+
+/// ZoneTransport of one zone. Answers come later, on the clock; lost messages and dead zones answer by a time-out.
+class FederationWorld::Bus : public ZoneTransport {
+  public:
+    Bus(FederationWorld& world, std::string self) : world_(world), self_(std::move(self)), generation_(world.generation_[self_]) {}
+
+    void ask_capacity(const std::string& url, const CapacityRequest& q, Respond<Capacity> r) override {
+        send<Capacity>("capacity", url, r, [this, q](Node& n) { return n.parts->capacity(caller(), q); });
+    }
+    void hold_part(const std::string& url, const PartRequest& q, Respond<PartStatus> r) override {
+        send<PartStatus>("hold", url, r, [this, q](Node& n) { return n.parts->hold(caller(), q); });
+    }
+    void commit_part(const std::string& url, const PartId& id, std::uint64_t token, Respond<PartStatus> r) override {
+        send<PartStatus>("commit", url, r, [this, id, token](Node& n) { return n.parts->commit(caller(), id, token); });
+    }
+    void launch_part(const std::string& url, const PartId& id, const LaunchRequest& q, Respond<PartStatus> r) override {
+        send<PartStatus>("launch", url, r, [this, id, q](Node& n) { return n.parts->launch(caller(), id, q); });
+    }
+    void part_status(const std::string& url, const PartId& id, Respond<PartStatus> r) override {
+        send<PartStatus>("status", url, r, [this, id](Node& n) { return n.parts->status(caller(), id); });
+    }
+    void release_part(const std::string& url, const PartId& id, const std::string& reason, Respond<PartStatus> r) override {
+        send<PartStatus>("release", url, r, [this, id, reason](Node& n) { return n.parts->release(caller(), id, reason); });
+    }
+    void part_profile(const std::string& url, const PartId& id, Respond<ApplicationModel> r) override {
+        send<ApplicationModel>("profile", url, r, [this, id](Node& n) { return n.parts->profile(caller(), id); });
+    }
+    void request_peering(const std::string& url, const PeeringRequest& q, Respond<PeeringAnswer> r) override {
+        send<PeeringAnswer>("peering", url, r, [this, q](Node& n) { return n.peers->answer(caller(), q); });
+    }
+    void publish(const std::string&, const ZoneEntry& entry, Respond<ZoneEntry> r) override {
+        later([r, entry] { r(entry); });
+    }
+    void renew(const std::string&, const std::string& zone, Respond<ZoneEntry> r) override {
+        later([r, zone] { r(ZoneEntry{.name = zone}); });
+    }
+    void leave(const std::string&, const std::string& zone, Respond<ZoneEntry> r) override {
+        later([r, zone] { r(ZoneEntry{.name = zone}); });
+    }
+    void list_zones(const std::string&, const ZoneQuery&, Respond<std::vector<ZoneEntry>> r) override {
+        std::vector<ZoneEntry> entries;
+        for (const auto& [name, n] : world_.nodes_) entries.push_back({.name = name, .organisation = n->config.organisation, .url = n->config.url});
+        later([r, entries] { r(entries); });
+    }
+
+  private:
+    static constexpr Duration kTimeout = std::chrono::seconds{5};
+
+    Caller caller() const { return {CallerKind::kZone, "org-" + self_, self_}; }
+    bool alive() const { return world_.nodes_.at(self_)->up && world_.generation_[self_] == generation_; }
+    /// Runs `work` after a short random delay, unless this zone is gone by then.
+    void later(std::function<void()> work, Duration extra = {}) {
+        world_.clock.after(extra + Duration{static_cast<std::int64_t>(500 + world_.rng.below(5'000))}, [world = &world_, self = self_, generation = generation_, work = std::move(work)] {
+            if (world->nodes_.at(self)->up && world->generation_[self] == generation) work();
+        });
+    }
+    bool lost(const std::string& from, const std::string& to) { return world_.cut.contains({from, to}) || world_.rng.uniform() < world_.loss; }
+
+    template <class T>
+    void send(const char* what, const std::string& url, Respond<T> respond, std::function<Result<T>(Node&)> act) {
+        const std::string to = url;
+        const auto time_out = [this, respond] { later([respond] { respond(Error{ErrorCode::kTimeout, "no answer", {}}); }, kTimeout); };
+        if (world_.on_message) world_.on_message(self_, to, what);
+        if (!alive()) return;
+        if (lost(self_, to)) return time_out();
+        FederationWorld* world = &world_;
+        const Duration delay{static_cast<std::int64_t>(500 + world_.rng.below(5'000))};
+        const bool answer_lost = lost(to, self_);
+        // The message acts at the other zone even if the sender dies meanwhile; `act` only needs the caller's name.
+        world_.clock.after(delay, [this, world, to, respond, act, answer_lost, self = self_, generation = generation_, time_out] {
+            Node& target = *world->nodes_.at(to);
+            const bool here = world->nodes_.at(self)->up && world->generation_[self] == generation;
+            if (!target.up) {
+                if (here) time_out();
+                return;
+            }
+            if (!here) return;  // with the sender's memory gone, so is this closure's bus
+            const Result<T> result = act(target);
+            if (answer_lost) return time_out();
+            later([respond, result] { respond(result); });
+        });
+    }
+
+    FederationWorld& world_;
+    std::string self_;
+    int generation_;
+};
+
+/// The world's clock for one life of one zone.
+class FederationWorld::LifeClock : public Clock {
+  public:
+    LifeClock(FederationWorld& world, std::string self) : world_(world), self_(std::move(self)), generation_(world.generation_[self_]) {}
+    Time now() const override { return world_.clock.now(); }
+    Duration steady_now() const override { return world_.clock.steady_now(); }
+    TimerId after(Duration delay, std::function<void()> wake) override {
+        return world_.clock.after(delay, [world = &world_, self = self_, generation = generation_, wake = std::move(wake)] {
+            if (world->nodes_.at(self)->up && world->generation_[self] == generation) wake();
+        });
+    }
+    void cancel(TimerId timer) override { world_.clock.cancel(timer); }
+
+  private:
+    FederationWorld& world_;
+    std::string self_;
+    int generation_;
+};
+
+FederationWorld::FederationWorld(std::vector<int> processors) {
+    for (std::size_t i = 0; i < processors.size(); ++i) {
+        const std::string name(1, static_cast<char>('a' + i));
+        auto made = std::make_unique<Node>();
+        made->config.zone = {name, {{"m0", processors[i], 1.0}}};
+        made->config.organisation = "org-" + name;
+        made->config.contact = "operator of " + name;
+        made->config.url = name;  // the bus routes by name
+        made->config.registry = "registry";
+        made->config.accept = {"org-a"};
+        made->executor = std::make_unique<MpiExecutor>(clock);
+        nodes_.emplace(name, std::move(made));
+    }
+    for (auto& [name, made] : nodes_) restart(name);
+    run(std::chrono::seconds{2});  // they find each other
+}
+
+FederationWorld::~FederationWorld() {
+    for (auto& [name, made] : nodes_) made->up = false;
+}
+
+void FederationWorld::crash(const std::string& name) {
+    Node& gone = node(name);
+    gone.up = false;
+    ++generation_[name];
+}
+
+void FederationWorld::restart(const std::string& name) {
+    Node& fresh = node(name);
+    if (fresh.applications) {
+        graveyard_.emplace_back(std::shared_ptr<ApplicationService>(std::move(fresh.applications)));
+        graveyard_.emplace_back(std::shared_ptr<PartService>(std::move(fresh.parts)));
+        graveyard_.emplace_back(std::shared_ptr<PeerService>(std::move(fresh.peers)));
+        graveyard_.emplace_back(std::shared_ptr<ZoneTransport>(std::move(fresh.transport)));
+        graveyard_.emplace_back(std::shared_ptr<Clock>(std::move(fresh.clock)));
+    }
+    fresh.up = true;
+    const auto decode = [](std::string_view) -> Result<ApplicationModel> { return Error{ErrorCode::kNotFound, "no profile in this world", {}}; };
+    fresh.clock = std::make_unique<LifeClock>(*this, name);
+    fresh.transport = std::make_unique<Bus>(*this, name);
+    fresh.parts = std::make_unique<PartService>(fresh.config, *fresh.clock, fresh.store, *fresh.executor, fresh.log, decode);
+    fresh.peers = std::make_unique<PeerService>(fresh.config, *fresh.clock, fresh.store, *fresh.transport, fresh.log);
+    fresh.applications = std::make_unique<ApplicationService>(fresh.config, *fresh.clock, ids, fresh.store, *fresh.executor, *fresh.transport, *fresh.peers, fresh.log);
+    ZBS_EXPECTS(fresh.parts->resume().has_value() && fresh.peers->resume().has_value() && fresh.applications->resume().has_value());
+}
+
+}  // namespace zbs::test

@@ -1,0 +1,97 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/rng.hpp"
+#include "services/zone_scheduler/domain/application_service.hpp"
+#include "services/zone_scheduler/domain/part_service.hpp"
+#include "services/zone_scheduler/domain/peer_service.hpp"
+#include "tests/support/fake_executor.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_clock.hpp"
+
+namespace zbs::test {
+
+/// FakeExecutor whose launcher prints one proxy command for each line of its host file, as mpiexec does.
+class MpiExecutor : public FakeExecutor {
+  public:
+    using FakeExecutor::FakeExecutor;
+    Result<void> start(const StepSpec& spec) override {
+        const bool known = steps().contains(spec.operation);
+        if (auto ok = FakeExecutor::start(spec); !ok || known || !spec.operation.starts_with("mpi-")) return ok;
+        std::string text;
+        for (const auto& [name, content] : spec.files) {
+            for (const char c : content) {
+                if (name == "hosts" && c == '\n') text += "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:9 --launcher manual --pgid 0 --proxy-id 0 \n";
+            }
+        }
+        write(spec.operation, "stdout", text + "HYDRA_LAUNCH_END\n");
+        return {};
+    }
+};
+
+/// Zones of one organisation each, in one thread on a virtual clock; messages go over a bus with delay, loss and cuts.
+/// What a zone keeps (store, steps) survives `crash`; the services do not.
+class FederationWorld {
+  public:
+    struct Node {
+        ZoneConfig config;
+        MemoryZoneStore store;
+        std::unique_ptr<MpiExecutor> executor;
+        SilentLog log;
+        std::unique_ptr<Clock> clock;   ///< the common one, but timers of a crashed service never fire
+        std::unique_ptr<ZoneTransport> transport;
+        std::unique_ptr<PartService> parts;
+        std::unique_ptr<PeerService> peers;
+        std::unique_ptr<ApplicationService> applications;
+        bool up = false;
+    };
+
+    VirtualClock clock;
+    CountingIds ids;
+    Rng rng{1};
+    double loss = 0;                                     ///< of each message, each way
+    std::set<std::pair<std::string, std::string>> cut;   ///< from, to: nothing gets through
+    std::function<void(const std::string& from, const std::string& to, const char* what)> on_message;
+
+    explicit FederationWorld(std::vector<int> processors);
+    ~FederationWorld();
+    Node& node(const std::string& name) { return *nodes_.at(name); }
+    void crash(const std::string& name);
+    void restart(const std::string& name);
+    void run(Duration time) { clock.advance(time); }
+
+    Caller user() const { return {CallerKind::kUser, "org-a", "ana"}; }
+    ApplicationRequest request(int ranks) {
+        ApplicationRequest r{.id = ApplicationId{ids.fresh()}, .ranks = ranks, .argv = {"/bin/app"}, .directory = "/tmp"};
+        r.walltime = std::chrono::minutes{10};
+        return r;
+    }
+    ApplicationStatus status(const ApplicationId& id) { return node("a").applications->find(user(), id)->status; }
+    int held() {
+        int n = 0;
+        for (auto& [name, node] : nodes_) {
+            if (node->up) n += static_cast<int>(node->config.zone.processor_count()) - node->parts->free_processors();
+        }
+        return n;
+    }
+    int running_steps() {
+        int n = 0;
+        for (auto& [name, node] : nodes_) n += node->executor->running();
+        return n;
+    }
+
+  private:
+    class Bus;
+    class LifeClock;
+    std::vector<std::shared_ptr<void>> graveyard_;   ///< services of crashed zones: unreachable, but timers hold their addresses
+    std::map<std::string, std::unique_ptr<Node>> nodes_;
+    std::map<std::string, int> generation_;
+};
+
+}  // namespace zbs::test

@@ -1,0 +1,134 @@
+#include "algorithms/mapping/zone_planner.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "algorithms/graph/shortest_path_clustering.hpp"
+#include "tests/support/graphs.hpp"
+
+namespace zbs {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+
+constexpr Link kWan{5e-3, 1e8};
+
+ZonePlan planned(const TaskGraph& graph, const ResourceGraph& resources, const MapOptions& options = {}) {
+    return map_clusters_to_zones(graph, make_cluster_tree(graph), aggregate_zones(resources),
+                                 links_between_zones(resources), options)
+        .value();
+}
+
+TEST(AggregateZones, TellsSumsMeanAndVariance) {
+    const auto zones = aggregate_zones(*ResourceGraph::make({{"a", {{"m0", 3, 1.0}, {"m1", 1, 3.0}}}}, {}));
+    ASSERT_EQ(zones.size(), 1U);
+    EXPECT_EQ(zones[0].processors, 4);
+    EXPECT_DOUBLE_EQ(zones[0].speed_sum, 6);
+    EXPECT_DOUBLE_EQ(zones[0].speed_mean, 1.5);
+    EXPECT_DOUBLE_EQ(zones[0].speed_variance, 0.75);
+    EXPECT_EQ(zones[0].largest_machine, 3);
+}
+
+TEST(InterZoneBytes, CountsPairsInDifferentZones) {
+    const std::int32_t zone_of_task[] = {0, 0, 1};
+    EXPECT_EQ(inter_zone_bytes(*TaskGraph::make({1, 1, 1}, {{0, 1, 5, 1}, {0, 2, 7, 1}, {1, 2, 11, 1}}), zone_of_task),
+              18);
+}
+
+TEST(PlaceBlocks, UsesFewZonesAndTheSmallestThatSufficesLast) {
+    const auto zones = aggregate_zones(test::flat_zones({2, 6, 3, 4}, kWan));
+    EXPECT_THAT(*place_blocks(3, zones, {}), Each(2));
+    EXPECT_THAT(*place_blocks(8, zones, {}), ElementsAre(0, 0, 1, 1, 1, 1, 1, 1));
+    EXPECT_THAT(*place_blocks(9, zones, {}), ElementsAre(1, 1, 1, 1, 1, 1, 2, 2, 2));
+    EXPECT_THAT(*place_blocks(0, zones, {}), ElementsAre());
+    EXPECT_FALSE(place_blocks(16, zones, {}));
+    EXPECT_TRUE(place_blocks(16, zones, {.max_tasks_per_processor = 0}));
+}
+
+/// Two groups of five, each a tight four and a fifth that talks to its four with `outer` bytes a pair.
+TaskGraph two_fives(double outer) {
+    std::vector<TaskEdge> edges;
+    for (const TaskIndex base : {0, 5}) {
+        for (TaskIndex u = base; u < base + 5; ++u) {
+            for (TaskIndex v = u + 1; v < base + 5; ++v) edges.push_back({u, v, v == base + 4 ? outer : 1e9, 1});
+        }
+    }
+    edges.push_back({0, 5, 1, 1});
+    return *TaskGraph::make(std::vector<double>(10, 1.0), edges);
+}
+
+// Zones of 6 and 4 processors [Prabhakar2003, section 5.4.3]: groups of five leave one processor idle in one zone and
+// oversubscribe the other; one level down, six and four tasks balance, at the price of traffic between the zones.
+TEST(Granularity, DescendsWhereTheGainInNodeOccupancyOutweighsTheLinks) {
+    const ResourceGraph resources = test::flat_zones({6, 4}, {1e-3, 1e8});
+    const ZonePlan plan = planned(two_fives(/*outer=*/1e5), resources, {.max_tasks_per_processor = 0});
+    EXPECT_EQ(std::ranges::count(plan.zone_of_task, 0), 6);
+    EXPECT_GT(plan.clusters.size(), 2U);
+    EXPECT_DOUBLE_EQ(plan.node_occupancy, 1);
+    EXPECT_GT(plan.edge_occupancy, 0);
+}
+
+TEST(Granularity, StaysCoarseWhereTheLinksOutweighTheGain) {
+    const ResourceGraph resources = test::flat_zones({6, 4}, {1e-3, 1e8});
+    const TaskGraph graph = two_fives(/*outer=*/5e8);
+    const ZonePlan plan = planned(graph, resources, {.max_tasks_per_processor = 0});
+    EXPECT_LE(inter_zone_bytes(graph, plan.zone_of_task), 1);
+    EXPECT_LE(plan.clusters.size(), 2U);
+    EXPECT_DOUBLE_EQ(plan.node_occupancy, 2);
+}
+
+TEST(Granularity, DescendsWhereCoarseClustersDoNotFit) {
+    const ResourceGraph resources = test::flat_zones({6, 4}, {1e-3, 1e8});
+    const ZonePlan plan = planned(two_fives(/*outer=*/5e8), resources);
+    EXPECT_EQ(std::ranges::count(plan.zone_of_task, 0), 6);
+    const std::set<std::int32_t> zones_of_a_four(plan.zone_of_task.begin(), plan.zone_of_task.begin() + 4);
+    EXPECT_EQ(zones_of_a_four.size(), 1U);
+}
+
+TEST(MapClustersToZones, PlanIsConsistent) {
+    const TaskGraph graph = test::planted_clusters({.tasks = 40, .clusters = 5}, 3);
+    const ZonePlan plan = planned(graph, test::flat_zones({10, 20, 12}, kWan));
+    ASSERT_EQ(plan.clusters.size(), plan.zone_of_cluster.size());
+    std::set<TaskIndex> seen;
+    for (std::size_t c = 0; c < plan.clusters.size(); ++c) {
+        for (const TaskIndex task : plan.clusters[c]) {
+            EXPECT_TRUE(seen.insert(task).second);
+            EXPECT_EQ(plan.zone_of_task[static_cast<std::size_t>(task)], plan.zone_of_cluster[c]);
+        }
+    }
+    EXPECT_EQ(seen.size(), 40U);
+}
+
+TEST(MapClustersToZones, LeavesZonesWithoutProcessorsEmpty) {
+    const TaskGraph graph = test::isolated(4);
+    std::vector<ZoneAggregate> zones = aggregate_zones(test::flat_zones({4, 4}, kWan));
+    zones[0].processors = 0;
+    zones[0].speed_sum = zones[0].speed_mean = 0;
+    const std::vector<Link> between(4, kWan);
+    for (const int limit : {0, 1}) {
+        const auto plan =
+            map_clusters_to_zones(graph, make_cluster_tree(graph), zones, between, {.max_tasks_per_processor = limit});
+        EXPECT_THAT(plan->zone_of_task, Each(1));
+    }
+}
+
+TEST(MapClustersToZones, VarianceWarnsOfASlowProcessorInUse) {
+    // Equal sums; in zone a every fourth processor is slow and, with one task each, the slowest decides.
+    const ResourceGraph resources =
+        *ResourceGraph::make({{"a", {{"fast", 3, 1.25}, {"slow", 1, 0.25}}}, {"b", {{"even", 4, 1.0}}}}, {});
+    EXPECT_THAT(planned(test::isolated(4), resources).zone_of_task, Each(1));
+}
+
+TEST(MapClustersToZones, RefusesWhenSlotsAreShort) {
+    const TaskGraph graph = test::isolated(4);
+    const auto zones = aggregate_zones(test::flat_zones({2, 1}, kWan));
+    EXPECT_FALSE(map_clusters_to_zones(graph, make_cluster_tree(graph), zones, std::vector<Link>(4, kWan), {}));
+    EXPECT_FALSE(map_clusters_to_zones(graph, make_cluster_tree(graph), {}, {}, {}));
+}
+
+}  // namespace
+}  // namespace zbs

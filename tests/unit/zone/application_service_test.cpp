@@ -1,0 +1,226 @@
+#include <gtest/gtest.h>
+
+#include "tests/support/federation_world.hpp"
+
+namespace zbs::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct ApplicationServiceTest : testing::Test {
+    FederationWorld world{{4, 4, 4}};
+
+    ApplicationId submit(int ranks) {
+        const ApplicationRequest request = world.request(ranks);
+        EXPECT_TRUE(world.node("a").applications->submit(world.user(), request));
+        return request.id;
+    }
+    void run_for(Duration runtime, int exit_code = 0) {
+        for (const char* zone : {"a", "b", "c"}) world.node(zone).executor->script("", {.runtime = runtime, .exit_code = exit_code});
+    }
+    void expect_nothing_left() {
+        EXPECT_EQ(world.held(), 0);
+        EXPECT_EQ(world.running_steps(), 0);
+    }
+};
+
+TEST_F(ApplicationServiceTest, RunsOverThreeZonesToItsEnd) {
+    run_for(10s);
+    const ApplicationId id = submit(9);
+    world.run(2s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kRunning);
+    EXPECT_EQ(world.held(), 9);
+    world.run(30s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+    EXPECT_EQ(world.status(id).exit_code, 0);
+    expect_nothing_left();
+    std::vector<ApplicationState> seen;
+    for (const StateChange& change : world.status(id).history) seen.push_back(change.state);
+    using enum ApplicationState;
+    EXPECT_EQ(seen, (std::vector{kAccepted, kPlanned, kHeld, kCommitted, kLaunching, kRunning, kCompleted}));
+}
+
+TEST_F(ApplicationServiceTest, SameIdSameAnswerOtherBodyRefused) {
+    const ApplicationRequest request = world.request(2);
+    ApplicationService& home = *world.node("a").applications;
+    ASSERT_TRUE(home.submit(world.user(), request));
+    world.run(1s);
+    EXPECT_TRUE(home.submit(world.user(), request));
+    EXPECT_EQ(home.list(world.user()).size(), 1U);
+    ApplicationRequest other = request;
+    other.ranks = 3;
+    EXPECT_EQ(home.submit(world.user(), other).error().code, ErrorCode::kIdReused);
+    EXPECT_EQ(home.submit({CallerKind::kUser, "org-a", "bob"}, request).error().code, ErrorCode::kIdReused);
+}
+
+TEST_F(ApplicationServiceTest, OthersSeeNothing) {
+    const ApplicationId id = submit(1);
+    ApplicationService& home = *world.node("a").applications;
+    const Caller bob{CallerKind::kUser, "org-a", "bob"};
+    EXPECT_EQ(home.find(bob, id).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(home.cancel(bob, id).error().code, ErrorCode::kNotFound);
+    EXPECT_TRUE(home.list(bob).empty());
+    EXPECT_EQ(home.submit({CallerKind::kUser, "org-b", "eve"}, world.request(1)).error().code, ErrorCode::kDenied);
+}
+
+TEST_F(ApplicationServiceTest, ZoneThatDiesWhileHeldIsPlannedAround) {
+    run_for(5s);
+    world.on_message = [&](const std::string&, const std::string& to, const char* what) {
+        if (what == std::string("commit") && to == "b") world.crash("b");
+    };
+    const ApplicationId id = submit(8);
+    world.run(60s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+    for (const ApplicationPart& part : world.status(id).parts) EXPECT_NE(part.zone, "b");
+    EXPECT_EQ(world.status(id).plan->round, 2);
+    EXPECT_EQ(world.status(id).releasing.size(), 1U);  // still owed to b, which is away
+    world.on_message = nullptr;
+    world.restart("b");
+    world.run(60s);
+    EXPECT_TRUE(world.status(id).releasing.empty());
+    expect_nothing_left();
+}
+
+TEST_F(ApplicationServiceTest, ZoneThatDiesAndIsNeededIsWaitedFor) {
+    run_for(5s);
+    const ApplicationId id = submit(12);
+    world.on_message = [&](const std::string&, const std::string& to, const char* what) {
+        if (what == std::string("commit") && to == "c") world.crash("c");
+    };
+    world.run(20s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kAccepted);
+    EXPECT_NE(world.status(id).reason.find("waiting for processors"), std::string::npos) << world.status(id).reason;
+    EXPECT_EQ(world.held(), 0);
+    world.on_message = nullptr;
+    world.restart("c");
+    world.run(60s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+    expect_nothing_left();
+}
+
+TEST_F(ApplicationServiceTest, SilenceDoesNotKillWhatRuns) {
+    run_for(120s);
+    const ApplicationId id = submit(12);
+    world.run(3s);
+    ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
+    world.cut = {{"a", "b"}, {"b", "a"}};
+    world.run(60s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kRunning);
+    EXPECT_EQ(world.node("b").executor->running(), 1);
+    world.cut.clear();
+    world.run(100s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+    expect_nothing_left();
+}
+
+TEST_F(ApplicationServiceTest, LostProxyStopsAllWithinFiveSeconds) {
+    const ApplicationId id = submit(12);
+    world.run(3s);
+    ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
+    for (const auto& [operation, step] : world.node("b").executor->steps()) world.node("b").executor->end(operation, 137, "killed");
+    world.run(5s);
+    EXPECT_EQ(world.running_steps(), 0);
+    world.run(10s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
+    EXPECT_NE(world.status(id).reason.find("zone b"), std::string::npos) << world.status(id).reason;
+    expect_nothing_left();
+}
+
+TEST_F(ApplicationServiceTest, ZoneThatCannotStartStopsAll) {
+    world.node("c").executor->script("run-", {.refusal = "cannot run the proxy"});
+    const ApplicationId id = submit(12);
+    world.run(10s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
+    EXPECT_EQ(world.status(id).exit_code, 1);
+    EXPECT_NE(world.status(id).reason.find("cannot run the proxy"), std::string::npos) << world.status(id).reason;
+    expect_nothing_left();
+}
+
+TEST_F(ApplicationServiceTest, CancelAtEveryMomentLeavesNothing) {
+    for (int ms = 0; ms < 400; ms += 3) {
+        SCOPED_TRACE(ms);
+        const ApplicationId id = submit(10);
+        world.run(Duration{ms * 1'000});
+        ASSERT_TRUE(world.node("a").applications->cancel(world.user(), id));
+        world.run(20s);
+        EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
+        expect_nothing_left();
+    }
+}
+
+TEST_F(ApplicationServiceTest, HomeCrashAtEveryMomentEndsWellAndRunsOnce) {
+    run_for(3s);
+    for (int ms = 0; ms < 400; ms += 3) {
+        SCOPED_TRACE(ms);
+        const ApplicationId id = submit(10);
+        world.run(Duration{ms * 1'000});
+        world.crash("a");
+        world.run(1s);
+        world.restart("a");
+        world.run(90s);
+        EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << world.status(id).reason;
+        expect_nothing_left();
+    }
+    int launchers = 0;
+    for (const auto& [operation, step] : world.node("a").executor->steps()) launchers += operation.starts_with("mpi-");
+    EXPECT_EQ(launchers, 134);  // one for each application, never two
+}
+
+TEST_F(ApplicationServiceTest, NoOutcomeOfLostMessagesHoldsForEver) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+        SCOPED_TRACE(seed);
+        FederationWorld rough{{4, 4, 4}};
+        rough.rng = Rng(seed);
+        rough.loss = 0.15;
+        for (const char* zone : {"a", "b", "c"}) rough.node(zone).executor->script("", {.runtime = 5s});
+        const ApplicationRequest request = rough.request(10);
+        ASSERT_TRUE(rough.node("a").applications->submit(rough.user(), request));
+        rough.run(600s);
+        const ApplicationStatus status = rough.status(request.id);
+        EXPECT_TRUE(is_final(status.state)) << to_string(status.state) << ": " << status.reason;
+        rough.loss = 0;
+        rough.run(120s);
+        EXPECT_EQ(rough.held(), 0);
+        EXPECT_EQ(rough.running_steps(), 0);
+    }
+}
+
+TEST_F(ApplicationServiceTest, TwoHomesThatTakeFromEachOtherBothEnd) {
+    world.node("a").config.accept = {"org-a", "org-b"};
+    world.node("b").config.accept = {"org-a", "org-b"};
+    world.node("c").config.accept = {"org-a", "org-b"};
+    world.run(40s);  // b is accepted by now
+    run_for(5s);
+    const ApplicationId first = submit(12);
+    ApplicationRequest request = world.request(12);
+    const Caller bob{CallerKind::kUser, "org-b", "bob"};
+    ASSERT_TRUE(world.node("b").applications->submit(bob, request));
+    world.run(120s);
+    EXPECT_EQ(world.status(first).state, ApplicationState::kCompleted) << world.status(first).reason;
+    const auto second = world.node("b").applications->find(bob, request.id);
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->status.state, ApplicationState::kCompleted) << second->status.reason;
+    expect_nothing_left();
+}
+
+TEST_F(ApplicationServiceTest, TooLargeForAllZonesIsRejectedWithBothNumbers) {
+    const ApplicationId id = submit(13);
+    world.run(2s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kRejected);
+    EXPECT_NE(world.status(id).reason.find("13"), std::string::npos);
+    EXPECT_NE(world.status(id).reason.find("12"), std::string::npos);
+}
+
+TEST_F(ApplicationServiceTest, DryRunChangesNothing) {
+    std::optional<ApplicationPlan> plan;
+    const int writes = world.node("a").store.writes + world.node("b").store.writes;
+    world.node("a").applications->dry_run(world.user(), world.request(10), [&](const Result<ApplicationPlan>& made) { plan = *made; });
+    world.run(2s);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(plan->zone_of_rank.size(), 10U);
+    EXPECT_EQ(world.node("a").store.writes + world.node("b").store.writes, writes);
+    EXPECT_EQ(world.held(), 0);
+}
+
+}  // namespace
+}  // namespace zbs::test

@@ -1,0 +1,63 @@
+#include "services/zone_scheduler/domain/mpich.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zbs::mpich {
+namespace {
+
+// As MPICH 4.0.2 prints it.
+constexpr const char* kOutput =
+    "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:33099 --rmk user --launcher manual --demux poll --iface lo --pgid 0 --retries 10 "
+    "--usize -2 --pmi-port 0 --gpus-per-proc -2 --proxy-id 0 \n"
+    "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:33099 --rmk user --launcher manual --demux poll --iface lo --pgid 0 --retries 10 "
+    "--usize -2 --pmi-port 0 --gpus-per-proc -2 --proxy-id 1 \n"
+    "HYDRA_LAUNCH_END\n";
+
+TEST(ReadLaunchLines, OptionsAndNumberOfProxies) {
+    const auto lines = read_launch_lines(kOutput);
+    ASSERT_TRUE(lines) << lines.error();
+    EXPECT_TRUE(lines->done);
+    EXPECT_EQ(lines->proxies, 2);
+    EXPECT_EQ(lines->options.front(), (std::pair<std::string, std::string>{"control-port", "127.0.0.1:33099"}));
+    EXPECT_EQ(lines->options.size(), 10U);
+}
+
+TEST(ReadLaunchLines, IsNotDoneAtAnyCutOfTheText) {
+    const std::string text = kOutput;
+    for (std::size_t cut = 0; cut < text.size(); ++cut) {
+        const auto lines = read_launch_lines(std::string_view(text).substr(0, cut));
+        ASSERT_TRUE(lines) << "cut at " << cut << ": " << lines.error();
+        EXPECT_FALSE(lines->done) << "cut at " << cut;
+    }
+}
+
+TEST(ReadLaunchLines, RefusesWhatIsNoKnownOption) {
+    EXPECT_FALSE(read_launch_lines("HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --launcher-exec /bin/sh --proxy-id 0 \n"));
+    EXPECT_FALSE(read_launch_lines("HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --launcher ssh --proxy-id 0 \n"));
+}
+
+TEST(ProxyArgv, IsRebuiltFromKnownOptionsOnly) {
+    const auto argv = proxy_argv("/opt/proxy", {{"control-port", "10.0.0.1:5"}, {"pgid", "0"}}, 3);
+    ASSERT_TRUE(argv);
+    EXPECT_EQ(*argv, (std::vector<std::string>{"/opt/proxy", "--control-port", "10.0.0.1:5", "--pgid", "0", "--proxy-id", "3"}));
+    EXPECT_FALSE(proxy_argv("/opt/proxy", {{"launcher-exec", "/bin/sh"}}, 0));
+    EXPECT_FALSE(proxy_argv("/opt/proxy", {{"control-port", "h:1; rm -rf"}}, 0));
+    EXPECT_FALSE(proxy_argv("/opt/proxy", {{"launcher", "ssh"}}, 0));
+    EXPECT_FALSE(proxy_argv("/opt/proxy", {{"iface", ""}}, 0));
+}
+
+TEST(PlanProxies, OnePerRunOfConsecutiveRanksOnOneMachine) {
+    const auto proxies = plan_proxies({{"a", "m0"}, {"a", "m0"}, {"b", "m0"}, {"a", "m0"}, {"a", "m1"}});
+    EXPECT_EQ(proxies, (std::vector<ProxyPlan>{{0, "a", "m0", 0, 2}, {1, "b", "m0", 2, 3}, {2, "a", "m0", 3, 4}, {3, "a", "m1", 4, 5}}));
+    EXPECT_EQ(host_file(proxies), "a.m0:2\nb.m0:1\na.m0:1\na.m1:1\n");
+}
+
+TEST(ReadFatalSignal, OnlyFromTheReport) {
+    EXPECT_EQ(read_fatal_signal("x\nYOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"), 9);
+    EXPECT_EQ(read_fatal_signal("=   EXIT CODE: 9\n"), 0);
+    EXPECT_EQ(read_fatal_signal("the program says (signal 9)\n"), 0);
+    EXPECT_EQ(read_fatal_signal("YOUR APPLICATION TERMINATED WITH THE EXIT STRING: odd (signal x)\n"), 0);
+}
+
+}  // namespace
+}  // namespace zbs::mpich

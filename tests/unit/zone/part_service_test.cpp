@@ -1,0 +1,232 @@
+#include "services/zone_scheduler/domain/part_service.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_executor.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_clock.hpp"
+
+namespace zbs::test {
+namespace {
+
+class PartServiceTest : public testing::Test {
+  protected:
+    PartServiceTest() {
+        config.zone = {"b", {{"m0", 2, 1.0}, {"m1", 2, 2.0}}};
+        config.organisation = "org-b";
+        config.contact = "operator";
+        config.accept = {"org-a"};
+        start();
+    }
+    void start() {
+        executor_life = std::make_unique<VirtualClockGate>(clock);
+        parts = std::make_unique<PartService>(config, *executor_life, store, executor, log, [](std::string_view) -> Result<ApplicationModel> { return Error{}; });
+        ASSERT_TRUE(parts->resume());
+    }
+    /// Like kill -9 and a new start on the same store and the same live steps.
+    void restart() {
+        executor_life->alive = false;
+        dead.push_back(std::move(parts));
+        dead_gates.push_back(std::move(executor_life));
+        start();
+    }
+    PartRequest request(int ranks) {
+        PartRequest r{.id = PartId{ids.fresh()}, .application = ApplicationId{ids.fresh()}, .user = {CallerKind::kUser, "org-a", "ana"}, .home = "a"};
+        for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
+        r.graph = *TaskGraph::make(std::vector<double>(static_cast<std::size_t>(ranks), 1.0), {});
+        r.walltime = std::chrono::minutes{5};
+        return r;
+    }
+    LaunchRequest launch(const PartStatus& held) {
+        return {.token = held.token, .operation = "run-1", .options = {{"control-port", "127.0.0.1:9"}}, .proxies = {{0, held.assignment[0].machine}}};
+    }
+
+    /// Clock whose timers stop with the life of the service.
+    struct VirtualClockGate : Clock {
+        explicit VirtualClockGate(VirtualClock& c) : clock(c) {}
+        Time now() const override { return clock.now(); }
+        Duration steady_now() const override { return clock.steady_now(); }
+        TimerId after(Duration delay, std::function<void()> wake) override {
+            return clock.after(delay, [this, wake = std::move(wake)] {
+                if (alive) wake();
+            });
+        }
+        void cancel(TimerId timer) override { clock.cancel(timer); }
+        VirtualClock& clock;
+        bool alive = true;
+    };
+
+    const Caller home{CallerKind::kZone, "org-a", "a"};
+    ZoneConfig config;
+    VirtualClock clock;
+    CountingIds ids;
+    MemoryZoneStore store;
+    FakeExecutor executor{clock};
+    SilentLog log;
+    std::unique_ptr<VirtualClockGate> executor_life;
+    std::unique_ptr<PartService> parts;
+    std::vector<std::unique_ptr<PartService>> dead;
+    std::vector<std::unique_ptr<VirtualClockGate>> dead_gates;
+};
+
+TEST_F(PartServiceTest, CapacityIsOneAggregate) {
+    const auto c = parts->capacity(home, {.user = {CallerKind::kUser, "org-a", "ana"}, .processors = 4, .zones = {"a", "b"}});
+    ASSERT_TRUE(c) << c.error();
+    EXPECT_EQ(c->processors, 4);
+    EXPECT_EQ(c->speed_sum, 6);
+    EXPECT_EQ(c->speed_mean, 1.5);
+    EXPECT_EQ(c->speed_variance, 0.25);
+    EXPECT_EQ(c->largest_machine, 2);
+    EXPECT_EQ(c->links.size(), 1U);  // to a, not to itself
+}
+
+TEST_F(PartServiceTest, OnlyAcceptedZonesForTheirOwnUsers) {
+    const CapacityRequest mine{.user = {CallerKind::kUser, "org-a", "ana"}};
+    EXPECT_EQ(parts->capacity({CallerKind::kZone, "org-x", "x"}, mine).error().code, ErrorCode::kDenied);
+    EXPECT_EQ(parts->capacity({CallerKind::kUser, "org-a", "ana"}, mine).error().code, ErrorCode::kUnauthenticated);
+    EXPECT_EQ(parts->capacity(home, {.user = {CallerKind::kUser, "org-c", "eve"}}).error().code, ErrorCode::kDenied);
+    EXPECT_TRUE(parts->capacity({CallerKind::kZone, "org-b", "b2"}, {.user = {CallerKind::kUser, "org-b", "bo"}}));
+}
+
+TEST_F(PartServiceTest, HoldIsIdempotentAndNeverPromisesTwice) {
+    const PartRequest first = request(3);
+    const auto held = parts->hold(home, first);
+    ASSERT_TRUE(held) << held.error();
+    EXPECT_EQ(parts->hold(home, first)->token, held->token);
+    EXPECT_EQ(parts->free_processors(), 1);
+    PartRequest other = first;
+    other.seed = 99;
+    EXPECT_EQ(parts->hold(home, other).error().code, ErrorCode::kIdReused);
+    EXPECT_EQ(parts->hold(home, request(2)).error().code, ErrorCode::kRejected);
+    const auto last = parts->hold(home, request(1));
+    ASSERT_TRUE(last);
+    EXPECT_GT(last->token, held->token);
+    EXPECT_EQ(parts->free_processors(), 0);
+}
+
+TEST_F(PartServiceTest, UncommittedHoldExpiresAndItsTokenIsWorthless) {
+    const auto held = parts->hold(home, request(4));
+    clock.advance(config.hold_ttl - std::chrono::seconds{1});
+    EXPECT_EQ(parts->free_processors(), 0);
+    clock.advance(std::chrono::seconds{2});
+    EXPECT_EQ(parts->free_processors(), 4);
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kExpired);
+    EXPECT_EQ(parts->commit(home, held->id, held->token).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(parts->launch(home, held->id, launch(*held)).error().code, ErrorCode::kConflict);
+}
+
+TEST_F(PartServiceTest, TimeWhileDownCountsAgainstNobody) {
+    const auto held = parts->hold(home, request(4));
+    clock.advance(config.hold_ttl - std::chrono::seconds{1});
+    restart();
+    clock.advance(config.hold_ttl - std::chrono::seconds{1});
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kHeld);
+    EXPECT_EQ(parts->free_processors(), 0);
+    clock.advance(std::chrono::seconds{2});
+    EXPECT_EQ(parts->free_processors(), 4);
+}
+
+TEST_F(PartServiceTest, StaleTokenAndForeignCallerDoNothing) {
+    const auto held = parts->hold(home, request(2));
+    EXPECT_EQ(parts->commit(home, held->id, held->token + 1).error().code, ErrorCode::kConflict);
+    const Caller stranger{CallerKind::kZone, "org-b", "b2"};
+    EXPECT_EQ(parts->commit(stranger, held->id, held->token).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(parts->release(stranger, held->id, "").error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kHeld);
+}
+
+TEST_F(PartServiceTest, CommittedPartThatNobodyLaunchesIsGivenBack) {
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    clock.advance(config.hold_ttl - std::chrono::seconds{1});
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kCommitted);
+    clock.advance(config.launch_window);
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kReleased);
+    EXPECT_EQ(parts->launch(home, held->id, launch(*held)).error().code, ErrorCode::kConflict);
+}
+
+TEST_F(PartServiceTest, RunningPartIsFoundAgainAfterACrash) {
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    ASSERT_TRUE(parts->launch(home, held->id, launch(*held)));
+    EXPECT_EQ(executor.running(), 1);
+    restart();
+    ASSERT_TRUE(parts->launch(home, held->id, launch(*held)));  // asked again: nothing starts twice
+    EXPECT_EQ(executor.steps().size(), 1U);
+    clock.advance(std::chrono::minutes{2});                      // home is silent: that kills nothing
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kRunning);
+    executor.end("run-1-p0", 0);
+    clock.advance(std::chrono::seconds{1});
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kCompleted);
+    EXPECT_EQ(parts->free_processors(), 4);
+}
+
+TEST_F(PartServiceTest, CrashBetweenIntentAndStartLeavesNothingStuck) {
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    PartRecord record = store.load_parts()->at(0);   // the intent was stored, the step never started
+    record.status.state = PartState::kRunning;
+    record.operation = "run-1";
+    record.proxies = {0};
+    ASSERT_TRUE(store.save(record));
+    restart();
+    clock.advance(std::chrono::seconds{1});
+    EXPECT_TRUE(is_final(parts->status(home, held->id)->state));
+    EXPECT_EQ(parts->free_processors(), 4);
+}
+
+TEST_F(PartServiceTest, ReleaseOfARunningPartFreesNothingBeforeTheProcessesAreGone) {
+    executor.script("run-", {.stop_takes = std::chrono::seconds{1}});
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    ASSERT_TRUE(parts->launch(home, held->id, launch(*held)));
+    EXPECT_EQ(parts->release(home, held->id, "")->state, PartState::kRunning);
+    EXPECT_EQ(parts->free_processors(), 2);
+    clock.advance(std::chrono::seconds{2});
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kReleased);
+    EXPECT_EQ(parts->free_processors(), 4);
+}
+
+TEST_F(PartServiceTest, FailedStartStopsTheRestAndSaysWhy) {
+    executor.script("run-1-p1", {.refusal = "no such program"});
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    LaunchRequest both = launch(*held);
+    both.proxies.push_back({1, held->assignment[0].machine});
+    const auto answer = parts->launch(home, held->id, both);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->state, PartState::kFailed);
+    EXPECT_NE(answer->reason.find("no such program"), std::string::npos);
+    clock.advance(std::chrono::seconds{3});
+    EXPECT_EQ(executor.running(), 0);
+    EXPECT_EQ(parts->free_processors(), 4);
+}
+
+TEST_F(PartServiceTest, LaunchRefusesMachinesAndOptionsThatAreNotItsOwn) {
+    const auto held = parts->hold(home, request(1));
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    LaunchRequest odd = launch(*held);
+    odd.proxies[0].machine = "m9";
+    EXPECT_EQ(parts->launch(home, held->id, odd).error().code, ErrorCode::kInvalidArgument);
+    odd = launch(*held);
+    odd.options.emplace_back("launcher-exec", "/bin/sh");
+    EXPECT_EQ(parts->launch(home, held->id, odd).error().code, ErrorCode::kInvalidArgument);
+    EXPECT_TRUE(executor.steps().empty());
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kCommitted);
+}
+
+TEST_F(PartServiceTest, StoreThatFailsMeansNothingHappened) {
+    store.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
+    EXPECT_EQ(parts->hold(home, request(2)).error().message, "disk full");
+    EXPECT_EQ(parts->free_processors(), 4);
+    store.fault.reset();
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    store.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
+    EXPECT_FALSE(parts->launch(home, held->id, launch(*held)));
+    EXPECT_TRUE(executor.steps().empty());
+}
+
+}  // namespace
+}  // namespace zbs::test

@@ -1,0 +1,98 @@
+#include "services/zone_scheduler/domain/planner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace zbs {
+namespace {
+
+Offer offer(const std::string& zone, int free, int total = -1) {
+    Capacity c{.zone = zone, .processors = free, .total_processors = total < 0 ? free : total, .speed_sum = 1.0 * free, .speed_mean = 1, .largest_machine = free};
+    return {zone, c, {}, false};
+}
+
+ApplicationRequest request(int ranks, const std::string& mapper = "hier") {
+    return {.ranks = ranks, .argv = {"/bin/app"}, .directory = "/", .mapper = mapper};
+}
+
+/// Two teams of three, interleaved: {0,2,4} and {1,3,5} talk a lot, everything else little.
+ApplicationModel two_teams() {
+    std::vector<TaskEdge> edges;
+    for (TaskIndex u = 0; u < 6; ++u) {
+        for (TaskIndex v = u + 1; v < 6; ++v) edges.push_back({u, v, u % 2 == v % 2 ? 1e7 : 1e3, u % 2 == v % 2 ? 1000.0 : 10.0});
+    }
+    return {"/bin/app", true, *TaskGraph::make(std::vector<double>(6, 0.01), std::move(edges))};
+}
+
+TEST(MakePlan, WithoutAProfileBlocksInAsFewZonesAsPossible) {
+    const Offer offers[] = {offer("a", 2), offer("b", 4), offer("c", 4)};
+    const auto plan = make_plan(request(4), {}, "none", offers);
+    ASSERT_TRUE(plan) << plan.error();
+    EXPECT_EQ(std::count(plan->zone_of_rank.begin(), plan->zone_of_rank.end(), plan->zone_of_rank[0]), 4);
+    EXPECT_FALSE(plan->crossing_bytes.has_value());
+}
+
+TEST(MakePlan, KeepsTeamsTogetherAndTellsTheBaselines) {
+    const Offer offers[] = {offer("a", 3), offer("b", 3)};
+    const auto plan = make_plan(request(6), two_teams(), "request", offers);
+    ASSERT_TRUE(plan) << plan.error();
+    for (const TaskIndex rank : {2, 4}) EXPECT_EQ(plan->zone_of_rank[static_cast<std::size_t>(rank)], plan->zone_of_rank[0]);
+    for (const TaskIndex rank : {3, 5}) EXPECT_EQ(plan->zone_of_rank[static_cast<std::size_t>(rank)], plan->zone_of_rank[1]);
+    EXPECT_EQ(plan->crossing_bytes, 9e3);                      // nine pairs between the teams
+    EXPECT_EQ(plan->crossing_bytes_round_robin, 9e3);          // dealt one by one: by chance the teams
+    EXPECT_EQ(plan->crossing_bytes_block, 4 * 1e7 + 5 * 1e3);  // {0,1,2} and {3,4,5}: four team pairs cross
+}
+
+TEST(MakePlan, EveryRankOnceAndNoZoneOverItsOffer) {
+    for (const char* mapper : {"hier", "block", "round_robin", "random"}) {
+        SCOPED_TRACE(mapper);
+        const Offer offers[] = {offer("a", 1), offer("b", 4), offer("c", 2)};
+        const auto plan = make_plan(request(6, mapper), two_teams(), "request", offers);
+        ASSERT_TRUE(plan) << plan.error();
+        ASSERT_EQ(plan->zone_of_rank.size(), 6U);
+        for (const auto& [zone, free] : {std::pair<const char*, long>{"a", 1}, {"b", 4}, {"c", 2}}) {
+            EXPECT_LE(std::count(plan->zone_of_rank.begin(), plan->zone_of_rank.end(), zone), free);
+        }
+        std::vector<TaskIndex> all;
+        for (const auto& cluster : plan->clusters) all.insert(all.end(), cluster.begin(), cluster.end());
+        std::sort(all.begin(), all.end());
+        EXPECT_EQ(all, (std::vector<TaskIndex>{0, 1, 2, 3, 4, 5}));
+        EXPECT_EQ(make_plan(request(6, mapper), two_teams(), "request", offers)->zone_of_rank, plan->zone_of_rank);
+    }
+}
+
+TEST(MakePlan, NeverAndNotNowAreTwoAnswers) {
+    const Offer small[] = {offer("a", 2), offer("b", 2)};
+    EXPECT_EQ(make_plan(request(5), {}, "none", small).error().code, ErrorCode::kRejected);
+    const Offer busy[] = {offer("a", 2), offer("b", 0, 4)};
+    const auto later = make_plan(request(5), {}, "none", busy);
+    EXPECT_EQ(later.error().code, ErrorCode::kUnavailable);
+    EXPECT_NE(later.error().message.find("2 of 5"), std::string::npos);
+    const Offer silent[] = {offer("a", 2), {"b", {}, "did not answer", true}};
+    EXPECT_EQ(make_plan(request(5), {}, "none", silent).error().code, ErrorCode::kUnavailable);
+    const Offer refused[] = {offer("a", 2), {"b", {}, "organisation is not accepted", false}};
+    const auto never = make_plan(request(5), {}, "none", refused);
+    EXPECT_EQ(never.error().code, ErrorCode::kRejected);
+    EXPECT_NE(never.error().message.find("not accepted"), std::string::npos);
+}
+
+TEST(MakePart, HoldsInnerEdgesAndSumsTheRestByZone) {
+    Application application;
+    application.request = request(6);
+    application.status.plan = ApplicationPlan{};
+    application.status.plan->zone_of_rank = {"a", "b", "a", "b", "c", "c"};
+    ApplicationPart part;
+    part.zone = "a";
+    part.ranks = {0, 2};
+    const PartRequest made = make_part(application, two_teams(), part, "home");
+    ASSERT_EQ(made.graph.edge_count(), 1U);
+    EXPECT_EQ(made.graph.edges()[0].bytes, 1e7);
+    ASSERT_EQ(made.outside.size(), 2U);
+    EXPECT_EQ(made.outside[0].zone, "b");
+    EXPECT_EQ(made.outside[0].bytes, 4e3);          // 0-1, 0-3, 2-1, 2-3
+    EXPECT_EQ(made.outside[1].bytes, 2e7 + 2e3);    // 0-4, 2-4 in the team; 0-5, 2-5 not
+}
+
+}  // namespace
+}  // namespace zbs
