@@ -120,7 +120,7 @@ Result<ApplicationRequest> decode_application_request(const Json& json) {
 Json encode(const ApplicationPlan& plan) {
     Json zones = Json::array();
     for (const ZoneVerdict& v : plan.zones) {
-        zones.push_back({{"zone", v.zone}, {"processors", v.processors}, {"ranks", v.ranks}, {"reason", v.reason}});
+        zones.push_back({{"zone", v.zone}, {"processors", v.processors}, {"ranks", v.ranks}, {"reason", bounded(v.reason, JsonReader::kMaxText)}});
     }
     Json json = {{"profile", plan.profile},
                  {"clusters", plan.clusters},

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <set>
 
+#include "algorithms/base/utf8.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::codec {
@@ -111,6 +112,14 @@ Result<Json> parse(std::string_view text) {
 }
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string bounded(std::string text, std::size_t max_bytes) {
+    if (!is_utf8(text)) text = Json::parse(dump(Json(text))).get<std::string>();
+    if (text.size() <= max_bytes) return text;
+    while (max_bytes > 0 && (static_cast<unsigned char>(text[max_bytes]) & 0xc0) == 0x80) --max_bytes;
+    text.resize(max_bytes);
+    return text;
+}
 
 std::string pointer_step(std::string_view key) {
     std::string step;

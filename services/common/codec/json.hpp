@@ -17,6 +17,10 @@ using Json = nlohmann::json;
 /// value. The error says where: line and column of the fault, or the JSON pointer of a duplicate key.
 Result<Json> parse(std::string_view text);
 
+/// At most `max_bytes` of `text` as UTF-8, cut between characters; what is no UTF-8 becomes U+FFFD. For texts from outside
+/// that go into a message whose reader has a limit: what is written must be readable.
+std::string bounded(std::string text, std::size_t max_bytes);
+
 /// Compact text. Invalid UTF-8 (from a program's name, say) becomes U+FFFD.
 std::string dump(const Json& json);
 
@@ -30,7 +34,8 @@ class JsonReader {
     explicit JsonReader(const Json& json, std::string pointer = {});
 
     bool has(const char* key);
-    std::string text(const char* key, std::size_t max_bytes = 4096);
+    static constexpr std::size_t kMaxText = 4096;
+    std::string text(const char* key, std::size_t max_bytes = kMaxText);
     std::string text_or(const char* key, std::string fallback, std::size_t max_bytes = 4096);
     std::int64_t integer(const char* key, std::int64_t min, std::int64_t max);
     std::int64_t integer_or(const char* key, std::int64_t fallback, std::int64_t min, std::int64_t max);

@@ -130,7 +130,7 @@ Json encode(const PartStatus& status) {
                  {"token", status.token},
                  {"expires_in_s", to_seconds(status.expires_in)},
                  {"assignment", std::move(assignment)},
-                 {"reason", status.reason},
+                 {"reason", bounded(status.reason, JsonReader::kMaxText)},
                  {"has_profile", status.has_profile}};
     if (status.exit_code) json["exit_code"] = *status.exit_code;
     return json;

@@ -83,7 +83,7 @@ Json encode(const PeeringAnswer& answer) {
     return {{"zone", answer.zone},
             {"organisation", answer.organisation},
             {"state", to_string(answer.state)},
-            {"reason", answer.reason}};
+            {"reason", bounded(answer.reason, JsonReader::kMaxText)}};
 }
 
 Result<PeeringAnswer> decode_peering_answer(const Json& json) {
@@ -99,7 +99,7 @@ Json encode(const Peer& peer) {
             {"url", peer.url},
             {"they_accept_us", to_string(peer.they_accept_us)},
             {"we_accept_them", to_string(peer.we_accept_them)},
-            {"reason", peer.reason},
+            {"reason", bounded(peer.reason, JsonReader::kMaxText)},
             {"last_heard_us", to_microseconds(peer.last_heard)}};
 }
 

@@ -1,20 +1,8 @@
 #include "services/common/http/reply.hpp"
 
-#include "algorithms/base/utf8.hpp"
-
 namespace zbs::http {
 namespace {
-
 constexpr std::size_t kMaxForeignMessage = 1024;
-
-/// The first `limit` bytes of `text`, fewer where that would cut a character.
-std::string cut(std::string text, std::size_t limit) {
-    if (text.size() <= limit) return text;
-    text.resize(limit);
-    while (!text.empty() && !is_utf8(text)) text.pop_back();
-    return text;
-}
-
 }  // namespace
 
 int status_of(ErrorCode code) {
@@ -76,7 +64,7 @@ Error read_problem(int status, std::string_view body) {
         const auto at = object.find(key);
         return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
     };
-    if (std::string detail = text(*json, "detail"); !detail.empty()) error.message = cut(std::move(detail), kMaxForeignMessage);
+    if (std::string detail = text(*json, "detail"); !detail.empty()) error.message = codec::bounded(std::move(detail), kMaxForeignMessage);
     const std::string code = text(*json, "code");
     for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
         if (code == to_string(static_cast<ErrorCode>(i))) error.code = static_cast<ErrorCode>(i);

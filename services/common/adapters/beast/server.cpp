@@ -41,6 +41,8 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     if (request.version() != 11 && request.version() != 10) return invalid("only HTTP/1.1 is spoken here");
     if (request.version() == 11 && request.count(bh::field::host) != 1) return invalid("exactly one Host header is needed");
     if (request.count(bh::field::content_length) > 1) return invalid("Content-Length is given twice");
+    const bb::string_view length = request[bh::field::content_length];  // "4, 4" would pass Beast
+    if (length.find_first_not_of("0123456789") != bb::string_view::npos) return invalid("Content-Length must be one number");
     if (request.count(bh::field::content_length) == 1 && request.count(bh::field::transfer_encoding) > 0) {
         return invalid("Content-Length and Transfer-Encoding exclude each other");
     }
@@ -115,16 +117,17 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
         parser_->body_limit(server_->options.max_body_bytes);
         idle_ = buffer_.size() == 0;
         stream_.expires_after(server_->options.header_deadline);
-        bh::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](bb::error_code fault, std::size_t) { self->on_head(fault); });
+        bh::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](bb::error_code fault, std::size_t size) { self->on_head(fault, size); });
     }
 
-    void on_head(bb::error_code fault) {
+    void on_head(bb::error_code fault, std::size_t size) {
         idle_ = false;
         if (fault == bh::error::end_of_stream || fault == bb::error::timeout || fault == asio::error::operation_aborted ||
             fault == asio::error::connection_reset || fault == asio::error::eof || fault == bh::error::partial_message) {
             return close();
         }
-        if (fault == bh::error::header_limit) {
+        // Beast's own limit stops a head that does not end, but lets one that came whole be somewhat larger.
+        if (fault == bh::error::header_limit || (!fault && size > server_->options.max_header_bytes)) {
             return write(http::problem({ErrorCode::kTooLarge, "the request head is over " + std::to_string(server_->options.max_header_bytes) + " bytes", {}}, 431), false);
         }
         if (fault == bh::error::body_limit) return refuse_body();
