@@ -170,8 +170,8 @@ class ServiceTest(unittest.TestCase):
     @classmethod
     def end(cls):
         try:
-            if cls.service is not None:
-                cls.service.stop()
+            if cls.service is not None and cls.service.stop() != 0:  # a fault of a sanitizer, for one, ends it
+                raise AssertionError(f"the service ended with {cls.service.process.returncode}: {(cls.folder / 'log').read_text()[-8000:]}")
         finally:
             shutil.rmtree(cls.folder, ignore_errors=True)
 

@@ -104,6 +104,16 @@ TEST(Json, DumpOfWhatIsNoUtf8CanBeReadBack) {
                    "b"));
 }
 
+TEST(Json, BoundedTextsAreCutBetweenCharacters) {
+    EXPECT_EQ(bounded("", 0), "");
+    EXPECT_EQ(bounded("abc", 3), "abc");
+    EXPECT_EQ(bounded("abcd", 3), "abc");
+    EXPECT_EQ(bounded("aä", 2), "a");
+    EXPECT_EQ(bounded("a😀b", 4), "a");
+    EXPECT_EQ(bounded("a😀b", 5), "a😀");
+    EXPECT_EQ(bounded("\xff\xff", 5), "\xef\xbf\xbd");
+}
+
 TEST(Json, NumbersSurviveTheWay) {
     for (const double number : {0.1, 1e-300, 1.7976931348623157e308, 123456789.123456789, 5e-324}) {
         EXPECT_EQ(parse(dump(Json(number)))->get<double>(), number);

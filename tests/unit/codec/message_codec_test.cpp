@@ -310,6 +310,23 @@ TEST(ApplicationView, NeverShowsEnvironmentOrModel) {
     EXPECT_EQ(view["parts"][0].contains("token"), false) << "the fencing token is between zones";
 }
 
+/// A reason may come from a peer, or hold what a peer said; a record that cannot be read back locks a zone out of its
+/// store.
+TEST(Reasons, OfAnyLengthAndBytesCanBeReadBack) {
+    for (const std::string& reason :
+         {std::string(100'000, 'x'), std::string(4096, '\xff'), std::string(4095, 'x') + "ä"}) {
+        PartRecord record = some_part_record();
+        record.status.reason = reason;
+        EXPECT_TRUE(decode_part_record(*parse(dump(encode(record)))));
+        ApplicationStatus status = some_application_status();
+        status.plan->zones[0].reason = reason;
+        EXPECT_TRUE(decode_application_status(*parse(dump(encode(status)))));
+        Peer peer = some_peer();
+        peer.reason = reason;
+        EXPECT_TRUE(decode_peer(*parse(dump(encode(peer)))));
+    }
+}
+
 TEST(CapacityCodec, FiguresThatContradictEachOtherAreRefused) {
     Json json = encode(some_capacity());
     json["speed_sum"] = 0;

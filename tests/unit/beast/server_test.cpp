@@ -1,0 +1,482 @@
+#include "services/common/adapters/beast/server.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "services/common/http/reply.hpp"
+
+// The real server on a loopback port, and clients that are bare sockets: what arrives is byte for byte what stands
+// here.
+
+namespace zbs::beast {
+namespace {
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr milliseconds kPatience{10'000};
+
+/// A client's end of one connection.
+class Client {
+  public:
+    explicit Client(unsigned short port) : socket_(io_) {
+        socket_.connect({asio::ip::make_address("127.0.0.1"), port});
+    }
+
+    /// False where the server has closed.
+    bool send(std::string_view text) {
+        boost::system::error_code fault;
+        asio::write(socket_, asio::buffer(text), fault);
+        return !fault;
+    }
+    /// The next whole reply, head and body as they came; what there is of it where the connection ends or nothing
+    /// comes.
+    std::string reply(milliseconds patience = kPatience) {
+        const auto end = Clock::now() + patience;
+        for (;;) {
+            if (const auto whole = take_reply()) return *whole;
+            if (!read_more(end)) return std::exchange(buffer_, {});
+        }
+    }
+    /// True once the server has closed its end and all it sent has been read.
+    bool closed(milliseconds patience = kPatience) {
+        const auto end = Clock::now() + patience;
+        while (read_more(end)) {
+        }
+        return ended_;
+    }
+    void finish() { socket_.shutdown(tcp::socket::shutdown_send); }
+
+  private:
+    std::optional<std::string> take_reply() {
+        const std::size_t head = buffer_.find("\r\n\r\n");
+        if (head == std::string::npos) return std::nullopt;
+        const std::size_t at = buffer_.find("Content-Length: ");
+        const std::size_t body = at < head ? std::stoul(buffer_.substr(at + 16)) : 0;
+        if (buffer_.size() < head + 4 + body) return std::nullopt;
+        std::string whole = buffer_.substr(0, head + 4 + body);
+        buffer_.erase(0, whole.size());
+        return whole;
+    }
+    bool read_more(Clock::time_point end) {
+        const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now()).count();
+        pollfd waiting{socket_.native_handle(), POLLIN, 0};
+        if (ended_ || left <= 0 || poll(&waiting, 1, static_cast<int>(left)) <= 0) return false;
+        char chunk[4096];
+        boost::system::error_code fault;
+        const std::size_t got = socket_.read_some(asio::buffer(chunk), fault);
+        if (fault) return ended_ = true, false;
+        buffer_.append(chunk, got);
+        return true;
+    }
+
+    asio::io_context io_;
+    tcp::socket socket_;
+    std::string buffer_;
+    bool ended_ = false;
+};
+
+/// A server with two threads that answers every call with what it was given.
+class ServerTest : public testing::Test {
+  protected:
+    ~ServerTest() override { stop(); }
+
+    void start(ServerOptions options = {}) {
+        server_.emplace(io_, options, [this](http::Call call, http::Respond respond) {
+            handle(std::move(call), std::move(respond));
+        });
+        const auto started = server_->start();
+        ASSERT_TRUE(started) << started.error();
+        work_.emplace(io_.get_executor());
+        for (int i = 0; i < 2; ++i) threads_.emplace_back([this] { io_.run(); });
+    }
+    void stop() {
+        if (threads_.empty()) return;
+        answer_held();
+        server_->drain();
+        work_.reset();
+        const auto end = Clock::now() + kPatience;
+        while (server_->connections() > 0 && Clock::now() < end) std::this_thread::yield();
+        io_.stop();
+        for (std::thread& thread : threads_) thread.join();
+        threads_.clear();
+    }
+    Client connect() { return Client(server_->port()); }
+    std::string ask(std::string_view request) {
+        Client client = connect();
+        client.send(request);
+        return client.reply();
+    }
+    bool wait_for_connections(int count) {
+        const auto end = Clock::now() + kPatience;
+        while (server_->connections() != count && Clock::now() < end) std::this_thread::yield();
+        return server_->connections() == count;
+    }
+    /// Calls of /hold get no answer before this.
+    void answer_held() {
+        std::vector<http::Respond> held;
+        {
+            const std::lock_guard lock(mutex_);
+            held.swap(held_);
+        }
+        for (const http::Respond& respond : held) respond({200, "text/plain", "late", {}});
+    }
+    bool wait_for_held(std::size_t count) {
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, kPatience, [&] { return held_.size() == count; });
+    }
+    int handled() const { return handled_; }
+
+    asio::io_context io_;  // outlives the server
+    std::optional<Server> server_;
+
+  private:
+    void handle(http::Call call, http::Respond respond) {
+        ++handled_;
+        if (call.path == "/hold") {
+            const std::lock_guard lock(mutex_);
+            held_.push_back(std::move(respond));
+            changed_.notify_all();
+            return;
+        }
+        if (call.path == "/twice") respond({200, "text/plain", "first", {}});
+        if (call.path == "/inject")
+            return respond({200, "text/plain", "", {{"X-Bad", "a\r\nX-Evil: 1"}, {"X-Good", "b"}}});
+        std::string text = call.method + " " + call.path + " [" + call.body + "] " + to_uri(call.caller);
+        for (const auto& [key, value] : call.query) text += " " + key + "=" + value;
+        respond({200, "text/plain", text, {}});
+    }
+
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
+    std::vector<std::thread> threads_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::vector<http::Respond> held_;
+    std::atomic<int> handled_{0};
+};
+
+std::string get(const std::string& target, const std::string& headers = {}) {
+    return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n";
+}
+std::string post(const std::string& body) {
+    return "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+testing::Matcher<const std::string&> HasStatus(int status) {
+    return StartsWith("HTTP/1.1 " + std::to_string(status) + " ");
+}
+
+TEST_F(ServerTest, HandsOverWhatItReads) {
+    start();
+    EXPECT_THAT(ask(get("/a%20b?x=1&y=%C3%A4", "Zbs-Identity: spiffe://alpha/user/ana\r\n")),
+                testing::AllOf(HasStatus(200), HasSubstr("GET /a b [] spiffe://alpha/user/ana x=1 y=ä")));
+    EXPECT_THAT(ask(post("body")), testing::AllOf(HasStatus(200), HasSubstr("POST /p [body] anonymous")));
+    EXPECT_THAT(
+        ask("POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"),
+        HasSubstr("[abcde]"));
+}
+
+TEST(Server, RefusesAddressesThatAreNotLoopback) {
+    asio::io_context io;
+    for (const char* address :
+         {"0.0.0.0", "::", "192.0.2.1", "10.0.0.1", "::ffff:0.0.0.0", "localhost", "", "127.0.0.1:80"}) {
+        Server server(io, {.address = address}, [](http::Call, const http::Respond&) {});
+        const auto started = server.start();
+        ASSERT_FALSE(started) << address;
+        EXPECT_EQ(started.error().code, ErrorCode::kInvalidArgument) << address;
+    }
+    Server server(io, {.address = "127.0.0.2"}, [](http::Call, const http::Respond&) {});
+    EXPECT_TRUE(server.start());
+}
+
+TEST(Server, ATakenPortIsAnError) {
+    asio::io_context io;
+    Server first(io, {}, [](http::Call, const http::Respond&) {});
+    ASSERT_TRUE(first.start());
+    Server second(io, {.port = first.port()}, [](http::Call, const http::Respond&) {});
+    const auto started = second.start();
+    ASSERT_FALSE(started);
+    EXPECT_EQ(started.error().code, ErrorCode::kUnavailable);
+    EXPECT_THAT(started.error().message, HasSubstr(std::to_string(first.port())));
+}
+
+TEST_F(ServerTest, AmbiguousFramingIsRefusedAndEndsTheConnection) {
+    start();
+    for (const std::string& request :
+         {std::string(
+              "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+          std::string(
+              "POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n"),
+          std::string("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 4\r\n\r\nabcd"),
+          std::string("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcde"),
+          std::string("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 4, 4\r\n\r\nabcd"),
+          std::string("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n"),
+          std::string("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: +4\r\n\r\nabcd"),
+          std::string("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 0x4\r\n\r\nabcd"),
+          std::string("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n"),
+          std::string("POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
+          std::string("GET /p HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
+          std::string("GET /p HTTP/1.1\r\n\r\n"),
+          std::string("GET /p HTTP/1.1\r\nHost : a\r\n\r\n"),
+          std::string("GET /p HTTP/1.1\r\nHost: a\r\n folded\r\nX\r\n\r\n"),
+          std::string("GET p HTTP/1.1\r\nHost: a\r\n\r\n"),
+          std::string("GET http://a/p HTTP/1.1\r\nHost: a\r\n\r\n"),
+          std::string("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n"),
+          std::string("GET /p HTTP/2.0\r\nHost: a\r\n\r\n"),
+          std::string("GET /p\r\n\r\n"),
+          std::string("\x16\x03\x01\x02garbage\r\n\r\n"),
+          std::string("GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n"),
+          std::string("GET /p?a=1&a=2 HTTP/1.1\r\nHost: a\r\n\r\n")}) {
+        Client client = connect();
+        client.send(request + get("/smuggled"));
+        EXPECT_THAT(client.reply(), HasStatus(400)) << request;
+        client.finish();
+        EXPECT_TRUE(client.closed()) << request;
+    }
+    EXPECT_EQ(handled(), 0) << "nothing of it may reach a handler";
+}
+
+TEST_F(ServerTest, IdentityComesOnceAndIsReadOnce) {
+    start();
+    EXPECT_THAT(ask(get("/", "Zbs-Identity: spiffe://a/user/b\r\nZbs-Identity: spiffe://a/user/b\r\n")),
+                HasStatus(400));
+    EXPECT_THAT(ask(get("/", "zbs-identity: spiffe://a/user/b\r\nZBS-IDENTITY: spiffe://a/operator/b\r\n")),
+                HasStatus(400));
+    for (const char* value : {"", "ana", "spiffe://a/user/", "spiffe://a/root/b", "anonymous",
+                              "spiffe://a/user/b, spiffe://a/operator/b"}) {
+        EXPECT_THAT(ask(get("/", std::string("Zbs-Identity: ") + value + "\r\n")), HasStatus(401)) << value;
+    }
+    EXPECT_THAT(ask(get("/", "zbs-identity: spiffe://a/zone/b\r\n")), HasSubstr("spiffe://a/zone/b"));
+    EXPECT_THAT(ask(get("/", "X-Zbs-Identity: spiffe://a/zone/b\r\n")), HasSubstr("anonymous"));
+}
+
+TEST_F(ServerTest, IdentityDoesNotOutliveItsRequest) {
+    start();
+    Client client = connect();
+    client.send(get("/one", "Zbs-Identity: spiffe://a/operator/b\r\n") + get("/two"));
+    EXPECT_THAT(client.reply(), HasSubstr("operator"));
+    EXPECT_THAT(client.reply(), HasSubstr("anonymous"));
+}
+
+TEST_F(ServerTest, TheHeadIsLimited) {
+    start({.max_header_bytes = 1024});
+    const auto request_of = [](std::size_t size) {
+        const std::string frame = get("/", "X: \r\n");
+        return get("/", "X: " + std::string(size - frame.size(), 'x') + "\r\n");
+    };
+    ASSERT_EQ(request_of(1024).size(), 1024U);
+    EXPECT_THAT(ask(request_of(1024)), HasStatus(200));
+    const std::string over = ask(request_of(1025));
+    EXPECT_THAT(over, HasStatus(431));
+    EXPECT_THAT(over, HasSubstr("\"status\":431"));
+    EXPECT_THAT(ask("GET /" + std::string(5000, 'a')), HasStatus(431)) << "before its end has come";
+}
+
+TEST_F(ServerTest, TheBodyIsLimited) {
+    start({.max_body_bytes = 1000});
+    EXPECT_THAT(ask(post(std::string(1000, 'b'))), HasStatus(200));
+    EXPECT_THAT(ask(post(std::string(1001, 'b'))), HasStatus(413));
+    EXPECT_THAT(ask("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 1001\r\n\r\n"), HasStatus(413))
+        << "by what it announces";
+    std::string chunks = "POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (int i = 0; i < 11; ++i) chunks += "64\r\n" + std::string(100, 'b') + "\r\n";
+    EXPECT_THAT(ask(chunks), HasStatus(413)) << "by what has come";
+    EXPECT_EQ(handled(), 1);
+}
+
+TEST_F(ServerTest, ARefusalReachesAClientThatIsStillSending) {
+    start({.max_body_bytes = 100'000});
+    for (int i = 0; i < 20; ++i) {
+        Client client = connect();
+        client.send("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 150000\r\n\r\n");
+        client.send(std::string(150'000, 'b'));
+        EXPECT_THAT(client.reply(), HasStatus(413));
+        client.finish();
+        EXPECT_TRUE(client.closed());
+    }
+}
+
+TEST_F(ServerTest, ASlowHeadIsCutAtItsDeadline) {
+    start({.header_deadline = milliseconds{200}});
+    const auto begin = Clock::now();
+    Client client = connect();
+    // A byte now and then must not push the deadline on.
+    while (Clock::now() - begin < milliseconds{5'000} && client.send("G")) {
+        if (client.closed(milliseconds{20})) break;
+    }
+    EXPECT_TRUE(client.closed());
+    EXPECT_GE(Clock::now() - begin, milliseconds{150});
+    EXPECT_LT(Clock::now() - begin, milliseconds{4'000});
+    EXPECT_TRUE(wait_for_connections(0));
+}
+
+TEST_F(ServerTest, AnIdleConnectionIsClosed) {
+    start({.header_deadline = milliseconds{100}});
+    Client client = connect();
+    client.send(get("/"));
+    EXPECT_THAT(client.reply(), HasStatus(200));
+    EXPECT_TRUE(client.closed());
+}
+
+TEST_F(ServerTest, ASlowBodyIsCutAtItsDeadline) {
+    start({.body_deadline = milliseconds{150}});
+    Client client = connect();
+    client.send("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc");
+    EXPECT_TRUE(client.closed());
+    EXPECT_EQ(handled(), 0);
+}
+
+TEST_F(ServerTest, AHandlerThatNeverAnswersIsAnsweredFor) {
+    start({.handler_deadline = milliseconds{100}});
+    EXPECT_THAT(ask(get("/hold")), HasStatus(504));
+    answer_held();  // late, and without effect
+    EXPECT_THAT(ask(get("/")), HasStatus(200));
+}
+
+TEST_F(ServerTest, OnlyTheFirstAnswerCounts) {
+    start();
+    Client client = connect();
+    client.send(get("/twice") + get("/next"));
+    EXPECT_THAT(client.reply(), HasSubstr("first"));
+    EXPECT_THAT(client.reply(), HasSubstr("/next"));
+}
+
+TEST_F(ServerTest, PipelinedRequestsAreAnsweredInOrder) {
+    start();
+    Client client = connect();
+    std::string requests;
+    for (int i = 0; i < 50; ++i) requests += i % 2 == 0 ? get("/" + std::to_string(i)) : post(std::to_string(i));
+    client.send(requests);
+    for (int i = 0; i < 50; ++i) {
+        EXPECT_THAT(client.reply(),
+                    HasSubstr(i % 2 == 0 ? "GET /" + std::to_string(i) + " " : "[" + std::to_string(i) + "]"));
+    }
+}
+
+TEST_F(ServerTest, OneByteSegmentsMakeNoDifference) {
+    start();
+    Client client = connect();
+    for (const char c : post("slow but whole") + get("/after")) client.send({&c, 1});
+    EXPECT_THAT(client.reply(), HasSubstr("[slow but whole]"));
+    EXPECT_THAT(client.reply(), HasSubstr("/after"));
+}
+
+TEST_F(ServerTest, AClientThatAsksFirstIsTold) {
+    start({.max_body_bytes = 100});
+    Client client = connect();
+    client.send("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+    EXPECT_THAT(client.reply(), HasStatus(100));
+    client.send("ok");
+    EXPECT_THAT(client.reply(), HasSubstr("[ok]"));
+    EXPECT_THAT(ask("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 101\r\nExpect: 100-continue\r\n\r\n"),
+                HasStatus(413));
+}
+
+TEST_F(ServerTest, ConnectionsEndWhenTheClientSaysSo) {
+    start();
+    for (const char* request : {"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"}) {
+        Client client = connect();
+        client.send(request);
+        EXPECT_THAT(client.reply(), HasStatus(200));
+        client.finish();
+        EXPECT_TRUE(client.closed());
+    }
+    EXPECT_TRUE(wait_for_connections(0));
+}
+
+TEST_F(ServerTest, HeadersOfAReplyCannotBeForged) {
+    start();
+    const std::string reply = ask(get("/inject"));
+    EXPECT_THAT(reply, testing::AllOf(HasSubstr("X-Good: b"), Not(HasSubstr("X-Evil")),
+                                      HasSubstr("X-Content-Type-Options: nosniff")));
+}
+
+TEST_F(ServerTest, AReplyToHeadHasNoBody) {
+    start();
+    Client client = connect();
+    client.send("HEAD /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    client.finish();
+    const std::string reply = client.reply();
+    EXPECT_THAT(reply, testing::EndsWith("\r\n\r\n"));
+    EXPECT_THAT(reply, testing::AllOf(HasStatus(200), HasSubstr("Content-Length: ")));
+}
+
+TEST_F(ServerTest, ConnectionsOverTheCapWaitForAPlace) {
+    start({.max_connections = 2});
+    Client first = connect();
+    auto second = std::make_unique<Client>(server_->port());
+    for (Client* client : {&first, second.get()}) {
+        client->send(get("/"));
+        EXPECT_THAT(client->reply(), HasStatus(200));
+    }
+    Client third = connect();
+    third.send(get("/third"));
+    EXPECT_EQ(third.reply(milliseconds{200}), "");
+    EXPECT_EQ(server_->connections(), 2);
+    second.reset();
+    EXPECT_THAT(third.reply(), HasSubstr("/third"));
+    EXPECT_LE(server_->connections(), 2);
+}
+
+TEST_F(ServerTest, DrainEndsIdleConnectionsAndFinishesWhatIsUnderWay) {
+    start();
+    Client idle = connect(), busy = connect();
+    idle.send(get("/"));
+    EXPECT_THAT(idle.reply(), HasStatus(200));
+    busy.send(get("/hold"));
+    ASSERT_TRUE(wait_for_held(1));
+    server_->drain();
+    EXPECT_TRUE(idle.closed());
+    answer_held();
+    EXPECT_THAT(busy.reply(), testing::AllOf(HasSubstr("late"), HasSubstr("Connection: close")));
+    busy.finish();
+    EXPECT_TRUE(busy.closed());
+    EXPECT_TRUE(wait_for_connections(0));
+    EXPECT_THROW(connect(), boost::system::system_error) << "nobody listens any more";
+}
+
+TEST_F(ServerTest, ClientsThatGoAwayLeaveNothingBehind) {
+    start();
+    for (int i = 0; i < 50; ++i) {
+        Client client = connect();
+        client.send(i % 3 == 0   ? get("/")
+                    : i % 3 == 1 ? "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc"
+                                 : "GET /x");
+    }
+    EXPECT_TRUE(wait_for_connections(0));
+}
+
+TEST_F(ServerTest, ManyClientsAtOnceGetTheirOwnAnswers) {
+    start();
+    std::vector<std::thread> clients;
+    std::atomic<int> good{0};
+    for (int c = 0; c < 8; ++c) {
+        clients.emplace_back([&, c] {
+            Client client = connect();
+            for (int i = 0; i < 50; ++i) {
+                const std::string name = std::to_string(c) + "-" + std::to_string(i);
+                client.send(post(name));
+                good += client.reply().find("[" + name + "]") != std::string::npos;
+            }
+        });
+    }
+    for (std::thread& client : clients) client.join();
+    EXPECT_EQ(good, 400);
+}
+
+}  // namespace
+}  // namespace zbs::beast

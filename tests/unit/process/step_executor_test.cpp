@@ -1,0 +1,301 @@
+#include "services/common/adapters/process/step_executor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "services/common/adapters/process/process_tree.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+// The real supervisor and real processes.
+
+namespace zbs::process {
+namespace {
+using namespace std::chrono_literals;
+using State = StepStatus::State;
+using SteadyClock = std::chrono::steady_clock;
+using testing::HasSubstr;
+
+template <class Claim>
+bool eventually(Claim claim, SteadyClock::duration patience = 10s) {
+    const auto end = SteadyClock::now() + patience;
+    while (!claim()) {
+        if (SteadyClock::now() > end) return false;
+        std::this_thread::sleep_for(5ms);
+    }
+    return true;
+}
+
+class StepExecutorTest : public testing::Test {
+  protected:
+    StepExecutorTest() { open(); }
+    ~StepExecutorTest() override {
+        for (const std::string& operation : started_) {
+            if (const auto supervisor = supervisor_of(operation)) send_signal(*supervisor, SIGKILL);
+            eventually([&] { return executor->status(operation).state != State::kRunning; });
+        }
+    }
+    /// A fresh executor on the same folder, as after a restart of the service.
+    void open() {
+        auto made = make_step_executor({.folder = folder.path("steps"), .supervisor = ZBS_STEP});
+        ASSERT_TRUE(made) << made.error();
+        executor = *std::move(made);
+    }
+    Result<void> start(const std::string& operation, const std::string& script, StepSpec spec = {}) {
+        spec.operation = operation;
+        spec.argv = {"/bin/sh", "-c", script};
+        spec.environment.emplace_back("PATH", "/usr/bin:/bin");
+        started_.push_back(operation);
+        return executor->start(spec);
+    }
+    StepStatus wait(const std::string& operation) {
+        EXPECT_TRUE(eventually([&] { return executor->status(operation).state == State::kExited; }))
+            << operation << " does not end";
+        return executor->status(operation);
+    }
+    std::string text(const std::string& operation, const std::string& file) {
+        const auto read = executor->read(operation, file, 0, 1 << 20);
+        return read ? *read : "(" + read.error().message + ")";
+    }
+    bool wait_for_text(const std::string& operation, const std::string& file, const std::string& part) {
+        return eventually([&] { return text(operation, file).find(part) != std::string::npos; });
+    }
+    std::optional<ProcessRef> supervisor_of(const std::string& operation) {
+        const auto read = read_file(folder.path("steps/" + operation + "/supervisor"));
+        ProcessRef process;
+        unsigned long long start_time = 0;
+        if (!read || std::sscanf(read->c_str(), "%d %llu", &process.pid, &start_time) != 2) return std::nullopt;
+        process.start_time = start_time;
+        return process;
+    }
+    std::size_t alive(const std::string& operation) { return find_marked(step_variable(operation), 0).size(); }
+
+    test::TemporaryFolder folder;
+    std::unique_ptr<Executor> executor;
+
+  private:
+    std::vector<std::string> started_;
+};
+
+TEST_F(StepExecutorTest, ExitCodesComeBack) {
+    for (const int code : {0, 1, 7, 255}) {
+        const std::string operation = "exit-" + std::to_string(code);
+        ASSERT_TRUE(start(operation, "exit " + std::to_string(code)));
+        const StepStatus status = wait(operation);
+        EXPECT_EQ(status.exit_code, code);
+        EXPECT_EQ(status.reason, "");
+    }
+}
+
+TEST_F(StepExecutorTest, ASignalIs128PlusItsNumber) {
+    for (const int signal : {SIGKILL, SIGTERM, SIGSEGV, SIGINT}) {
+        const std::string operation = "signal-" + std::to_string(signal);
+        ASSERT_TRUE(start(operation, "kill -" + std::to_string(signal) + " $$; sleep 60"));
+        EXPECT_EQ(wait(operation).exit_code, 128 + signal);
+    }
+}
+
+TEST_F(StepExecutorTest, OutputIsKeptApartAndReadInPieces) {
+    ASSERT_TRUE(start("out", "printf 0123456789; printf error >&2"));
+    wait("out");
+    EXPECT_EQ(text("out", "stdout"), "0123456789");
+    EXPECT_EQ(text("out", "stderr"), "error");
+    EXPECT_EQ(*executor->read("out", "stdout", 4, 3), "456");
+    EXPECT_EQ(*executor->read("out", "stdout", 8, 100), "89");
+    EXPECT_EQ(*executor->read("out", "stdout", 10, 100), "");
+    EXPECT_EQ(*executor->read("out", "stdout", UINT64_MAX, 100), "");
+    EXPECT_EQ(executor->read("out", "none", 0, 1).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(executor->read("none", "stdout", 0, 1).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(StepExecutorTest, NoFileOutsideTheFolderIsRead) {
+    ASSERT_TRUE(start("link", "ln -s /etc/passwd inside"));
+    wait("link");
+    for (const char* file : {"../../../etc/passwd", "/etc/passwd", "..", ".", "", "inside"})
+        EXPECT_FALSE(executor->read("link", file, 0, 10)) << file;
+    EXPECT_FALSE(executor->read("..", "passwd", 0, 10));
+    for (const Executor::File& file : executor->list("link", "")) EXPECT_NE(file.name, "inside");
+}
+
+TEST_F(StepExecutorTest, FilesAreLaidOutFirstAndListed) {
+    StepSpec spec;
+    spec.files = {{"in.txt", "hello"}};
+    ASSERT_TRUE(start("files", "cat in.txt; printf b > out.1; printf aa > out.0", spec));
+    wait("files");
+    EXPECT_EQ(text("files", "stdout"), "hello");
+    std::vector<std::pair<std::string, std::uint64_t>> found;
+    for (const Executor::File& file : executor->list("files", "out.")) found.emplace_back(file.name, file.bytes);
+    EXPECT_THAT(found, testing::ElementsAre(std::pair<std::string, std::uint64_t>{"out.0", 2},
+                                            std::pair<std::string, std::uint64_t>{"out.1", 1}));
+    spec.files = {{"../evil", "x"}};
+    EXPECT_FALSE(start("bad", "true", spec));
+    EXPECT_FALSE(std::filesystem::exists(folder.path("steps/evil")));
+    EXPECT_TRUE(executor->list("unknown", "").empty());
+}
+
+TEST_F(StepExecutorTest, TheEnvironmentIsGivenNotInherited) {
+    setenv("ZBS_TEST_SECRET", "1", 1);
+    StepSpec spec;
+    spec.environment = {{"GIVEN", "a b=c"}};
+    ASSERT_TRUE(start("env", "env", spec));
+    wait("env");
+    unsetenv("ZBS_TEST_SECRET");
+    EXPECT_THAT(text("env", "stdout"), HasSubstr("GIVEN=a b=c\n"));
+    EXPECT_THAT(text("env", "stdout"), testing::Not(HasSubstr("SECRET")));
+}
+
+TEST_F(StepExecutorTest, OpenFilesOfTheServiceStayHere) {
+    std::ofstream secret(folder.path("secret"));
+    ASSERT_TRUE(start("fds", "ls /proc/self/fd | wc -l"));
+    wait("fds");
+    EXPECT_EQ(std::stoi(text("fds", "stdout")), 4) << "0, 1, 2 and the folder that ls reads";
+}
+
+TEST_F(StepExecutorTest, RunsInTheDirectoryAsked) {
+    StepSpec spec;
+    spec.directory = folder.path();
+    ASSERT_TRUE(start("here", "pwd", spec));
+    ASSERT_TRUE(start("own", "pwd"));
+    wait("here");
+    wait("own");
+    EXPECT_EQ(text("here", "stdout"), folder.path() + "\n");
+    EXPECT_EQ(text("own", "stdout"), executor->folder("own") + "\n");
+}
+
+TEST_F(StepExecutorTest, WhatCannotStartSaysWhy) {
+    StepSpec spec{.operation = "missing", .argv = {"/no/such/program"}};
+    const auto missing = executor->start(spec);
+    ASSERT_FALSE(missing);
+    EXPECT_THAT(missing.error().message, testing::AllOf(HasSubstr("/no/such/program"), HasSubstr("No such file")));
+    EXPECT_EQ(wait("missing").exit_code, 127);
+    spec = {.operation = "nowhere", .argv = {"/bin/true"}, .directory = "/no/such/directory"};
+    const auto nowhere = executor->start(spec);
+    ASSERT_FALSE(nowhere);
+    EXPECT_THAT(nowhere.error().message, HasSubstr("/no/such/directory"));
+    spec = {.operation = "text", .argv = {"/etc/passwd"}};
+    EXPECT_FALSE(executor->start(spec));
+}
+
+TEST_F(StepExecutorTest, StartedTwiceRunsOnce) {
+    ASSERT_TRUE(start("once", "echo x >> ../count; sleep 60"));
+    ASSERT_TRUE(wait_for_text("once", "supervisor", " "));
+    ASSERT_TRUE(eventually([&] { return read_file(folder.path("steps/count")).has_value(); }));
+    ASSERT_TRUE(start("once", "echo x >> ../count"));
+    open();
+    ASSERT_TRUE(start("once", "echo x >> ../count"));
+    executor->stop("once", 100ms);
+    wait("once");
+    ASSERT_TRUE(start("once", "echo x >> ../count")) << "an ended one is known too";
+    EXPECT_EQ(read_file(folder.path("steps/count")), "x\n");
+}
+
+TEST_F(StepExecutorTest, UnknownStepsAreUnknown) {
+    EXPECT_EQ(executor->status("never").state, State::kUnknown);
+    executor->stop("never", 1s);
+    EXPECT_EQ(executor->status("never").state, State::kUnknown);
+}
+
+TEST_F(StepExecutorTest, StopEndsTheWholeTreePolitely) {
+    ASSERT_TRUE(start("polite", "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.05; done"));
+    ASSERT_TRUE(wait_for_text("polite", "stdout", "ready"));
+    executor->stop("polite", 5s);
+    const StepStatus status = wait("polite");
+    EXPECT_EQ(status.exit_code, 3);
+    EXPECT_EQ(status.reason, "stopped");
+    EXPECT_THAT(text("polite", "stdout"), HasSubstr("bye"));
+    EXPECT_EQ(alive("polite"), 0U);
+}
+
+TEST_F(StepExecutorTest, WhatDoesNotListenIsKilledAfterTheGrace) {
+    ASSERT_TRUE(start("deaf", "trap '' TERM; echo ready; while :; do sleep 0.05; done"));
+    ASSERT_TRUE(wait_for_text("deaf", "stdout", "ready"));
+    const auto begin = SteadyClock::now();
+    executor->stop("deaf", 300ms);
+    EXPECT_EQ(wait("deaf").exit_code, 137);
+    EXPECT_GE(SteadyClock::now() - begin, 250ms);
+    EXPECT_EQ(alive("deaf"), 0U);
+}
+
+TEST_F(StepExecutorTest, AGrandchildInASessionOfItsOwnDoesNotGetAway) {
+    ASSERT_TRUE(start("daemon",
+                      "setsid sh -c 'trap \"\" TERM HUP; echo grandchild >> up; while :; do sleep 0.05; done' & wait"));
+    ASSERT_TRUE(wait_for_text("daemon", "up", "grandchild"));
+    EXPECT_GE(alive("daemon"), 2U);
+    executor->stop("daemon", 200ms);
+    wait("daemon");
+    EXPECT_EQ(alive("daemon"), 0U);
+}
+
+TEST_F(StepExecutorTest, WhatAnEndedProgramLeavesBehindGoesToo) {
+    ASSERT_TRUE(start("leftover",
+                      "setsid sleep 60 & setsid sh -c 'trap \"\" TERM; echo > up; while :; do sleep 0.05; done' & "
+                      "while [ ! -e up ]; do sleep 0.02; done; exit 4"));
+    EXPECT_EQ(wait("leftover").exit_code, 4);
+    EXPECT_EQ(alive("leftover"), 0U) << "nothing is alive once the step has ended";
+}
+
+TEST_F(StepExecutorTest, TheWalltimeEndsTheTree) {
+    StepSpec spec;
+    spec.walltime = 1s;
+    ASSERT_TRUE(start("long", "sleep 60", spec));
+    const auto begin = SteadyClock::now();
+    const StepStatus status = wait("long");
+    EXPECT_GE(SteadyClock::now() - begin, 800ms);
+    EXPECT_EQ(status.exit_code, 143);
+    EXPECT_THAT(status.reason, HasSubstr("walltime of 1 s"));
+    EXPECT_EQ(alive("long"), 0U);
+}
+
+TEST_F(StepExecutorTest, AKilledSupervisorIsNoticedAndItsTreeEnds) {
+    ASSERT_TRUE(start("orphan", "setsid sh -c 'echo > up; sleep 60' & wait"));
+    ASSERT_TRUE(eventually([&] { return executor->read("orphan", "up", 0, 1).has_value(); }));
+    ASSERT_TRUE(send_signal(*supervisor_of("orphan"), SIGKILL));
+    const StepStatus status = wait("orphan");
+    EXPECT_EQ(status.exit_code, 137);
+    EXPECT_THAT(status.reason, HasSubstr("supervisor was killed"));
+    EXPECT_EQ(alive("orphan"), 0U);
+}
+
+TEST_F(StepExecutorTest, ARestartFindsRunningStepsAgain) {
+    ASSERT_TRUE(start("keeps", "while [ ! -e end ]; do sleep 0.02; done; exit 5"));
+    executor.reset();
+    open();
+    EXPECT_EQ(executor->status("keeps").state, State::kRunning);
+    std::ofstream(executor->folder("keeps") + "/end") << "x";
+    EXPECT_EQ(wait("keeps").exit_code, 5);
+    open();
+    EXPECT_EQ(executor->status("keeps").exit_code, 5) << "and ended ones";
+}
+
+TEST_F(StepExecutorTest, ManyStepsAtOnceStayApart) {
+    for (int i = 0; i < 10; ++i)
+        ASSERT_TRUE(start("many-" + std::to_string(i), "echo " + std::to_string(i) + "; exit " + std::to_string(i)));
+    for (int i = 0; i < 10; ++i) {
+        EXPECT_EQ(wait("many-" + std::to_string(i)).exit_code, i);
+        EXPECT_EQ(text("many-" + std::to_string(i), "stdout"), std::to_string(i) + "\n");
+    }
+}
+
+TEST_F(StepExecutorTest, StoppingOneLeavesOthersAlone) {
+    ASSERT_TRUE(start("a-1", "sleep 60"));
+    ASSERT_TRUE(start("a-10", "sleep 60"));  // its name begins like the other's
+    executor->stop("a-1", 100ms);
+    wait("a-1");
+    EXPECT_EQ(executor->status("a-10").state, State::kRunning);
+    EXPECT_GE(alive("a-10"), 1U);
+}
+
+TEST(StepExecutor, CannotBeMadeWithoutFolderOrSupervisor) {
+    const test::TemporaryFolder folder;
+    EXPECT_FALSE(make_step_executor({.folder = folder.path("no/such"), .supervisor = ZBS_STEP}));
+    const auto made = make_step_executor({.folder = folder.path("steps"), .supervisor = folder.path("none")});
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().message, HasSubstr(folder.path("none")));
+}
+
+}  // namespace
+}  // namespace zbs::process
