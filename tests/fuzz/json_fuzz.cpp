@@ -1,0 +1,202 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/base/rng.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/record_codec.hpp"
+#include "tests/support/messages.hpp"
+
+// Any bytes: no crash, no fault of a sanitizer; what is read is written and read back the same, for JSON itself and for
+// every message; every refusal has a message. With libFuzzer this is the whole program; without, a replay over messages
+// that are changed as texts and as values.
+
+namespace {
+using namespace zbs;
+using codec::Json;
+
+void require(bool holds, const char* what) {
+    if (holds) return;
+    std::fprintf(stderr, "json_fuzz: broken: %s\n", what);
+    std::abort();
+}
+
+std::uint64_t accepted = 0;
+
+template <class Decode, class Encode>
+void check(const Json& json, Decode decode, Encode write) {
+    const auto value = decode(json);
+    if (!value) {
+        require(!value.error().message.empty(), "a refusal without message");
+        return;
+    }
+    ++accepted;
+    const Json written = write(*value);
+    const Result<Json> parsed = codec::parse(codec::dump(written));
+    require(parsed.has_value(), "what is written is not JSON");
+    const auto again = decode(*parsed);
+    require(again.has_value(), "what is written cannot be read");
+    require(codec::dump(write(*again)) == codec::dump(written), "a value changes on the way");
+}
+template <class Decode>
+void check(const Json& json, Decode decode) {
+    check(json, decode, [](const auto& value) { return codec::encode(value); });
+}
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    const Result<Json> json = codec::parse(text);
+    if (!json) {
+        require(!json.error().message.empty(), "a refusal without message");
+        return 0;
+    }
+    const Result<Json> again = codec::parse(codec::dump(*json));
+    require(again.has_value() && *again == *json, "JSON changes on the way");
+    check(*json, [](const Json& j) { return codec::decode_model(j); });
+    check(*json, [](const Json& j) { return codec::decode_task_graph(j, ""); });
+    check(*json, codec::decode_resources);
+    check(*json, codec::decode_capacity_request);
+    check(*json, codec::decode_capacity);
+    check(*json, codec::decode_part_request);
+    check(*json, [](const Json& j) { return codec::decode_part_status(j); });
+    check(*json, codec::decode_commit, codec::encode_commit);
+    check(*json, codec::decode_launch_request);
+    check(*json, codec::decode_application_request);
+    check(*json, [](const Json& j) { return codec::decode_application_plan(j); });
+    check(*json, codec::decode_application_status);
+    check(*json, [](const Json& j) { return codec::decode_zone_entry(j); });
+    check(*json, codec::decode_zone_entries);
+    check(*json, codec::decode_peering_request);
+    check(*json, codec::decode_peering_answer);
+    check(*json, codec::decode_peer);
+    check(*json, codec::decode_part_record);
+    return 0;
+}
+
+#ifndef ZBS_LIBFUZZER
+namespace {
+std::vector<Json> samples() {
+    using namespace zbs::test;
+    const Result<ResourceGraph> resources = ResourceGraph::make(
+        {Zone{.name = "a", .machines = {{"m", 2, 1.5}}}, Zone{.name = "b", .machines = {{"m", 1, 1}}}},
+        {{0, 1, {0.1, 1e6}}});
+    return {codec::encode(some_model()),
+            codec::encode(*resources),
+            codec::encode(some_capacity_request()),
+            codec::encode(some_capacity()),
+            codec::encode(some_part_request()),
+            codec::encode(some_part_status()),
+            codec::encode_commit(7),
+            codec::encode(some_launch()),
+            codec::encode(some_application_request()),
+            codec::encode(some_plan()),
+            codec::encode(some_application_status()),
+            codec::encode(some_entry()),
+            codec::encode(std::vector{some_entry()}),
+            codec::encode(PeeringRequest{"a", "b", "http://c", 1}),
+            codec::encode(PeeringAnswer{"a", "b", PeeringState::kAccepted, ""}),
+            codec::encode(some_peer()),
+            codec::encode(some_part_record())};
+}
+
+/// Another value in a random place.
+void mutate_value(Json& json, Rng& rng) {
+    Json* at = &json;
+    while (at->is_structured() && !at->empty() && rng.below(4) > 0) {
+        auto it = at->begin();
+        std::advance(it, static_cast<std::ptrdiff_t>(rng.below(at->size())));
+        at = &*it;
+    }
+    static const std::vector<Json> values = {nullptr,
+                                             true,
+                                             0,
+                                             1,
+                                             -1,
+                                             7,
+                                             255,
+                                             256,
+                                             1'000'000,
+                                             1e30,
+                                             -0.5,
+                                             0.5,
+                                             1e300,
+                                             INT64_MAX,
+                                             UINT64_MAX,
+                                             "",
+                                             "a",
+                                             "held",
+                                             std::string(70, 'x'),
+                                             "/",
+                                             "01J9Z3V7Q0ABCDEFGHJKMNPQRS",
+                                             "spiffe://a/zone/b",
+                                             Json::array(),
+                                             Json::object(),
+                                             Json::array({0, 1, 2, 3})};
+    *at = values[rng.below(values.size())];
+}
+
+void mutate_text(std::string& text, Rng& rng) {
+    static const std::vector<std::string> pieces = {"{",
+                                                    "}",
+                                                    "[",
+                                                    "]",
+                                                    ",",
+                                                    ":",
+                                                    "\"",
+                                                    "\\",
+                                                    "\\u0000",
+                                                    "\\ud800",
+                                                    "null",
+                                                    "1e999",
+                                                    "-",
+                                                    ".",
+                                                    "18446744073709551616",
+                                                    std::string(1, '\0'),
+                                                    "\xff",
+                                                    "\xc3\xa4",
+                                                    "[[[[[[[[[[[[[[[[[",
+                                                    "\"a\":1,",
+                                                    "//",
+                                                    " "};
+    for (std::uint64_t n = rng.below(3); n > 0; --n) {
+        const std::size_t at = rng.below(text.size() + 1);
+        switch (rng.below(4)) {
+            case 0:
+                text.insert(at, pieces[rng.below(pieces.size())]);
+                break;
+            case 1:
+                text.erase(at, rng.below(20));
+                break;
+            case 2:
+                if (rng.below(8) == 0) text.resize(at);
+                break;
+            default:
+                if (at < text.size()) text[at] = static_cast<char>(rng.below(256));
+        }
+    }
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::uint64_t runs = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 20000;
+    const std::vector<Json> messages = samples();
+    for (std::uint64_t seed = 0; seed < runs; ++seed) {
+        Rng rng(seed);
+        Json json = messages[rng.below(messages.size())];
+        for (std::uint64_t n = rng.below(3); n > 0; --n) mutate_value(json, rng);
+        std::string text = codec::dump(json);
+        mutate_text(text, rng);
+        LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+    }
+    require(accepted > runs / 20, "hardly anything was read: the inputs are no use");
+    std::printf("json_fuzz: %llu inputs, all answered; %llu messages read\n", static_cast<unsigned long long>(runs),
+                static_cast<unsigned long long>(accepted));
+    return 0;
+}
+#endif
