@@ -1,4 +1,5 @@
 #pragma once
+#include "services/common/messages/capacity.hpp"
 #include "services/common/ports/zone_store.hpp"
 
 /// One value of every message, with every field set to something that is not its default.

@@ -23,7 +23,7 @@ std::vector<std::pair<std::string, std::string>> read_environment(JsonReader& in
     }
     std::size_t total = 0;
     for (auto it = json.begin(); it != json.end() && in.ok(); ++it) {
-        const std::string at = std::string(key) + "/" + it.key();
+        const std::string at = std::string(key) + "/" + pointer_step(it.key());
         if (it.key().empty() || it.key().find_first_of(std::string("=\0", 2)) != std::string::npos) in.fail(at, "is no name of a variable");
         if (!it->is_string() || it->get_ref<const std::string&>().find('\0') != std::string::npos) {
             in.fail(at, "must be a string without NUL");

@@ -31,7 +31,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     bool key(string_t& name) override {
         Json& object = *stack_.back();
         if (object.contains(name)) {
-            error = invalid("key \"" + name + "\" stands twice in one object", pointer() + "/" + name);
+            error = invalid("key \"" + name + "\" stands twice in one object", pointer() + "/" + pointer_step(name));
             return false;
         }
         slot_ = &(object[name] = nullptr);
@@ -67,19 +67,21 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     }
     bool open(Json empty) {
         if (stack_.size() >= static_cast<std::size_t>(limits::kMaxJsonDepth)) {
-            error = invalid("nested deeper than " + std::to_string(limits::kMaxJsonDepth) + " levels", pointer());
+            error = invalid("nested deeper than " + std::to_string(limits::kMaxJsonDepth) + " levels", pointer(/*at_value=*/true));
             return false;
         }
         stack_.push_back(put(std::move(empty)));
         return true;
     }
-    std::string pointer() const {
+    /// Where the innermost open container is; with `at_value` where the value is that would be added to it now.
+    std::string pointer(bool at_value = false) const {
         std::string text;
         for (std::size_t i = 0; i < stack_.size(); ++i) {
+            const bool holds_next = i + 1 < stack_.size();  // the container inside it is among its items already
             if (stack_[i]->is_array()) {
-                text += "/" + std::to_string(stack_[i]->size());
-            } else if (i + 1 < stack_.size() && i < names_.size()) {
-                text += "/" + names_[i];
+                text += "/" + std::to_string(stack_[i]->size() - (holds_next ? 1 : 0));
+            } else if (holds_next || at_value) {
+                text += "/" + pointer_step(names_[i]);
             }
         }
         return text;
@@ -97,6 +99,10 @@ const Json kEmptyObject = Json::object();
 }  // namespace
 
 Result<Json> parse(std::string_view text) {
+    // nlohmann's lexer takes NUL for the end of the text, and would let anything follow it.
+    if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) {
+        return invalid("not valid JSON: NUL", "byte " + std::to_string(nul + 1));
+    }
     StrictBuilder builder;
     const bool done = Json::sax_parse(text.begin(), text.end(), &builder);
     if (builder.error) return *builder.error;
@@ -105,6 +111,16 @@ Result<Json> parse(std::string_view text) {
 }
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string pointer_step(std::string_view key) {
+    std::string step;
+    for (const char c : key) {
+        if (c == '~') step += "~0";
+        else if (c == '/') step += "~1";
+        else step += c;
+    }
+    return step;
+}
 
 JsonReader::JsonReader(const Json& json, std::string pointer) : json_(&json), pointer_(std::move(pointer)) {
     if (!json.is_object()) {
@@ -224,7 +240,7 @@ void JsonReader::check_unknown() {
     if (error_) return;
     for (auto it = json_->begin(); it != json_->end(); ++it) {
         const bool known = std::any_of(known_.begin(), known_.end(), [&](const char* key) { return it.key() == key; });
-        if (!known) return fail(it.key(), "is not a field of this message");
+        if (!known) return fail(pointer_step(it.key()), "is not a field of this message");
     }
 }
 

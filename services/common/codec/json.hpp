@@ -20,6 +20,9 @@ Result<Json> parse(std::string_view text);
 /// Compact text. Invalid UTF-8 (from a program's name, say) becomes U+FFFD.
 std::string dump(const Json& json);
 
+/// `key` as one step of a JSON pointer: `~` and `/` written as `~0` and `~1` (RFC 6901).
+std::string pointer_step(std::string_view key);
+
 /// Reads the fields of one JSON object; remembers the first fault with the JSON pointer of its field, after which every
 /// read gives a harmless default. `finish` also refuses fields that nobody asked for.
 class JsonReader {
@@ -46,6 +49,7 @@ class JsonReader {
 
     /// Where `key` is in the whole document.
     std::string pointer_of(const std::string& key) const { return pointer_ + "/" + key; }
+    /// `key` is a step, or several joined by `/`; a key that comes from the document goes through `pointer_step` first.
     void fail(const std::string& key, std::string message);
     void fail(Error error);
     bool ok() const { return !error_.has_value(); }

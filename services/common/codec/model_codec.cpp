@@ -8,6 +8,9 @@ namespace zbs::codec {
 namespace {
 
 constexpr double kMaxNumber = 1e300;
+// Sums over a whole model must stay finite and inside the bounds of the messages that carry them (1e30).
+constexpr double kMaxComputeSeconds = 1e12;
+constexpr double kMaxTraffic = 1e21;
 
 void check_format(JsonReader& in, const char* expected) {
     const std::string format = in.text("format");
@@ -20,8 +23,11 @@ Result<TaskGraph> make_task_graph(const Json& compute_json, const Json& edges_js
     std::vector<double> compute;
     compute.reserve(compute_json.size());
     for (std::size_t i = 0; i < compute_json.size(); ++i) {
-        if (!compute_json[i].is_number()) return invalid("must be a number of seconds", pointer + "/compute/" + std::to_string(i));
-        compute.push_back(compute_json[i].get<double>());
+        const double seconds = compute_json[i].is_number() ? compute_json[i].get<double>() : -1;
+        if (!(seconds >= 0 && seconds <= kMaxComputeSeconds)) {
+            return invalid("must be a number of seconds from 0 to 1e12", pointer + "/compute/" + std::to_string(i));
+        }
+        compute.push_back(seconds);
     }
     std::vector<TaskEdge> edges;
     edges.reserve(edges_json.size());
@@ -35,7 +41,8 @@ Result<TaskGraph> make_task_graph(const Json& compute_json, const Json& edges_js
             }
         }
         for (std::size_t k = 2; k < 4; ++k) {
-            if (!edge[k].is_number()) return invalid("must be a number >= 0", at + "/" + std::to_string(k));
+            const double amount = edge[k].is_number() ? edge[k].get<double>() : -1;
+            if (!(amount >= 0 && amount <= kMaxTraffic)) return invalid("must be a number from 0 to 1e21", at + "/" + std::to_string(k));
         }
         edges.push_back({edge[0].get<TaskIndex>(), edge[1].get<TaskIndex>(), edge[2].get<double>(), edge[3].get<double>()});
     }
@@ -119,7 +126,7 @@ Json encode(const ApplicationModel& model) {
 Result<ResourceGraph> decode_resources(const Json& json) {
     JsonReader in(json);
     check_format(in, "zbs-resources/1");
-    const Json& zones_json = in.array("zones", 1'000'000);
+    const Json& zones_json = in.array("zones", limits::kMaxZonesInRegistry);
     std::vector<Zone> zones;
     std::map<std::string, std::int32_t> number;
     for (std::size_t i = 0; i < zones_json.size() && in.ok(); ++i) {

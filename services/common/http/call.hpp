@@ -32,7 +32,7 @@ using Respond = std::function<void(Reply)>;
 
 /// Splits "a=1&b=2%20x"; errors: bad escapes, a key twice.
 Result<std::map<std::string, std::string>> parse_query(std::string_view text);
-/// Percent-decoding; errors: bad escapes, NUL.
+/// Percent-decoding; errors: bad escapes, NUL, what is no UTF-8 (it would change on its way through JSON).
 Result<std::string> decode_percent(std::string_view text);
 
 }  // namespace zbs::http

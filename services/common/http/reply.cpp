@@ -1,6 +1,21 @@
 #include "services/common/http/reply.hpp"
 
+#include "algorithms/base/utf8.hpp"
+
 namespace zbs::http {
+namespace {
+
+constexpr std::size_t kMaxForeignMessage = 1024;
+
+/// The first `limit` bytes of `text`, fewer where that would cut a character.
+std::string cut(std::string text, std::size_t limit) {
+    if (text.size() <= limit) return text;
+    text.resize(limit);
+    while (!text.empty() && !is_utf8(text)) text.pop_back();
+    return text;
+}
+
+}  // namespace
 
 int status_of(ErrorCode code) {
     switch (code) {
@@ -36,8 +51,9 @@ ErrorCode code_of_status(int status) {
     }
 }
 
-Reply problem(const Error& error) {
-    const int status = status_of(error.code);
+Reply problem(const Error& error) { return problem(error, status_of(error.code)); }
+
+Reply problem(const Error& error, int status) {
     codec::Json json = {{"type", std::string("urn:zbs:problem:") + to_string(error.code)},
                         {"title", to_string(error.code)},
                         {"status", status},
@@ -60,7 +76,7 @@ Error read_problem(int status, std::string_view body) {
         const auto at = object.find(key);
         return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
     };
-    if (std::string detail = text(*json, "detail"); !detail.empty()) error.message = detail.substr(0, 4096);
+    if (std::string detail = text(*json, "detail"); !detail.empty()) error.message = cut(std::move(detail), kMaxForeignMessage);
     const std::string code = text(*json, "code");
     for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
         if (code == to_string(static_cast<ErrorCode>(i))) error.code = static_cast<ErrorCode>(i);

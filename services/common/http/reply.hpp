@@ -11,7 +11,10 @@ ErrorCode code_of_status(int status);
 
 /// RFC 9457 problem: type, title, status, detail, code, and errors[] with a JSON pointer where a field is at fault.
 Reply problem(const Error& error);
-/// Reads a problem reply back into an Error (for clients); any body is accepted.
+/// The same with a status that HTTP itself has a number for (405, 431).
+Reply problem(const Error& error, int status);
+/// Reads a problem reply back into an Error (for clients); any body is accepted. The message is at most 1024 bytes: it
+/// comes from another organisation, and ends up inside our own texts.
 Error read_problem(int status, std::string_view body);
 
 Reply ok(const codec::Json& json);

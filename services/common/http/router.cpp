@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "algorithms/base/utf8.hpp"
+
 namespace zbs::http {
 namespace {
 
@@ -40,6 +42,7 @@ Result<std::string> decode_percent(std::string_view text) {
         if (c == '\0') return invalid("NUL in the address");
         out.push_back(c);
     }
+    if (!is_utf8(out)) return invalid("the address is not UTF-8");
     return out;
 }
 
@@ -108,8 +111,7 @@ void Router::dispatch(Call call, Respond respond) const {
         return route.handler(Request{call, json}, std::move(respond));
     }
     if (!allowed.empty()) {
-        Reply reply = problem(invalid("method " + call.method + " is not for this path; allowed: " + allowed));
-        reply.status = 405;
+        Reply reply = problem(invalid("method " + call.method + " is not for this path; allowed: " + allowed), 405);
         reply.headers.emplace_back("Allow", allowed);
         return respond(std::move(reply));
     }

@@ -13,7 +13,8 @@ Result<void> Registry::resume() {
     if (!entries) return entries.error();
     for (ZoneEntry& entry : *entries) {
         const Duration until = clock_.steady_now() + entry.lease;
-        zones_.emplace(entry.name, Live{std::move(entry), until});
+        const std::string name = entry.name;
+        zones_.emplace(name, Live{std::move(entry), until});
     }
     expire();
     return {};

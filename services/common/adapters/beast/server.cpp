@@ -110,6 +110,7 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
     void read_head() {
         if (server_->draining) return close();
         parser_.emplace();
+        is_head_ = false;
         parser_->header_limit(static_cast<std::uint32_t>(server_->options.max_header_bytes));
         parser_->body_limit(server_->options.max_body_bytes);
         idle_ = buffer_.size() == 0;
@@ -124,9 +125,7 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
             return close();
         }
         if (fault == bh::error::header_limit) {
-            http::Reply reply = http::problem({ErrorCode::kTooLarge, "the request head is over " + std::to_string(server_->options.max_header_bytes) + " bytes", {}});
-            reply.status = 431;
-            return write(std::move(reply), false);
+            return write(http::problem({ErrorCode::kTooLarge, "the request head is over " + std::to_string(server_->options.max_header_bytes) + " bytes", {}}, 431), false);
         }
         if (fault == bh::error::body_limit) return refuse_body();
         if (fault) return write(http::problem(invalid("not an HTTP request: " + fault.message())), false);
@@ -162,6 +161,7 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
 
         bh::request<bh::string_body> request = parser_->release();
         const bool keep_alive = request.keep_alive();
+        is_head_ = request.method() == bh::verb::head;
         Result<http::Call> call = zbs::beast::read_head(request);
         if (!call) return write(http::problem(call.error()), false);
         call->body = std::move(request.body());
@@ -200,10 +200,29 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
         response_.body() = std::move(reply.body);
         response_.keep_alive(keep_alive);
         response_.prepare_payload();
+        if (is_head_) response_.body().clear();  // Content-Length stays: a body here would be read as the next reply
         stream_.expires_after(server_->options.write_deadline);
         bh::async_write(stream_, response_, [self = shared_from_this(), keep_alive](bb::error_code fault, std::size_t) {
-            if (fault || !keep_alive) return self->close();
+            if (fault) return self->close();
+            if (!keep_alive) return self->linger();
             self->read_head();
+        });
+    }
+
+    /// Ends the connection so that the last reply arrives: closing while bytes of the request are unread would reset it
+    /// and take the reply with it. Reads them away, for a short while and up to a limit.
+    void linger() {
+        bb::error_code ignored;
+        stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+        stream_.expires_after(server_->options.linger_deadline);
+        discard();
+    }
+    void discard() {
+        buffer_.clear();
+        stream_.async_read_some(buffer_.prepare(64 * 1024), [self = shared_from_this()](bb::error_code fault, std::size_t got) {
+            self->discarded_ += got;
+            if (fault || self->discarded_ > 2 * self->server_->options.max_body_bytes) return self->close();
+            self->discard();
         });
     }
 
@@ -222,6 +241,8 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
     bh::response<bh::string_body> response_;
     bh::response<bh::empty_body> continue_;
     bool idle_ = true;
+    bool is_head_ = false;
+    std::size_t discarded_ = 0;
 };
 
 void Server::Impl::accept() {

@@ -19,6 +19,7 @@ struct ServerOptions {
     std::chrono::milliseconds body_deadline{60'000};
     std::chrono::milliseconds handler_deadline{60'000};
     std::chrono::milliseconds write_deadline{30'000};
+    std::chrono::milliseconds linger_deadline{2'000};  ///< for the rest of a refused request, read and thrown away
 };
 
 /// HTTP/1.1 server on Boost.Beast with a limit or deadline on everything. This is the edge: framing, sizes, times and the

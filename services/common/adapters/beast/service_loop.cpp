@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
@@ -14,20 +15,27 @@ void run_until_signalled(boost::asio::io_context& io, int threads, const std::fu
     std::signal(SIGPIPE, SIG_IGN);
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    boost::asio::signal_set signals(io, SIGTERM, SIGINT);
-    boost::asio::steady_timer limit(io);
+    // Signals and the time limit live on a loop of their own: on `io` they would be work that keeps it from running dry.
+    boost::asio::io_context control;
+    auto until_signalled = boost::asio::make_work_guard(io);
+    boost::asio::signal_set signals(control, SIGTERM, SIGINT);
+    boost::asio::steady_timer limit(control);
     signals.async_wait([&](const boost::system::error_code& fault, int) {
         if (fault) return;
         drain();
+        until_signalled.reset();
         limit.expires_after(std::chrono::seconds(10));
         limit.async_wait([&io](const boost::system::error_code& cancelled) {
             if (!cancelled) io.stop();
         });
     });
+    std::thread controller([&control] { control.run(); });
     std::vector<std::thread> others;
     for (int i = 1; i < threads; ++i) others.emplace_back([&io] { io.run(); });
     io.run();
     for (std::thread& thread : others) thread.join();
+    control.stop();
+    controller.join();
 }
 
 }  // namespace zbs::beast

@@ -104,7 +104,10 @@ class StepExecutor : public Executor {
         if (!supervisor) return {};
         if (is_alive(*supervisor)) return {StepStatus::State::kRunning, 0, {}};
         if (const auto ended = read_exit(path)) return *ended;  // it ended between the two looks
-        for (const ProcessRef& process : find_marked(step_variable(operation), 0)) send_signal(process, SIGKILL);
+        const std::vector<ProcessRef> left = find_marked(step_variable(operation), 0);
+        for (const ProcessRef& process : left) send_signal(process, SIGKILL);
+        // It has ended once nothing of it is alive; the next look will tell.
+        if (!left.empty()) return {StepStatus::State::kRunning, 0, {}};
         write_file(path + "/exit", "137 the step's supervisor was killed\n");
         return {StepStatus::State::kExited, 137, "the step's supervisor was killed"};
     }

@@ -1,0 +1,670 @@
+"""The real services against their OpenAPI documents: every documented operation is called, and every reply, good or bad,
+must be one that the document describes.
+
+usage: contract_test.py zone|registry PROGRAM SOURCE_DIR [unittest arguments]
+
+The zone runs with stand-ins for the MPI launcher and its proxies (shell scripts below): what is tested here is what the
+services say, not MPI.
+"""
+import http.client
+import json
+import os
+import pathlib
+import re
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.parse
+
+import jsonschema
+
+KIND, PROGRAM, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+DEADLINE_S = 20
+METHODS = ("get", "post", "put", "patch", "delete", "options")
+USER = "spiffe://alpha/user/ana"
+OPERATOR = "spiffe://alpha/operator/root"
+HOME = "spiffe://alpha/zone/alpha-two"
+STRANGER_USER = "spiffe://gamma/user/eve"
+STRANGER_ZONE = "spiffe://gamma/zone/gamma-one"
+CALLERS = {"user": USER, "operator": OPERATOR, "zone": HOME}
+
+_ids = iter(range(1, 10_000))
+
+
+def fresh_id():
+    return "01J9Z3V7Q1" + f"{next(_ids):016d}"
+
+
+def until(look, what):
+    end = time.monotonic() + DEADLINE_S
+    while time.monotonic() < end:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"not within {DEADLINE_S} s: {what}")
+
+
+class Service:
+    """A program under test; ended, whatever happens, by `stop`."""
+
+    def __init__(self, command, log):
+        self.log = open(log, "ab")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=self.log)
+        try:
+            self.url = self._read_url()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _read_url(self):
+        line, end = b"", time.monotonic() + DEADLINE_S
+        while not line.endswith(b"\n"):
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
+            byte = os.read(self.process.stdout.fileno(), 1) if ready else b""
+            if not byte:
+                raise AssertionError(f"{self.process.args[0]} did not start: {pathlib.Path(self.log.name).read_text()[-2000:]}")
+            line += byte
+        match = re.search(rb"listening on http://127\.0\.0\.1:(\d+)$", line.strip())
+        assert match, line
+        self.port = int(match.group(1))
+        return line.decode().split()[-1]
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(DEADLINE_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+        return self.process.returncode
+
+
+class Reply:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class Contract:
+    """An OpenAPI document, and which of its replies have been seen."""
+
+    def __init__(self, path):
+        self.text = path.read_bytes()
+        self.document = json.loads(self.text)
+        self.seen = set()
+
+    def operations(self):
+        for path, methods in self.document["paths"].items():
+            for method, operation in methods.items():
+                yield method, path, operation
+
+    def validator(self, schema):
+        whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", "components": self.document["components"], "allOf": [schema]}
+        jsonschema.Draft202012Validator.check_schema(whole)
+        return jsonschema.Draft202012Validator(whole)
+
+    def match(self, method, target):
+        """The documented operation that `target` is of, or nothing."""
+        segments = target.split("?")[0].split("/")
+        for known, path, operation in self.operations():
+            pattern = path.split("/")
+            if known == method.lower() and len(pattern) == len(segments) and all(p == s or p.startswith("{") for p, s in zip(pattern, segments)):
+                return operation
+        return None
+
+    def check(self, method, target, reply):
+        what = f"{method} {target} -> {reply.status} {reply.body[:300]!r}"
+        operation = self.match(method, target)
+        if operation is None or reply.status == 405:
+            self.check_problem(reply, what)
+            return
+        assert str(reply.status) in operation["responses"], f"{what}: status is not documented"
+        self.seen.add((operation["operationId"], reply.status))
+        response = operation["responses"][str(reply.status)]
+        if "$ref" in response:
+            response = self.document["components"]["responses"][response["$ref"].rsplit("/", 1)[1]]
+        media = reply.headers.get("Content-Type")
+        assert media in response["content"], f"{what}: content type {media} is not documented"
+        if media.endswith("json"):
+            errors = [f"{'/'.join(map(str, e.absolute_path))}: {e.message}" for e in self.validator(response["content"][media]["schema"]).iter_errors(reply.json)]
+            assert not errors, f"{what}: {errors}"
+        for name, header in response.get("headers", {}).items():
+            value = reply.headers.get(name)
+            assert value is not None, f"{what}: header {name} is missing"
+            assert self.validator(header["schema"]).is_valid(value), f"{what}: {name}: {value}"
+        if reply.status >= 400:
+            self.check_problem(reply, what)
+
+    def check_problem(self, reply, what):
+        assert reply.headers.get("Content-Type") == "application/problem+json", what
+        errors = [e.message for e in self.validator({"$ref": "#/components/schemas/Problem"}).iter_errors(reply.json)]
+        assert not errors, f"{what}: {errors}"
+        assert reply.json["status"] == reply.status, f"{what}: the body tells another status"
+
+
+class ServiceTest(unittest.TestCase):
+    """One service for all tests of a class; `call` checks every reply against the contract."""
+    contract_file = None
+    sources = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-contract-"))
+        cls.service = None
+        cls.addClassCleanup(cls.end)
+        cls.contract = Contract(SOURCE / "schemas/openapi" / cls.contract_file)
+        cls.service = cls.start()
+
+    @classmethod
+    def end(cls):
+        try:
+            if cls.service is not None:
+                cls.service.stop()
+        finally:
+            shutil.rmtree(cls.folder, ignore_errors=True)
+
+    def raw(self, method, target, caller=None, body=None, headers=()):
+        connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=DEADLINE_S)
+        try:
+            connection.putrequest(method, target)
+            if caller:
+                connection.putheader("Zbs-Identity", caller)
+            for name, value in headers:
+                connection.putheader(name, value)
+            if body is not None:
+                connection.putheader("Content-Type", "application/json")
+                connection.putheader("Content-Length", str(len(body)))
+            try:
+                connection.endheaders(body)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # refused before all was sent; the reply is there all the same
+            response = connection.getresponse()
+            return Reply(response.status, response.headers, response.read())
+        finally:
+            connection.close()
+
+    def call(self, method, target, caller=None, json_body=None, body=None, status=None, headers=()):
+        if json_body is not None:
+            body = json.dumps(json_body).encode()
+        reply = self.raw(method, target, caller, body, headers)
+        self.contract.check(method, target, reply)
+        if status is not None:
+            self.assertEqual(reply.status, status, f"{method} {target}: {reply.body[:500]!r}")
+        return reply
+
+    def target_of(self, path, operation, **values):
+        query = {}
+        for parameter in operation.get("parameters", ()):
+            value = values.get(parameter["name"], parameter["example"])
+            if parameter["in"] == "path":
+                path = path.replace("{" + parameter["name"] + "}", urllib.parse.quote(str(value), safe=""))
+            else:
+                query[parameter["name"]] = value
+        return path + ("?" + urllib.parse.urlencode(query) if query else "")
+
+    def examples(self, operation):
+        body = operation.get("requestBody")
+        return [e["value"] for e in body["content"]["application/json"]["examples"].values()] if body else [None]
+
+    # ---- what holds for both services
+
+    def test_the_document_is_whole(self):
+        document = self.contract.document
+        self.assertEqual(document["openapi"], "3.1.0")
+        names = [operation["operationId"] for _, _, operation in self.contract.operations()]
+        self.assertEqual(len(names), len(set(names)))
+        for schema in document["components"]["schemas"]:
+            self.contract.validator({"$ref": f"#/components/schemas/{schema}"})
+        text = self.contract.text.decode()
+        for reference in set(re.findall(r'"\$ref": "#/([^"]+)"', text)):
+            place = document
+            for step in reference.split("/"):
+                self.assertIn(step, place, reference)
+                place = place[step]
+        for kind in ("schemas", "responses"):
+            for name in document["components"][kind]:
+                self.assertTrue(f'"#/components/{kind}/{name}"' in text, f"{name} is used nowhere")
+        for method, path, operation in self.contract.operations():
+            for parameter in operation.get("parameters", ()):
+                self.assertTrue(self.contract.validator(parameter["schema"]).is_valid(parameter["example"]), f"{path} {parameter['name']}")
+            self.assertEqual(set(re.findall(r"{(\w+)}", path)), {p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"})
+            for example in self.examples(operation):
+                if example is not None:
+                    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+                    self.contract.validator(schema).validate(example)
+
+    def test_objects_are_closed(self):
+        for name, schema in self.contract.document["components"]["schemas"].items():
+            if schema.get("type") == "object":
+                self.assertIs(schema["additionalProperties"], False, name)
+
+    def test_documented_operations_are_the_routes(self):
+        routes = set()
+        for source in self.sources:
+            routes |= {(m.lower(), p) for m, p in re.findall(r'router\.add(?:_sync)?\("([A-Z]+)", "([^"]+)"', (SOURCE / source).read_text())}
+        self.assertEqual({(method, path) for method, path, _ in self.contract.operations()}, routes)
+
+    def test_every_documented_operation_is_served(self):
+        for method, path, operation in self.contract.operations():
+            for example in self.examples(operation):
+                callers = operation.get("x-callers", [None])
+                target = self.target_of(path, operation)
+                with self.subTest(f"{method} {target}"):
+                    reply = self.call(method.upper(), target, CALLERS.get(callers[0]), example)
+                    self.assertNotEqual(reply.status, 405)
+                    if reply.status == 404:
+                        self.assertNotIn("nothing is at", reply.json["detail"])
+                    if example is not None:
+                        self.assertNotIn(reply.status, (400, 401, 403), reply.body)
+
+    def test_other_methods_are_refused(self):
+        for path, methods in self.contract.document["paths"].items():
+            target = re.sub(r"{\w+}", "x", path)
+            for method in METHODS:
+                if method in methods:
+                    continue
+                reply = self.call(method.upper(), target, USER, status=405)
+                self.assertEqual({m.strip().lower() for m in reply.headers["Allow"].split(",")}, set(methods), path)
+
+    def test_a_head_request_gets_no_body(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.service.port, timeout=DEADLINE_S)
+        try:
+            for _ in range(2):  # on one connection: a body would be taken for the next reply
+                connection.request("HEAD", "/livez")
+                response = connection.getresponse()
+                self.assertEqual((response.status, response.read()), (405, b""))
+            connection.request("GET", "/livez")
+            self.assertEqual(connection.getresponse().status, 200)
+        finally:
+            connection.close()
+
+    def test_nothing_is_at_other_paths(self):
+        for target in ("/", "/v1", "/v1/", "/V1/zones", "/v1/zones/a/b", "/v1/nothing", "/livez/", "//livez", "/v1/applications/x/y"):
+            self.assertIn("nothing is at", self.call("GET", target, status=404).json["detail"])
+
+    def test_the_served_document_is_the_file(self):
+        self.assertEqual(self.call("GET", "/openapi.json", status=200).body, self.contract.text)
+
+    def test_framing_faults(self):
+        self.call("GET", "/livez", headers=[("Zbs-Identity", "me")], status=401)
+        self.call("GET", "/livez", USER, headers=[("Zbs-Identity", USER)], status=400)
+        self.call("GET", "/livez", body=b"{}", status=400)
+        self.call("GET", "/livez?a=1&a=2", status=400)
+        self.call("GET", "/livez?a=%ff", status=400)
+        self.call("GET", "/livez?a=%00", status=400)
+        self.call("GET", "/livez", headers=[("X-Long", "x" * 17_000)], status=431)
+
+    def bad_bodies(self, method, target, caller, good):
+        """The faults that every call with a body must find."""
+        text = json.dumps(good)
+        key = next(iter(good))
+        for body, pointer in ((b"{", "byte "), (b"", "byte "), (text.encode() + b"{}", "byte "), (text.encode() + b"\0x", "byte "), (b'"\xff"', "byte "),
+                              (text.replace("{", '{"zz":1,', 1).encode(), "/zz"),
+                              (text.replace("{", "{%s:1," % json.dumps(key), 1).encode(), "/" + key),
+                              (b"[" * 17 + b"]" * 17, "/0"), (b"[]", None)):
+            reply = self.call(method, target, caller, body=body, status=400)
+            if pointer:
+                self.assertTrue(reply.json["errors"][0]["pointer"].startswith(pointer), reply.body)
+        without = dict(good)
+        del without[key]
+        self.assertEqual(self.call(method, target, caller, without, status=400).json["errors"][0], {"pointer": "/" + key, "detail": "is missing"})
+
+    def test_bodies_over_the_limit(self):
+        target = {"zone": "/v1/parts", "registry": "/v1/zones"}[KIND]
+        limit = 16 * 1024 * 1024
+        self.call("POST", target, HOME, body=b" " * (limit + 1), status=413)
+        self.call("POST", target, HOME, body=b" " * limit, status=400)
+        # Refused by what it announces, before it is sent.
+        with socket.create_connection(("127.0.0.1", self.service.port), timeout=DEADLINE_S) as connection:
+            connection.sendall(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n" % target.encode())
+            self.assertIn(b" 413 ", connection.recv(65536).split(b"\r\n")[0])
+
+    def assert_success_seen(self, unreachable=()):
+        """Every success that the document promises has been seen in this test run."""
+        promised = {(operation["operationId"], int(status)) for _, _, operation in self.contract.operations() for status in operation["responses"] if status < "300"}
+        self.assertEqual(promised - self.contract.seen, set(unreachable))
+
+
+class RegistryContract(ServiceTest):
+    contract_file = "registry.json"
+    sources = ("services/registry/http/registry_routes.cpp",)
+
+    @classmethod
+    def start(cls):
+        return Service([PROGRAM, "--listen-port", "0", "--state", str(cls.folder / "state")], cls.folder / "log")
+
+    def entry(self, **changes):
+        return {"name": "alpha-two", "organisation": "alpha", "contact": "", "url": "http://127.0.0.1:9", "categories": ["mpi"], "interface_version": 1, "lease_s": 40, **changes}
+
+    def test_every_documented_operation_is_served(self):
+        # A zone may only touch its own entry: the example's caller is the example's zone.
+        callers = dict(CALLERS)
+        CALLERS["zone"] = "spiffe://alpha/zone/alpha-one"
+        try:
+            super().test_every_documented_operation_is_served()
+        finally:
+            CALLERS.update(callers)
+
+    def test_life_of_an_entry(self):
+        published = self.call("POST", "/v1/zones", HOME, self.entry(), status=201)
+        self.assertEqual(published.headers["Location"], "/v1/zones/alpha-two")
+        self.assertEqual(published.json, self.entry())
+        self.assertIn(self.entry(), self.call("GET", "/v1/zones?category=mpi&interface=1", status=200).json["zones"])
+        self.assertNotIn(self.entry(), self.call("GET", "/v1/zones?category=gpu", status=200).json["zones"])
+        self.assertNotIn(self.entry(), self.call("GET", "/v1/zones?interface=2", status=200).json["zones"])
+        self.call("PUT", "/v1/zones/alpha-two", HOME, status=200)
+        self.call("DELETE", "/v1/zones/alpha-two", HOME, status=200)
+        self.call("PUT", "/v1/zones/alpha-two", HOME, status=404)
+        self.call("DELETE", "/v1/zones/alpha-two", HOME, status=404)
+        self.assert_success_seen_of("publishZone", "listZones", "renewZone", "leaveZone")
+
+    def assert_success_seen_of(self, *names):
+        for name in names:
+            self.assertTrue(any(seen == name and status < 300 for seen, status in self.contract.seen), name)
+
+    def test_who_may_what(self):
+        self.call("POST", "/v1/zones", None, self.entry(), status=401)
+        self.call("POST", "/v1/zones", USER, self.entry(), status=401)
+        self.call("POST", "/v1/zones", HOME, self.entry(name="alpha-nine"), status=403)
+        self.call("POST", "/v1/zones", "spiffe://gamma/zone/alpha-two", self.entry(), status=403)
+        self.call("PUT", "/v1/zones/alpha-one", HOME, status=403)
+        self.call("DELETE", "/v1/zones/alpha-one", None, status=401)
+        taken = self.entry(name="gamma-one", organisation="gamma")
+        self.call("POST", "/v1/zones", STRANGER_ZONE, taken, status=201)
+        self.call("POST", "/v1/zones", "spiffe://alpha/zone/gamma-one", self.entry(name="gamma-one"), status=409)
+        self.call("DELETE", "/v1/zones/gamma-one", STRANGER_ZONE, status=200)
+
+    def test_bad_bodies(self):
+        self.bad_bodies("POST", "/v1/zones", HOME, self.entry())
+        for changes in ({"name": "A"}, {"url": "http://a/b"}, {"lease_s": -1}, {"interface_version": 0}, {"categories": [1]}):
+            self.assertEqual(self.call("POST", "/v1/zones", HOME, self.entry(**changes), status=400).json["errors"][0]["pointer"].split("/")[1], next(iter(changes)))
+
+    def test_bad_parameters(self):
+        for query in ("interface=0", "interface=x", "interface=1x", "interface=99999999999", "colour=red"):
+            self.call("GET", "/v1/zones?" + query, status=400)
+
+    def test_zz_entries_survive_a_restart(self):
+        self.call("POST", "/v1/zones", HOME, self.entry(contact="kept"), status=201)
+        self.assertEqual(self.service.stop(), 0)
+        type(self).service = self.start()
+        self.assertIn(self.entry(contact="kept"), self.call("GET", "/v1/zones", status=200).json["zones"])
+        self.assert_success_seen()
+
+
+MPIEXEC = """#!/bin/sh
+# Stand-in for mpiexec -launcher manual: asks for one proxy per line of the host file, runs until it is told to end.
+i=0
+while read -r line; do
+  echo "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:1 --rmk user --launcher manual --demux poll --pgid 0 --retries 10 --usize -2 --proxy-id $i"
+  i=$((i + 1))
+done < hosts
+echo HYDRA_LAUNCH_END
+printf 'hello from rank 0\\n' > out.0
+printf 'a warning\\n' > err.1
+while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done
+"""
+PROXY = """#!/bin/sh
+# Stand-in for a proxy whose ranks leave a model.
+/bin/cp @FOLDER@/model.json "$ZBS_PROFILE_OUT"
+while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done
+"""
+MODEL = {"format": "zbs-model/1", "program": "./ring", "ranks": 2, "compute": [0.5, 0.5], "edges": [[0, 1, 1024, 4]]}
+
+
+class ZoneContract(ServiceTest):
+    contract_file = "zone.json"
+    sources = ("services/zone_scheduler/http/zone_routes.cpp",)
+
+    @classmethod
+    def start(cls):
+        for name, text in (("mpiexec", MPIEXEC), ("proxy", PROXY)):
+            path = cls.folder / name
+            path.write_text(text.replace("@FOLDER@", str(cls.folder)))
+            path.chmod(0o755)
+        (cls.folder / "model.json").write_text(json.dumps(MODEL))
+        (cls.folder / "zone.toml").write_text(f"""
+name = "alpha-one"
+organisation = "alpha"
+contact = "operators@alpha.example"
+state = "{cls.folder}/state"
+listen = "127.0.0.1:0"
+accept = ["beta"]
+mapper = "global"
+[[machine]]
+name = "node-1"
+processors = 2
+[[machine]]
+name = "node-2"
+processors = 2
+speed = 2.0
+[mpi]
+mpiexec = "{cls.folder}/mpiexec"
+proxy = "{cls.folder}/proxy"
+profiler = "{cls.folder}/no-preload.so"
+[timing]
+hold_ttl_s = 15
+""")
+        return Service([PROGRAM, "--config", str(cls.folder / "zone.toml")], cls.folder / "log")
+
+    def application(self, ranks=2, **changes):
+        return {"id": fresh_id(), "ranks": ranks, "argv": ["./ring"], "directory": str(self.folder), "environment": {"PATH": "/usr/bin:/bin"}, "walltime_s": 60, **changes}
+
+    def part(self, ranks=2, **changes):
+        return {"id": fresh_id(), "application": fresh_id(), "user": USER, "home": "alpha-two", "ranks": list(range(ranks)),
+                "graph": {"compute": [0.1] * ranks, "edges": [[r, r + 1, 100, 1] for r in range(ranks - 1)]}, "outside": [], "walltime_s": 60, "seed": 1, **changes}
+
+    def let_end(self, ended):
+        """Tells the stand-ins to end until `ended` says so."""
+        (self.folder / "end").touch()
+        try:
+            return until(ended, "the end of what runs")
+        finally:
+            (self.folder / "end").unlink()
+
+    def state_of(self, id):
+        return self.call("GET", f"/v1/applications/{id}", USER, status=200).json
+
+    def wait_for_state(self, id, *states):
+        return until(lambda: (view := self.state_of(id))["state"] in states and view, f"{id} in {states}")
+
+    def give_all_back(self):
+        """Leaves the zone empty for the next test."""
+        for row in self.call("GET", "/v1/applications?limit=1000", OPERATOR, status=200).json["applications"]:
+            if row["state"] not in ("completed", "failed", "cancelled", "rejected"):
+                self.call("DELETE", f"/v1/applications/{row['id']}", OPERATOR, status=200)
+        until(lambda: all(row["state"] in ("completed", "failed", "cancelled", "rejected")
+                          for row in self.call("GET", "/v1/applications?limit=1000", OPERATOR, status=200).json["applications"]), "applications that ended")
+        for row in self.call("GET", "/v1/queue", USER, status=200).json["parts"]:
+            self.call("DELETE", f"/v1/parts/{row['part']}", HOME)
+        until(lambda: not self.call("GET", "/v1/queue", USER, status=200).json["parts"], "an empty zone")
+
+    def setUp(self):
+        self.addCleanup(self.give_all_back)
+
+    def test_life_of_an_application(self):
+        request = self.application()
+        accepted = self.call("POST", "/v1/applications", USER, request, status=202)
+        at = f"/v1/applications/{request['id']}"
+        self.assertEqual(accepted.headers["Location"], at)
+        self.assertEqual(self.call("POST", "/v1/applications", USER, request, status=202).json["id"], request["id"], "a repeat gives the same answer")
+        self.call("POST", "/v1/applications", USER, {**request, "ranks": 3}, status=422)
+        running = self.wait_for_state(request["id"], "running")
+        self.assertEqual(running["zones"], ["alpha-one"])
+        assignment = self.call("GET", at + "/assignment", USER, status=200).json
+        self.assertEqual([row["rank"] for row in assignment["ranks"]], [0, 1])
+        self.assertIn("count", self.call("GET", at + "/assignment?format=rsl", USER, status=200).body.decode())
+        self.assertIn("alpha-one.node", self.call("GET", at + "/assignment?format=hostfile", USER, status=200).body.decode())
+        self.call("GET", at + "/assignment?format=xml", USER, status=400)
+        self.assertEqual(self.call("GET", at + "/explain", USER, status=200).json["plan"]["zone_of_rank"], ["alpha-one", "alpha-one"])
+        index = until(lambda: len((found := self.call("GET", at + "/logs", USER, status=200).json)["files"]) >= 2 and found, "two logs")
+        self.assertEqual(index["complete"], False)
+        self.assertIn({"rank": "0", "stream": "stdout", "bytes": 18}, index["files"])
+        self.assertIn({"rank": "1", "stream": "stderr", "bytes": 10}, index["files"])
+        piece = self.call("GET", at + "/logs/0?offset=6", USER, status=200)
+        self.assertEqual((piece.body, piece.headers["Zbs-Next-Offset"], piece.headers["Zbs-Complete"]), (b"from rank 0\n", "18", "false"))
+        self.call("GET", at + "/logs/1?stream=stderr", USER, status=200)
+        self.call("GET", at + "/logs/launcher", USER, status=200)
+        for bad, status in (("/logs/2", 404), ("/logs/-1", 400), ("/logs/x", 400), ("/logs/0?stream=both", 400), ("/logs/0?offset=-1", 400), ("/logs/0?offset=1e3", 400)):
+            self.call("GET", at + bad, USER, status=status)
+        queue = self.call("GET", "/v1/queue", USER, status=200).json["parts"]
+        self.assertEqual([row["ranks"] for row in queue], [2])
+        nodes = self.call("GET", "/v1/nodes", USER, status=200).json["nodes"]
+        self.assertEqual(sum(node["used"] for node in nodes), 2)
+
+        completed = self.let_end(lambda: (view := self.state_of(request["id"]))["state"] == "completed" and view)
+        self.assertEqual(completed["exit_code"], 0)
+        self.assertEqual(self.call("GET", at + "/logs/0", USER, status=200).headers["Zbs-Complete"], "true")
+        self.assertEqual(self.call("GET", at + "/logs", USER, status=200).json["complete"], True)
+        profiles = self.call("GET", "/v1/profiles", USER, status=200).json["profiles"]
+        self.assertEqual(profiles[0]["application"], request["id"])
+        self.assertEqual(self.call("GET", f"/v1/profiles/{completed['profile']}", USER, status=200).json, MODEL)
+        self.call("GET", f"/v1/profiles/{completed['profile']}", "spiffe://alpha/user/bob", status=404)
+        self.assertEqual(self.call("DELETE", at, USER, status=200).json["state"], "completed", "an ended one stays as it is")
+
+    def test_a_dry_run_changes_nothing(self):
+        request = self.application(3, model={**MODEL, "ranks": 3, "compute": [1, 1, 1]})
+        plan = self.call("POST", "/v1/applications?dry_run=true", USER, request, status=200).json
+        self.assertEqual(plan["profile"], "request")
+        self.call("GET", f"/v1/applications/{request['id']}", USER, status=404)
+        self.assertIn(self.call("POST", "/v1/applications?dry_run=true", USER, self.application(5)).status, (422, 503))
+        self.call("POST", "/v1/applications?dry_run=yes", USER, request, status=400)
+
+    def test_cancel(self):
+        request = self.application()
+        self.call("POST", "/v1/applications", USER, request, status=202)
+        self.wait_for_state(request["id"], "running")
+        self.call("DELETE", f"/v1/applications/{request['id']}", USER, status=200)
+        self.wait_for_state(request["id"], "cancelled")
+
+    def test_more_ranks_than_there_will_ever_be_are_rejected(self):
+        request = self.application(9)
+        self.call("POST", "/v1/applications", USER, request, status=202)
+        rejected = self.wait_for_state(request["id"], "rejected")
+        self.assertTrue(rejected["reason"])
+        self.call("GET", f"/v1/applications/{request['id']}/assignment", USER, status=409)
+
+    def test_life_of_a_part(self):
+        part = self.part()
+        at = f"/v1/parts/{part['id']}"
+        held = self.call("POST", "/v1/parts", HOME, part, status=201)
+        self.assertEqual(held.headers["Location"], at)
+        token = held.json["token"]
+        self.assertEqual([place["rank"] for place in held.json["assignment"]], [0, 1])
+        self.assertEqual(self.call("POST", "/v1/parts", HOME, part, status=201).json["token"], token, "a repeat gives the same hold")
+        self.call("POST", "/v1/parts", HOME, {**part, "seed": 2}, status=422)
+        self.call("POST", "/v1/parts", HOME, self.part(3), status=422)  # 2 of 4 are free
+        capacity = self.call("POST", "/v1/capacity", HOME, {"user": USER, "processors": 4, "walltime_s": 60, "zones": ["beta-one", "alpha-one"]}, status=200).json
+        self.assertEqual((capacity["processors"], capacity["total_processors"]), (2, 4))
+        self.assertEqual([link["zone"] for link in capacity["links"]], ["beta-one"])
+        self.assertEqual(self.call("GET", at, HOME, status=200).json["state"], "held")
+        self.call("POST", at + "/commit", HOME, {"token": token + 1}, status=409)
+        machines = sorted({place["machine"] for place in held.json["assignment"]})
+        launch = {"token": token, "operation": "run-" + part["id"], "options": [{"name": "control-port", "value": "127.0.0.1:1"}],
+                  "proxies": [{"id": i, "machine": machine} for i, machine in enumerate(machines)], "profile": True}
+        self.call("POST", at + "/launch", HOME, launch, status=409)  # not committed
+        committed = self.call("POST", at + "/commit", HOME, {"token": token}, status=200).json
+        self.assertEqual((committed["state"], committed["expires_in_s"]), ("committed", 0))
+        self.call("POST", at + "/launch", HOME, {**launch, "options": [{"name": "exec", "value": "sh"}]}, status=400)
+        self.call("POST", at + "/launch", HOME, {**launch, "proxies": [{"id": 0, "machine": "node-9"}]}, status=400)
+        self.call("POST", at + "/launch", HOME, {**launch, "token": token + 1}, status=409)
+        self.assertEqual(self.call("POST", at + "/launch", HOME, launch, status=200).json["state"], "running")
+        self.call("POST", at + "/launch", HOME, launch, status=200)
+        for method, where in (("GET", at), ("DELETE", at), ("GET", at + "/profile")):
+            self.call(method, where, "spiffe://alpha/zone/alpha-nine", status=404)
+        until(lambda: self.call("GET", at + "/profile", HOME).status == 200, "a model")
+        self.assertEqual(self.call("GET", at + "/profile", HOME, status=200).json, MODEL)
+        ended = self.let_end(lambda: (view := self.call("GET", at, HOME, status=200).json)["state"] == "completed" and view)
+        self.assertEqual((ended["exit_code"], ended["has_profile"]), (0, True))
+        self.call("POST", at + "/commit", HOME, {"token": token}, status=409)
+
+    def test_a_part_is_given_back(self):
+        part = self.part(4)
+        self.call("POST", "/v1/parts", HOME, part, status=201)
+        self.assertEqual(self.call("DELETE", f"/v1/parts/{part['id']}?reason=planned%20again", HOME, status=200).json["state"], "released")
+        again = self.part(4)
+        self.call("POST", "/v1/parts", HOME, again, status=201)
+
+    def test_who_may_what(self):
+        unknown = fresh_id()
+        for target in ("/v1/applications", "/v1/peerings", "/v1/nodes", "/v1/queue", "/v1/profiles", f"/v1/profiles/{unknown}"):
+            self.call("GET", target, None, status=401)
+            self.call("GET", target, STRANGER_USER, status=403)
+            self.call("GET", target, HOME, status=403)
+        self.call("POST", "/v1/applications", None, self.application(), status=401)
+        self.call("POST", "/v1/applications", STRANGER_USER, self.application(), status=403)
+        self.call("POST", "/v1/applications", OPERATOR, self.application(), status=403)
+        for target in ("/v1/capacity", "/v1/parts"):
+            body = self.part() if target == "/v1/parts" else {"user": USER, "processors": 1, "walltime_s": 1, "zones": []}
+            self.call("POST", target, None, body, status=401)
+            self.call("POST", target, STRANGER_ZONE, {**body, "user": STRANGER_USER}, status=403)
+            self.call("POST", target, HOME, {**body, "user": STRANGER_USER}, status=403)
+            self.call("POST", target, HOME, {**body, "user": OPERATOR}, status=403)
+        request = self.application()
+        self.call("POST", "/v1/applications", USER, request, status=202)
+        for suffix in ("", "/assignment", "/explain", "/logs", "/logs/0"):
+            self.call("GET", f"/v1/applications/{request['id']}{suffix}", "spiffe://alpha/user/bob", status=404)
+            self.call("GET", f"/v1/applications/{request['id']}{suffix}", None, status=404)
+        self.call("DELETE", f"/v1/applications/{request['id']}", "spiffe://alpha/user/bob", status=404)
+        self.call("POST", "/v1/applications", "spiffe://alpha/user/bob", request, status=422)
+
+    def test_peering(self):
+        ask = {"zone": "alpha-two", "organisation": "alpha", "url": "http://127.0.0.1:9", "interface_version": 1}
+        self.assertEqual(self.call("POST", "/v1/peerings", HOME, ask, status=200).json["state"], "accepted")
+        gamma = {**ask, "zone": "gamma-one", "organisation": "gamma"}
+        self.assertEqual(self.call("POST", "/v1/peerings", STRANGER_ZONE, gamma, status=200).json["state"], "rejected")
+        self.assertEqual(self.call("POST", "/v1/peerings", HOME, {**ask, "interface_version": 2}, status=200).json["state"], "rejected")
+        self.call("POST", "/v1/peerings", None, ask, status=401)
+        self.call("POST", "/v1/peerings", STRANGER_ZONE, ask, status=403)
+        self.call("POST", "/v1/peerings", "spiffe://beta/zone/gamma-one", {**gamma, "organisation": "beta"}, status=409)
+        self.assertIn("gamma-one", [peer["zone"] for peer in self.call("GET", "/v1/peerings", OPERATOR, status=200).json["peers"]])
+
+    def test_bad_bodies(self):
+        at = f"/v1/parts/{fresh_id()}"
+        self.bad_bodies("POST", "/v1/applications", USER, self.application())
+        self.bad_bodies("POST", "/v1/parts", HOME, self.part())
+        self.bad_bodies("POST", "/v1/capacity", HOME, {"user": USER, "processors": 1, "walltime_s": 1, "zones": []})
+        self.bad_bodies("POST", "/v1/peerings", HOME, {"zone": "alpha-two", "organisation": "alpha", "url": "http://127.0.0.1:9", "interface_version": 1})
+        self.bad_bodies("POST", at + "/commit", HOME, {"token": 1})
+        self.bad_bodies("POST", at + "/launch", HOME, {"token": 1, "operation": "a", "options": [], "proxies": [{"id": 0, "machine": "a"}], "profile": False})
+        self.assertEqual(self.call("POST", "/v1/applications", USER, self.application(mapper="best"), status=400).json["errors"][0]["pointer"], "/mapper")
+
+    def test_ids_in_paths(self):
+        for at in ("/v1/applications/x", "/v1/applications/x/logs", "/v1/applications/x/explain", "/v1/parts/x", "/v1/parts/x/profile", "/v1/profiles/x"):
+            self.call("GET", at, USER, status=400)
+        self.call("GET", f"/v1/parts/{fresh_id()}", HOME, status=404)
+        self.call("GET", f"/v1/applications/{fresh_id()}", USER, status=404)
+        self.call("GET", "/v1/applications?limit=x", USER, status=400)
+        self.assertEqual(self.call("GET", "/v1/applications?limit=0", USER, status=200).json["applications"], [])
+
+    def test_zy_a_long_reason_does_not_lock_the_zone_out(self):
+        part = self.part(1)
+        self.call("POST", "/v1/parts", HOME, part, status=201)
+        self.call("DELETE", f"/v1/parts/{part['id']}?reason=" + "x" * 8000, HOME)
+        self.assertEqual(self.service.stop(), 0)
+        type(self).service = self.start()
+        self.call("GET", "/readyz", status=200)
+
+    def test_zz_every_success_was_seen(self):
+        self.assert_success_seen()
+
+
+if __name__ == "__main__":
+    suite = {"zone": ZoneContract, "registry": RegistryContract}[KIND]
+    arguments = sys.argv[4:] or []
+    if arguments and not arguments[0].startswith("-"):
+        arguments[0] = f"{suite.__name__}.{arguments[0]}"
+    else:
+        arguments.append(suite.__name__)
+    unittest.main(argv=[sys.argv[0], *arguments])

@@ -1,0 +1,30 @@
+#pragma once
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "algorithms/base/expects.hpp"
+
+namespace zbs::test {
+
+/// A fresh folder, gone with its owner.
+class TemporaryFolder {
+  public:
+    TemporaryFolder() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "zbs-test-XXXXXX").string();
+        ZBS_EXPECTS(mkdtemp(pattern.data()) != nullptr);
+        path_ = pattern;
+    }
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    std::string path(const std::string& name = {}) const { return name.empty() ? path_ : path_ + "/" + name; }
+
+  private:
+    std::string path_;
+};
+
+}  // namespace zbs::test

@@ -1,0 +1,320 @@
+#include "services/common/codec/message_codec.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/record_codec.hpp"
+#include "services/common/messages/limits.hpp"
+#include "tests/support/messages.hpp"
+
+namespace zbs::codec {
+namespace {
+using namespace zbs::test;
+
+/// A message as the tests below see it: one full sample, and reading that gives the written form back.
+struct Message {
+    std::string name;
+    Json sample;
+    std::function<Result<Json>(const Json&)> rewrite;
+    bool gives_back_value;
+};
+void PrintTo(const Message& message, std::ostream* out) { *out << message.name; }
+
+template <class Value, class Decode, class Encode>
+Message message(const char* name, const Value& value, Decode decode, Encode write) {
+    // By way of the text, as on the wire.
+    const Json sample = *parse(dump(write(value)));
+    const Result<Value> back = decode(sample);
+    return {name, sample,
+            [decode, write](const Json& json) -> Result<Json> {
+                const Result<Value> read = decode(*parse(dump(json)));
+                if (!read) return read.error();
+                return parse(dump(write(*read)));
+            },
+            back&&* back == value};
+}
+template <class Value, class Decode>
+Message message(const char* name, const Value& value, Decode decode) {
+    return message(name, value, decode, [](const Value& v) { return encode(v); });
+}
+
+std::vector<Message> all_messages() {
+    return {
+        message("Model", some_model(), [](const Json& j) { return decode_model(j); }),
+        message("TaskGraph", ring_graph(3), [](const Json& j) { return decode_task_graph(j, ""); }),
+        message("Link", Link{0.5, 1e6}, [](const Json& j) { return decode_link(j, ""); }),
+        message("CapacityRequest", some_capacity_request(), decode_capacity_request),
+        message("Capacity", some_capacity(), decode_capacity),
+        message("PartRequest", some_part_request(), decode_part_request),
+        message("PartStatus", some_part_status(), [](const Json& j) { return decode_part_status(j); }),
+        message("Commit", std::uint64_t{INT64_MAX}, decode_commit, encode_commit),
+        message("LaunchRequest", some_launch(), decode_launch_request),
+        message("ApplicationRequest", some_application_request(), decode_application_request),
+        message("ApplicationPlan", some_plan(), [](const Json& j) { return decode_application_plan(j); }),
+        message("ApplicationStatus", some_application_status(), decode_application_status),
+        message("ZoneEntry", some_entry(), [](const Json& j) { return decode_zone_entry(j); }),
+        message("ZoneEntries", std::vector<ZoneEntry>{some_entry(), some_entry()}, decode_zone_entries),
+        message("PeeringRequest", PeeringRequest{"beta-one", "beta", "http://localhost:1", 3}, decode_peering_request),
+        message("PeeringAnswer", PeeringAnswer{"beta-one", "beta", PeeringState::kRequested, "wait"},
+                decode_peering_answer),
+        message("Peer", some_peer(), decode_peer),
+        message("PartRecord", some_part_record(), decode_part_record),
+    };
+}
+
+class MessageTest : public testing::TestWithParam<Message> {};
+INSTANTIATE_TEST_SUITE_P(, MessageTest, testing::ValuesIn(all_messages()),
+                         [](const auto& param_info) { return param_info.param.name; });
+
+/// Pointers to all values inside `json`, itself first.
+void collect(const Json& json, const Json::json_pointer& at, std::vector<Json::json_pointer>& found) {
+    found.push_back(at);
+    if (json.is_object()) {
+        for (auto it = json.begin(); it != json.end(); ++it) collect(*it, at / it.key(), found);
+    } else if (json.is_array()) {
+        for (std::size_t i = 0; i < json.size(); ++i) collect(json[i], at / i, found);
+    }
+}
+std::vector<Json::json_pointer> places(const Json& json) {
+    std::vector<Json::json_pointer> found;
+    collect(json, Json::json_pointer(), found);
+    return found;
+}
+
+TEST_P(MessageTest, ComesBackEqual) {
+    EXPECT_TRUE(GetParam().gives_back_value);
+    const Result<Json> again = GetParam().rewrite(GetParam().sample);
+    ASSERT_TRUE(again) << again.error();
+    EXPECT_EQ(*again, GetParam().sample);
+}
+
+TEST_P(MessageTest, UnknownFieldsAreRefusedAtEveryLevel) {
+    int objects = 0;
+    for (const Json::json_pointer& at : places(GetParam().sample)) {
+        Json json = GetParam().sample;
+        if (!json[at].is_object() || at.to_string() == "/environment") continue;
+        ++objects;
+        json[at]["zz"] = 1;
+        const Result<Json> read = GetParam().rewrite(json);
+        ASSERT_FALSE(read) << at.to_string();
+        const std::string pointer = at.to_string() + "/zz";
+        // Records are not sent: their parts tell the place from their own top.
+        if (GetParam().name == "PartRecord") continue;
+        EXPECT_EQ(read.error(), invalid("is not a field of this message", pointer));
+    }
+    EXPECT_GT(objects, 0);
+}
+
+TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
+    const std::set<std::string> optional = {"/complete",
+                                            "/exit_code",
+                                            "/plan",
+                                            "/profile",
+                                            "/model",
+                                            "/environment",
+                                            "/walltime_s",
+                                            "/mapper",
+                                            "/seed",
+                                            "/zones",
+                                            "/use_profile",
+                                            "/crossing_bytes",
+                                            "/crossing_bytes_block",
+                                            "/crossing_bytes_round_robin"};
+    int required = 0;
+    for (const Json::json_pointer& at : places(GetParam().sample)) {
+        if (at.empty() || !GetParam().sample[at.parent_pointer()].is_object() ||
+            at.parent_pointer().to_string() == "/environment")
+            continue;
+        Json json = GetParam().sample;
+        json[at.parent_pointer()].erase(at.back());
+        const Result<Json> read = GetParam().rewrite(json);
+        if (read) {
+            EXPECT_TRUE(optional.contains("/" + at.back())) << at.to_string() << " may be left out";
+            continue;
+        }
+        ++required;
+        if (GetParam().name == "PartRecord") continue;
+        EXPECT_EQ(read.error().pointer, at.to_string()) << read.error();
+    }
+    EXPECT_GT(required, 0);
+}
+
+TEST_P(MessageTest, AnotherKindOfValueIsRefusedEverywhere) {
+    for (const Json::json_pointer& at : places(GetParam().sample)) {
+        for (const Json& other :
+             {Json(nullptr), Json("?"), Json(-1), Json(0.5), Json(true), Json::array({1}), Json{{"a", 1}}}) {
+            const Json& value = GetParam().sample[at];
+            const bool same_kind = value.type() == other.type() || (value.is_number() && other.is_number());
+            if (same_kind) continue;
+            Json json = GetParam().sample;
+            json[at] = other;
+            const Result<Json> read = GetParam().rewrite(json);
+            ASSERT_FALSE(read) << at.to_string() << " may be " << other;
+            EXPECT_FALSE(read.error().message.empty());
+        }
+    }
+}
+
+Json patched(const std::string& name, const char* pointer, const Json& value) {
+    for (const Message& m : all_messages()) {
+        if (m.name != name) continue;
+        Json json = m.sample;
+        json[Json::json_pointer(pointer)] = value;
+        return json;
+    }
+    ADD_FAILURE() << "no message " << name;
+    return {};
+}
+Result<Json> rewrite(const std::string& name, const Json& json) {
+    for (const Message& m : all_messages()) {
+        if (m.name == name) return m.rewrite(json);
+    }
+    return invalid("no such message");
+}
+std::string letters(std::size_t n) { return std::string(n, 'a'); }
+Json strings(std::size_t n, const std::string& text = "a") { return Json(std::vector<std::string>(n, text)); }
+Json variables(int n) {
+    Json json = Json::object();
+    for (int i = 0; i < n; ++i) json["V" + std::to_string(i)] = "";
+    return json;
+}
+
+struct Bound {
+    const char* message;
+    const char* pointer;
+    Json last_good;
+    Json first_bad;
+};
+TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
+    const Json proxy = {{"id", 0}, {"machine", "m"}}, option = {{"name", "n"}, {"value", "v"}};
+    const std::vector<Bound> bounds = {
+        {"CapacityRequest", "/processors", limits::kMaxRanks, limits::kMaxRanks + 1},
+        {"CapacityRequest", "/processors", 1, 0},
+        {"CapacityRequest", "/walltime_s", limits::kMaxWalltimeSeconds, limits::kMaxWalltimeSeconds + 1},
+        {"CapacityRequest", "/zones", strings(limits::kMaxZonesInRegistry), strings(limits::kMaxZonesInRegistry + 1)},
+        {"Capacity", "/largest_machine", 3, 4},
+        {"Capacity", "/processors", 10'000'000, 10'000'001},
+        {"PartRequest", "/ranks/1", limits::kMaxRanks - 1, limits::kMaxRanks},
+        {"PartRequest", "/ranks", Json::array({7, 8}), Json::array({8, 8})},
+        {"PartRequest", "/home", letters(64), letters(65)},
+        {"PartRequest", "/seed", INT64_MAX, std::uint64_t{INT64_MAX} + 1},
+        {"PartStatus", "/exit_code", 255, 256},
+        {"PartStatus", "/exit_code", 0, -1},
+        {"PartStatus", "/reason", letters(4096), letters(4097)},
+        {"Commit", "/token", 1, 0},
+        {"LaunchRequest", "/operation", letters(64), letters(65)},
+        {"LaunchRequest", "/operation", "A-z9", "A_z9"},
+        {"LaunchRequest", "/operation", "a", ""},
+        {"LaunchRequest", "/proxies", Json::array({proxy}), Json::array()},
+        {"LaunchRequest", "/options", std::vector<Json>(64, option), std::vector<Json>(65, option)},
+        {"LaunchRequest", "/options/0/value", letters(256), letters(257)},
+        {"ApplicationRequest", "/argv", strings(limits::kMaxArguments), strings(limits::kMaxArguments + 1)},
+        {"ApplicationRequest", "/argv", strings(1, letters(limits::kMaxArgumentBytes)),
+         strings(1, letters(limits::kMaxArgumentBytes + 1))},
+        {"ApplicationRequest", "/argv", strings(1), strings(1, "")},
+        {"ApplicationRequest", "/argv", strings(1), Json::array()},
+        {"ApplicationRequest", "/directory", "/" + letters(limits::kMaxPathBytes - 1),
+         "/" + letters(limits::kMaxPathBytes)},
+        {"ApplicationRequest", "/directory", "/", "relative"},
+        {"ApplicationRequest", "/environment", variables(limits::kMaxEnvironment),
+         variables(limits::kMaxEnvironment + 1)},
+        {"ApplicationRequest", "/environment", Json{{"A", letters(1024 * 1024 - 1)}},
+         Json{{"A", letters(1024 * 1024)}}},
+        {"ApplicationRequest", "/environment", Json{{"A", "="}}, Json{{"A=", ""}}},
+        {"ApplicationRequest", "/environment", Json::object(), Json{{"", ""}}},
+        {"ApplicationRequest", "/walltime_s", 1, 0.999},
+        {"ApplicationRequest", "/walltime_s", limits::kMaxWalltimeSeconds, limits::kMaxWalltimeSeconds + 1},
+        {"ApplicationRequest", "/ranks", 4, 5},  // the model has 4
+        {"ApplicationPlan", "/round", 1000, 1001},
+        {"ZoneEntry", "/name", letters(64), letters(65)},
+        {"ZoneEntry", "/name", "0.a_b-c", ".a"},
+        {"ZoneEntry", "/name", "a", "A"},
+        {"ZoneEntry", "/contact", letters(256), letters(257)},
+        {"ZoneEntry", "/categories", strings(32), strings(33)},
+        {"ZoneEntry", "/categories", strings(1, letters(2048)), strings(1, letters(2049))},
+        {"ZoneEntry", "/lease_s", 3600, 3601},
+        {"ZoneEntry", "/interface_version", 1, 0},
+        {"ZoneEntry", "/url", "http://" + letters(505), "http://" + letters(506)},
+        {"ZoneEntry", "/url", "http://a:1", "http://a:1/x"},
+        {"ZoneEntry", "/url", "https://[::1]:1", "https://u@a"},
+        {"ZoneEntry", "/url", "http://a", "http://"},
+        {"ZoneEntry", "/url", "http://a", "ftp://a"},
+        {"Model", "/compute/0", 1e12, 1.1e12},
+        {"Model", "/edges/0/2", 1e21, 1.1e21},
+        {"Link", "/bandwidth_Bps", 1e-9, 0},
+    };
+    for (const Bound& bound : bounds) {
+        const std::string what = std::string(bound.message) + bound.pointer;
+        const Result<Json> good = rewrite(bound.message, patched(bound.message, bound.pointer, bound.last_good));
+        EXPECT_TRUE(good) << what << ": " << (good ? Error{} : good.error());
+        const Result<Json> bad = rewrite(bound.message, patched(bound.message, bound.pointer, bound.first_bad));
+        ASSERT_FALSE(bad) << what << " = " << dump(bound.first_bad).substr(0, 80);
+        EXPECT_EQ(bad.error().code, ErrorCode::kInvalidArgument);
+    }
+}
+
+TEST(MessageWords, EveryWordIsReadAndAWrongOneNamesTheRightOnes) {
+    for (const char* word : {"held", "committed", "running", "completed", "failed", "released", "expired"})
+        EXPECT_TRUE(rewrite("PartStatus", patched("PartStatus", "/state", word))) << word;
+    for (const char* word : {"accepted", "planned", "held", "committed", "launching", "running", "completed", "failed",
+                             "cancelled", "rejected"}) {
+        EXPECT_TRUE(rewrite("ApplicationStatus", patched("ApplicationStatus", "/state", word))) << word;
+    }
+    for (const char* word : {"requested", "accepted", "rejected"})
+        EXPECT_TRUE(rewrite("Peer", patched("Peer", "/we_accept_them", word))) << word;
+    for (const char* word : {"", "Held", "held ", "accepted", "0"})
+        EXPECT_FALSE(rewrite("PartStatus", patched("PartStatus", "/state", word))) << word;
+    EXPECT_EQ(rewrite("Peer", patched("Peer", "/we_accept_them", "held")).error(),
+              invalid("must be one of requested accepted rejected", "/we_accept_them"));
+}
+
+TEST(MessageIds, AreTwentySixCharactersInEitherCase) {
+    EXPECT_TRUE(rewrite("PartStatus", patched("PartStatus", "/id", "01j9z3v7q0abcdefghjkmnpqrs")));
+    for (const char* id : {"", "01J9Z3V7Q0ABCDEFGHJKMNPQR", "01J9Z3V7Q0ABCDEFGHJKMNPQRSS", "81J9Z3V7Q0ABCDEFGHJKMNPQRS",
+                           "01J9Z3V7Q0ABCDEFGHJKMNPQRU", "01J9Z3V7Q0ABCDEFGHJKMNPQR/"}) {
+        EXPECT_EQ(rewrite("PartStatus", patched("PartStatus", "/id", id)).error().pointer, "/id") << id;
+    }
+}
+
+TEST(MessageIdentity, IsAUserZoneOrOperator) {
+    for (const char* uri : {"spiffe://a/user/b", "spiffe://a.b-c_0/zone/9", "spiffe://a/operator/b"})
+        EXPECT_TRUE(rewrite("CapacityRequest", patched("CapacityRequest", "/user", uri))) << uri;
+    for (const char* uri :
+         {"", "anonymous", "spiffe://a/user/", "spiffe:///user/b", "spiffe://a/admin/b", "spiffe://a/user/b/c",
+          "spiffe://A/user/b", "spiffe://a/user/b ", "http://a/user/b", "spiffe://a/user/-b", "spiffe://a/userb"}) {
+        EXPECT_EQ(rewrite("CapacityRequest", patched("CapacityRequest", "/user", uri)).error().pointer, "/user") << uri;
+    }
+}
+
+TEST(ApplicationRequestCodec, LeftOutFieldsHaveDefaults) {
+    const auto request = decode_application_request(
+        *parse(R"({"id":"01J9Z3V7Q0ABCDEFGHJKMNPQRS","ranks":2,"argv":["./a"],"directory":"/"})"));
+    ASSERT_TRUE(request) << request.error();
+    ApplicationRequest expected;
+    expected.id = request->id;
+    expected.ranks = 2;
+    expected.argv = {"./a"};
+    expected.directory = "/";
+    expected.walltime = std::chrono::hours{1};
+    EXPECT_EQ(*request, expected);
+}
+
+TEST(ApplicationView, NeverShowsEnvironmentOrModel) {
+    const Json view = encode_view(some_application());
+    EXPECT_FALSE(view.contains("environment"));
+    EXPECT_FALSE(view.contains("model"));
+    EXPECT_EQ(view["zones"], Json::array({"beta-one"}));
+    EXPECT_EQ(view["parts"][0].contains("token"), false) << "the fencing token is between zones";
+}
+
+TEST(CapacityCodec, FiguresThatContradictEachOtherAreRefused) {
+    Json json = encode(some_capacity());
+    json["speed_sum"] = 0;
+    EXPECT_EQ(decode_capacity(json).error().pointer, "/speed_sum");
+}
+
+}  // namespace
+}  // namespace zbs::codec

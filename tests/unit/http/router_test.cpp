@@ -1,0 +1,98 @@
+#include "services/common/http/router.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zbs::http {
+namespace {
+
+/// A router whose handlers answer with the name of their route and what they were given.
+Router make_router() {
+    Router router;
+    const auto echo = [](const char* name) {
+        return [name](const Request& request) {
+            codec::Json json = {{"route", name}, {"parameters", request.call.parameters}};
+            if (!request.json.is_null()) json["body"] = request.json;
+            return ok(json);
+        };
+    };
+    router.add_sync("GET", "/v1/things", Body::kNone, echo("list"));
+    router.add_sync("POST", "/v1/things", Body::kJson, echo("make"));
+    router.add_sync("GET", "/v1/things/{id}", Body::kNone, echo("get"));
+    router.add_sync("GET", "/v1/things/{id}/logs/{rank}", Body::kNone, echo("log"));
+    return router;
+}
+
+Reply dispatch(const std::string& method, const std::string& path, const std::string& body = {}) {
+    std::vector<Reply> replies;
+    Call call;
+    call.method = method;
+    call.path = path;
+    call.body = body;
+    make_router().dispatch(call, [&](Reply reply) { replies.push_back(std::move(reply)); });
+    EXPECT_EQ(replies.size(), 1U) << "exactly one answer";
+    return replies.empty() ? Reply{} : replies.front();
+}
+codec::Json json_of(const Reply& reply) { return *codec::parse(reply.body); }
+
+TEST(Router, FindsTheRouteAndItsParameters) {
+    EXPECT_EQ(json_of(dispatch("GET", "/v1/things"))["route"], "list");
+    EXPECT_EQ(json_of(dispatch("POST", "/v1/things", R"({"a":1})")),
+              codec::parse(R"({"route":"make","parameters":{},"body":{"a":1}})").value());
+    EXPECT_EQ(json_of(dispatch("GET", "/v1/things/7/logs/x y")),
+              codec::parse(R"({"route":"log","parameters":{"id":"7","rank":"x y"}})").value());
+}
+
+TEST(Router, UnknownPathsAreNotFound) {
+    for (const char* path : {"/", "/v1", "/v1/thing", "/v1/things/", "/v1/things/1/logs", "/v1/things/1/logs/2/3",
+                             "//v1/things", "/V1/things"}) {
+        const bool parameter = std::string(path) == "/v1/things/";  // an empty id reaches the handler, which refuses it
+        EXPECT_EQ(dispatch("GET", path).status, parameter ? 200 : 404) << path;
+    }
+    EXPECT_EQ(dispatch("GET", "v1/things").status, 400);
+    EXPECT_EQ(dispatch("GET", "").status, 400);
+}
+
+TEST(Router, AnotherMethodIsRefusedWithThoseAllowed) {
+    const Reply reply = dispatch("DELETE", "/v1/things");
+    EXPECT_EQ(reply.status, 405);
+    EXPECT_EQ(json_of(reply)["status"], 405) << "the body tells the status of the reply";
+    EXPECT_THAT(reply.headers, testing::Contains(testing::Pair("Allow", "GET, POST")));
+    EXPECT_EQ(dispatch("get", "/v1/things").status, 405) << "methods are case sensitive";
+}
+
+TEST(Router, BodiesArePartOfTheRoute) {
+    EXPECT_EQ(dispatch("POST", "/v1/things", "").status, 400);
+    EXPECT_EQ(dispatch("POST", "/v1/things", "{").status, 400);
+    EXPECT_EQ(dispatch("POST", "/v1/things", R"({"a":1,"a":1})").status, 400);
+    EXPECT_EQ(dispatch("GET", "/v1/things", "{}").status, 400);
+}
+
+TEST(Router, ListsItsRoutesSorted) {
+    EXPECT_THAT(make_router().routes(), testing::ElementsAre("GET /v1/things", "GET /v1/things/{id}",
+                                                             "GET /v1/things/{id}/logs/{rank}", "POST /v1/things"));
+}
+
+TEST(PercentDecoding, DecodesOrRefuses) {
+    EXPECT_EQ(*decode_percent(""), "");
+    EXPECT_EQ(*decode_percent("a%20b+c%2f%C3%A4"), "a b+c/ä");
+    EXPECT_EQ(*decode_percent("%7e%7E"), "~~");
+    for (const char* text :
+         {"%", "%2", "a%", "%2g", "%g2", "%%20", "%00", "a%00b", "%ff", "%c3", "%ed%a0%80", "\xff"}) {
+        const auto decoded = decode_percent(text);
+        ASSERT_FALSE(decoded) << text;
+        EXPECT_EQ(decoded.error().code, ErrorCode::kInvalidArgument);
+    }
+    EXPECT_FALSE(decode_percent(std::string_view("a\0b", 3)));
+}
+
+TEST(Query, IsSplitAndDecoded) {
+    using Map = std::map<std::string, std::string>;
+    EXPECT_EQ(*parse_query(""), Map{});
+    EXPECT_EQ(*parse_query("a=1&b=2%20x&c&d="), (Map{{"a", "1"}, {"b", "2 x"}, {"c", ""}, {"d", ""}}));
+    EXPECT_EQ(*parse_query("a=1=2&&%61b=x"), (Map{{"a", "1=2"}, {"ab", "x"}}));
+    for (const char* text : {"a=1&a=2", "a&%61", "a=%zz", "%=1", "=&="}) EXPECT_FALSE(parse_query(text)) << text;
+}
+
+}  // namespace
+}  // namespace zbs::http

@@ -1,0 +1,138 @@
+#include "services/common/adapters/sqlite/database.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "services/common/adapters/sqlite/zone_store.hpp"
+#include "tests/support/messages.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace zbs::sqlite {
+namespace {
+using namespace zbs::test;
+using testing::HasSubstr;
+
+const std::vector<std::string> kOne = {"CREATE TABLE t(id TEXT PRIMARY KEY, n INTEGER NOT NULL)"};
+const std::vector<std::string> kTwo = {kOne[0], "ALTER TABLE t ADD COLUMN m INTEGER NOT NULL DEFAULT 7"};
+
+TEST(Database, LiftsAnOlderSchemaAndKeepsTheRows) {
+    const TemporaryFolder folder;
+    {
+        const auto database = Database::open(folder.path("d"), kOne);
+        ASSERT_TRUE(database) << database.error();
+        Database::Query insert(**database, "INSERT INTO t VALUES(?,?)");
+        insert.bind("a").bind(std::int64_t{3});
+        ASSERT_FALSE(*insert.step());
+    }
+    const auto database = Database::open(folder.path("d"), kTwo);
+    ASSERT_TRUE(database) << database.error();
+    Database::Query query(**database, "SELECT id, n, m FROM t");
+    ASSERT_TRUE(*query.step());
+    EXPECT_EQ(query.text(0), "a");
+    EXPECT_EQ(query.integer(1), 3);
+    EXPECT_EQ(query.integer(2), 7);
+}
+
+TEST(Database, RefusesASchemaFromTheFuture) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(Database::open(folder.path("d"), kTwo));
+    const auto older = Database::open(folder.path("d"), kOne);
+    ASSERT_FALSE(older);
+    EXPECT_EQ(older.error().code, ErrorCode::kUnavailable);
+    EXPECT_THAT(older.error().message,
+                testing::AllOf(HasSubstr("schema version 2"), HasSubstr("newer program"), HasSubstr(folder.path("d"))));
+    EXPECT_TRUE(Database::open(folder.path("d"), kTwo)) << "and has changed nothing";
+}
+
+TEST(Database, AFailedLiftChangesNothing) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(Database::open(folder.path("d"), kOne));
+    EXPECT_FALSE(Database::open(folder.path("d"), {kOne[0], "CREATE TABLE u(x); THIS IS NO SQL"}));
+    EXPECT_TRUE(Database::open(folder.path("d"), kTwo));
+}
+
+TEST(Database, ABrokenConstraintIsAConflict) {
+    const TemporaryFolder folder;
+    const auto database = Database::open(folder.path("d"), kOne);
+    for (const bool first : {true, false}) {
+        Database::Query insert(**database, "INSERT INTO t VALUES('a', 1)");
+        const Result<bool> step = insert.step();
+        EXPECT_EQ(step.has_value(), first);
+        EXPECT_TRUE(step || step.error().code == ErrorCode::kConflict);
+    }
+    Database::Query wrong(**database, "SELECT nothing FROM nowhere");
+    EXPECT_FALSE(wrong.step());
+}
+
+TEST(Database, AMissingFolderIsNamed) {
+    const TemporaryFolder folder;
+    const auto database = Database::open(folder.path("no/such/d"), kOne);
+    ASSERT_FALSE(database);
+    EXPECT_THAT(database.error().message,
+                testing::AllOf(HasSubstr(folder.path("no/such/d")), HasSubstr("check that the folder exists")));
+}
+
+TEST(ZoneStoreOnDisk, AFileThatIsNoDatabaseIsRefusedWithAdvice) {
+    const TemporaryFolder folder;
+    std::ofstream(folder.path("zone.db")) << std::string(8192, 'x');
+    const auto store = open_zone_store(folder.path("zone.db"));
+    ASSERT_FALSE(store);
+    EXPECT_THAT(store.error().message,
+                testing::AllOf(HasSubstr(folder.path("zone.db")), HasSubstr("restore it from a backup")));
+}
+
+TEST(ZoneStoreOnDisk, ADamagedFileIsRefusedWithAdvice) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("zone.db");
+    {
+        const auto store = open_zone_store(path);
+        Application application = some_application();
+        for (std::uint64_t i = 0; i < 30; ++i) {
+            application.request.id = {some_id(i)};
+            ASSERT_TRUE((*store)->insert(application));
+        }
+    }
+    // Everything behind the first page: header and schema are whole, the tables are not.
+    const auto size = std::filesystem::file_size(path);
+    ASSERT_GT(size, 12'288U);
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4096);
+    file << std::string(static_cast<std::size_t>(size) - 4096, '\x5a');
+    file.close();
+    const auto store = open_zone_store(path);
+    ASSERT_FALSE(store);
+    EXPECT_THAT(store.error().message, testing::AllOf(HasSubstr("damaged"), HasSubstr("restore it from a backup")));
+}
+
+TEST(ZoneStoreOnDisk, ATornTailOfTheLogLosesOnlyWhatWasNotDone) {
+    const TemporaryFolder folder;
+    const TemporaryFolder crashed;
+    const auto store = open_zone_store(folder.path("zone.db"));
+    ASSERT_TRUE((*store)->insert(some_application()));
+    // What the disk would hold had the machine stopped here: the log has not been folded into the file yet.
+    for (const char* name : {"zone.db", "zone.db-wal"}) std::filesystem::copy(folder.path(name), crashed.path(name));
+    std::ofstream(crashed.path("zone.db-wal"), std::ios::app | std::ios::binary) << std::string(1000, '\x11');
+    const auto recovered = open_zone_store(crashed.path("zone.db"));
+    ASSERT_TRUE(recovered) << recovered.error();
+    EXPECT_EQ(*(*recovered)->load_applications(), std::vector{some_application()});
+}
+
+TEST(ZoneStoreOnDisk, ARecordThatCannotBeReadIsAFaultNotSilence) {
+    const TemporaryFolder folder;
+    const std::string path = folder.path("zone.db");
+    ASSERT_TRUE((*open_zone_store(path))->save(some_peer()));
+    {
+        const auto database = Database::open(path, std::vector<std::string>(1));
+        ASSERT_TRUE(database) << database.error();
+        Database::Query update(**database, "UPDATE peer SET record='{\"zone\":1}'");
+        ASSERT_TRUE(update.step());
+    }
+    const auto peers = (*open_zone_store(path))->load_peers();
+    ASSERT_FALSE(peers);
+    EXPECT_THAT(peers.error().message, HasSubstr("peer that this version cannot read"));
+}
+
+}  // namespace
+}  // namespace zbs::sqlite

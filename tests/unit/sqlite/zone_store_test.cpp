@@ -1,0 +1,174 @@
+#include "services/common/adapters/sqlite/zone_store.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/memory_store.hpp"
+#include "tests/support/messages.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+// One suite for every ZoneStore: the one on disk, and the fake that the tests of the domain rely on.
+
+namespace zbs {
+namespace {
+using namespace zbs::test;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct OnDisk {
+    TemporaryFolder folder;
+    std::unique_ptr<ZoneStore> store = open();
+    std::unique_ptr<ZoneStore> open() {
+        auto opened = sqlite::open_zone_store(folder.path("zone.db"));
+        EXPECT_TRUE(opened) << opened.error();
+        return *std::move(opened);
+    }
+    ZoneStore& operator*() { return *store; }
+    void reopen() {
+        store.reset();
+        store = open();
+    }
+};
+struct InMemory {
+    MemoryZoneStore store;
+    ZoneStore& operator*() { return store; }
+    void reopen() {}  // it outlives the service
+};
+
+template <class Store>
+class ZoneStoreContract : public testing::Test {
+  protected:
+    ZoneStore& store() { return *holder; }
+    void reopen() { holder.reopen(); }
+    Store holder;
+};
+using Stores = testing::Types<OnDisk, InMemory>;
+TYPED_TEST_SUITE(ZoneStoreContract, Stores);
+
+Application application(std::uint64_t low) {
+    Application made = some_application();
+    made.request.id = {some_id(low)};
+    return made;
+}
+
+TYPED_TEST(ZoneStoreContract, AnEmptyStoreHoldsNothing) {
+    EXPECT_THAT(*this->store().load_applications(), IsEmpty());
+    EXPECT_THAT(*this->store().load_parts(), IsEmpty());
+    EXPECT_THAT(*this->store().load_peers(), IsEmpty());
+    EXPECT_THAT(*this->store().list_profiles(some_user()), IsEmpty());
+    EXPECT_EQ(*this->store().find_profile(some_user(), "./ring", 4), std::nullopt);
+}
+
+TYPED_TEST(ZoneStoreContract, ApplicationsComeBackWholeAndOldestFirst) {
+    ASSERT_TRUE(this->store().insert(application(9)));
+    ASSERT_TRUE(this->store().insert(application(2)));
+    this->reopen();
+    EXPECT_EQ(*this->store().load_applications(), (std::vector{application(2), application(9)}));
+}
+
+TYPED_TEST(ZoneStoreContract, AnApplicationIsInsertedOnce) {
+    ASSERT_TRUE(this->store().insert(application(1)));
+    Application other = application(1);
+    other.request.ranks = 99;
+    EXPECT_EQ(this->store().insert(other).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(*this->store().load_applications(), std::vector{application(1)}) << "the failed call has changed nothing";
+}
+
+TYPED_TEST(ZoneStoreContract, AnUpdateChangesTheStatusOfOne) {
+    ASSERT_TRUE(this->store().insert(application(1)));
+    ASSERT_TRUE(this->store().insert(application(2)));
+    ApplicationStatus changed;
+    changed.state = ApplicationState::kFailed;
+    ASSERT_TRUE(this->store().update({some_id(1)}, changed));
+    this->reopen();
+    Application expected = application(1);
+    expected.status = changed;
+    EXPECT_EQ(*this->store().load_applications(), (std::vector{expected, application(2)}));
+}
+
+TYPED_TEST(ZoneStoreContract, PartsAreReplacedWhole) {
+    PartRecord part = some_part_record();
+    ASSERT_TRUE(this->store().save(part));
+    part.status.state = PartState::kReleased;
+    part.proxies = {};
+    ASSERT_TRUE(this->store().save(part));
+    this->reopen();
+    EXPECT_EQ(*this->store().load_parts(), std::vector{part});
+}
+
+TYPED_TEST(ZoneStoreContract, TokensGrowAndNeverRepeat) {
+    std::uint64_t last = 0;
+    for (int i = 0; i < 20; ++i) {
+        const auto token = this->store().next_token();
+        ASSERT_TRUE(token);
+        EXPECT_GT(*token, last);
+        last = *token;
+        if (i % 5 == 4) this->reopen();
+    }
+}
+
+TYPED_TEST(ZoneStoreContract, PeersAreReplacedAndSortedByName) {
+    Peer b = some_peer(), a = some_peer();
+    b.zone = "b";
+    a.zone = "a";
+    for (const Peer& peer : {b, a}) ASSERT_TRUE(this->store().save(peer));
+    b.url = "http://127.0.0.1:2";
+    ASSERT_TRUE(this->store().save(b));
+    this->reopen();
+    EXPECT_EQ(*this->store().load_peers(), (std::vector{a, b}));
+}
+
+TYPED_TEST(ZoneStoreContract, TheNewestCompleteProfileIsFound) {
+    for (const Profile& p : {some_profile(5, true), some_profile(7, true), some_profile(8, false),
+                             some_profile(9, true, 8), some_profile(3, true)})
+        ASSERT_TRUE(this->store().insert(p));
+    this->reopen();
+    const auto found = this->store().find_profile(some_user(), "./ring", 4);
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ(**found, some_profile(7, true)) << "newest of the complete ones of this size";
+    EXPECT_EQ(*this->store().find_profile(some_user(), "./other", 4), std::nullopt);
+    EXPECT_EQ(*this->store().find_profile(some_user(), "./ring", 5), std::nullopt);
+    EXPECT_EQ(*this->store().find_profile({CallerKind::kUser, "beta", "ana"}, "./ring", 4), std::nullopt);
+}
+
+TYPED_TEST(ZoneStoreContract, APartialProfileIsBetterThanNone) {
+    ASSERT_TRUE(this->store().insert(some_profile(5, false)));
+    ASSERT_TRUE(this->store().insert(some_profile(6, false)));
+    EXPECT_EQ(**this->store().find_profile(some_user(), "./ring", 4), some_profile(6, false));
+}
+
+TYPED_TEST(ZoneStoreContract, ProfilesAreListedNewestFirstForTheirOwner) {
+    Profile foreign = some_profile(8);
+    foreign.owner = {CallerKind::kUser, "alpha", "bob"};
+    for (const Profile& p : {some_profile(5), foreign, some_profile(7, false)}) ASSERT_TRUE(this->store().insert(p));
+    this->reopen();
+    const auto listed = this->store().list_profiles(some_user());
+    ASSERT_TRUE(listed);
+    const Profile p = some_profile(5);
+    EXPECT_THAT(*listed, ElementsAre(ProfileSummary{{some_id(7)}, p.application, p.at, "./ring", 4, false},
+                                     ProfileSummary{{some_id(5)}, p.application, p.at, "./ring", 4, true}));
+    EXPECT_EQ(**this->store().load_profile(some_user(), {some_id(5)}), p);
+    EXPECT_EQ(*this->store().load_profile(some_user(), {some_id(8)}), std::nullopt) << "not the caller's";
+    EXPECT_EQ(*this->store().load_profile(some_user(), {some_id(6)}), std::nullopt);
+    EXPECT_EQ(this->store().insert(some_profile(5)).error().code, ErrorCode::kConflict);
+}
+
+TYPED_TEST(ZoneStoreContract, TextsWithQuotesAndAnyLanguageAreKept) {
+    Application odd = application(1);
+    odd.request.argv = {"a'b\"; DROP TABLE application; --", "ü\n\t\x01", "模拟"};
+    ASSERT_TRUE(this->store().insert(odd));
+    this->reopen();
+    EXPECT_EQ(*this->store().load_applications(), std::vector{odd});
+}
+
+TYPED_TEST(ZoneStoreContract, ALargeModelIsKept) {
+    Application large = application(1);
+    large.request.ranks = 5000;
+    large.request.model = some_model(5000);
+    ASSERT_TRUE(this->store().insert(large));
+    this->reopen();
+    EXPECT_EQ(*this->store().load_applications(), std::vector{large});
+}
+
+}  // namespace
+}  // namespace zbs
