@@ -116,7 +116,7 @@ TEST(IncludeTable, EveryModuleHasAReadme) {
         if (!fs::exists(root / module)) continue;
         // Its own, or one above it that has a line for it (a service's, or that of services/common).
         bool found = false;
-        for (fs::path folder = module; folder.has_parent_path() && !found; folder = folder.parent_path()) {
+        for (fs::path folder = module; !folder.empty() && !found; folder = folder.parent_path()) {
             std::ifstream in(root / folder / "README.md");
             std::stringstream text;
             text << in.rdbuf();
