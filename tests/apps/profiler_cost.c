@@ -1,5 +1,5 @@
 /* What one MPI call costs, in nanoseconds: zero-byte messages of a rank to itself (Isend, Irecv, Waitall: three calls a
- * turn), and Iprobe, which finds nothing. One rank. usage: profiler_cost [TURNS]. The line is read by profiler_cost.sh.
+ * turn), and Iprobe, which finds nothing. One rank. usage: profiler_cost [TURNS]. The line is read by zbs_bench.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -30,6 +30,7 @@ inline PartStatus some_part_status() {
             .assignment = {{0, "node-1", 3}, {3, "node-2", 0}},
             .reason = "node-2 went \"away\"\n",
             .exit_code = 139,
+            .can_profile = true,
             .has_profile = true};
 }
 inline PartRequest some_part_request() {

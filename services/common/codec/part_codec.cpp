@@ -131,6 +131,7 @@ Json encode(const PartStatus& status) {
                  {"expires_in_s", to_seconds(status.expires_in)},
                  {"assignment", std::move(assignment)},
                  {"reason", bounded(status.reason, JsonReader::kMaxText)},
+                 {"can_profile", status.can_profile},
                  {"has_profile", status.has_profile}};
     if (status.exit_code) json["exit_code"] = *status.exit_code;
     return json;
@@ -154,6 +155,7 @@ Result<PartStatus> decode_part_status(const Json& json, const std::string& point
         status.assignment.push_back(*std::move(done));
     }
     status.reason = in.text("reason");
+    status.can_profile = in.boolean("can_profile");
     status.has_profile = in.boolean("has_profile");
     if (in.has("exit_code")) status.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
     return in.finish(std::move(status));

@@ -56,6 +56,7 @@ struct PartStatus {
     std::vector<RankPlace> assignment;       ///< one per rank, by rank
     std::string reason;                      ///< why failed, released or expired
     std::optional<int> exit_code;            ///< of the zone's launcher once ended
+    bool can_profile = false;                ///< ranks here can be profiled; all zones of a job must, or none does
     bool has_profile = false;                ///< a model of the run waits at GET /v1/parts/{id}/profile
     bool operator==(const PartStatus&) const = default;
 };

@@ -398,9 +398,12 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
 void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options) {
     run->pending = static_cast<int>(run->app.status.parts.size());
     const std::vector<mpich::ProxyPlan> proxies = proxies_of(run->app);
+    // The profiler's ranks agree among themselves at MPI_Init: all of them are profiled, or none.
+    const bool profile = run->app.request.profile && std::all_of(run->app.status.parts.begin(), run->app.status.parts.end(),
+                                                                 [](const ApplicationPart& part) { return part.status.can_profile; });
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
-        LaunchRequest request{.token = part.status.token, .operation = "run-" + to_string(part.id), .options = options, .profile = run->app.request.profile};
+        LaunchRequest request{.token = part.status.token, .operation = "run-" + to_string(part.id), .options = options, .profile = profile};
         for (const mpich::ProxyPlan& proxy : proxies) {
             if (proxy.zone == part.zone) request.proxies.push_back({proxy.id, proxy.machine});
         }

@@ -129,7 +129,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     if (!token) return token.error();
     Live part{{.home_caller = caller, .request = request}, clock_.steady_now() + config_.hold_ttl, false, {}};
     PartStatus& status = part.record.status;
-    status = {.id = request.id, .zone = config_.zone.name, .state = PartState::kHeld, .token = *token};
+    status = {.id = request.id, .zone = config_.zone.name, .state = PartState::kHeld, .token = *token, .can_profile = !config_.profiler.empty()};
     for (std::size_t task = 0; task < request.ranks.size(); ++task) {
         const std::int32_t processor = number[static_cast<std::size_t>(mapping->processor_of[task])];
         const auto machine = static_cast<std::size_t>(machine_of_[static_cast<std::size_t>(processor)]);

@@ -211,6 +211,24 @@ TEST_F(ApplicationServiceTest, TooLargeForAllZonesIsRejectedWithBothNumbers) {
     EXPECT_NE(world.status(id).reason.find("12"), std::string::npos);
 }
 
+TEST_F(ApplicationServiceTest, ProfilesInAllZonesOrInNone) {
+    for (const char* zone : {"a", "b"}) world.node(zone).config.profiler = "/lib/profiler.so";
+    const auto preloaded = [&](const char* zone) {
+        int n = 0;
+        for (const auto& [operation, step] : world.node(zone).executor->steps()) {
+            for (const auto& [name, value] : step.spec.environment) n += name == "LD_PRELOAD";
+        }
+        return n;
+    };
+    run_for(2s);
+    submit(12);  // over a, b and c: c has no profiler
+    world.run(30s);
+    EXPECT_EQ(preloaded("a") + preloaded("b") + preloaded("c"), 0);
+    submit(8);
+    world.run(30s);
+    EXPECT_GT(preloaded("a"), 0);
+}
+
 TEST_F(ApplicationServiceTest, DryRunChangesNothing) {
     std::optional<ApplicationPlan> plan;
     const int writes = world.node("a").store.writes + world.node("b").store.writes;
