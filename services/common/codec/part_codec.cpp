@@ -115,6 +115,8 @@ Result<PartRequest> decode_part_request(const Json& json) {
         request.outside.push_back(*std::move(done));
     }
     request.walltime = in.seconds("walltime_s", static_cast<double>(limits::kMaxWalltimeSeconds));
+    // Zero would mean no limit to the zone's executor.
+    if (in.ok() && request.walltime < std::chrono::seconds{1}) in.fail("walltime_s", "must be at least 1 second");
     request.seed = static_cast<std::uint64_t>(in.integer("seed", 0, INT64_MAX));
     return in.finish(std::move(request));
 }

@@ -201,6 +201,7 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"PartRequest", "/ranks", Json::array({7, 8}), Json::array({8, 8})},
         {"PartRequest", "/home", letters(64), letters(65)},
         {"PartRequest", "/seed", INT64_MAX, std::uint64_t{INT64_MAX} + 1},
+        {"PartRequest", "/walltime_s", 1, 0.999},
         {"PartStatus", "/exit_code", 255, 256},
         {"PartStatus", "/exit_code", 0, -1},
         {"PartStatus", "/reason", letters(4096), letters(4097)},

@@ -250,6 +250,13 @@ TEST_F(StepExecutorTest, TheWalltimeEndsTheTree) {
     EXPECT_EQ(alive("long"), 0U);
 }
 
+TEST_F(StepExecutorTest, AWalltimeBelowASecondIsALimitToo) {
+    StepSpec spec;
+    spec.walltime = 100ms;
+    ASSERT_TRUE(start("short", "sleep 60", spec));
+    EXPECT_EQ(wait("short").exit_code, 143);
+}
+
 TEST_F(StepExecutorTest, AKilledSupervisorIsNoticedAndItsTreeEnds) {
     ASSERT_TRUE(start("orphan", "setsid sh -c 'echo > up; sleep 60' & wait"));
     ASSERT_TRUE(eventually([&] { return executor->read("orphan", "up", 0, 1).has_value(); }));

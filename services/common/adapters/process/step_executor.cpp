@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -49,7 +50,7 @@ class StepExecutor : public Executor {
         int ready[2];
         if (pipe2(ready, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
         std::vector<std::string> arguments = {options_.supervisor, "--operation", spec.operation, "--folder", path,
-                                              "--walltime-s",      std::to_string(spec.walltime / std::chrono::seconds{1})};
+                                              "--walltime-s",      std::to_string(std::chrono::ceil<std::chrono::seconds>(spec.walltime).count())};
         if (!spec.directory.empty()) {
             arguments.push_back("--directory");
             arguments.push_back(spec.directory);
