@@ -72,7 +72,7 @@ class FederationWorld {
         r.walltime = std::chrono::minutes{10};
         return r;
     }
-    ApplicationStatus status(const ApplicationId& id) { return node("a").applications->find(user(), id)->status; }
+    ApplicationStatus status(const ApplicationId& id) { return node("a").applications->find(user(), id).value()->status; }
     int held() {
         int n = 0;
         for (auto& [name, node] : nodes_) {

@@ -18,6 +18,7 @@ constexpr Duration kProfileWait = std::chrono::seconds{4};
 constexpr Duration kReleaseRetry = std::chrono::seconds{1};
 constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
 constexpr int kLaunchTries = 3;
+constexpr std::size_t kMaxReason = 1'000;
 constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
 
 bool is_passing(const Error& error) { return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable; }
@@ -100,6 +101,9 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
         return Error{ErrorCode::kDenied, "only users of organisation '" + config_.organisation + "' may submit here", {}};
     }
     if (!is_plan_mapper(request.mapper)) return invalid("must be one of hier, block, round_robin, random", "/mapper");
+    for (std::size_t i = 0; i < request.argv.size(); ++i) {
+        if (request.argv[i] == ":") return invalid("':' alone separates programs for mpiexec and would start another one", "/argv/" + std::to_string(i));
+    }
     if (const auto at = runs_.find(request.id); at != runs_.end()) {
         const Application& known = at->second->app;
         if (known.owner == caller && known.request == request) return known;
@@ -135,8 +139,9 @@ bool ApplicationService::save(const std::shared_ptr<Run>& run, ApplicationStatus
     return true;
 }
 
-bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationState state, const std::string& reason) {
-    ApplicationStatus changed = run->app.status;
+ApplicationStatus ApplicationService::status_of(const std::shared_ptr<Run>& run) { return run->app.status; }
+
+bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state, const std::string& reason) {
     changed.state = state;
     changed.reason = reason;
     changed.history.push_back({state, clock_.now()});
@@ -155,9 +160,11 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
         ApplicationStatus changed = status;
         changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
         changed.parts.clear();
-        if (save(run, std::move(changed)) && enter(run, ApplicationState::kCancelled, "cancelled by its owner")) release(run);
+        if (enter(run, std::move(changed), ApplicationState::kCancelled, "cancelled by its owner")) release(run);
         return;
     }
+    // Stopping was under way before a restart or a fault of the store: nothing more is started, everything is told again.
+    if (!status.stop_reason.empty() && !run->watching) return stop_everything(run);
     switch (status.state) {
         case ApplicationState::kAccepted: return plan(run);
         case ApplicationState::kPlanned: return hold(run);
@@ -261,6 +268,7 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
         }
         ApplicationStatus changed = run->app.status;
         made->round = run->round;
+        changed.parts.clear();
         std::map<std::string, ApplicationPart> parts;
         for (std::size_t rank = 0; rank < made->zone_of_rank.size(); ++rank) parts[made->zone_of_rank[rank]].ranks.push_back(static_cast<TaskIndex>(rank));
         for (auto& [zone, part] : parts) {
@@ -270,8 +278,7 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
             changed.parts.push_back(std::move(part));
         }
         changed.plan = *std::move(made);
-        if (!save(run, std::move(changed)) || !enter(run, ApplicationState::kPlanned)) return;
-        advance(run);
+        if (enter(run, std::move(changed), ApplicationState::kPlanned)) advance(run);
     });
 }
 
@@ -284,6 +291,7 @@ std::string ApplicationService::url_of(const std::string& zone) const {
 }
 
 void ApplicationService::hold(const std::shared_ptr<Run>& run) {
+    ZBS_EXPECTS(!run->app.status.parts.empty());  // entering `planned` stores them in the same write
     run->busy = true;
     run->failed_zone.clear();
     run->pending = static_cast<int>(run->app.status.parts.size());
@@ -314,20 +322,24 @@ void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const std::
     ApplicationStatus changed = run->app.status;
     changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
     changed.parts.clear();
-    if (!save(run, std::move(changed))) return;
-    if (!zone.empty()) run->excluded.insert(zone);
     const std::string what = (zone.empty() ? "" : "zone " + zone + ": ") + reason;
-    if (++run->round > config_.max_rounds) {
-        enter(run, ApplicationState::kRejected, "no plan held in " + std::to_string(config_.max_rounds) + " rounds; the last one failed because " + what);
-        return release(run);
+    if (run->round >= config_.max_rounds) {
+        if (enter(run, std::move(changed), ApplicationState::kRejected,
+                  "no plan held in " + std::to_string(config_.max_rounds) + " rounds; the last one failed because " + what)) {
+            release(run);
+        }
+        return;
     }
-    if (!enter(run, ApplicationState::kAccepted, "planning again: " + what)) return;
+    if (!enter(run, std::move(changed), ApplicationState::kAccepted, "planning again: " + what)) return;
+    ++run->round;
+    if (!zone.empty()) run->excluded.insert(zone);
     release(run);
     // Jitter, so that two homes that took from each other do not meet again.
     later(run, Duration{static_cast<std::int64_t>(50'000 + jitter_.below(200'000) * static_cast<std::uint64_t>(run->round))}, &ApplicationService::advance);
 }
 
 void ApplicationService::commit(const std::shared_ptr<Run>& run) {
+    ZBS_EXPECTS(!run->app.status.parts.empty());  // entering `planned` stores them in the same write
     run->busy = true;
     run->failed_zone.clear();
     run->pending = static_cast<int>(run->app.status.parts.size());
@@ -364,11 +376,11 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
     if (run->app.status.state == ApplicationState::kCommitted) {
         ApplicationStatus changed = run->app.status;
         changed.operation = "mpi-" + to_string(request.id);
-        if (!save(run, std::move(changed)) || !enter(run, ApplicationState::kLaunching)) return;
+        if (!enter(run, std::move(changed), ApplicationState::kLaunching)) return;
     }
     StepSpec step{.operation = run->app.status.operation,
                   .argv = mpich::coordinator_argv({config_.mpiexec, config_.mpi_interface, request.directory, request.ranks, request.argv}),
-                  .environment = request.environment,
+                  .environment = mpich::program_environment(request.environment),
                   .files = {{mpich::kHostFile, mpich::host_file(proxies_of(run->app))}},
                   .walltime = request.walltime};
     run->deadline = clock_.steady_now() + kCoordinatorDeadline;
@@ -389,7 +401,9 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     const StepStatus status = executor_.status(operation);
     if (status.state != StepStatus::State::kRunning) {
         const Result<std::string> fault = executor_.read(operation, "stderr", 0, 4096);
-        return stop(run, "the MPI launcher ended with code " + std::to_string(status.exit_code) + ": " + (fault ? first_line(*fault) : status.reason));
+        const std::string words = fault && !first_line(*fault).empty() ? first_line(*fault) : status.reason;
+        return stop(run, "the MPI launcher ended with " + (status.exit_code > 128 ? "signal " + std::to_string(status.exit_code - 128) : "code " + std::to_string(status.exit_code)) +
+                             (words.empty() ? "" : ": " + words));
     }
     if (clock_.steady_now() > run->deadline) return stop(run, "the MPI launcher did not ask for its proxies in time");
     later(run, kCoordinatorLook, &ApplicationService::await_coordinator);
@@ -474,8 +488,12 @@ void ApplicationService::stop(const std::shared_ptr<Run>& run, const std::string
     changed.stop_reason = reason;
     if (!save(run, std::move(changed))) return;
     log_.info("application_stopping", {{"application", to_string(run->app.request.id)}, {"reason", reason}});
+    stop_everything(run);
+}
+
+void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : run->app.status.parts) {
-        transport_.release_part(url_of(part.zone), part.id, "released: " + reason, [](const Result<PartStatus>&) {});
+        transport_.release_part(url_of(part.zone), part.id, run->app.status.stop_reason.substr(0, kMaxReason), [](const Result<PartStatus>&) {});
     }
     if (executor_.status(run->app.status.operation).state == StepStatus::State::kRunning) executor_.stop(run->app.status.operation, kStopGrace);
     if (!run->watching) watch(run);
@@ -533,6 +551,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         const int signal = report ? mpich::read_fatal_signal(*report) : 0;
         if (!end.reason.empty()) {
             reason = end.reason;
+            if (reason.starts_with("walltime")) changed.exit_code = 128 + 15;  // as if the program had got its SIGTERM
         } else if (signal > 0) {
             changed.exit_code = 128 + signal;
             reason = "a rank was ended by signal " + std::to_string(signal);
@@ -550,12 +569,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : changed.parts) {
         if (!is_final(part.status.state)) changed.releasing.push_back(part);
     }
-    changed.state = state;
-    changed.reason = reason;
-    changed.history.push_back({state, clock_.now()});
-    if (!save(run, std::move(changed))) return;
-    log_.info("application_state", {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
-    release(run);
+    if (enter(run, std::move(changed), state, reason)) release(run);
 }
 
 /// Gives back what this application does not need any more, for as long as it takes: a zone that is away keeps its part
@@ -566,7 +580,7 @@ void ApplicationService::release(const std::shared_ptr<Run>& run) {
     auto pending = std::make_shared<std::size_t>(run->app.status.releasing.size());
     auto gone = std::make_shared<std::set<PartId>>();
     for (const ApplicationPart& part : run->app.status.releasing) {
-        transport_.release_part(url_of(part.zone), part.id, "released by home: " + run->app.status.reason, [this, run, pending, gone, id = part.id](const Result<PartStatus>& answer) {
+        transport_.release_part(url_of(part.zone), part.id, run->app.status.reason.substr(0, kMaxReason), [this, run, pending, gone, id = part.id](const Result<PartStatus>& answer) {
             const bool unknown = !answer && answer.error().code == ErrorCode::kNotFound;
             if (unknown || (answer && is_final(answer->state))) gone->insert(id);
             for (ApplicationPart& shown : run->app.status.parts) {
@@ -583,25 +597,26 @@ void ApplicationService::release(const std::shared_ptr<Run>& run) {
     }
 }
 
-Result<Application> ApplicationService::find(const Caller& caller, const ApplicationId& id) const {
+Result<const Application*> ApplicationService::find(const Caller& caller, const ApplicationId& id) const {
     const auto at = runs_.find(id);
     const bool may_see = at != runs_.end() && (at->second->app.owner == caller || caller.is_operator_of(config_.organisation));
     if (!may_see) return Error{ErrorCode::kNotFound, "no application " + to_string(id) + " of yours is here", {}};
-    return at->second->app;
+    return &at->second->app;
 }
 
-std::vector<Application> ApplicationService::list(const Caller& caller) const {
-    std::vector<Application> mine;
+std::vector<const Application*> ApplicationService::list(const Caller& caller) const {
+    std::vector<const Application*> mine;
     for (auto it = runs_.rbegin(); it != runs_.rend(); ++it) {
-        if (it->second->app.owner == caller || caller.is_operator_of(config_.organisation)) mine.push_back(it->second->app);
+        if (it->second->app.owner == caller || caller.is_operator_of(config_.organisation)) mine.push_back(&it->second->app);
     }
     return mine;
 }
 
 Result<Application> ApplicationService::cancel(const Caller& caller, const ApplicationId& id) {
-    Result<Application> found = find(caller, id);
-    if (!found || is_final(found->status.state) || found->status.cancel_requested) return found;
-    const std::shared_ptr<Run>& run = runs_.at(id);
+    const Result<const Application*> found = find(caller, id);
+    if (!found) return found.error();
+    if (is_final((*found)->status.state) || (*found)->status.cancel_requested) return **found;
+    const std::shared_ptr<Run> run = runs_.at(id);
     ApplicationStatus changed = run->app.status;
     changed.cancel_requested = true;
     if (auto ok = store_.update(id, changed); !ok) return ok.error();
@@ -612,8 +627,9 @@ Result<Application> ApplicationService::cancel(const Caller& caller, const Appli
 }
 
 Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& caller, const ApplicationId& id) const {
-    const Result<Application> application = find(caller, id);
-    if (!application) return application.error();
+    const Result<const Application*> found = find(caller, id);
+    if (!found) return found.error();
+    const Application* application = *found;
     LogIndex index;
     index.complete = is_final(application->status.state);
     if (application->status.operation.empty()) return index;
@@ -633,8 +649,9 @@ Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& call
 
 Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& caller, const ApplicationId& id, int rank, bool error_stream,
                                                              std::uint64_t offset, std::size_t limit) const {
-    const Result<Application> application = find(caller, id);
-    if (!application) return application.error();
+    const Result<const Application*> found = find(caller, id);
+    if (!found) return found.error();
+    const Application* application = *found;
     if (rank >= application->request.ranks) return Error{ErrorCode::kNotFound, "application " + to_string(id) + " has ranks 0 to " + std::to_string(application->request.ranks - 1), {}};
     // The state is read before the bytes: "complete" must not overtake output.
     const bool ended = is_final(application->status.state);

@@ -40,8 +40,9 @@ class ApplicationService {
     /// The plan that `submit` would start with; changes nothing.
     void dry_run(const Caller& caller, const ApplicationRequest& request, Respond<ApplicationPlan> respond);
     /// kNotFound also for other users' applications.
-    Result<Application> find(const Caller& caller, const ApplicationId& id) const;
-    std::vector<Application> list(const Caller& caller) const;   ///< newest first
+    /// Valid until the strand is left.
+    Result<const Application*> find(const Caller& caller, const ApplicationId& id) const;
+    std::vector<const Application*> list(const Caller& caller) const;   ///< newest first; valid until the strand is left
     Result<Application> cancel(const Caller& caller, const ApplicationId& id);
 
     /// A piece of one rank's output. `rank` -1 is the launcher's own. Errors: kNotFound.
@@ -70,7 +71,10 @@ class ApplicationService {
     void advance(const std::shared_ptr<Run>& run);
     void later(const std::shared_ptr<Run>& run, Duration delay, Step step);
     bool save(const std::shared_ptr<Run>& run, ApplicationStatus changed);
-    bool enter(const std::shared_ptr<Run>& run, ApplicationState state, const std::string& reason = {});
+    /// One stored write for the new state and all that changes with it: a crash leaves the old state or the new, nothing between.
+    bool enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state, const std::string& reason = {});
+    bool enter(const std::shared_ptr<Run>& run, ApplicationState state, const std::string& reason = {}) { return enter(run, status_of(run), state, reason); }
+    static ApplicationStatus status_of(const std::shared_ptr<Run>& run);
 
     struct ModelChoice {
         std::optional<ApplicationModel> model;
@@ -88,6 +92,7 @@ class ApplicationService {
     void watch(const std::shared_ptr<Run>& run);
     void poll_parts(const std::shared_ptr<Run>& run);
     void stop(const std::shared_ptr<Run>& run, const std::string& reason);
+    void stop_everything(const std::shared_ptr<Run>& run);
     void collect_profile(const std::shared_ptr<Run>& run);
     void finish(const std::shared_ptr<Run>& run);
     void plan_again(const std::shared_ptr<Run>& run, const std::string& zone, const std::string& reason);

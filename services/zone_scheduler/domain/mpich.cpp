@@ -53,6 +53,20 @@ std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec) {
     return argv;
 }
 
+Options program_environment(const Options& environment) {
+    constexpr std::array<std::string_view, 8> kPrefixes = {"HYDRA_", "HYDI_", "MPIEXEC_", "PMI_", "PMIX_", "MPI_LOCAL", "ZBS_STEP_", "ZBS_PROFILE_OUT"};
+    constexpr std::array<std::string_view, 4> kNames = {"ZBS_ZONE", "ZBS_APPLICATION", "ZBS_URL", "ZBS_IDENTITY"};
+    constexpr std::string_view kProfiler = "libzbs-profile.so";
+    Options kept;
+    for (const auto& [name, value] : environment) {
+        const bool foreign = std::any_of(kPrefixes.begin(), kPrefixes.end(), [&n = name](std::string_view prefix) { return n.starts_with(prefix); }) ||
+                             std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+        // Every zone preloads its own profiler; one that came with the environment would take its place.
+        if (!foreign && !(name == "LD_PRELOAD" && value.find(kProfiler) != std::string::npos)) kept.emplace_back(name, value);
+    }
+    return kept;
+}
+
 std::vector<ProxyPlan> plan_proxies(const std::vector<Place>& place_of_rank) {
     std::vector<ProxyPlan> proxies;
     for (std::size_t rank = 0; rank < place_of_rank.size(); ++rank) {

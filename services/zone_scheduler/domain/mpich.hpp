@@ -26,6 +26,10 @@ std::string stdout_file(int rank);
 std::string stderr_file(int rank);
 std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec);
 
+/// The user's environment without what would steer the launcher (HYDRA_*, MPIEXEC_*, PMI_* ...) or belongs to a job around
+/// this one (ZBS_STEP_*, ZBS_ZONE, ...): a job submitted from inside a job must not be taken for a part of it.
+Options program_environment(const Options& environment);
+
 /// A proxy of the job: the ranks it starts and where.
 struct ProxyPlan {
     int id = 0;

@@ -5,13 +5,14 @@
 
 #include "algorithms/formats/rank_profile.hpp"
 #include "algorithms/mapping/mapper.hpp"
+#include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
 
 namespace zbs {
 namespace {
 
 constexpr const char* kModelFile = "profile.json";
-constexpr std::size_t kMaxModelBytes = 64 * 1024 * 1024;
+constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
 constexpr Duration kStopGrace = std::chrono::seconds{2};
 
 /// Step of proxy `id` of a launch; part of the step's id, so that a repeat finds it again.
@@ -45,6 +46,7 @@ Result<void> PartService::resume() {
                 }
                 busy_[static_cast<std::size_t>(p)] = true;
             }
+            live_.insert(id);
             log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(state)}});
         }
         parts_.emplace(id, std::move(part));
@@ -140,6 +142,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     for (const std::int32_t p : part.record.processors) busy_[static_cast<std::size_t>(p)] = true;
     log_.info("part_held", {{"part", to_string(request.id)}, {"application", to_string(request.application)}, {"home", request.home},
                             {"ranks", std::to_string(request.ranks.size())}, {"token", std::to_string(*token)}});
+    live_.insert(request.id);
     const PartStatus answer = view(parts_.emplace(request.id, std::move(part)).first->second);
     watch();
     return answer;
@@ -166,13 +169,15 @@ PartStatus PartService::view(const Live& part) const {
     return status;
 }
 
-Result<void> PartService::save(Live& part, PartState state, const std::string& reason) {
-    PartRecord changed = part.record;
+Result<void> PartService::save(Live& part, PartRecord changed, PartState state, const std::string& reason) {
     changed.status.state = state;
     changed.status.reason = reason;
     if (auto ok = store_.save(changed); !ok) return ok;
     part.record = std::move(changed);
-    if (is_final(state)) give_back(part);
+    if (is_final(state)) {
+        give_back(part);
+        live_.erase(part.record.request.id);
+    }
     log_.info("part_state", {{"part", to_string(part.record.request.id)}, {"state", to_string(state)}, {"reason", reason}});
     return {};
 }
@@ -186,7 +191,7 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
     if (part == nullptr) return no_such_part(id);
     if (part->record.status.token != token) return wrong_token(id);
     if (part->record.status.state == PartState::kHeld) {
-        if (auto ok = save(*part, PartState::kCommitted, {}); !ok) return ok.error();
+        if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return ok.error();
         part->deadline = clock_.steady_now() + config_.launch_window;
     } else if (is_final(part->record.status.state)) {
         return Error{ErrorCode::kConflict, "part " + to_string(id) + " is " + to_string(part->record.status.state) + ": " + part->record.status.reason, {}};
@@ -202,6 +207,13 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     if (record.operation == request.operation) return view(*part);  // asked again: nothing starts twice
     if (record.status.state != PartState::kCommitted) {
         return Error{ErrorCode::kConflict, "part " + to_string(id) + " is " + to_string(record.status.state) + ", not committed", {}};
+    }
+    if (request.proxies.size() > record.request.ranks.size()) {
+        return invalid("more proxies (" + std::to_string(request.proxies.size()) + ") than ranks (" + std::to_string(record.request.ranks.size()) + ") in this part", "/proxies");
+    }
+    std::set<int> numbers;
+    for (const LaunchRequest::Proxy& proxy : request.proxies) {
+        if (!numbers.insert(proxy.id).second) return invalid("proxy " + std::to_string(proxy.id) + " is named twice", "/proxies");
     }
     std::set<std::string> machines;
     for (const RankPlace& place : record.status.assignment) machines.insert(place.machine);
@@ -260,10 +272,11 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
     if (part == nullptr) return no_such_part(id);
     const PartState state = part->record.status.state;
     if (state == PartState::kRunning) {
+        part->stop_asked = true;
         stop_steps(*part, reason.empty() ? "released by home" : reason);
         check_running(*part);
     } else if (!is_final(state)) {
-        if (auto ok = save(*part, PartState::kReleased, reason); !ok) return ok.error();
+        if (auto ok = save(*part, part->record, PartState::kReleased, reason); !ok) return ok.error();
     }
     return view(*part);
 }
@@ -285,8 +298,7 @@ void PartService::stop_steps(Live& part, const std::string& reason) {
 
 void PartService::watch() {
     if (watching_) return;
-    const bool needed = std::any_of(parts_.begin(), parts_.end(), [](const auto& item) { return !is_final(item.second.record.status.state); });
-    if (!needed) return;
+    if (live_.empty()) return;
     watching_ = true;
     clock_.after(config_.poll_every, [this] {
         watching_ = false;
@@ -296,15 +308,16 @@ void PartService::watch() {
 }
 
 void PartService::check_deadlines() {
-    for (auto& [id, part] : parts_) {
+    for (const PartId& id : std::set<PartId>(live_)) {  // a copy: parts end on the way
+        Live& part = parts_.at(id);
         const PartState state = part.record.status.state;
         Result<void> saved;
         if (state == PartState::kRunning) {
             check_running(part);
         } else if (state == PartState::kHeld && clock_.steady_now() >= part.deadline) {
-            saved = save(part, PartState::kExpired, "the hold was not committed in time");
+            saved = save(part, part.record, PartState::kExpired, "the hold was not committed in time");
         } else if (state == PartState::kCommitted && clock_.steady_now() >= part.deadline) {
-            saved = save(part, PartState::kReleased, "committed, but not launched within the launch window");
+            saved = save(part, part.record, PartState::kReleased, "committed, but not launched within the launch window");
         }
         if (!saved) log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
@@ -329,18 +342,19 @@ void PartService::check_running(Live& part) {
         if (worst != 0 && !part.stopping) stop_steps(part, "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) + (why.empty() ? "" : ": " + why));
         return;
     }
-    part.record.status.exit_code = worst;
-    part.record.status.has_profile = part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();
     PartState end = PartState::kCompleted;
     std::string reason;
     if (part.stopping) {
         reason = part.stop_reason;
-        end = worst == 0 || part.stop_reason.starts_with("released") ? PartState::kReleased : PartState::kFailed;
+        end = part.stop_asked ? PartState::kReleased : PartState::kFailed;
     } else if (worst != 0) {
         reason = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) + (why.empty() ? "" : ": " + why);
         end = PartState::kFailed;
     }
-    if (auto ok = save(part, end, reason); !ok) log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
+    PartRecord changed = part.record;
+    changed.status.exit_code = worst;
+    changed.status.has_profile = part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();
+    if (auto ok = save(part, std::move(changed), end, reason); !ok) log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {
@@ -349,7 +363,9 @@ Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId
     const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no profile", {}};
     if (!part->record.profile || part->record.proxies.empty()) return none;
     const std::string step = steps_of(part->record).front();
-    if (const Result<std::string> text = executor_.read(step, kModelFile, 0, kMaxModelBytes)) return decode_(*text);
+    if (const Result<std::string> text = executor_.read(step, kModelFile, 0, kMaxModelBytes)) {
+        if (Result<ApplicationModel> model = decode_(*text)) return model;  // the user's program could have written anything there
+    }
     // The run was cut short: every rank's own file is still there.
     std::vector<std::string> files;
     for (const Executor::File& file : executor_.list(step, std::string(kModelFile) + ".rank.")) {
@@ -357,7 +373,9 @@ Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId
     }
     if (files.empty()) return none;
     const std::vector<std::string_view> views(files.begin(), files.end());
-    return formats::merge_rank_files(views);
+    Result<ApplicationModel> merged = formats::merge_rank_files(views);
+    if (!merged) return none;
+    return merged;
 }
 
 int PartService::free_processors() const { return static_cast<int>(std::count(busy_.begin(), busy_.end(), false)); }
@@ -374,9 +392,7 @@ std::vector<PartService::NodeView> PartService::nodes() const {
 
 std::vector<PartRecord> PartService::parts() const {
     std::vector<PartRecord> live;
-    for (const auto& [id, part] : parts_) {
-        if (!is_final(part.record.status.state)) live.push_back(part.record);
-    }
+    for (const PartId& id : live_) live.push_back(parts_.at(id).record);
     return live;
 }
 

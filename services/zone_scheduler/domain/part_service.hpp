@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,7 +52,8 @@ class PartService {
     struct Live {
         PartRecord record;
         Duration deadline{};        ///< steady time: end of hold or of launch window
-        bool stopping = false;      ///< release asked while running: final once all processes are gone
+        bool stopping = false;      ///< final once all processes are gone
+        bool stop_asked = false;    ///< by home; else it stops because it failed
         std::string stop_reason;
     };
 
@@ -59,7 +61,7 @@ class PartService {
     Live* find(const Caller& caller, const PartId& id);
     const Live* find(const Caller& caller, const PartId& id) const;
     PartStatus view(const Live& part) const;
-    Result<void> save(Live& part, PartState state, const std::string& reason);
+    Result<void> save(Live& part, PartRecord changed, PartState state, const std::string& reason);
     void give_back(const Live& part);
     void stop_steps(Live& part, const std::string& reason);
     std::vector<std::string> steps_of(const PartRecord& record) const;
@@ -74,6 +76,7 @@ class PartService {
     Log& log_;
     DecodeModel decode_;
     std::map<PartId, Live> parts_;
+    std::set<PartId> live_;                     ///< those that have not ended: what the watch looks at
     std::vector<bool> busy_;                    ///< by processor
     std::vector<std::int32_t> machine_of_;      ///< by processor
     std::vector<std::int32_t> first_of_;        ///< first processor by machine

@@ -117,6 +117,9 @@ Result<PeeringAnswer> PeerService::answer(const Caller& caller, const PeeringReq
         answer.state = PeeringState::kRejected;
         answer.reason = "organisation '" + request.organisation + "' is not accepted here; ask " + config_.contact;
     }
+    if (request.zone == config_.zone.name) return Error{ErrorCode::kConflict, "this zone's own name is '" + request.zone + "'", "/zone"};
+    const bool newcomer = !peers_.contains(request.zone);
+    if (answer.state != PeeringState::kAccepted && newcomer) return answer;  // a stranger leaves no trace and takes no name
     Peer peer{.zone = request.zone, .organisation = request.organisation, .url = request.url};
     if (const auto at = peers_.find(request.zone); at != peers_.end()) {
         if (at->second.organisation != request.organisation) {

@@ -1,6 +1,8 @@
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -14,6 +16,16 @@ using http::Body;
 using http::Reply;
 using http::Request;
 using http::Respond;
+
+constexpr std::size_t kMaxReasonBytes = 1024;
+
+/// A misspelt parameter must not be ignored: "dryrun=true" would submit.
+std::optional<Reply> unknown_parameter(const Request& request, std::initializer_list<const char*> known) {
+    for (const auto& [key, value] : request.call.query) {
+        if (std::none_of(known.begin(), known.end(), [&name = key](const char* k) { return name == k; })) return http::problem(invalid("is not a parameter of this call", key));
+    }
+    return std::nullopt;
+}
 
 template <class Id>
 Result<Id> id_of(const Request& request) {
@@ -49,6 +61,7 @@ Result<void> check_insider(const Request& request, const ZoneServices& services)
 }
 
 void submit(const Request& request, ZoneServices& services, Respond respond) {
+    if (auto refused = unknown_parameter(request, {"dry_run"})) return respond(*std::move(refused));
     const Result<ApplicationRequest> wanted = codec::decode_application_request(request.json);
     if (!wanted) return respond(http::problem(wanted.error()));
     const std::string dry_run = text_parameter(request, "dry_run", "false");
@@ -64,6 +77,7 @@ void submit(const Request& request, ZoneServices& services, Respond respond) {
 }
 
 Reply read_log(const Request& request, ZoneServices& services) {
+    if (auto refused = unknown_parameter(request, {"stream", "offset"})) return *std::move(refused);
     const Result<ApplicationId> id = id_of<ApplicationId>(request);
     if (!id) return http::problem(id.error());
     const std::string& rank_text = request.call.parameters.at("rank");
@@ -88,12 +102,13 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
     router.add("POST", "/v1/applications", Body::kJson, [&services](const Request& request, Respond respond) { submit(request, services, std::move(respond)); });
     router.add_sync("GET", "/v1/applications", Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
+        if (auto refused = unknown_parameter(request, {"limit"})) return *std::move(refused);
         const Result<std::uint64_t> limit = number_parameter(request, "limit", 100);
         if (!limit) return http::problem(limit.error());
         Json rows = Json::array();
-        for (const Application& application : services.applications.list(request.call.caller)) {
+        for (const Application* application : services.applications.list(request.call.caller)) {
             if (rows.size() >= std::min<std::uint64_t>(*limit, 1'000)) break;
-            rows.push_back(codec::encode_summary(application));
+            rows.push_back(codec::encode_summary(*application));
         }
         return http::ok({{"applications", std::move(rows)}});
     });
@@ -101,14 +116,15 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
         return [&services, answer](const Request& request) {
             const Result<ApplicationId> id = id_of<ApplicationId>(request);
             if (!id) return http::problem(id.error());
-            const Result<Application> application = services.applications.find(request.call.caller, *id);
+            const Result<const Application*> application = services.applications.find(request.call.caller, *id);
             if (!application) return http::problem(application.error());
-            return answer(request, *application);
+            return answer(request, **application);
         };
     };
     router.add_sync("GET", "/v1/applications/{id}", Body::kNone,
                     with_application([](const Request&, const Application& a) { return http::ok(codec::encode_view(a)); }));
     router.add_sync("GET", "/v1/applications/{id}/assignment", Body::kNone, with_application([&services](const Request& request, const Application& a) {
+                        if (auto refused = unknown_parameter(request, {"format"})) return *std::move(refused);
                         return assignment_reply(a, services, text_parameter(request, "format", "json"));
                     }));
     router.add_sync("GET", "/v1/applications/{id}/explain", Body::kNone, with_application([](const Request&, const Application& a) {
@@ -170,7 +186,10 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
                         return http::reply(services.parts.profile(request.call.caller, id), [](const ApplicationModel& m) { return codec::encode(m); });
                     }));
     router.add_sync("DELETE", "/v1/parts/{id}", Body::kNone, with_id([&services](const Request& request, const PartId& id) {
-                        return part_reply(services.parts.release(request.call.caller, id, text_parameter(request, "reason", "")));
+                        if (auto refused = unknown_parameter(request, {"reason"})) return *std::move(refused);
+                        const std::string reason = text_parameter(request, "reason", "");
+                        if (reason.size() > kMaxReasonBytes) return http::problem(invalid("is longer than " + std::to_string(kMaxReasonBytes) + " bytes", "reason"));
+                        return part_reply(services.parts.release(request.call.caller, id, reason));
                     }));
 }
 

@@ -627,7 +627,10 @@ hold_ttl_s = 15
         self.assertEqual(self.call("POST", "/v1/peerings", HOME, {**ask, "interface_version": 2}, status=200).json["state"], "rejected")
         self.call("POST", "/v1/peerings", None, ask, status=401)
         self.call("POST", "/v1/peerings", STRANGER_ZONE, ask, status=403)
-        self.call("POST", "/v1/peerings", "spiffe://beta/zone/gamma-one", {**gamma, "organisation": "beta"}, status=409)
+        # A stranger that was rejected takes no name; an accepted zone does.
+        self.assertNotIn("gamma-one", [peer["zone"] for peer in self.call("GET", "/v1/peerings", OPERATOR, status=200).json["peers"]])
+        self.call("POST", "/v1/peerings", "spiffe://beta/zone/gamma-one", {**gamma, "organisation": "beta"}, status=200)
+        self.call("POST", "/v1/peerings", STRANGER_ZONE, gamma, status=409)
         self.assertIn("gamma-one", [peer["zone"] for peer in self.call("GET", "/v1/peerings", OPERATOR, status=200).json["peers"]])
 
     def test_bad_bodies(self):

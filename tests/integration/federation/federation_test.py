@@ -96,6 +96,25 @@ class Runs(Shared):
                 self.assertEqual(parsed.returncode, 0, parsed.stderr)
         self.assert_idle()
 
+    def test_job_inside_a_job_is_a_job_of_its_own(self):
+        inner = self.f.zbs("run", "-n", "1", "--", "/bin/sh", "-c", "zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'",
+                           env={"ZBS_TEST_URL": self.f.url})
+        # Inside, the settings are not forwarded: the program must say where it submits.
+        self.assertNotEqual(inner.returncode, 0)
+        script = f"ZBS_URL={self.f.url} ZBS_IDENTITY=spiffe://org-a/user/you zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'"
+        outer = self.f.zbs("run", "-q", "-n", "1", "--", "/bin/sh", "-c", script)
+        self.assertEqual(outer.returncode, 0, outer.stderr)
+        application = outer.stdout.strip()
+        self.assertEqual(self.f.zbs("wait", application, "--timeout", "30s").returncode, 0)
+        self.assertEqual(self.f.zbs("logs", application).stdout, "inner done\n" * 2)
+
+    def test_most_arguments_that_are_allowed_reach_the_program(self):
+        done = self.f.zbs("run", "-q", "-n", "1", "--", "/bin/sh", "-c", "echo $#", *["x"] * 897)
+        self.assertEqual((done.returncode, done.stdout), (0, "896\n"), done.stderr)
+        done = self.f.zbs("run", "-q", "-n", "1", "--", "/bin/sh", "-c", "echo $#", *["x"] * 898)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("argv", done.stderr)
+
     def test_submit_wait_logs(self):
         application = self.f.submit("-n", "2", "--", ring(), "--exit-code", "5")
         self.assertEqual(self.f.zbs("wait", application, "--timeout", "30s").returncode, 5)
@@ -114,7 +133,7 @@ class Runs(Shared):
 
     def test_walltime_ends_the_program(self):
         done = self.f.zbs("run", "-n", "5", "-t", "2s", "--", "/bin/sleep", "600")
-        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.returncode, 143, done.stderr)
         self.assertIn("walltime", done.stderr)
         self.assert_idle()
 

@@ -166,6 +166,58 @@ TEST_F(ApplicationServiceTest, HomeCrashAtEveryMomentEndsWellAndRunsOnce) {
     EXPECT_EQ(launchers, 134);  // one for each application, never two
 }
 
+TEST_F(ApplicationServiceTest, CancelThenCrashAtEveryMomentLeavesNothing) {
+    for (int ms = 0; ms < 400; ms += 3) {
+        SCOPED_TRACE(ms);
+        const ApplicationId id = submit(10);
+        world.run(Duration{ms * 1'000});
+        ASSERT_TRUE(world.node("a").applications->cancel(world.user(), id));
+        world.run(Duration{ms % 7 * 1'000});
+        world.crash("a");
+        world.run(1s);
+        world.restart("a");
+        world.run(90s);
+        EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled) << world.status(id).reason;
+        expect_nothing_left();
+    }
+}
+
+TEST_F(ApplicationServiceTest, FaultOfTheStoreAtEveryMomentEndsWell) {
+    run_for(3s);
+    for (int ms = 0; ms < 4'000; ms += 23) {
+        SCOPED_TRACE(ms);
+        const ApplicationId id = submit(10);
+        world.run(Duration{ms * 1'000});
+        world.node("a").store.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
+        world.run(300ms);
+        world.node("a").store.fault.reset();
+        world.run(90s);
+        const ApplicationStatus status = world.status(id);
+        EXPECT_EQ(status.state, ApplicationState::kCompleted) << status.reason;
+        std::size_t ranks = 0;
+        for (const ApplicationPart& part : status.parts) ranks += part.ranks.size();
+        EXPECT_EQ(ranks, 10U);
+        expect_nothing_left();
+    }
+}
+
+TEST_F(ApplicationServiceTest, ArgumentThatWouldStartAnotherProgramIsRefused) {
+    ApplicationRequest request = world.request(2);
+    request.argv = {"/bin/echo", "a", ":", "b"};
+    const auto answer = world.node("a").applications->submit(world.user(), request);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().pointer, "/argv/2");
+}
+
+TEST_F(ApplicationServiceTest, StrangerThatIsRejectedTakesNoName) {
+    PeerService& peers = *world.node("b").peers;
+    const auto rejected = peers.answer({CallerKind::kZone, "org-x", "z"}, {"z", "org-x", "http://127.0.0.1:1"});
+    ASSERT_TRUE(rejected);
+    EXPECT_EQ(rejected->state, PeeringState::kRejected);
+    for (const Peer& peer : peers.peers()) EXPECT_NE(peer.zone, "z");
+    EXPECT_EQ(peers.answer({CallerKind::kZone, "org-a", "b"}, {"b", "org-a", "http://127.0.0.1:1"}).error().code, ErrorCode::kConflict);
+}
+
 TEST_F(ApplicationServiceTest, NoOutcomeOfLostMessagesHoldsForEver) {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         SCOPED_TRACE(seed);
@@ -199,7 +251,7 @@ TEST_F(ApplicationServiceTest, TwoHomesThatTakeFromEachOtherBothEnd) {
     EXPECT_EQ(world.status(first).state, ApplicationState::kCompleted) << world.status(first).reason;
     const auto second = world.node("b").applications->find(bob, request.id);
     ASSERT_TRUE(second);
-    EXPECT_EQ(second->status.state, ApplicationState::kCompleted) << second->status.reason;
+    EXPECT_EQ((*second)->status.state, ApplicationState::kCompleted) << (*second)->status.reason;
     expect_nothing_left();
 }
 

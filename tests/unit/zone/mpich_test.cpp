@@ -52,6 +52,13 @@ TEST(PlanProxies, OnePerRunOfConsecutiveRanksOnOneMachine) {
     EXPECT_EQ(host_file(proxies), "a.m0:2\nb.m0:1\na.m0:1\na.m1:1\n");
 }
 
+TEST(ProgramEnvironment, DropsWhatSteersTheLauncherOrBelongsToAJobAround) {
+    const Options kept = program_environment({{"HOME", "/h"}, {"HYDRA_DEBUG", "1"}, {"LD_PRELOAD", "/x/libzbs-profile.so"}, {"MPIEXEC_TIMEOUT", "1"},
+                                              {"OMP_NUM_THREADS", "2"}, {"PMI_RANK", "0"}, {"ZBS_APPLICATION", "x"}, {"ZBS_STEP_run_1", "1"}, {"ZBS_TEST_VAR", "kept"}});
+    EXPECT_EQ(kept, (Options{{"HOME", "/h"}, {"OMP_NUM_THREADS", "2"}, {"ZBS_TEST_VAR", "kept"}}));
+    EXPECT_EQ(program_environment({{"LD_PRELOAD", "/x/other.so"}}).size(), 1U);
+}
+
 TEST(ReadFatalSignal, OnlyFromTheReport) {
     EXPECT_EQ(read_fatal_signal("x\nYOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"), 9);
     EXPECT_EQ(read_fatal_signal("=   EXIT CODE: 9\n"), 0);

@@ -216,6 +216,17 @@ TEST_F(PartServiceTest, LaunchRefusesMachinesAndOptionsThatAreNotItsOwn) {
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kCommitted);
 }
 
+TEST_F(PartServiceTest, NoMoreProxiesThanRanksAndEachOnce) {
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    LaunchRequest many = launch(*held);
+    many.proxies = {{0, "m0"}, {1, "m0"}, {2, "m0"}};
+    EXPECT_EQ(parts->launch(home, held->id, many).error().pointer, "/proxies");
+    many.proxies = {{4, held->assignment[0].machine}, {4, held->assignment[0].machine}};
+    EXPECT_EQ(parts->launch(home, held->id, many).error().pointer, "/proxies");
+    EXPECT_TRUE(executor.steps().empty());
+}
+
 TEST_F(PartServiceTest, StoreThatFailsMeansNothingHappened) {
     store.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
     EXPECT_EQ(parts->hold(home, request(2)).error().message, "disk full");
