@@ -449,7 +449,8 @@ class KillNine(Shared):
 
     def test_client(self):
         self.check("client")
-        self.assertEqual(json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)[0]["state"], "completed")
+        newest = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)[0]["id"]
+        self.f.wait_state(newest, ["completed"], 20)
 
 
 if __name__ == "__main__":
