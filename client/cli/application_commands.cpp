@@ -1,11 +1,14 @@
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -16,7 +19,9 @@
 #include <sstream>
 #include <thread>
 
+#include "algorithms/base/utf8.hpp"
 #include "client/cli/context.hpp"
+#include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -66,6 +71,8 @@ Result<std::string> find_program(const std::string& name, const std::string& dir
 }
 
 Result<ApplicationModel> read_model(const std::string& path) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return invalid("is a directory", path);
     std::ifstream in(path, std::ios::binary);
     if (!in) return Error{ErrorCode::kNotFound, "cannot read the model", path};
     std::stringstream text;
@@ -89,6 +96,7 @@ class PendingFile {
         path_ /= "pending";
     }
     void add(const std::string& id, const std::string& url, const std::string& program) const {
+        const Turn turn(path_);
         const int fd = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         if (fd < 0) return;
         std::string line = id + "\t" + url + "\t" + program + "\n";
@@ -97,18 +105,86 @@ class PendingFile {
         close(fd);
     }
     void remove(const std::string& id) const {
+        const Turn turn(path_);
         std::ifstream in(path_);
+        if (!in) return;
         std::string kept;
         for (std::string line; std::getline(in, line);) {
             if (!line.starts_with(id)) kept += line + "\n";
         }
-        in.close();
-        std::ofstream(path_, std::ios::trunc) << kept;
+        process::write_file(path_.string(), kept);
     }
 
   private:
+    /// One command at a time; a file of its own, because the other one is replaced.
+    class Turn {
+      public:
+        explicit Turn(const fs::path& path) : fd_(open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+            while (fd_ >= 0 && flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+            }
+        }
+        ~Turn() {
+            if (fd_ >= 0) close(fd_);
+        }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+      private:
+        int fd_;
+    };
     fs::path path_;
 };
+
+/// Bytes outside ASCII as '?', for text that is not UTF-8.
+std::string ascii(std::string text) {
+    for (char& c : text) {
+        if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+    }
+    return text;
+}
+
+/// Variables that tell this command what to do, or a job that this command runs in what it is: not the new program's business.
+bool is_ours(const std::string& name) {
+    for (const char* exact : {"ZBS_URL", "ZBS_IDENTITY", "ZBS_OUTPUT", "ZBS_PROFILE_OUT", "ZBS_ZONE", "ZBS_APPLICATION"}) {
+        if (name == exact) return true;
+    }
+    for (const char* prefix : {"ZBS_STEP_", "PMI_", "PMIX_", "HYDRA_", "HYDI_", "MPIEXEC_", "MPI_LOCAL"}) {
+        if (name.starts_with(prefix)) return true;
+    }
+    return false;
+}
+
+/// LD_PRELOAD without our profiler, which writes into the folder of the job that it was loaded for.
+std::string without_profiler(const std::string& preload) {
+    std::string kept;
+    for (std::size_t at = 0; at < preload.size();) {
+        const std::size_t end = std::min(preload.find_first_of(" :", at), preload.size());
+        const std::string entry = preload.substr(at, end - at);
+        if (!entry.empty() && fs::path(entry).filename() != "libzbs-profile.so") kept += (kept.empty() ? "" : ":") + entry;
+        at = end + 1;
+    }
+    return kept;
+}
+
+/// The environment of this command as the program is to see it. What is not UTF-8 would change on its way; it is left out, and said.
+std::map<std::string, std::string> own_environment() {
+    std::map<std::string, std::string> environment;
+    std::string left_out;
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+        const std::string text = *entry;
+        const std::size_t equals = text.find('=');
+        const std::string name = text.substr(0, equals);
+        if (equals == 0 || equals == std::string::npos || is_ours(name)) continue;
+        if (!is_utf8(text)) {
+            left_out += " " + printable(ascii(name));
+            continue;
+        }
+        const std::string value = name == "LD_PRELOAD" ? without_profiler(text.substr(equals + 1)) : text.substr(equals + 1);
+        if (name != "LD_PRELOAD" || !value.empty()) environment[name] = value;
+    }
+    if (!left_out.empty()) std::cerr << "zbs: left out of the environment, because they are not UTF-8:" << left_out << "\n";
+    return environment;
+}
 
 Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     ApplicationRequest request;
@@ -123,23 +199,21 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     request.ranks = options.ranks;
     std::error_code fault;
     request.directory = fs::absolute(options.directory.empty() ? fs::current_path(fault) : fs::path(options.directory)).lexically_normal().string();
+    if (!is_utf8(request.directory)) return invalid("folder '" + ascii(request.directory) + "' is not UTF-8", "--chdir");
+    for (std::size_t i = 0; i < options.argv.size(); ++i) {
+        if (!is_utf8(options.argv[i])) return invalid((i == 0 ? "program '" : "argument " + std::to_string(i) + " '") + ascii(options.argv[i]) + "' is not UTF-8", {});
+    }
     if (!fs::is_directory(request.directory, fault)) return Error{ErrorCode::kNotFound, "folder " + request.directory + " does not exist", "--chdir"};
     const Result<std::string> program = find_program(options.argv.at(0), request.directory);
     if (!program) return program.error();
+    if (!is_utf8(*program)) return invalid("program '" + ascii(*program) + "' is not UTF-8", {});
     request.argv = options.argv;
     request.argv[0] = *program;
-    std::map<std::string, std::string> environment;
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        const std::string text = *entry;
-        const std::size_t equals = text.find('=');
-        const std::string name = text.substr(0, equals);
-        // What tells this command what to do is not the program's business.
-        if (equals == 0 || equals == std::string::npos || name == "ZBS_URL" || name == "ZBS_IDENTITY" || name == "ZBS_OUTPUT") continue;
-        environment[name] = text.substr(equals + 1);
-    }
+    std::map<std::string, std::string> environment = own_environment();
     for (const std::string& item : options.exports) {
         const std::size_t equals = item.find('=');
         if (equals == 0 || equals == std::string::npos) return invalid("'" + item + "' must be NAME=VALUE", "--env");
+        if (!is_utf8(item)) return invalid("'" + ascii(item) + "' is not UTF-8", "--env");
         environment[item.substr(0, equals)] = item.substr(equals + 1);
     }
     request.environment.assign(environment.begin(), environment.end());
@@ -226,6 +300,15 @@ class LogFollower {
     LogFollower(client::ZoneClient& zone, std::string id, std::string only_rank = {}, bool label = false)
         : zone_(zone), id_(std::move(id)), only_rank_(std::move(only_rank)), label_(label) {}
 
+    /// Ends the last line of each stream that its program did not end.
+    ~LogFollower() {
+        for (const auto& [key, rest] : partial_) {
+            if (!rest.empty()) emit_line(key.substr(0, key.find('/')), rest, key.ends_with("/stderr") ? stderr : stdout);
+        }
+    }
+    LogFollower(const LogFollower&) = delete;
+    LogFollower& operator=(const LogFollower&) = delete;
+
     Result<bool> copy() {
         const Result<Json> index = zone_.get("/v1/applications/" + id_ + "/logs");
         if (!index) return index.error();
@@ -254,10 +337,17 @@ class LogFollower {
             return;
         }
         std::string& rest = partial_[rank + "/" + stream];
+        std::size_t begin = 0, from = rest.size();  // what was there before holds no line end
         rest += bytes;
-        for (std::size_t end; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1)) {
-            std::fprintf(out, "[%s] %.*s\n", rank.c_str(), static_cast<int>(end), rest.c_str());
+        for (std::size_t end; (end = rest.find('\n', from)) != std::string::npos; begin = from = end + 1) {
+            emit_line(rank, std::string_view(rest).substr(begin, end - begin), out);
         }
+        rest.erase(0, begin);
+    }
+    static void emit_line(const std::string& rank, std::string_view line, std::FILE* out) {
+        std::fprintf(out, "[%s] ", rank.c_str());
+        std::fwrite(line.data(), 1, line.size(), out);
+        std::fputc('\n', out);
     }
     client::ZoneClient& zone_;
     std::string id_, only_rank_;
@@ -265,6 +355,12 @@ class LogFollower {
     std::map<std::string, std::uint64_t> offsets_;
     std::map<std::string, std::string> partial_;
 };
+
+/// Whether somebody wrote to our standard input, a pipe or a file.
+bool has_input() {
+    int bytes = 0;
+    return isatty(0) == 0 && ioctl(0, FIONREAD, &bytes) == 0 && bytes > 0;
+}
 
 /// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it.
 void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label) {
@@ -275,17 +371,21 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
     LogFollower logs(zone, id, {}, label);
     std::string said, state;
     bool plan_shown = quiet;
-    int cancelled = 0;
+    bool cancelled = false, input_told = quiet;
     for (;;) {
-        if (interrupts > cancelled) {
-            cancelled = interrupts;
-            if (cancelled > 1) {
-                std::cerr << "zbs: left " << id << " as it is; 'zbs wait " << id << "' takes it up again\n";
-                context.exit_code = kFailed;
-                return;
-            }
+        if (interrupts > 0 && !cancelled) {
+            cancelled = true;
             std::cerr << "zbs: cancelling " << id << " (once more to leave without waiting)\n";
             if (auto answer = zone.cancel(id); !answer) return context.fail(answer.error());
+        }
+        if (interrupts > 1) {
+            std::cerr << "zbs: left " << id << ", which is being cancelled; 'zbs wait " << id << "' takes it up again\n";
+            context.exit_code = kFailed;
+            return;
+        }
+        if (!input_told && has_input()) {
+            input_told = true;
+            std::cerr << "zbs: standard input is not forwarded to the program\n";
         }
         const Result<Json> view = zone.show(id);
         if (!view) return context.fail(view.error());
@@ -370,7 +470,18 @@ void list(Context& context, int limit) {
     print(context, listing);
 }
 
+/// Whether every id can be one; else says which is not. An id becomes part of an address.
+bool check_ids(Context& context, const std::vector<std::string>& ids) {
+    for (const std::string& id : ids) {
+        if (parse_id128(id)) continue;
+        context.fail(invalid("'" + ascii(id) + "' is no id (26 characters; 'zbs list' shows them)"));
+        return false;
+    }
+    return true;
+}
+
 void show(Context& context, const std::string& id, const std::string& format, bool matrix) {
+    if (!check_ids(context, {id})) return;
     const auto zone = context.connect();
     if (!zone) return;
     if (!format.empty()) {
@@ -417,6 +528,7 @@ void show(Context& context, const std::string& id, const std::string& format, bo
 }
 
 void wait_for(Context& context, const std::vector<std::string>& ids, const std::string& timeout) {
+    if (!check_ids(context, ids)) return;
     const auto zone = context.connect();
     if (!zone) return;
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
@@ -443,6 +555,7 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
 }
 
 void logs(Context& context, const std::string& id, const std::string& rank, bool follow_it, bool label) {
+    if (!check_ids(context, {id})) return;
     const auto zone = context.connect();
     if (!zone) return;
     LogFollower follower(*zone, id, rank, label);
@@ -476,7 +589,7 @@ void add_application_commands(CLI::App& app, Context& context) {
     {
         auto options = std::make_shared<SubmitOptions>();
         options->wait = true;
-        CLI::App* run = app.add_subcommand("run", "run an MPI program over the zones and follow it; exits with the program's own code\n\nExample: zbs run -n 6 -- ./solver input.dat");
+        CLI::App* run = app.add_subcommand("run", "run an MPI program over the zones and follow it; exits with the program's own code\n\nStandard input is not forwarded: give the program a file.\n\nExample: zbs run -n 6 -- ./solver input.dat");
         add_submit_options(*run, options);
         run->add_flag("-q,--quiet", options->quiet, "only the program's own output");
         run->callback([&context, options] { submit(context, *options); });
@@ -527,6 +640,7 @@ void add_application_commands(CLI::App& app, Context& context) {
         CLI::App* command = app.add_subcommand("cancel", "stop an application everywhere\n\nExample: zbs cancel ID");
         command->add_option("id", *id, "application")->required();
         command->callback([&context, id] {
+            if (!check_ids(context, {*id})) return;
             const auto zone = context.connect();
             if (!zone) return;
             const Result<Json> answer = zone->cancel(*id);
@@ -538,6 +652,7 @@ void add_application_commands(CLI::App& app, Context& context) {
         CLI::App* command = app.add_subcommand("explain", "why an application is where it is\n\nExample: zbs explain ID");
         command->add_option("id", *id, "application")->required();
         command->callback([&context, id] {
+            if (!check_ids(context, {*id})) return;
             const auto zone = context.connect();
             if (!zone) return;
             const Result<Json> answer = zone->explain(*id);

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -20,6 +21,8 @@ struct MapCommand {
 };
 
 Result<codec::Json> read_json(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) return invalid("is a directory", path);
     std::ifstream in(path, std::ios::binary);
     if (!in) return Error{ErrorCode::kNotFound, "cannot be read", path};
     std::stringstream text;

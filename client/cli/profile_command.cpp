@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <numeric>
@@ -22,6 +23,8 @@ constexpr std::size_t kPiece = 1 << 20;
 class Input {
   public:
     static Result<std::unique_ptr<Input>> open(const std::string& path) {
+        std::error_code ignored;
+        if (std::filesystem::is_directory(path, ignored)) return invalid("is a directory", path);
         gzFile file = path == "-" ? gzdopen(dup(0), "rb") : gzopen(path.c_str(), "rb");
         if (file == nullptr) return Error{ErrorCode::kNotFound, std::string("cannot be read: ") + std::strerror(errno), path};
         gzbuffer(file, 256 * 1024);

@@ -1,13 +1,14 @@
 #include <fcntl.h>
-#include <signal.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include <thread>
 
 #include "client/cli/context.hpp"
+#include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 
 namespace zbs::cli {
@@ -118,12 +120,41 @@ void stop_all(std::vector<Service>& services, const std::string& folder) {
     }
 }
 
+/// Under the folder for temporary files, where others can make folders too.
+std::string default_folder() { return (fs::temp_directory_path() / ("zbs-quickstart-" + std::to_string(getuid()))).string(); }
+
+/// Makes the state folder for this user alone; one that another user laid out in our default place is refused.
+Result<void> make_state_folder(const std::string& folder) {
+    std::error_code fault;
+    fs::create_directories(fs::path(folder).parent_path(), fault);
+    if (mkdir(folder.c_str(), 0700) == 0) return {};
+    if (errno != EEXIST) return Error{ErrorCode::kUnavailable, std::string("cannot make the folder: ") + std::strerror(errno), folder};
+    struct stat found {};
+    if (folder == fs::absolute(default_folder()).lexically_normal().string() && (lstat(folder.c_str(), &found) != 0 || found.st_uid != getuid())) {
+        return Error{ErrorCode::kDenied, "this folder belongs to another user; give one of your own with --folder", folder};
+    }
+    if (!fs::is_directory(folder, fault)) return Error{ErrorCode::kUnavailable, "is no folder", folder};
+    return {};
+}
+
+/// Starts again what has ended, at most once a second each.
+void revive(std::vector<Service>& services) {
+    for (Service& service : services) {
+        if (service.pid > 0 && waitpid(service.pid, nullptr, WNOHANG) == service.pid) {
+            std::cerr << "zbs: " << service.name << " ended; starting it again\n";
+            service.pid = 0;
+        }
+        if (service.pid <= 0 && SteadyClock::now() - service.started > std::chrono::seconds(1)) start(service);
+    }
+}
+
 void quickstart(Context& context, const QuickstartOptions& options) {
     const fs::path programs = fs::canonical("/proc/self/exe").parent_path();
     std::error_code fault;
     const std::string folder = fs::absolute(options.folder).lexically_normal().string();
-    fs::create_directories(folder, fault);
-    if (fault) return context.fail({ErrorCode::kUnavailable, "cannot make the folder: " + fault.message(), folder});
+    if (auto made = make_state_folder(folder); !made) return context.fail(made.error());
+    const auto lock = process::FolderLock::take(folder);
+    if (!lock) return context.fail(lock.error());
     const std::vector<std::string> zones = {"a", "b", "c"};
     std::vector<int> ports;
     for (std::size_t i = 0; i <= zones.size(); ++i) {
@@ -161,6 +192,7 @@ void quickstart(Context& context, const QuickstartOptions& options) {
             if (!stop_wanted) context.fail({ErrorCode::kUnavailable, "the zones did not find each other within 30 s; their logs are in " + folder, {}});
             return;
         }
+        revive(services);  // those of a quickstart that was killed may hold their folders for a moment more
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     const std::string settings = "export ZBS_URL=" + url + "\nexport ZBS_IDENTITY=" + to_uri(self) + "\n";
@@ -171,13 +203,7 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     std::cout << "A registry and three zones (a, b, c) with " << options.processors << " processors each are running; logs in " << folder << ".\n"
               << "In another terminal:\n\n" << settings << "zbs run -n 6 -- PROGRAM ARGS...\n\nStop with Ctrl-C." << std::endl;
     while (!stop_wanted) {
-        for (Service& service : services) {
-            if (service.pid > 0 && waitpid(service.pid, nullptr, WNOHANG) == service.pid) {
-                std::cerr << "zbs: " << service.name << " ended; starting it again\n";
-                service.pid = 0;
-            }
-            if (service.pid <= 0 && SteadyClock::now() - service.started > std::chrono::seconds(1)) start(service);
-        }
+        revive(services);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
     stop_all(services, folder);
@@ -187,7 +213,7 @@ void quickstart(Context& context, const QuickstartOptions& options) {
 
 void add_quickstart_command(CLI::App& app, Context& context) {
     auto options = std::make_shared<QuickstartOptions>();
-    options->folder = (fs::temp_directory_path() / ("zbs-quickstart-" + std::to_string(getuid()))).string();
+    options->folder = default_folder();
     CLI::App* command = app.add_subcommand("quickstart", "a registry and three zones on this machine, in the foreground\n\nExample: zbs quickstart");
     command->add_option("--folder", options->folder, "state and logs")->capture_default_str();
     command->add_option("--processors", options->processors, "processors that each zone offers")->check(CLI::Range(1, 1'000))->capture_default_str();

@@ -9,6 +9,7 @@
 #include "schemas/contract.hpp"
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
+#include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
@@ -32,6 +33,8 @@ int run(int argc, char** argv) {
 
     std::error_code fault;
     std::filesystem::create_directories(state, fault);
+    const auto lock = zbs::process::FolderLock::take(state);
+    if (!lock) return fail(lock.error());
     const auto log = zbs::system::make_log("zbs-registry");
     auto store = zbs::sqlite::open_registry_store(state + "/registry.db");
     if (!store) return fail(store.error());
@@ -40,7 +43,8 @@ int run(int argc, char** argv) {
     auto strand = boost::asio::make_strand(io);
     zbs::system::AsioClock clock(strand);
     zbs::Registry registry(clock, **store, *log);
-    const zbs::http::Router router = zbs::make_registry_routes(registry, zbs::registry_contract());
+    zbs::http::Router router = zbs::make_registry_routes(registry, zbs::registry_contract());
+    router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
     zbs::beast::Server server(io, {.address = address, .port = port}, [&](zbs::http::Call call, zbs::http::Respond respond) {
         boost::asio::post(strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable { router.dispatch(std::move(call), std::move(respond)); });
     });

@@ -10,6 +10,7 @@
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/cpprest/zone_transport.hpp"
+#include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
@@ -45,6 +46,8 @@ int run(int argc, char** argv) {
     std::error_code fault;
     std::filesystem::create_directories(settings->state_folder, fault);
     const std::string state = std::filesystem::absolute(settings->state_folder).string();
+    const auto lock = zbs::process::FolderLock::take(state);
+    if (!lock) return fail(lock.error());
     const auto log = zbs::system::make_log("zbs-zone." + config.zone.name);
     auto store = zbs::sqlite::open_zone_store(state + "/zone.db");
     if (!store) return fail(store.error());
@@ -61,7 +64,8 @@ int run(int argc, char** argv) {
     zbs::PeerService peers(config, clock, **store, *transport, *log);
     zbs::ApplicationService applications(config, clock, ids, **store, **executor, *transport, peers, *log);
     zbs::ZoneServices services{config, applications, parts, peers, **store, zbs::zone_contract()};
-    const zbs::http::Router router = zbs::make_zone_routes(services);
+    zbs::http::Router router = zbs::make_zone_routes(services);
+    router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
 
     zbs::beast::Server server(io, {.address = settings->listen_address, .port = static_cast<unsigned short>(settings->listen_port),
                                    .max_connections = zbs::limits::kMaxConnections, .max_header_bytes = zbs::limits::kMaxHeaderBytes,

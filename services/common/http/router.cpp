@@ -1,6 +1,8 @@
 #include "services/common/http/router.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 
 #include "algorithms/base/utf8.hpp"
 
@@ -108,7 +110,18 @@ void Router::dispatch(Call call, Respond respond) const {
             return respond(problem(invalid("this call takes no body")));
         }
         call.parameters = std::move(parameters);
-        return route.handler(Request{call, json}, std::move(respond));
+        // A handler that throws may have answered before, or have kept its way to answer: only the first answer counts.
+        const Respond once = [answered = std::make_shared<std::atomic<bool>>(false), respond = std::move(respond)](Reply reply) {
+            if (!answered->exchange(true)) respond(std::move(reply));
+        };
+        try {
+            return route.handler(Request{call, json}, once);
+        } catch (const std::exception& fault) {
+            if (on_exception_) on_exception_(route.method + " " + route.pattern + ": " + fault.what());
+        } catch (...) {
+            if (on_exception_) on_exception_(route.method + " " + route.pattern + ": unknown exception");
+        }
+        return once(problem({ErrorCode::kInternal, "internal error", {}}));
     }
     if (!allowed.empty()) {
         Reply reply = problem(invalid("method " + call.method + " is not for this path; allowed: " + allowed), 405);

@@ -23,7 +23,10 @@ class Router {
   public:
     void add(const char* method, const char* pattern, Body body, Handler handler);
     void add_sync(const char* method, const char* pattern, Body body, SyncHandler handler);
+    /// Answers exactly once; a handler that throws is answered for with 500 and no details.
     void dispatch(Call call, Respond respond) const;
+    /// Called with the route and the cause when a handler throws: our own bug, for the log.
+    void on_exception(std::function<void(const std::string&)> report) { on_exception_ = std::move(report); }
     /// "METHOD pattern" of every route, sorted: compared with the OpenAPI document.
     std::vector<std::string> routes() const;
 
@@ -36,6 +39,7 @@ class Router {
         Handler handler;
     };
     std::vector<Route> routes_;
+    std::function<void(const std::string&)> on_exception_;
 };
 
 }  // namespace zbs::http

@@ -145,6 +145,77 @@ class Runs(Shared):
         self.assertEqual(self.f.wait_state(second, ["completed"], 20)["state"], "completed")
 
 
+    def test_two_interrupts_at_once_still_cancel(self):
+        run = self.f.start("run", "-n", "2", "--", "/bin/sleep", "600")
+        try:
+            application = until(lambda: next((row["id"] for row in json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)
+                                              if row["state"] == "running" and row["program"].endswith("sleep")), None), 20, "the job does not run")
+            # Stopped meanwhile, it sees both in one look.
+            run.send_signal(signal.SIGSTOP)
+            run.send_signal(signal.SIGINT)
+            run.send_signal(signal.SIGTERM)
+            run.send_signal(signal.SIGCONT)
+            _, told = run.communicate(timeout=20)
+        finally:
+            run.kill()
+        self.assertEqual(run.returncode, 1, told)
+        self.assertIn("cancelling", told)
+        self.assertIn("left " + application, told)
+        self.assertEqual(self.f.wait_state(application, ["cancelled"], 10)["state"], "cancelled")
+        self.assert_idle()
+
+    def test_environment_of_another_job_is_not_passed_on(self):
+        odd = {b"ZBS_TEST_ODD": b"caf\xe9", b"ZBS_TEST_GOOD": "caf\u00e9".encode(), b"PMI_FD": b"77", b"ZBS_STEP_OTHER": b"1", b"HYDI_CONTROL_FD": b"9",
+               b"MPIEXEC_TIMEOUT": b"1", b"ZBS_PROFILE_OUT": b"/nonexistent/outer", b"LD_PRELOAD": b"/nonexistent/libzbs-profile.so"}
+        environment = {k.encode(): v.encode() for k, v in self.f.environment.items()} | odd
+        done = subprocess.run([federation.BIN + "/zbs", "run", "-q", "--no-record", "-n", "1", "--", "/usr/bin/env"], capture_output=True, env=environment, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count(b"ZBS_TEST_ODD"), 1, done.stderr)
+        seen = dict(line.split(b"=", 1) for line in done.stdout.splitlines() if b"=" in line)
+        self.assertNotIn(b"ZBS_TEST_ODD", seen)
+        self.assertEqual(seen[b"ZBS_TEST_GOOD"], "caf\u00e9".encode())
+        self.assertNotEqual(seen.get(b"PMI_FD"), b"77")
+        self.assertNotEqual(seen.get(b"HYDI_CONTROL_FD"), b"9")
+        for name in (b"ZBS_STEP_OTHER", b"MPIEXEC_TIMEOUT", b"LD_PRELOAD", b"ZBS_PROFILE_OUT"):
+            self.assertNotIn(name, seen)
+
+    def test_input_that_goes_nowhere_is_told_once(self):
+        command = [federation.BIN + "/zbs", "run", "-n", "1", "--", "/bin/sleep", "1"]
+        done = subprocess.run(command, input="lost", capture_output=True, text=True, env=self.f.environment, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr.count("standard input is not forwarded"), 1, done.stderr)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=self.f.environment, timeout=60)
+        self.assertNotIn("standard input", done.stderr)
+
+    def test_labelled_logs_keep_the_last_line_and_are_quick(self):
+        script = "i=0; while [ $i -lt 17 ]; do x=${x:-0123456\n}; x=$x$x; i=$((i+1)); done; printf \"$x\"; printf end"
+        application = self.f.submit("-n", "1", "--no-record", "--", "/bin/sh", "-c", script)
+        self.f.wait_state(application, ["completed"])
+        begin = time.monotonic()
+        lines = self.f.zbs("logs", application, "-l").stdout.splitlines()
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual((len(lines), lines[0], lines[-1]), (2 ** 17 + 1, "[0] 0123456", "[0] end"))
+
+    def test_requests_at_the_same_time_leave_nothing_pending(self):
+        runs = [self.f.start("submit", "-n", "1", "--no-record", "--", "/bin/true") for _ in range(8)]
+        ids = [run.communicate(timeout=60)[0].strip() for run in runs]
+        self.assertEqual([run.returncode for run in runs], [0] * 8)
+        pending = read(self.f.folder + "/client/zbs/pending")
+        for application in ids:
+            self.assertNotIn(application, pending)
+            self.f.wait_state(application, ["completed"])
+
+    def test_a_folder_in_use_is_refused(self):
+        state = self.f.folder + "/state"
+        for command, holder in (([federation.BIN + "/zbs", "quickstart", "--folder", state], self.f.quickstart.pid),
+                                ([federation.BIN + "/zbs-zone", "--config", state + "/a.toml"], self.f.service("zbs-zone", "a.toml")),
+                                ([federation.BIN + "/zbs-registry", "--state", state + "/registry"], self.f.service("zbs-registry"))):
+            done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"is in use by process {holder}", done.stderr)
+        self.assertEqual(self.f.zbs("list").returncode, 0)
+
+
 class BadInput(Shared):
     def expect(self, code, words, *arguments, **more):
         done = self.f.zbs(*arguments, **more)
@@ -164,6 +235,23 @@ class BadInput(Shared):
         self.expect(2, ["26 characters"], "show", "not-an-id")
         self.expect(4, ["only users"], "run", "-n", "1", "--", "/bin/true", env={"ZBS_IDENTITY": "spiffe://org-x/user/mallory"})
         self.expect(2, ["who are you"], "list", env={"ZBS_IDENTITY": "mallory"})
+
+    def test_ids_are_checked_before_anything_is_sent(self):
+        for command in ("show", "wait", "logs", "cancel", "explain"):
+            for text in ("a b", "../peerings", "caf\udce9", ""):
+                begin = time.monotonic()
+                self.expect(2, ["is no id"], command, text, env={"ZBS_URL": "http://127.0.0.1:1"})
+                self.assertLess(time.monotonic() - begin, 5)
+
+    def test_what_is_not_utf8_is_refused(self):
+        self.expect(2, ["argument 2 'caf?'"], "run", "-n", "1", "--", "/bin/echo", "good", b"caf\xe9")
+        self.expect(2, ["program '/bin/caf?'"], "run", "-n", "1", "--", b"/bin/caf\xe9")
+        self.expect(2, ["--env"], "run", "-n", "1", "--env", b"A=\xff", "--", "/bin/true")
+        with tempfile.TemporaryDirectory() as folder:
+            odd = folder.encode() + b"/caf\xe9"
+            os.mkdir(odd)
+            self.expect(2, ["--chdir", "caf?"], "run", "-n", "1", "--", "/bin/true", cwd=odd)
+            self.expect(2, ["--chdir", "caf?"], "run", "-n", "1", "-D", odd, "--", "/bin/true")
 
     def test_same_id_other_body(self):
         application = self.f.submit("-n", "1", "--", "/bin/true")
@@ -269,6 +357,23 @@ class Offline(unittest.TestCase):
         done = self.zbs("profile", self.write("cut.log.gz", packed[:-20]))
         self.assertEqual(done.returncode, 2)
         self.assertIn("cut.log.gz", done.stderr)
+
+    def test_a_directory_is_called_one(self):
+        for command in (["profile", self.folder], ["map", "--model", self.folder, "--resources", self.folder]):
+            done = self.zbs(*command)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(self.folder + ": is a directory", done.stderr)
+
+    def test_quickstart_folder_of_another_user_is_refused(self):
+        if os.getuid() != 0:
+            self.skipTest("only root can make a folder of another user")
+        theirs = f"{self.folder}/zbs-quickstart-0"
+        os.mkdir(theirs)
+        os.chown(theirs, 65534, 65534)
+        done = subprocess.run([federation.BIN + "/zbs", "quickstart"], capture_output=True, text=True, env=dict(os.environ, TMPDIR=self.folder), timeout=20)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("belongs to another user", done.stderr)
+        self.assertEqual(os.listdir(theirs), [])
 
     def test_map_gives_the_published_format(self):
         model = {"format": "zbs-model/1", "program": "p", "ranks": 4, "compute": [0.01] * 4,

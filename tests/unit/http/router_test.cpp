@@ -68,6 +68,42 @@ TEST(Router, BodiesArePartOfTheRoute) {
     EXPECT_EQ(dispatch("GET", "/v1/things", "{}").status, 400);
 }
 
+TEST(Router, AHandlerThatThrowsIsAnsweredForOnceAndWithoutDetails) {
+    Router router;
+    std::vector<std::string> reports;
+    router.on_exception([&](const std::string& report) { reports.push_back(report); });
+    router.add_sync("GET", "/throws", Body::kNone, [](const Request&) -> Reply { throw std::runtime_error("secret"); });
+    router.add("GET", "/odd", Body::kNone, [](const Request&, const Respond&) { throw 7; });
+    Respond kept;
+    router.add("GET", "/keeps", Body::kNone, [&](const Request&, Respond respond) {
+        kept = std::move(respond);
+        throw std::runtime_error("later");
+    });
+    router.add("GET", "/answered", Body::kNone, [](const Request&, const Respond& respond) {
+        respond(ok(1));
+        throw std::runtime_error("too late");
+    });
+    const auto get = [&](const std::string& path, std::vector<Reply>& replies) {
+        Call call;
+        call.method = "GET";
+        call.path = path;
+        router.dispatch(call, [&replies](Reply reply) { replies.push_back(std::move(reply)); });
+    };
+    for (const char* path : {"/throws", "/odd", "/keeps", "/answered"}) {
+        std::vector<Reply> replies;
+        get(path, replies);
+        if (kept) kept(ok(2));
+        kept = nullptr;
+        ASSERT_EQ(replies.size(), 1U) << path;
+        const bool answered = std::string(path) == "/answered";
+        EXPECT_EQ(replies[0].status, answered ? 200 : 500) << path;
+        if (answered) continue;
+        EXPECT_EQ(json_of(replies[0])["detail"], "internal error");
+        EXPECT_EQ(replies[0].body.find("secret"), std::string::npos);
+    }
+    EXPECT_THAT(reports, testing::ElementsAre("GET /throws: secret", "GET /odd: unknown exception", "GET /keeps: later", "GET /answered: too late"));
+}
+
 TEST(Router, ListsItsRoutesSorted) {
     EXPECT_THAT(make_router().routes(), testing::ElementsAre("GET /v1/things", "GET /v1/things/{id}",
                                                              "GET /v1/things/{id}/logs/{rank}", "POST /v1/things"));

@@ -173,6 +173,8 @@ void send(const std::shared_ptr<wh::client::http_client>& client, const std::sha
                     pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
                 }
             });
+    } catch (const web::uri_exception& fault) {
+        pending->answer(invalid("'" + call.path + "' is no path of an address: " + fault.what()));
     } catch (const std::exception& fault) {
         pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
     }

@@ -1,0 +1,55 @@
+#include "services/common/adapters/process/folder_lock.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace zbs::process {
+namespace {
+
+TEST(FolderLock, TheSecondIsToldWhoHoldsItUntilTheFirstLetsGo) {
+    const test::TemporaryFolder folder;
+    auto first = FolderLock::take(folder.path());
+    ASSERT_TRUE(first) << first.error().message;
+    const auto second = FolderLock::take(folder.path());
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, ErrorCode::kConflict);
+    EXPECT_THAT(second.error().message, testing::EndsWith("is in use by process " + std::to_string(getpid())));
+    first->reset();
+    EXPECT_TRUE(FolderLock::take(folder.path()));
+}
+
+TEST(FolderLock, AProgramStartedMeanwhileDoesNotInheritIt) {
+    const test::TemporaryFolder folder;
+    auto lock = FolderLock::take(folder.path());
+    ASSERT_TRUE(lock);
+    int gate[2];
+    ASSERT_EQ(pipe(gate), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(gate[0], 0);
+        close(gate[0]);
+        close(gate[1]);
+        execl("/bin/sh", "sh", "-c", "echo; read line", static_cast<char*>(nullptr));
+        _exit(127);
+    }
+    lock->reset();
+    bool free = false;
+    for (int i = 0; i < 200 && !(free = FolderLock::take(folder.path()).has_value()); ++i) usleep(10'000);  // the child may not have become sh yet
+    EXPECT_TRUE(free);
+    close(gate[0]);
+    close(gate[1]);
+    waitpid(child, nullptr, 0);
+}
+
+TEST(FolderLock, AFolderThatIsNotThereIsAnError) {
+    const auto lock = FolderLock::take("/nonexistent/state");
+    ASSERT_FALSE(lock);
+    EXPECT_EQ(lock.error().code, ErrorCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace zbs::process
