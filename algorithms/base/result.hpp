@@ -10,18 +10,18 @@ namespace zbs {
 
 /// Kinds of expected failure; `services/common/http` maps each to one HTTP status, `client/cli` to one exit code.
 enum class ErrorCode {
-    kInvalidArgument,   ///< malformed or out-of-range input
-    kUnauthenticated,   ///< no identity where one is needed
-    kDenied,            ///< identity known, right missing
-    kNotFound,          ///< no such thing, or not the caller's (the two are never told apart)
-    kConflict,          ///< state does not allow it now
-    kIdReused,          ///< same request id, other body
-    kTooLarge,          ///< over a stated limit
-    kTooManyRequests,   ///< rate or queue limit
-    kRejected,          ///< a policy says no; the message says why
-    kUnavailable,       ///< peer or part of this service is down; try again
-    kTimeout,           ///< deadline passed
-    kInternal,          ///< our fault; details are in the log
+    kInvalidArgument,  ///< malformed or out-of-range input
+    kUnauthenticated,  ///< no identity where one is needed
+    kDenied,           ///< identity known, right missing
+    kNotFound,         ///< no such thing, or not the caller's (the two are never told apart)
+    kConflict,         ///< state does not allow it now
+    kIdReused,         ///< same request id, other body
+    kTooLarge,         ///< over a stated limit
+    kTooManyRequests,  ///< rate or queue limit
+    kRejected,         ///< a policy says no; the message says why
+    kUnavailable,      ///< peer or part of this service is down; try again
+    kTimeout,          ///< deadline passed
+    kInternal,         ///< our fault; details are in the log
 };
 
 /// The word for `code` that goes on the wire, e.g. "not_found".
@@ -50,9 +50,9 @@ struct Unexpected {
 template <class T>
 class [[nodiscard]] Result {
   public:
-    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT(google-explicit-constructor)
-    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}    // NOLINT(google-explicit-constructor)
-    Result(Unexpected u) : state_(std::in_place_index<1>, std::move(u.error)) {} // NOLINT(google-explicit-constructor)
+    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}         // NOLINT(google-explicit-constructor)
+    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}     // NOLINT(google-explicit-constructor)
+    Result(Unexpected u) : state_(std::in_place_index<1>, std::move(u.error)) {}  // NOLINT(google-explicit-constructor)
 
     bool has_value() const { return state_.index() == 0; }
     explicit operator bool() const { return has_value(); }

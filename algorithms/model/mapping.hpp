@@ -17,9 +17,10 @@ std::ostream& operator<<(std::ostream& out, const Mapping& mapping);
 
 /// How good a mapping is, recomputed from scratch. What `zbs map --format json` prints.
 struct MappingReport {
-    double occupancy = 0;         ///< largest relative load of any processor or link (Taura), seconds
-    double cost = 0;              ///< sum over pairs of bytes x distance, with 0 on one processor, else the link's delay relative to the smallest one
-    double imbalance = 0;         ///< largest (compute / speed) of a processor over the average of all, minus 1; 0 is even
+    double occupancy = 0;  ///< largest relative load of any processor or link (Taura), seconds
+    double cost = 0;  ///< sum over pairs of bytes x distance, with 0 on one processor, else the link's delay relative
+                      ///< to the smallest one
+    double imbalance = 0;  ///< largest (compute / speed) of a processor over the average of all, minus 1; 0 is even
     double inter_zone_bytes = 0;  ///< bytes of pairs whose ends are in different zones
     bool operator==(const MappingReport&) const = default;
 };

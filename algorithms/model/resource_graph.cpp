@@ -8,7 +8,8 @@ namespace zbs {
 namespace {
 
 Result<void> check_link(const Link& link, const std::string& delay_at, const std::string& bandwidth_at) {
-    if (!std::isfinite(link.delay_s) || link.delay_s < 0) return invalid("a delay must be a number of seconds >= 0", delay_at);
+    if (!std::isfinite(link.delay_s) || link.delay_s < 0)
+        return invalid("a delay must be a number of seconds >= 0", delay_at);
     if (!std::isfinite(link.bandwidth_Bps) || link.bandwidth_Bps <= 0) {
         return invalid("a bandwidth must be a number of bytes per second > 0", bandwidth_at);
     }
@@ -37,7 +38,8 @@ Result<ResourceGraph> ResourceGraph::make(std::vector<Zone> zones, std::vector<Z
         const Zone& zone = zones[z];
         const std::string at = "/zones/" + std::to_string(z);
         if (zone.name.empty()) return invalid("a zone needs a name", at + "/name");
-        if (!zone_names.insert(zone.name).second) return invalid("two zones are named '" + zone.name + "'", at + "/name");
+        if (!zone_names.insert(zone.name).second)
+            return invalid("two zones are named '" + zone.name + "'", at + "/name");
         if (zone.machines.empty()) return invalid("zone '" + zone.name + "' has no machine", at + "/machines");
         std::set<std::string> machine_names;
         for (std::size_t m = 0; m < zone.machines.size(); ++m) {
@@ -45,15 +47,21 @@ Result<ResourceGraph> ResourceGraph::make(std::vector<Zone> zones, std::vector<Z
             const std::string machine_at = at + "/machines/" + std::to_string(m);
             if (machine.name.empty()) return invalid("a machine needs a name", machine_at + "/name");
             if (!machine_names.insert(machine.name).second) {
-                return invalid("two machines of zone '" + zone.name + "' are named '" + machine.name + "'", machine_at + "/name");
+                return invalid("two machines of zone '" + zone.name + "' are named '" + machine.name + "'",
+                               machine_at + "/name");
             }
-            if (machine.processors < 1) return invalid("a machine needs at least 1 processor", machine_at + "/processors");
-            if (!std::isfinite(machine.speed) || machine.speed <= 0) return invalid("a speed must be > 0", machine_at + "/speed");
+            if (machine.processors < 1)
+                return invalid("a machine needs at least 1 processor", machine_at + "/processors");
+            if (!std::isfinite(machine.speed) || machine.speed <= 0)
+                return invalid("a speed must be > 0", machine_at + "/speed");
             total += machine.processors;
-            if (total > kMaxProcessors) return invalid("more than " + std::to_string(kMaxProcessors) + " processors", machine_at);
+            if (total > kMaxProcessors)
+                return invalid("more than " + std::to_string(kMaxProcessors) + " processors", machine_at);
         }
-        if (auto ok = check_link(zone.within_machine, at + "/machine_delay_s", at + "/machine_bandwidth_Bps"); !ok) return ok.error();
-        if (auto ok = check_link(zone.within_zone, at + "/zone_delay_s", at + "/zone_bandwidth_Bps"); !ok) return ok.error();
+        if (auto ok = check_link(zone.within_machine, at + "/machine_delay_s", at + "/machine_bandwidth_Bps"); !ok)
+            return ok.error();
+        if (auto ok = check_link(zone.within_zone, at + "/zone_delay_s", at + "/zone_bandwidth_Bps"); !ok)
+            return ok.error();
     }
 
     ResourceGraph graph;

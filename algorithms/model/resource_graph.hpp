@@ -11,8 +11,8 @@ namespace zbs {
 
 /// Delay and bandwidth of a path between two places.
 struct Link {
-    double delay_s = 0;         ///< one-way start-up time of a message, seconds, >= 0
-    double bandwidth_Bps = 1e9; ///< bytes per second, > 0
+    double delay_s = 0;          ///< one-way start-up time of a message, seconds, >= 0
+    double bandwidth_Bps = 1e9;  ///< bytes per second, > 0
     bool operator==(const Link&) const = default;
 };
 
@@ -76,7 +76,9 @@ class ResourceGraph {
         const ProcessorPlace& at = place(p);
         return zones_[static_cast<std::size_t>(at.zone)].machines[static_cast<std::size_t>(at.machine)].speed;
     }
-    ProcessorIndex first_processor_of_zone(std::int32_t zone) const { return zone_begin_[static_cast<std::size_t>(zone)]; }
+    ProcessorIndex first_processor_of_zone(std::int32_t zone) const {
+        return zone_begin_[static_cast<std::size_t>(zone)];
+    }
     int processors_in_zone(std::int32_t zone) const {
         return zone_begin_[static_cast<std::size_t>(zone) + 1] - zone_begin_[static_cast<std::size_t>(zone)];
     }

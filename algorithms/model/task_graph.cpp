@@ -28,7 +28,8 @@ Result<TaskGraph> TaskGraph::make(std::vector<double> compute, std::vector<TaskE
         }
         if (edge.u >= edge.v) return invalid("edge must name two ranks u < v", at);
         if (!std::isfinite(edge.bytes) || edge.bytes < 0) return invalid("bytes must be a number >= 0", at + "/2");
-        if (!std::isfinite(edge.messages) || edge.messages < 0) return invalid("messages must be a number >= 0", at + "/3");
+        if (!std::isfinite(edge.messages) || edge.messages < 0)
+            return invalid("messages must be a number >= 0", at + "/3");
     }
 
     TaskGraph graph;

@@ -64,9 +64,9 @@ class TaskGraph {
 
 /// What one run of a program told about it: the file format `zbs-model/1`.
 struct ApplicationModel {
-    std::string program;    ///< as the user started it; empty where unknown
-    bool complete = true;   ///< false when the run was cut short (MPI_Abort, a signal)
-    TaskGraph graph;        ///< compute in seconds per rank; one task a rank
+    std::string program;   ///< as the user started it; empty where unknown
+    bool complete = true;  ///< false when the run was cut short (MPI_Abort, a signal)
+    TaskGraph graph;       ///< compute in seconds per rank; one task a rank
 
     bool operator==(const ApplicationModel&) const = default;
 };

@@ -12,7 +12,9 @@
 namespace zbs::client {
 
 ZoneClient::ZoneClient(std::string url, const Caller& self, std::chrono::milliseconds patience)
-    : url_(std::move(url)), caller_(std::make_unique<cpprest::HttpCaller>(self, limits::kMaxReplyBytes)), patience_(patience) {}
+    : url_(std::move(url)),
+      caller_(std::make_unique<cpprest::HttpCaller>(self, limits::kMaxReplyBytes)),
+      patience_(patience) {}
 ZoneClient::~ZoneClient() = default;
 
 Result<std::string> ZoneClient::text(const std::string& method, const std::string& path, const std::string& body) {
@@ -21,7 +23,8 @@ Result<std::string> ZoneClient::text(const std::string& method, const std::strin
         const Result<cpprest::HttpAnswer> answer = caller_->call({url_, method, path, body, std::chrono::seconds{15}});
         if (answer && answer->status < 300) {
             last_ = {{}, 0, answer->complete};
-            std::from_chars(answer->next_offset.data(), answer->next_offset.data() + answer->next_offset.size(), last_.next_offset);
+            std::from_chars(answer->next_offset.data(), answer->next_offset.data() + answer->next_offset.size(),
+                            last_.next_offset);
             return answer->body;
         }
         const Error error = answer ? http::read_problem(answer->status, answer->body) : answer.error();
@@ -48,16 +51,22 @@ Result<ApplicationPlan> ZoneClient::dry_run(const ApplicationRequest& request) {
 }
 
 Result<codec::Json> ZoneClient::show(const std::string& id) { return json("GET", "/v1/applications/" + id); }
-Result<codec::Json> ZoneClient::list(int limit) { return json("GET", "/v1/applications?limit=" + std::to_string(limit)); }
-Result<codec::Json> ZoneClient::explain(const std::string& id) { return json("GET", "/v1/applications/" + id + "/explain"); }
+Result<codec::Json> ZoneClient::list(int limit) {
+    return json("GET", "/v1/applications?limit=" + std::to_string(limit));
+}
+Result<codec::Json> ZoneClient::explain(const std::string& id) {
+    return json("GET", "/v1/applications/" + id + "/explain");
+}
 Result<codec::Json> ZoneClient::cancel(const std::string& id) { return json("DELETE", "/v1/applications/" + id); }
 Result<std::string> ZoneClient::assignment(const std::string& id, const std::string& format) {
     return text("GET", "/v1/applications/" + id + "/assignment?format=" + format);
 }
 Result<codec::Json> ZoneClient::get(const std::string& path) { return json("GET", path); }
 
-Result<ZoneClient::LogChunk> ZoneClient::log(const std::string& id, const std::string& rank, const std::string& stream, std::uint64_t offset) {
-    Result<std::string> bytes = text("GET", "/v1/applications/" + id + "/logs/" + rank + "?stream=" + stream + "&offset=" + std::to_string(offset));
+Result<ZoneClient::LogChunk> ZoneClient::log(const std::string& id, const std::string& rank, const std::string& stream,
+                                             std::uint64_t offset) {
+    Result<std::string> bytes = text(
+        "GET", "/v1/applications/" + id + "/logs/" + rank + "?stream=" + stream + "&offset=" + std::to_string(offset));
     if (!bytes) return bytes.error();
     last_.bytes = *std::move(bytes);
     return std::move(last_);

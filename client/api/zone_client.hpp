@@ -13,8 +13,8 @@ class HttpCaller;
 
 namespace zbs::client {
 
-/// Typed calls to one zone (or registry), waiting for the answer. Repeats calls that are safe to repeat while the service
-/// cannot be reached, within `patience`. Safe from one thread at a time.
+/// Typed calls to one zone (or registry), waiting for the answer. Repeats calls that are safe to repeat while the
+/// service cannot be reached, within `patience`. Safe from one thread at a time.
 class ZoneClient {
   public:
     ZoneClient(std::string url, const Caller& self, std::chrono::milliseconds patience = std::chrono::seconds{10});
@@ -33,7 +33,8 @@ class ZoneClient {
         std::uint64_t next_offset = 0;
         bool complete = false;
     };
-    Result<LogChunk> log(const std::string& id, const std::string& rank, const std::string& stream, std::uint64_t offset);
+    Result<LogChunk> log(const std::string& id, const std::string& rank, const std::string& stream,
+                         std::uint64_t offset);
     Result<ApplicationModel> profile(const std::string& profile_id);
     /// GET of a JSON document, e.g. "/v1/nodes".
     Result<codec::Json> get(const std::string& path);

@@ -53,13 +53,15 @@ std::string text_of(const Json& json, const char* key) {
     return at != json.end() && at->is_string() ? at->get<std::string>() : std::string{};
 }
 
-/// The program as an absolute path: relative ones against `directory`, bare names by PATH, so that a program has one name.
+/// The program as an absolute path: relative ones against `directory`, bare names by PATH, so that a program has one
+/// name.
 Result<std::string> find_program(const std::string& name, const std::string& directory) {
     std::error_code fault;
     if (name.find('/') != std::string::npos) {
         const fs::path path = fs::path(name).is_absolute() ? fs::path(name) : fs::path(directory) / name;
         const fs::path clean = path.lexically_normal();
-        if (access(clean.c_str(), X_OK) != 0 || fs::is_directory(clean, fault)) return Error{ErrorCode::kNotFound, "program " + clean.string() + " cannot be run", {}};
+        if (access(clean.c_str(), X_OK) != 0 || fs::is_directory(clean, fault))
+            return Error{ErrorCode::kNotFound, "program " + clean.string() + " cannot be run", {}};
         return clean.string();
     }
     std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin");
@@ -67,7 +69,8 @@ Result<std::string> find_program(const std::string& name, const std::string& dir
         const std::string path = folder + "/" + name;
         if (access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, fault)) return path;
     }
-    return Error{ErrorCode::kNotFound, "program '" + name + "' is not on PATH; write ./" + name + " for one in this folder", {}};
+    return Error{
+        ErrorCode::kNotFound, "program '" + name + "' is not on PATH; write ./" + name + " for one in this folder", {}};
 }
 
 Result<ApplicationModel> read_model(const std::string& path) {
@@ -119,7 +122,8 @@ class PendingFile {
     /// One command at a time; a file of its own, because the other one is replaced.
     class Turn {
       public:
-        explicit Turn(const fs::path& path) : fd_(open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+        explicit Turn(const fs::path& path)
+            : fd_(open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
             while (fd_ >= 0 && flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
             }
         }
@@ -143,9 +147,11 @@ std::string ascii(std::string text) {
     return text;
 }
 
-/// Variables that tell this command what to do, or a job that this command runs in what it is: not the new program's business.
+/// Variables that tell this command what to do, or a job that this command runs in what it is: not the new program's
+/// business.
 bool is_ours(const std::string& name) {
-    for (const char* exact : {"ZBS_URL", "ZBS_IDENTITY", "ZBS_OUTPUT", "ZBS_PROFILE_OUT", "ZBS_ZONE", "ZBS_APPLICATION"}) {
+    for (const char* exact :
+         {"ZBS_URL", "ZBS_IDENTITY", "ZBS_OUTPUT", "ZBS_PROFILE_OUT", "ZBS_ZONE", "ZBS_APPLICATION"}) {
         if (name == exact) return true;
     }
     for (const char* prefix : {"ZBS_STEP_", "PMI_", "PMIX_", "HYDRA_", "HYDI_", "MPIEXEC_", "MPI_LOCAL"}) {
@@ -160,13 +166,15 @@ std::string without_profiler(const std::string& preload) {
     for (std::size_t at = 0; at < preload.size();) {
         const std::size_t end = std::min(preload.find_first_of(" :", at), preload.size());
         const std::string entry = preload.substr(at, end - at);
-        if (!entry.empty() && fs::path(entry).filename() != "libzbs-profile.so") kept += (kept.empty() ? "" : ":") + entry;
+        if (!entry.empty() && fs::path(entry).filename() != "libzbs-profile.so")
+            kept += (kept.empty() ? "" : ":") + entry;
         at = end + 1;
     }
     return kept;
 }
 
-/// The environment of this command as the program is to see it. What is not UTF-8 would change on its way; it is left out, and said.
+/// The environment of this command as the program is to see it. What is not UTF-8 would change on its way; it is left
+/// out, and said.
 std::map<std::string, std::string> own_environment() {
     std::map<std::string, std::string> environment;
     std::string left_out;
@@ -179,10 +187,12 @@ std::map<std::string, std::string> own_environment() {
             left_out += " " + printable(ascii(name));
             continue;
         }
-        const std::string value = name == "LD_PRELOAD" ? without_profiler(text.substr(equals + 1)) : text.substr(equals + 1);
+        const std::string value =
+            name == "LD_PRELOAD" ? without_profiler(text.substr(equals + 1)) : text.substr(equals + 1);
         if (name != "LD_PRELOAD" || !value.empty()) environment[name] = value;
     }
-    if (!left_out.empty()) std::cerr << "zbs: left out of the environment, because they are not UTF-8:" << left_out << "\n";
+    if (!left_out.empty())
+        std::cerr << "zbs: left out of the environment, because they are not UTF-8:" << left_out << "\n";
     return environment;
 }
 
@@ -198,12 +208,19 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     }
     request.ranks = options.ranks;
     std::error_code fault;
-    request.directory = fs::absolute(options.directory.empty() ? fs::current_path(fault) : fs::path(options.directory)).lexically_normal().string();
-    if (!is_utf8(request.directory)) return invalid("folder '" + ascii(request.directory) + "' is not UTF-8", "--chdir");
+    request.directory = fs::absolute(options.directory.empty() ? fs::current_path(fault) : fs::path(options.directory))
+                            .lexically_normal()
+                            .string();
+    if (!is_utf8(request.directory))
+        return invalid("folder '" + ascii(request.directory) + "' is not UTF-8", "--chdir");
     for (std::size_t i = 0; i < options.argv.size(); ++i) {
-        if (!is_utf8(options.argv[i])) return invalid((i == 0 ? "program '" : "argument " + std::to_string(i) + " '") + ascii(options.argv[i]) + "' is not UTF-8", {});
+        if (!is_utf8(options.argv[i]))
+            return invalid((i == 0 ? "program '" : "argument " + std::to_string(i) + " '") + ascii(options.argv[i]) +
+                               "' is not UTF-8",
+                           {});
     }
-    if (!fs::is_directory(request.directory, fault)) return Error{ErrorCode::kNotFound, "folder " + request.directory + " does not exist", "--chdir"};
+    if (!fs::is_directory(request.directory, fault))
+        return Error{ErrorCode::kNotFound, "folder " + request.directory + " does not exist", "--chdir"};
     const Result<std::string> program = find_program(options.argv.at(0), request.directory);
     if (!program) return program.error();
     if (!is_utf8(*program)) return invalid("program '" + ascii(*program) + "' is not UTF-8", {});
@@ -259,11 +276,13 @@ void describe_plan(std::ostream& out, const ApplicationPlan& plan) {
         out << "  cluster {" << ranks_text(members) << "} -> zone " << printable(plan.zone_of_cluster[c]) << "\n";
     }
     for (const ZoneVerdict& zone : plan.zones) {
-        if (zone.ranks == 0) out << "  zone " << printable(zone.zone) << " left out: " << printable(zone.reason) << "\n";
+        if (zone.ranks == 0)
+            out << "  zone " << printable(zone.zone) << " left out: " << printable(zone.reason) << "\n";
     }
     if (plan.crossing_bytes) {
-        out << "  bytes between zones: " << human_bytes(*plan.crossing_bytes) << " with this plan, " << human_bytes(plan.crossing_bytes_block.value_or(0))
-            << " without a profile (blocks), " << human_bytes(plan.crossing_bytes_round_robin.value_or(0)) << " round robin\n";
+        out << "  bytes between zones: " << human_bytes(*plan.crossing_bytes) << " with this plan, "
+            << human_bytes(plan.crossing_bytes_block.value_or(0)) << " without a profile (blocks), "
+            << human_bytes(plan.crossing_bytes_round_robin.value_or(0)) << " round robin\n";
     }
 }
 
@@ -272,7 +291,9 @@ void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const Task
     if (plan.zone_of_rank.size() != static_cast<std::size_t>(graph.task_count())) return;
     std::vector<TaskIndex> order(plan.zone_of_rank.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<TaskIndex>(i);
-    const auto zone = [&](TaskIndex rank) -> const std::string& { return plan.zone_of_rank[static_cast<std::size_t>(rank)]; };
+    const auto zone = [&](TaskIndex rank) -> const std::string& {
+        return plan.zone_of_rank[static_cast<std::size_t>(rank)];
+    };
     std::stable_sort(order.begin(), order.end(), [&](TaskIndex a, TaskIndex b) { return zone(a) < zone(b); });
     std::vector<std::size_t> blocks;
     std::vector<std::string> labels;
@@ -284,7 +305,9 @@ void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const Task
     out << draw_matrix(graph, order, blocks, labels);
 }
 
-bool is_ended(const std::string& state) { return state == "completed" || state == "failed" || state == "cancelled" || state == "rejected"; }
+bool is_ended(const std::string& state) {
+    return state == "completed" || state == "failed" || state == "cancelled" || state == "rejected";
+}
 
 int code_of_end(const Json& view) {
     const std::string state = text_of(view, "state");
@@ -303,7 +326,8 @@ class LogFollower {
     /// Ends the last line of each stream that its program did not end.
     ~LogFollower() {
         for (const auto& [key, rest] : partial_) {
-            if (!rest.empty()) emit_line(key.substr(0, key.find('/')), rest, key.ends_with("/stderr") ? stderr : stdout);
+            if (!rest.empty())
+                emit_line(key.substr(0, key.find('/')), rest, key.ends_with("/stderr") ? stderr : stdout);
         }
     }
     LogFollower(const LogFollower&) = delete;
@@ -379,7 +403,8 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
             if (auto answer = zone.cancel(id); !answer) return context.fail(answer.error());
         }
         if (interrupts > 1) {
-            std::cerr << "zbs: left " << id << ", which is being cancelled; 'zbs wait " << id << "' takes it up again\n";
+            std::cerr << "zbs: left " << id << ", which is being cancelled; 'zbs wait " << id
+                      << "' takes it up again\n";
             context.exit_code = kFailed;
             return;
         }
@@ -418,8 +443,10 @@ void submit(Context& context, const SubmitOptions& options) {
     if (options.dry_run) {
         const Result<ApplicationPlan> plan = zone->dry_run(*request);
         if (!plan) return context.fail(plan.error());
-        if (context.output == "table") describe_plan(std::cout, *plan);
-        else std::cout << codec::dump(codec::encode(*plan)) << "\n";
+        if (context.output == "table")
+            describe_plan(std::cout, *plan);
+        else
+            std::cout << codec::dump(codec::encode(*plan)) << "\n";
         return;
     }
     const std::string id = to_string(request->id);
@@ -428,15 +455,21 @@ void submit(Context& context, const SubmitOptions& options) {
     const Result<Json> accepted = zone->submit(*request);
     if (!accepted) {
         context.fail(accepted.error());
-        const bool unknown = accepted.error().code == ErrorCode::kUnavailable || accepted.error().code == ErrorCode::kTimeout;
-        if (unknown) std::cerr << "zbs: whether it was accepted is not known; the same command with --id " << id << " cannot run it twice\n";
-        else pending.remove(id);
+        const bool unknown =
+            accepted.error().code == ErrorCode::kUnavailable || accepted.error().code == ErrorCode::kTimeout;
+        if (unknown)
+            std::cerr << "zbs: whether it was accepted is not known; the same command with --id " << id
+                      << " cannot run it twice\n";
+        else
+            pending.remove(id);
         return;
     }
     pending.remove(id);
     if (!options.wait) {
-        if (context.output == "table") std::cout << id << "\n";
-        else std::cout << codec::dump(*accepted) << "\n";
+        if (context.output == "table")
+            std::cout << id << "\n";
+        else
+            std::cout << codec::dump(*accepted) << "\n";
         return;
     }
     if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
@@ -459,13 +492,17 @@ void list(Context& context, int limit) {
     if (!zone) return;
     const Result<Json> answer = zone->list(limit);
     if (!answer) return context.fail(answer.error());
-    Listing listing{{"ID", "STATE", "RANKS", "EXIT", "ZONES", "SUBMITTED", "PROGRAM", "REASON"}, {}, answer->value("applications", Json::array())};
+    Listing listing{{"ID", "STATE", "RANKS", "EXIT", "ZONES", "SUBMITTED", "PROGRAM", "REASON"},
+                    {},
+                    answer->value("applications", Json::array())};
     for (const Json& item : listing.items) {
         std::string zones;
-        for (const Json& name : item.value("zones", Json::array())) zones += (zones.empty() ? "" : ",") + name.get<std::string>();
+        for (const Json& name : item.value("zones", Json::array()))
+            zones += (zones.empty() ? "" : ",") + name.get<std::string>();
         listing.rows.push_back({text_of(item, "id"), text_of(item, "state"), std::to_string(item.value("ranks", 0)),
-                                item.contains("exit_code") ? std::to_string(item.value("exit_code", 0)) : "-", zones.empty() ? "-" : zones,
-                                time_text(item, "submitted_us"), fs::path(text_of(item, "program")).filename().string(), text_of(item, "reason")});
+                                item.contains("exit_code") ? std::to_string(item.value("exit_code", 0)) : "-",
+                                zones.empty() ? "-" : zones, time_text(item, "submitted_us"),
+                                fs::path(text_of(item, "program")).filename().string(), text_of(item, "reason")});
     }
     print(context, listing);
 }
@@ -499,13 +536,16 @@ void show(Context& context, const std::string& id, const std::string& format, bo
     std::cout << "id         " << text_of(*view, "id") << "\nstate      " << text_of(*view, "state");
     if (view->contains("exit_code")) std::cout << " (exit code " << view->value("exit_code", 0) << ")";
     std::cout << "\n";
-    if (const std::string reason = text_of(*view, "reason"); !reason.empty()) std::cout << "reason     " << printable(reason) << "\n";
+    if (const std::string reason = text_of(*view, "reason"); !reason.empty())
+        std::cout << "reason     " << printable(reason) << "\n";
     std::cout << "program    ";
     for (const Json& word : view->value("argv", Json::array())) std::cout << printable(word.get<std::string>()) << " ";
-    std::cout << "\ndirectory  " << printable(text_of(*view, "directory")) << "\nranks      " << view->value("ranks", 0) << "\nsubmitted  " << time_text(*view, "submitted_us") << "\n";
+    std::cout << "\ndirectory  " << printable(text_of(*view, "directory")) << "\nranks      " << view->value("ranks", 0)
+              << "\nsubmitted  " << time_text(*view, "submitted_us") << "\n";
     for (const Json& part : view->value("parts", Json::array())) {
-        std::cout << "part       zone " << printable(text_of(part, "zone")) << " " << text_of(part, "state") << ", ranks "
-                  << ranks_text(part.value("ranks", std::vector<TaskIndex>{})) << (text_of(part, "reason").empty() ? "" : ": " + printable(text_of(part, "reason"))) << "\n";
+        std::cout << "part       zone " << printable(text_of(part, "zone")) << " " << text_of(part, "state")
+                  << ", ranks " << ranks_text(part.value("ranks", std::vector<TaskIndex>{}))
+                  << (text_of(part, "reason").empty() ? "" : ": " + printable(text_of(part, "reason"))) << "\n";
     }
     if (!view->contains("plan")) return;
     const auto plan = codec::decode_application_plan(view->at("plan"));
@@ -519,9 +559,12 @@ void show(Context& context, const std::string& id, const std::string& format, bo
     if (!plan->crossing_bytes) {
         double crossing = 0;
         for (const TaskEdge& edge : model->graph.edges()) {
-            if (plan->zone_of_rank.at(static_cast<std::size_t>(edge.u)) != plan->zone_of_rank.at(static_cast<std::size_t>(edge.v))) crossing += edge.bytes;
+            if (plan->zone_of_rank.at(static_cast<std::size_t>(edge.u)) !=
+                plan->zone_of_rank.at(static_cast<std::size_t>(edge.v)))
+                crossing += edge.bytes;
         }
-        std::cout << "  bytes between zones: " << human_bytes(crossing) << ", as the profile that this run left tells\n";
+        std::cout << "  bytes between zones: " << human_bytes(crossing)
+                  << ", as the profile that this run left tells\n";
     }
     std::cout << "bytes between ranks, by zone:\n";
     draw_plan_matrix(std::cout, *plan, model->graph);
@@ -544,11 +587,13 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
             if (is_ended(text_of(*view, "state"))) {
                 if (const int code = code_of_end(*view); code != 0) {
                     context.exit_code = code;
-                    std::cerr << "zbs: " << id << " " << text_of(*view, "state") << ": " << printable(text_of(*view, "reason")) << "\n";
+                    std::cerr << "zbs: " << id << " " << text_of(*view, "state") << ": "
+                              << printable(text_of(*view, "reason")) << "\n";
                 }
                 break;
             }
-            if (std::chrono::steady_clock::now() > until) return context.fail({ErrorCode::kTimeout, id + " is still " + text_of(*view, "state"), {}});
+            if (std::chrono::steady_clock::now() > until)
+                return context.fail({ErrorCode::kTimeout, id + " is still " + text_of(*view, "state"), {}});
             std::this_thread::sleep_for(kPoll);
         }
     }
@@ -568,13 +613,22 @@ void logs(Context& context, const std::string& id, const std::string& rank, bool
 }
 
 void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitOptions>& options) {
-    command.add_option("-n,--ntasks", options->ranks, "MPI ranks")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+    command.add_option("-n,--ntasks", options->ranks, "MPI ranks")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
     command.add_option("-D,--chdir", options->directory, "working directory of every rank (default: this one)");
-    command.add_option("-t,--walltime,--time", options->walltime, "longest run: 90s, 15m, 1h30m, HH:MM:SS")->capture_default_str();
+    command.add_option("-t,--walltime,--time", options->walltime, "longest run: 90s, 15m, 1h30m, HH:MM:SS")
+        ->capture_default_str();
     command.add_option("--profile", options->model, "model file to plan with, instead of the stored profile");
-    command.add_option("--mapper", options->mapper, "level-1 heuristic")->check(CLI::IsMember({"hier", "block", "round_robin", "random"}))->capture_default_str();
+    command.add_option("--mapper", options->mapper, "level-1 heuristic")
+        ->check(CLI::IsMember({"hier", "block", "round_robin", "random"}))
+        ->capture_default_str();
     command.add_option("--zones", options->zones, "only these zones")->delimiter(',');
-    command.add_option("--env", options->exports, "NAME=VALUE for every rank, besides the environment of this command; may be repeated")->take_all()->expected(1);
+    command
+        .add_option("--env", options->exports,
+                    "NAME=VALUE for every rank, besides the environment of this command; may be repeated")
+        ->take_all()
+        ->expected(1);
     command.add_option("--seed", options->seed, "seed of the mapping")->capture_default_str();
     command.add_option("--id", options->id, "request id of an earlier try whose answer was lost");
     command.add_flag("--no-record", options->no_profile, "do not profile this run");
@@ -589,14 +643,18 @@ void add_application_commands(CLI::App& app, Context& context) {
     {
         auto options = std::make_shared<SubmitOptions>();
         options->wait = true;
-        CLI::App* run = app.add_subcommand("run", "run an MPI program over the zones and follow it; exits with the program's own code\n\nStandard input is not forwarded: give the program a file.\n\nExample: zbs run -n 6 -- ./solver input.dat");
+        CLI::App* run = app.add_subcommand(
+            "run",
+            "run an MPI program over the zones and follow it; exits with the program's own code\n\nStandard input is "
+            "not forwarded: give the program a file.\n\nExample: zbs run -n 6 -- ./solver input.dat");
         add_submit_options(*run, options);
         run->add_flag("-q,--quiet", options->quiet, "only the program's own output");
         run->callback([&context, options] { submit(context, *options); });
     }
     {
         auto options = std::make_shared<SubmitOptions>();
-        CLI::App* command = app.add_subcommand("submit", "hand in an MPI program and print its id\n\nExample: zbs submit -n 6 -- ./solver input.dat");
+        CLI::App* command = app.add_subcommand(
+            "submit", "hand in an MPI program and print its id\n\nExample: zbs submit -n 6 -- ./solver input.dat");
         add_submit_options(*command, options);
         command->add_flag("--wait", options->wait, "follow it as 'run' does");
         command->callback([&context, options] { submit(context, *options); });
@@ -611,16 +669,20 @@ void add_application_commands(CLI::App& app, Context& context) {
     {
         auto format = std::make_shared<std::string>();
         auto matrix = std::make_shared<bool>(false);
-        CLI::App* command = app.add_subcommand("show", "one application: state, plan, parts\n\nExample: zbs show ID --format rsl");
+        CLI::App* command =
+            app.add_subcommand("show", "one application: state, plan, parts\n\nExample: zbs show ID --format rsl");
         command->add_option("id", *id, "application")->required();
-        command->add_option("--format", *format, "print the assignment instead")->check(CLI::IsMember({"rsl", "json", "hostfile"}));
+        command->add_option("--format", *format, "print the assignment instead")
+            ->check(CLI::IsMember({"rsl", "json", "hostfile"}));
         command->add_flag("--matrix", *matrix, "draw who talks to whom, grouped by zone");
         command->callback([&context, id, format, matrix] { show(context, *id, *format, *matrix); });
     }
     {
         auto ids = std::make_shared<std::vector<std::string>>();
         auto timeout = std::make_shared<std::string>();
-        CLI::App* command = app.add_subcommand("wait", "wait for applications to end; exits with the program's own code\n\nExample: zbs wait ID --timeout 10m");
+        CLI::App* command = app.add_subcommand(
+            "wait",
+            "wait for applications to end; exits with the program's own code\n\nExample: zbs wait ID --timeout 10m");
         command->add_option("id", *ids, "applications")->required();
         command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");
         command->callback([&context, ids, timeout] { wait_for(context, *ids, *timeout); });
@@ -649,7 +711,8 @@ void add_application_commands(CLI::App& app, Context& context) {
         });
     }
     {
-        CLI::App* command = app.add_subcommand("explain", "why an application is where it is\n\nExample: zbs explain ID");
+        CLI::App* command =
+            app.add_subcommand("explain", "why an application is where it is\n\nExample: zbs explain ID");
         command->add_option("id", *id, "application")->required();
         command->callback([&context, id] {
             if (!check_ids(context, {*id})) return;
@@ -661,7 +724,9 @@ void add_application_commands(CLI::App& app, Context& context) {
                 std::cout << codec::dump(*answer) << "\n";
                 return;
             }
-            std::cout << text_of(*answer, "state") << (text_of(*answer, "reason").empty() ? "" : ": " + printable(text_of(*answer, "reason"))) << "\n";
+            std::cout << text_of(*answer, "state")
+                      << (text_of(*answer, "reason").empty() ? "" : ": " + printable(text_of(*answer, "reason")))
+                      << "\n";
             if (!answer->contains("plan")) return;
             const auto plan = codec::decode_application_plan(answer->at("plan"));
             if (!plan) return context.fail(plan.error());

@@ -12,14 +12,26 @@ namespace zbs::cli {
 
 int exit_code_of(const Error& error) {
     switch (error.code) {
-        case ErrorCode::kInvalidArgument: case ErrorCode::kTooLarge: return kUsage;
-        case ErrorCode::kUnauthenticated: case ErrorCode::kDenied: return kDenied;
-        case ErrorCode::kNotFound: return kNotFound;
-        case ErrorCode::kConflict: case ErrorCode::kIdReused: return kConflict;
-        case ErrorCode::kTooManyRequests: case ErrorCode::kRejected: return kRejected;
-        case ErrorCode::kUnavailable: return kUnreachable;
-        case ErrorCode::kTimeout: return kTimedOut;
-        case ErrorCode::kInternal: return kFailed;
+        case ErrorCode::kInvalidArgument:
+        case ErrorCode::kTooLarge:
+            return kUsage;
+        case ErrorCode::kUnauthenticated:
+        case ErrorCode::kDenied:
+            return kDenied;
+        case ErrorCode::kNotFound:
+            return kNotFound;
+        case ErrorCode::kConflict:
+        case ErrorCode::kIdReused:
+            return kConflict;
+        case ErrorCode::kTooManyRequests:
+        case ErrorCode::kRejected:
+            return kRejected;
+        case ErrorCode::kUnavailable:
+            return kUnreachable;
+        case ErrorCode::kTimeout:
+            return kTimedOut;
+        case ErrorCode::kInternal:
+            return kFailed;
     }
     return kFailed;
 }
@@ -27,7 +39,8 @@ int exit_code_of(const Error& error) {
 void Context::fail(const Error& error) {
     exit_code = exit_code_of(error);
     if (output == "json" || output == "jsonl") std::cout << http::problem(error).body << "\n";
-    std::cerr << "zbs: " << (error.pointer.empty() ? "" : printable(error.pointer) + ": ") << printable(error.message) << "\n";
+    std::cerr << "zbs: " << (error.pointer.empty() ? "" : printable(error.pointer) + ": ") << printable(error.message)
+              << "\n";
 }
 
 std::unique_ptr<client::ZoneClient> Context::connect() {
@@ -89,12 +102,25 @@ Result<Duration> parse_duration(const std::string& text) {
             const double value = std::strtod(at, &end);
             double unit = 1;
             switch (*end) {
-                case 'd': unit = 86'400; ++end; break;
-                case 'h': unit = 3'600; ++end; break;
-                case 'm': unit = 60; ++end; break;
-                case 's': ++end; break;
-                case '\0': break;
-                default: return bad;
+                case 'd':
+                    unit = 86'400;
+                    ++end;
+                    break;
+                case 'h':
+                    unit = 3'600;
+                    ++end;
+                    break;
+                case 'm':
+                    unit = 60;
+                    ++end;
+                    break;
+                case 's':
+                    ++end;
+                    break;
+                case '\0':
+                    break;
+                default:
+                    return bad;
             }
             total += value * unit;
             at = end;
@@ -115,7 +141,8 @@ void print(const Context& context, const Listing& listing) {
     }
     if (context.output == "csv") {
         const auto field = [](std::string text) {
-            if (!text.empty() && (text[0] == '=' || text[0] == '+' || text[0] == '-' || text[0] == '@')) text.insert(0, 1, '\'');  // no formulas
+            if (!text.empty() && (text[0] == '=' || text[0] == '+' || text[0] == '-' || text[0] == '@'))
+                text.insert(0, 1, '\'');  // no formulas
             if (text.find_first_of(",\"\n") == std::string::npos) return text;
             std::string quoted = "\"";
             for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
@@ -157,28 +184,39 @@ std::string short_number(double value) {
         ++unit;
     }
     char text[32];
-    std::snprintf(text, sizeof text, unit == 0 ? "%.0f%s" : value < 10 ? "%.2f%s" : value < 100 ? "%.1f%s" : "%.0f%s", value, kUnits[unit]);
+    std::snprintf(text, sizeof text,
+                  unit == 0     ? "%.0f%s"
+                  : value < 10  ? "%.2f%s"
+                  : value < 100 ? "%.1f%s"
+                                : "%.0f%s",
+                  value, kUnits[unit]);
     return text;
 }
 
 }  // namespace
 
-std::string draw_matrix(const TaskGraph& graph, const std::vector<TaskIndex>& order, const std::vector<std::size_t>& blocks,
-                        const std::vector<std::string>& labels) {
+std::string draw_matrix(const TaskGraph& graph, const std::vector<TaskIndex>& order,
+                        const std::vector<std::size_t>& blocks, const std::vector<std::string>& labels) {
     constexpr std::size_t kMaxDrawn = 32;
     std::string out;
     if (order.size() > kMaxDrawn) {
         std::vector<TaskEdge> edges(graph.edges().begin(), graph.edges().end());
         const std::size_t shown = std::min<std::size_t>(edges.size(), 20);
-        std::partial_sort(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(shown), edges.end(), [](const TaskEdge& a, const TaskEdge& b) { return a.bytes > b.bytes; });
+        std::partial_sort(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(shown), edges.end(),
+                          [](const TaskEdge& a, const TaskEdge& b) { return a.bytes > b.bytes; });
         out += "heaviest pairs of " + std::to_string(edges.size()) + ":\n";
         for (std::size_t i = 0; i < shown; ++i) {
-            out += "  " + std::to_string(edges[i].u) + " - " + std::to_string(edges[i].v) + "  " + human_bytes(edges[i].bytes) + " in " + short_number(edges[i].messages) + " messages\n";
+            out += "  " + std::to_string(edges[i].u) + " - " + std::to_string(edges[i].v) + "  " +
+                   human_bytes(edges[i].bytes) + " in " + short_number(edges[i].messages) + " messages\n";
         }
         return out;
     }
-    const auto is_end = [&](std::size_t i) { return std::find(blocks.begin(), blocks.end(), i + 1) != blocks.end() && i + 1 < order.size(); };
-    const auto cell = [](const std::string& text) { return std::string(text.size() < 7 ? 7 - text.size() : 1, ' ') + text; };
+    const auto is_end = [&](std::size_t i) {
+        return std::find(blocks.begin(), blocks.end(), i + 1) != blocks.end() && i + 1 < order.size();
+    };
+    const auto cell = [](const std::string& text) {
+        return std::string(text.size() < 7 ? 7 - text.size() : 1, ' ') + text;
+    };
     std::size_t label_width = 0;
     for (const std::string& label : labels) label_width = std::max(label_width, label.size());
     std::string head(label_width + 6, ' ');
@@ -187,7 +225,8 @@ std::string draw_matrix(const TaskGraph& graph, const std::vector<TaskIndex>& or
     for (std::size_t i = 0; i < order.size(); ++i) {
         const std::string label = i < labels.size() ? labels[i] : "";
         std::string number = std::to_string(order[i]);
-        out += label + std::string(label_width - label.size() + 1, ' ') + std::string(number.size() < 5 ? 5 - number.size() : 0, ' ') + number;
+        out += label + std::string(label_width - label.size() + 1, ' ') +
+               std::string(number.size() < 5 ? 5 - number.size() : 0, ' ') + number;
         for (std::size_t j = 0; j < order.size(); ++j) {
             double bytes = 0;
             for (const TaskGraph::Neighbour& n : graph.neighbours(order[i])) {

@@ -13,13 +13,23 @@ class App;
 namespace zbs::cli {
 
 /// Exit codes of every command; with `run --wait` and `wait` the program's own code goes through.
-enum ExitCode { kOk = 0, kFailed = 1, kUsage = 2, kNotFound = 3, kDenied = 4, kUnreachable = 5, kTimedOut = 6, kRejected = 7, kConflict = 8 };
+enum ExitCode {
+    kOk = 0,
+    kFailed = 1,
+    kUsage = 2,
+    kNotFound = 3,
+    kDenied = 4,
+    kUnreachable = 5,
+    kTimedOut = 6,
+    kRejected = 7,
+    kConflict = 8
+};
 int exit_code_of(const Error& error);
 
 /// What all commands share: global options and the outcome.
 struct Context {
-    std::string url;        ///< home zone; --url, ZBS_URL
-    std::string identity;   ///< --identity, ZBS_IDENTITY
+    std::string url;       ///< home zone; --url, ZBS_URL
+    std::string identity;  ///< --identity, ZBS_IDENTITY
     std::string output = "table";
     int exit_code = kOk;
 
@@ -46,8 +56,8 @@ Result<Duration> parse_duration(const std::string& text);
 
 /// The traffic matrix of a model as text: rows and columns in `order`, a rule after each position in `blocks` (ends of
 /// groups, ascending). Bytes in short form; at most 32 ranks are drawn, larger models print the heaviest pairs.
-std::string draw_matrix(const TaskGraph& graph, const std::vector<TaskIndex>& order, const std::vector<std::size_t>& blocks,
-                        const std::vector<std::string>& labels);
+std::string draw_matrix(const TaskGraph& graph, const std::vector<TaskIndex>& order,
+                        const std::vector<std::size_t>& blocks, const std::vector<std::string>& labels);
 
 void add_application_commands(CLI::App& app, Context& context);
 void add_zone_commands(CLI::App& app, Context& context);

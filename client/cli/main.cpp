@@ -9,13 +9,18 @@
 namespace {
 
 int run(int argc, char** argv) {
-    CLI::App app{"zbs runs MPI programs over the clusters of several organisations.\n\nExample: zbs run -n 6 -- ./my_program input.dat"};
+    CLI::App app{
+        "zbs runs MPI programs over the clusters of several organisations.\n\nExample: zbs run -n 6 -- ./my_program "
+        "input.dat"};
     app.require_subcommand(1);
     app.set_version_flag("--version", "zbs 0.1.0");
     zbs::cli::Context context;
     app.add_option("--url", context.url, "address of your home zone")->envname("ZBS_URL");
-    app.add_option("--identity", context.identity, "who you are: spiffe://ORGANISATION/user/NAME (plain loopback only)")->envname("ZBS_IDENTITY");
-    app.add_option("-o,--output", context.output, "table, json, jsonl or csv")->envname("ZBS_OUTPUT")->check(CLI::IsMember({"table", "json", "jsonl", "csv"}));
+    app.add_option("--identity", context.identity, "who you are: spiffe://ORGANISATION/user/NAME (plain loopback only)")
+        ->envname("ZBS_IDENTITY");
+    app.add_option("-o,--output", context.output, "table, json, jsonl or csv")
+        ->envname("ZBS_OUTPUT")
+        ->check(CLI::IsMember({"table", "json", "jsonl", "csv"}));
     app.fallthrough();
     zbs::cli::add_application_commands(app, context);
     zbs::cli::add_zone_commands(app, context);

@@ -26,7 +26,8 @@ class Input {
         std::error_code ignored;
         if (std::filesystem::is_directory(path, ignored)) return invalid("is a directory", path);
         gzFile file = path == "-" ? gzdopen(dup(0), "rb") : gzopen(path.c_str(), "rb");
-        if (file == nullptr) return Error{ErrorCode::kNotFound, std::string("cannot be read: ") + std::strerror(errno), path};
+        if (file == nullptr)
+            return Error{ErrorCode::kNotFound, std::string("cannot be read: ") + std::strerror(errno), path};
         gzbuffer(file, 256 * 1024);
         return std::unique_ptr<Input>(new Input(file, path));
     }
@@ -93,7 +94,8 @@ Result<ApplicationModel> read_logs(const std::vector<std::string>& paths) {
             if (piece->empty()) break;
             if (auto ok = reader.feed(*piece); !ok) return ok.error();
             bytes += piece->size();
-            if (progress && bytes % (64 * kPiece) < piece->size()) std::cerr << "\rzbs: " << human_bytes(static_cast<double>(bytes)) << " read" << std::flush;
+            if (progress && bytes % (64 * kPiece) < piece->size())
+                std::cerr << "\rzbs: " << human_bytes(static_cast<double>(bytes)) << " read" << std::flush;
         }
     }
     if (progress && bytes > 64 * kPiece) std::cerr << "\n";
@@ -123,11 +125,13 @@ void summarise(const ApplicationModel& model) {
         messages += edge.messages;
     }
     for (const double seconds : model.graph.compute()) compute += seconds;
-    std::cout << "program    " << (model.program.empty() ? "(unknown)" : printable(model.program)) << (model.complete ? "" : " (the run was cut short)") << "\n"
+    std::cout << "program    " << (model.program.empty() ? "(unknown)" : printable(model.program))
+              << (model.complete ? "" : " (the run was cut short)") << "\n"
               << "ranks      " << model.graph.task_count() << "\n"
               << "pairs      " << model.graph.edge_count() << "\n"
               << "traffic    " << human_bytes(bytes) << " in " << static_cast<std::uint64_t>(messages) << " messages\n"
-              << "compute    " << compute / model.graph.task_count() << " s on average between two communication calls\n";
+              << "compute    " << compute / model.graph.task_count()
+              << " s on average between two communication calls\n";
     std::vector<TaskIndex> order(static_cast<std::size_t>(model.graph.task_count()));
     std::iota(order.begin(), order.end(), 0);
     std::cout << draw_matrix(model.graph, order, {}, std::vector<std::string>(order.size()));
@@ -143,7 +147,8 @@ void profile(Context& context, const std::vector<std::string>& paths, const std:
         if (!text) return context.fail(text.error());
         const auto json = codec::parse(*text);
         model = json ? codec::decode_model(*json) : Result<ApplicationModel>(json.error());
-        if (!model) return context.fail({model.error().code, model.error().message, paths[0] + " " + model.error().pointer});
+        if (!model)
+            return context.fail({model.error().code, model.error().message, paths[0] + " " + model.error().pointer});
     } else {
         model = *kind == Kind::kRankFiles ? read_rank_files(paths) : read_logs(paths);
     }
@@ -154,10 +159,13 @@ void profile(Context& context, const std::vector<std::string>& paths, const std:
         std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
         file << codec::dump(codec::encode(*model)) << "\n";
         file.close();
-        if (!file || std::rename(temporary.c_str(), out.c_str()) != 0) return context.fail({ErrorCode::kInternal, std::string("cannot be written: ") + std::strerror(errno), out});
+        if (!file || std::rename(temporary.c_str(), out.c_str()) != 0)
+            return context.fail({ErrorCode::kInternal, std::string("cannot be written: ") + std::strerror(errno), out});
     }
-    if (context.output == "table") summarise(*model);
-    else std::cout << codec::dump(codec::encode(*model)) << "\n";
+    if (context.output == "table")
+        summarise(*model);
+    else
+        std::cout << codec::dump(codec::encode(*model)) << "\n";
 }
 
 }  // namespace
@@ -165,9 +173,11 @@ void profile(Context& context, const std::vector<std::string>& paths, const std:
 void add_profile_command(CLI::App& app, Context& context) {
     auto paths = std::make_shared<std::vector<std::string>>();
     auto out = std::make_shared<std::string>();
-    CLI::App* command = app.add_subcommand("profile",
-                                           "reduce the logs of a run to a model; show a model as a matrix\n\nReads augmented ASCII logs (one merged or one a rank, .gz too, - for "
-                                           "standard input), rank files of a killed run, or a model.\n\nExample: zbs profile run.log.gz -o model.json");
+    CLI::App* command = app.add_subcommand(
+        "profile",
+        "reduce the logs of a run to a model; show a model as a matrix\n\nReads augmented ASCII logs (one merged or "
+        "one a rank, .gz too, - for "
+        "standard input), rank files of a killed run, or a model.\n\nExample: zbs profile run.log.gz -o model.json");
     command->add_option("logs", *paths, "log files, rank files or one model")->required();
     command->add_option("-o,--out", *out, "write the model here");
     command->callback([&context, paths, out] { profile(context, *paths, *out); });

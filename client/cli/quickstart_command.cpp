@@ -55,7 +55,8 @@ Result<int> free_port() {
     const bool good = fd >= 0 && bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
                       getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0;
     close(fd);
-    if (!good) return Error{ErrorCode::kUnavailable, std::string("no free port on loopback: ") + std::strerror(errno), {}};
+    if (!good)
+        return Error{ErrorCode::kUnavailable, std::string("no free port on loopback: ") + std::strerror(errno), {}};
     return int{ntohs(address.sin_port)};
 }
 
@@ -77,11 +78,13 @@ void start(Service& service) {
     _exit(127);
 }
 
-std::string zone_config(const std::string& name, const std::string& folder, int port, int registry_port, int processors, const std::vector<std::string>& zones) {
+std::string zone_config(const std::string& name, const std::string& folder, int port, int registry_port, int processors,
+                        const std::vector<std::string>& zones) {
     // Declared delays differ on purpose: a and b are near each other, c is far.
     const auto delay = [&](const std::string& other) { return (name == "c" || other == "c") ? 0.02 : 0.005; };
-    std::string text = "name = \"" + name + "\"\norganisation = \"org-" + name + "\"\ncontact = \"operator@org-" + name + ".example\"\nstate = \"" + folder +
-                       "\"\nlisten = \"127.0.0.1:" + std::to_string(port) + "\"\nregistry = \"http://127.0.0.1:" + std::to_string(registry_port) + "\"\naccept = [";
+    std::string text = "name = \"" + name + "\"\norganisation = \"org-" + name + "\"\ncontact = \"operator@org-" +
+                       name + ".example\"\nstate = \"" + folder + "\"\nlisten = \"127.0.0.1:" + std::to_string(port) +
+                       "\"\nregistry = \"http://127.0.0.1:" + std::to_string(registry_port) + "\"\naccept = [";
     std::string links;
     bool first = true;
     for (const std::string& other : zones) {
@@ -92,7 +95,8 @@ std::string zone_config(const std::string& name, const std::string& folder, int 
         link << "\n[[link]]\nzone = \"" << other << "\"\ndelay_s = " << delay(other) << "\nbandwidth_Bps = 1.0e7\n";
         links += link.str();
     }
-    return text + "]\n\n[[machine]]\nname = \"m0\"\nprocessors = " + std::to_string(processors) + "\nspeed = 1.0\n" + links + "\n[timing]\ndiscover_s = 0.5\n";
+    return text + "]\n\n[[machine]]\nname = \"m0\"\nprocessors = " + std::to_string(processors) + "\nspeed = 1.0\n" +
+           links + "\n[timing]\ndiscover_s = 0.5\n";
 }
 
 void stop_all(std::vector<Service>& services, const std::string& folder) {
@@ -121,17 +125,22 @@ void stop_all(std::vector<Service>& services, const std::string& folder) {
 }
 
 /// Under the folder for temporary files, where others can make folders too.
-std::string default_folder() { return (fs::temp_directory_path() / ("zbs-quickstart-" + std::to_string(getuid()))).string(); }
+std::string default_folder() {
+    return (fs::temp_directory_path() / ("zbs-quickstart-" + std::to_string(getuid()))).string();
+}
 
 /// Makes the state folder for this user alone; one that another user laid out in our default place is refused.
 Result<void> make_state_folder(const std::string& folder) {
     std::error_code fault;
     fs::create_directories(fs::path(folder).parent_path(), fault);
     if (mkdir(folder.c_str(), 0700) == 0) return {};
-    if (errno != EEXIST) return Error{ErrorCode::kUnavailable, std::string("cannot make the folder: ") + std::strerror(errno), folder};
+    if (errno != EEXIST)
+        return Error{ErrorCode::kUnavailable, std::string("cannot make the folder: ") + std::strerror(errno), folder};
     struct stat found {};
-    if (folder == fs::absolute(default_folder()).lexically_normal().string() && (lstat(folder.c_str(), &found) != 0 || found.st_uid != getuid())) {
-        return Error{ErrorCode::kDenied, "this folder belongs to another user; give one of your own with --folder", folder};
+    if (folder == fs::absolute(default_folder()).lexically_normal().string() &&
+        (lstat(folder.c_str(), &found) != 0 || found.st_uid != getuid())) {
+        return Error{ErrorCode::kDenied, "this folder belongs to another user; give one of your own with --folder",
+                     folder};
     }
     if (!fs::is_directory(folder, fault)) return Error{ErrorCode::kUnavailable, "is no folder", folder};
     return {};
@@ -166,11 +175,17 @@ void quickstart(Context& context, const QuickstartOptions& options) {
         if (!port) return context.fail(port.error());
         ports.push_back(*port);
     }
-    std::vector<Service> services = {{"registry", {(programs / "zbs-registry").string(), "--listen-port", std::to_string(ports[0]), "--state", folder + "/registry"}, folder + "/registry.log"}};
+    std::vector<Service> services = {{"registry",
+                                      {(programs / "zbs-registry").string(), "--listen-port", std::to_string(ports[0]),
+                                       "--state", folder + "/registry"},
+                                      folder + "/registry.log"}};
     for (std::size_t i = 0; i < zones.size(); ++i) {
         const std::string config = folder + "/" + zones[i] + ".toml";
-        std::ofstream(config) << zone_config(zones[i], folder + "/" + zones[i], ports[i + 1], ports[0], options.processors, zones);
-        services.push_back({"zone " + zones[i], {(programs / "zbs-zone").string(), "--config", config}, folder + "/" + zones[i] + ".log"});
+        std::ofstream(config) << zone_config(zones[i], folder + "/" + zones[i], ports[i + 1], ports[0],
+                                             options.processors, zones);
+        services.push_back({"zone " + zones[i],
+                            {(programs / "zbs-zone").string(), "--config", config},
+                            folder + "/" + zones[i] + ".log"});
     }
     struct sigaction action {};
     action.sa_handler = on_stop;
@@ -185,11 +200,15 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     for (;;) {
         const Result<codec::Json> peers = zone.get("/v1/peerings");
         std::size_t accepted = 0;
-        for (const codec::Json& peer : peers ? peers->value("peers", codec::Json::array()) : codec::Json::array()) accepted += peer.value("they_accept_us", "") == "accepted";
+        for (const codec::Json& peer : peers ? peers->value("peers", codec::Json::array()) : codec::Json::array())
+            accepted += peer.value("they_accept_us", "") == "accepted";
         if (accepted + 1 == zones.size()) break;
         if (stop_wanted || SteadyClock::now() > deadline) {
             stop_all(services, folder);
-            if (!stop_wanted) context.fail({ErrorCode::kUnavailable, "the zones did not find each other within 30 s; their logs are in " + folder, {}});
+            if (!stop_wanted)
+                context.fail({ErrorCode::kUnavailable,
+                              "the zones did not find each other within 30 s; their logs are in " + folder,
+                              {}});
             return;
         }
         revive(services);  // those of a quickstart that was killed may hold their folders for a moment more
@@ -200,8 +219,10 @@ void quickstart(Context& context, const QuickstartOptions& options) {
         std::ofstream(options.environment_file + ".new") << settings;
         fs::rename(options.environment_file + ".new", options.environment_file, fault);
     }
-    std::cout << "A registry and three zones (a, b, c) with " << options.processors << " processors each are running; logs in " << folder << ".\n"
-              << "In another terminal:\n\n" << settings << "zbs run -n 6 -- PROGRAM ARGS...\n\nStop with Ctrl-C." << std::endl;
+    std::cout << "A registry and three zones (a, b, c) with " << options.processors
+              << " processors each are running; logs in " << folder << ".\n"
+              << "In another terminal:\n\n"
+              << settings << "zbs run -n 6 -- PROGRAM ARGS...\n\nStop with Ctrl-C." << std::endl;
     while (!stop_wanted) {
         revive(services);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -214,11 +235,16 @@ void quickstart(Context& context, const QuickstartOptions& options) {
 void add_quickstart_command(CLI::App& app, Context& context) {
     auto options = std::make_shared<QuickstartOptions>();
     options->folder = default_folder();
-    CLI::App* command = app.add_subcommand("quickstart", "a registry and three zones on this machine, in the foreground\n\nExample: zbs quickstart");
+    CLI::App* command = app.add_subcommand(
+        "quickstart", "a registry and three zones on this machine, in the foreground\n\nExample: zbs quickstart");
     command->add_option("--folder", options->folder, "state and logs")->capture_default_str();
-    command->add_option("--processors", options->processors, "processors that each zone offers")->check(CLI::Range(1, 1'000))->capture_default_str();
-    command->add_option("--first-port", options->first_port, "four ports from here on; 0 = any free ones")->check(CLI::Range(0, 65'000));
-    command->add_option("--environment-file", options->environment_file, "write the settings for clients here once all is up");
+    command->add_option("--processors", options->processors, "processors that each zone offers")
+        ->check(CLI::Range(1, 1'000))
+        ->capture_default_str();
+    command->add_option("--first-port", options->first_port, "four ports from here on; 0 = any free ones")
+        ->check(CLI::Range(0, 65'000));
+    command->add_option("--environment-file", options->environment_file,
+                        "write the settings for clients here once all is up");
     command->callback([&context, options] { quickstart(context, *options); });
 }
 

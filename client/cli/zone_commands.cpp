@@ -15,10 +15,12 @@ void list_peers(Context& context) {
     if (!zone) return;
     const Result<Json> answer = zone->get("/v1/peerings");
     if (!answer) return context.fail(answer.error());
-    Listing listing{{"ZONE", "ORGANISATION", "THEY ACCEPT US", "WE ACCEPT THEM", "ADDRESS", "REASON"}, {}, answer->value("peers", Json::array())};
+    Listing listing{{"ZONE", "ORGANISATION", "THEY ACCEPT US", "WE ACCEPT THEM", "ADDRESS", "REASON"},
+                    {},
+                    answer->value("peers", Json::array())};
     for (const Json& peer : listing.items) {
-        listing.rows.push_back({text_of(peer, "zone"), text_of(peer, "organisation"), text_of(peer, "they_accept_us"), text_of(peer, "we_accept_them"),
-                                text_of(peer, "url"), text_of(peer, "reason")});
+        listing.rows.push_back({text_of(peer, "zone"), text_of(peer, "organisation"), text_of(peer, "they_accept_us"),
+                                text_of(peer, "we_accept_them"), text_of(peer, "url"), text_of(peer, "reason")});
     }
     print(context, listing);
 }
@@ -38,12 +40,22 @@ void list_zones(Context& context) {
     }
     Listing listing{{"ZONE", "ORGANISATION", "PROCESSORS", "USED", "ADDRESS", "YOU MAY USE IT"}, {}, Json::array()};
     const std::string name = text_of(*own, "zone");
-    listing.items.push_back({{"zone", name}, {"organisation", text_of(*own, "organisation")}, {"processors", processors}, {"used", used}, {"url", zone->url()}, {"usable", true}});
-    listing.rows.push_back({name, text_of(*own, "organisation"), std::to_string(processors), std::to_string(used), zone->url(), "yes (home)"});
+    listing.items.push_back({{"zone", name},
+                             {"organisation", text_of(*own, "organisation")},
+                             {"processors", processors},
+                             {"used", used},
+                             {"url", zone->url()},
+                             {"usable", true}});
+    listing.rows.push_back({name, text_of(*own, "organisation"), std::to_string(processors), std::to_string(used),
+                            zone->url(), "yes (home)"});
     for (const Json& peer : peers->value("peers", Json::array())) {
         const bool usable = text_of(peer, "they_accept_us") == "accepted";
-        listing.items.push_back({{"zone", text_of(peer, "zone")}, {"organisation", text_of(peer, "organisation")}, {"url", text_of(peer, "url")}, {"usable", usable}});
-        listing.rows.push_back({text_of(peer, "zone"), text_of(peer, "organisation"), "-", "-", text_of(peer, "url"), usable ? "yes" : "no: " + text_of(peer, "reason")});
+        listing.items.push_back({{"zone", text_of(peer, "zone")},
+                                 {"organisation", text_of(peer, "organisation")},
+                                 {"url", text_of(peer, "url")},
+                                 {"usable", usable}});
+        listing.rows.push_back({text_of(peer, "zone"), text_of(peer, "organisation"), "-", "-", text_of(peer, "url"),
+                                usable ? "yes" : "no: " + text_of(peer, "reason")});
     }
     print(context, listing);
 }
@@ -55,7 +67,8 @@ void show_zone(Context& context) {
     if (!own) return context.fail(own.error());
     Listing listing{{"MACHINE", "PROCESSORS", "USED", "SPEED"}, {}, own->value("nodes", Json::array())};
     for (const Json& node : listing.items) {
-        listing.rows.push_back({text_of(node, "name"), std::to_string(node.value("processors", 0)), std::to_string(node.value("used", 0)), codec::dump(node.value("speed", Json()))});
+        listing.rows.push_back({text_of(node, "name"), std::to_string(node.value("processors", 0)),
+                                std::to_string(node.value("used", 0)), codec::dump(node.value("speed", Json()))});
     }
     print(context, listing);
 }
@@ -65,11 +78,17 @@ void show_zone(Context& context) {
 void add_zone_commands(CLI::App& app, Context& context) {
     CLI::App* zone = app.add_subcommand("zone", "zones: yours and those it knows");
     zone->require_subcommand(1);
-    zone->add_subcommand("list", "zones and whether you may use them\n\nExample: zbs zone list")->callback([&context] { list_zones(context); });
-    zone->add_subcommand("show", "machines of your home zone\n\nExample: zbs zone show")->callback([&context] { show_zone(context); });
+    zone->add_subcommand("list", "zones and whether you may use them\n\nExample: zbs zone list")->callback([&context] {
+        list_zones(context);
+    });
+    zone->add_subcommand("show", "machines of your home zone\n\nExample: zbs zone show")->callback([&context] {
+        show_zone(context);
+    });
     CLI::App* peer = app.add_subcommand("peer", "peerings of your home zone");
     peer->require_subcommand(1);
-    peer->add_subcommand("list", "who accepts whom\n\nExample: zbs peer list")->callback([&context] { list_peers(context); });
+    peer->add_subcommand("list", "who accepts whom\n\nExample: zbs peer list")->callback([&context] {
+        list_peers(context);
+    });
 }
 
 }  // namespace zbs::cli

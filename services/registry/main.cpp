@@ -23,7 +23,9 @@ int fail(const zbs::Error& error) {
 }
 
 int run(int argc, char** argv) {
-    CLI::App cli{"Discovery of zones: white, yellow and green pages with leases.\n\nExample: zbs-registry --listen-port 8000 --state /var/lib/zbs-registry"};
+    CLI::App cli{
+        "Discovery of zones: white, yellow and green pages with leases.\n\nExample: zbs-registry --listen-port 8000 "
+        "--state /var/lib/zbs-registry"};
     std::string address = "127.0.0.1", state;
     unsigned short port = 0;
     cli.add_option("--listen-address", address, "loopback address to listen on")->capture_default_str();
@@ -45,9 +47,12 @@ int run(int argc, char** argv) {
     zbs::Registry registry(clock, **store, *log);
     zbs::http::Router router = zbs::make_registry_routes(registry, zbs::registry_contract());
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
-    zbs::beast::Server server(io, {.address = address, .port = port}, [&](zbs::http::Call call, zbs::http::Respond respond) {
-        boost::asio::post(strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable { router.dispatch(std::move(call), std::move(respond)); });
-    });
+    zbs::beast::Server server(
+        io, {.address = address, .port = port}, [&](zbs::http::Call call, zbs::http::Respond respond) {
+            boost::asio::post(strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
+                router.dispatch(std::move(call), std::move(respond));
+            });
+        });
     if (auto started = server.start(); !started) return fail(started.error());
     if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());
     std::cout << "zbs-registry listening on http://" << address << ":" << server.port() << std::endl;

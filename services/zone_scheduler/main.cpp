@@ -1,4 +1,5 @@
-// zbs-zone: the scheduler of one zone, home for its own users and peer for other zones. See services/zone_scheduler/README.md.
+// zbs-zone: the scheduler of one zone, home for its own users and peer for other zones. See
+// services/zone_scheduler/README.md.
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -36,7 +37,8 @@ zbs::Result<zbs::ApplicationModel> decode_model_text(std::string_view text) {
 int run(int argc, char** argv) {
     CLI::App cli{"Scheduler of one zone.\n\nExample: zbs-zone --config /etc/zbs/zone.toml"};
     std::string config_path;
-    cli.add_option("--config", config_path, "TOML file; services/zone_scheduler/README.md lists its settings")->required();
+    cli.add_option("--config", config_path, "TOML file; services/zone_scheduler/README.md lists its settings")
+        ->required();
     CLI11_PARSE(cli, argc, argv);
 
     const std::string folder = std::filesystem::canonical("/proc/self/exe").parent_path().string();
@@ -51,15 +53,17 @@ int run(int argc, char** argv) {
     const auto log = zbs::system::make_log("zbs-zone." + config.zone.name);
     auto store = zbs::sqlite::open_zone_store(state + "/zone.db");
     if (!store) return fail(store.error());
-    auto executor = zbs::process::make_step_executor({.folder = state + "/steps", .supervisor = settings->step_supervisor});
+    auto executor =
+        zbs::process::make_step_executor({.folder = state + "/steps", .supervisor = settings->step_supervisor});
     if (!executor) return fail(executor.error());
 
     boost::asio::io_context io;
     auto strand = boost::asio::make_strand(io);
     zbs::system::AsioClock clock(strand);
     zbs::system::SystemIds ids;
-    const auto transport = zbs::cpprest::make_zone_transport({zbs::CallerKind::kZone, config.organisation, config.zone.name},
-                                                             [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); });
+    const auto transport = zbs::cpprest::make_zone_transport(
+        {zbs::CallerKind::kZone, config.organisation, config.zone.name},
+        [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); });
     zbs::PartService parts(config, clock, **store, **executor, *log, decode_model_text);
     zbs::PeerService peers(config, clock, **store, *transport, *log);
     zbs::ApplicationService applications(config, clock, ids, **store, **executor, *transport, peers, *log);
@@ -67,14 +71,18 @@ int run(int argc, char** argv) {
     zbs::http::Router router = zbs::make_zone_routes(services);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
 
-    zbs::beast::Server server(io, {.address = settings->listen_address, .port = static_cast<unsigned short>(settings->listen_port),
-                                   .max_connections = zbs::limits::kMaxConnections, .max_header_bytes = zbs::limits::kMaxHeaderBytes,
-                                   .max_body_bytes = zbs::limits::kMaxBodyBytes},
-                              [&](zbs::http::Call call, zbs::http::Respond respond) {
-                                  boost::asio::post(strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
-                                      router.dispatch(std::move(call), std::move(respond));
-                                  });
-                              });
+    zbs::beast::Server server(
+        io,
+        {.address = settings->listen_address,
+         .port = static_cast<unsigned short>(settings->listen_port),
+         .max_connections = zbs::limits::kMaxConnections,
+         .max_header_bytes = zbs::limits::kMaxHeaderBytes,
+         .max_body_bytes = zbs::limits::kMaxBodyBytes},
+        [&](zbs::http::Call call, zbs::http::Respond respond) {
+            boost::asio::post(strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
+                router.dispatch(std::move(call), std::move(respond));
+            });
+        });
     if (auto started = server.start(); !started) return fail(started.error());
     config.url = "http://" + settings->listen_address + ":" + std::to_string(server.port());
     if (auto resumed = parts.resume(); !resumed) return fail(resumed.error());

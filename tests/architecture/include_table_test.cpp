@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-// Reads every #include below algorithms/, services/ and client/ and holds it against includes.tsv: who may include whom,
-// and which third-party headers a module may see. `main.cpp` of a service sees both sides and is exempt.
+// Reads every #include below algorithms/, services/ and client/ and holds it against includes.tsv: who may include
+// whom, and which third-party headers a module may see. `main.cpp` of a service sees both sides and is exempt.
 
 namespace {
 namespace fs = std::filesystem;
@@ -57,7 +57,9 @@ std::string module_of(const std::string& path, const Table& table) {
 }
 
 bool is_standard_header(const std::string& header) {
-    static const std::regex plain("[a-z_]+|c[a-z]+|(assert|errno|stdint|stdlib|stdio|string|stddef|time|limits|math|ctype|inttypes|stdbool|stdatomic|float)\\.h");
+    static const std::regex plain(
+        "[a-z_]+|c[a-z]+|(assert|errno|stdint|stdlib|stdio|string|stddef|time|limits|math|ctype|inttypes|stdbool|"
+        "stdatomic|float)\\.h");
     return std::regex_match(header, plain);
 }
 
@@ -120,7 +122,9 @@ TEST(IncludeTable, EveryModuleHasAReadme) {
             std::ifstream in(root / folder / "README.md");
             std::stringstream text;
             text << in.rdbuf();
-            found = folder == fs::path(module) ? in.good() : text.str().find(fs::path(module).filename().string()) != std::string::npos;
+            found = folder == fs::path(module)
+                        ? in.good()
+                        : text.str().find(fs::path(module).filename().string()) != std::string::npos;
         }
         EXPECT_TRUE(found) << module << " has no README, nor a line in one above it";
     }
@@ -131,7 +135,9 @@ TEST(IncludeTable, CatchesAForbiddenInclude) {
     EXPECT_EQ(violations("algorithms/base/x.hpp", "#include \"algorithms/model/y.hpp\"\n", table).size(), 1U);
     EXPECT_EQ(violations("algorithms/base/x.hpp", "#include <nlohmann/json.hpp>\n", table).size(), 1U);
     EXPECT_EQ(violations("algorithms/base/x.hpp", "#include \"x.hpp\"\n", table).size(), 1U);
-    EXPECT_EQ(violations("algorithms/model/x.hpp", "#include \"algorithms/base/y.hpp\"\n#include <vector>\n", table).size(), 0U);
+    EXPECT_EQ(
+        violations("algorithms/model/x.hpp", "#include \"algorithms/base/y.hpp\"\n#include <vector>\n", table).size(),
+        0U);
 }
 
 }  // namespace

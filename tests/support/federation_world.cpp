@@ -5,7 +5,8 @@ namespace zbs::test {
 /// ZoneTransport of one zone. Answers come later, on the clock; lost messages and dead zones answer by a time-out.
 class FederationWorld::Bus : public ZoneTransport {
   public:
-    Bus(FederationWorld& world, std::string self) : world_(world), self_(std::move(self)), generation_(world.generation_[self_]) {}
+    Bus(FederationWorld& world, std::string self)
+        : world_(world), self_(std::move(self)), generation_(world.generation_[self_]) {}
 
     void ask_capacity(const std::string& url, const CapacityRequest& q, Respond<Capacity> r) override {
         send<Capacity>("capacity", url, r, [this, q](Node& n) { return n.parts->capacity(caller(), q); });
@@ -22,8 +23,10 @@ class FederationWorld::Bus : public ZoneTransport {
     void part_status(const std::string& url, const PartId& id, Respond<PartStatus> r) override {
         send<PartStatus>("status", url, r, [this, id](Node& n) { return n.parts->status(caller(), id); });
     }
-    void release_part(const std::string& url, const PartId& id, const std::string& reason, Respond<PartStatus> r) override {
-        send<PartStatus>("release", url, r, [this, id, reason](Node& n) { return n.parts->release(caller(), id, reason); });
+    void release_part(const std::string& url, const PartId& id, const std::string& reason,
+                      Respond<PartStatus> r) override {
+        send<PartStatus>("release", url, r,
+                         [this, id, reason](Node& n) { return n.parts->release(caller(), id, reason); });
     }
     void part_profile(const std::string& url, const PartId& id, Respond<ApplicationModel> r) override {
         send<ApplicationModel>("profile", url, r, [this, id](Node& n) { return n.parts->profile(caller(), id); });
@@ -42,7 +45,8 @@ class FederationWorld::Bus : public ZoneTransport {
     }
     void list_zones(const std::string&, const ZoneQuery&, Respond<std::vector<ZoneEntry>> r) override {
         std::vector<ZoneEntry> entries;
-        for (const auto& [name, n] : world_.nodes_) entries.push_back({.name = name, .organisation = n->config.organisation, .url = n->config.url});
+        for (const auto& [name, n] : world_.nodes_)
+            entries.push_back({.name = name, .organisation = n->config.organisation, .url = n->config.url});
         later([r, entries] { r(entries); });
     }
 
@@ -53,16 +57,21 @@ class FederationWorld::Bus : public ZoneTransport {
     bool alive() const { return world_.nodes_.at(self_)->up && world_.generation_[self_] == generation_; }
     /// Runs `work` after a short random delay, unless this zone is gone by then.
     void later(std::function<void()> work, Duration extra = {}) {
-        world_.clock.after(extra + Duration{static_cast<std::int64_t>(500 + world_.rng.below(5'000))}, [world = &world_, self = self_, generation = generation_, work = std::move(work)] {
-            if (world->nodes_.at(self)->up && world->generation_[self] == generation) work();
-        });
+        world_.clock.after(extra + Duration{static_cast<std::int64_t>(500 + world_.rng.below(5'000))},
+                           [world = &world_, self = self_, generation = generation_, work = std::move(work)] {
+                               if (world->nodes_.at(self)->up && world->generation_[self] == generation) work();
+                           });
     }
-    bool lost(const std::string& from, const std::string& to) { return world_.cut.contains({from, to}) || world_.rng.uniform() < world_.loss; }
+    bool lost(const std::string& from, const std::string& to) {
+        return world_.cut.contains({from, to}) || world_.rng.uniform() < world_.loss;
+    }
 
     template <class T>
     void send(const char* what, const std::string& url, Respond<T> respond, std::function<Result<T>(Node&)> act) {
         const std::string to = url;
-        const auto time_out = [this, respond] { later([respond] { respond(Error{ErrorCode::kTimeout, "no answer", {}}); }, kTimeout); };
+        const auto time_out = [this, respond] {
+            later([respond] { respond(Error{ErrorCode::kTimeout, "no answer", {}}); }, kTimeout);
+        };
         if (world_.on_message) world_.on_message(self_, to, what);
         if (!alive()) return;
         if (lost(self_, to)) return time_out();
@@ -70,18 +79,19 @@ class FederationWorld::Bus : public ZoneTransport {
         const Duration delay{static_cast<std::int64_t>(500 + world_.rng.below(5'000))};
         const bool answer_lost = lost(to, self_);
         // The message acts at the other zone even if the sender dies meanwhile; `act` only needs the caller's name.
-        world_.clock.after(delay, [this, world, to, respond, act, answer_lost, self = self_, generation = generation_, time_out] {
-            Node& target = *world->nodes_.at(to);
-            const bool here = world->nodes_.at(self)->up && world->generation_[self] == generation;
-            if (!target.up) {
-                if (here) time_out();
-                return;
-            }
-            if (!here) return;  // with the sender's memory gone, so is this closure's bus
-            const Result<T> result = act(target);
-            if (answer_lost) return time_out();
-            later([respond, result] { respond(result); });
-        });
+        world_.clock.after(
+            delay, [this, world, to, respond, act, answer_lost, self = self_, generation = generation_, time_out] {
+                Node& target = *world->nodes_.at(to);
+                const bool here = world->nodes_.at(self)->up && world->generation_[self] == generation;
+                if (!target.up) {
+                    if (here) time_out();
+                    return;
+                }
+                if (!here) return;  // with the sender's memory gone, so is this closure's bus
+                const Result<T> result = act(target);
+                if (answer_lost) return time_out();
+                later([respond, result] { respond(result); });
+            });
     }
 
     FederationWorld& world_;
@@ -92,13 +102,15 @@ class FederationWorld::Bus : public ZoneTransport {
 /// The world's clock for one life of one zone.
 class FederationWorld::LifeClock : public Clock {
   public:
-    LifeClock(FederationWorld& world, std::string self) : world_(world), self_(std::move(self)), generation_(world.generation_[self_]) {}
+    LifeClock(FederationWorld& world, std::string self)
+        : world_(world), self_(std::move(self)), generation_(world.generation_[self_]) {}
     Time now() const override { return world_.clock.now(); }
     Duration steady_now() const override { return world_.clock.steady_now(); }
     TimerId after(Duration delay, std::function<void()> wake) override {
-        return world_.clock.after(delay, [world = &world_, self = self_, generation = generation_, wake = std::move(wake)] {
-            if (world->nodes_.at(self)->up && world->generation_[self] == generation) wake();
-        });
+        return world_.clock.after(delay,
+                                  [world = &world_, self = self_, generation = generation_, wake = std::move(wake)] {
+                                      if (world->nodes_.at(self)->up && world->generation_[self] == generation) wake();
+                                  });
     }
     void cancel(TimerId timer) override { world_.clock.cancel(timer); }
 
@@ -145,13 +157,18 @@ void FederationWorld::restart(const std::string& name) {
         graveyard_.emplace_back(std::shared_ptr<Clock>(std::move(fresh.clock)));
     }
     fresh.up = true;
-    const auto decode = [](std::string_view) -> Result<ApplicationModel> { return Error{ErrorCode::kNotFound, "no profile in this world", {}}; };
+    const auto decode = [](std::string_view) -> Result<ApplicationModel> {
+        return Error{ErrorCode::kNotFound, "no profile in this world", {}};
+    };
     fresh.clock = std::make_unique<LifeClock>(*this, name);
     fresh.transport = std::make_unique<Bus>(*this, name);
-    fresh.parts = std::make_unique<PartService>(fresh.config, *fresh.clock, fresh.store, *fresh.executor, fresh.log, decode);
+    fresh.parts =
+        std::make_unique<PartService>(fresh.config, *fresh.clock, fresh.store, *fresh.executor, fresh.log, decode);
     fresh.peers = std::make_unique<PeerService>(fresh.config, *fresh.clock, fresh.store, *fresh.transport, fresh.log);
-    fresh.applications = std::make_unique<ApplicationService>(fresh.config, *fresh.clock, ids, fresh.store, *fresh.executor, *fresh.transport, *fresh.peers, fresh.log);
-    ZBS_EXPECTS(fresh.parts->resume().has_value() && fresh.peers->resume().has_value() && fresh.applications->resume().has_value());
+    fresh.applications = std::make_unique<ApplicationService>(
+        fresh.config, *fresh.clock, ids, fresh.store, *fresh.executor, *fresh.transport, *fresh.peers, fresh.log);
+    ZBS_EXPECTS(fresh.parts->resume().has_value() && fresh.peers->resume().has_value() &&
+                fresh.applications->resume().has_value());
 }
 
 }  // namespace zbs::test

@@ -27,7 +27,10 @@ class MpiExecutor : public FakeExecutor {
         std::string text;
         for (const auto& [name, content] : spec.files) {
             for (const char c : content) {
-                if (name == "hosts" && c == '\n') text += "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:9 --launcher manual --pgid 0 --proxy-id 0 \n";
+                if (name == "hosts" && c == '\n')
+                    text +=
+                        "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:9 --launcher manual --pgid 0 "
+                        "--proxy-id 0 \n";
             }
         }
         write(spec.operation, "stdout", text + "HYDRA_LAUNCH_END\n");
@@ -44,7 +47,7 @@ class FederationWorld {
         MemoryZoneStore store;
         std::unique_ptr<MpiExecutor> executor;
         SilentLog log;
-        std::unique_ptr<Clock> clock;   ///< the common one, but timers of a crashed service never fire
+        std::unique_ptr<Clock> clock;  ///< the common one, but timers of a crashed service never fire
         std::unique_ptr<ZoneTransport> transport;
         std::unique_ptr<PartService> parts;
         std::unique_ptr<PeerService> peers;
@@ -55,8 +58,8 @@ class FederationWorld {
     VirtualClock clock;
     CountingIds ids;
     Rng rng{1};
-    double loss = 0;                                     ///< of each message, each way
-    std::set<std::pair<std::string, std::string>> cut;   ///< from, to: nothing gets through
+    double loss = 0;                                    ///< of each message, each way
+    std::set<std::pair<std::string, std::string>> cut;  ///< from, to: nothing gets through
     std::function<void(const std::string& from, const std::string& to, const char* what)> on_message;
 
     explicit FederationWorld(std::vector<int> processors);
@@ -68,11 +71,14 @@ class FederationWorld {
 
     Caller user() const { return {CallerKind::kUser, "org-a", "ana"}; }
     ApplicationRequest request(int ranks) {
-        ApplicationRequest r{.id = ApplicationId{ids.fresh()}, .ranks = ranks, .argv = {"/bin/app"}, .directory = "/tmp"};
+        ApplicationRequest r{
+            .id = ApplicationId{ids.fresh()}, .ranks = ranks, .argv = {"/bin/app"}, .directory = "/tmp"};
         r.walltime = std::chrono::minutes{10};
         return r;
     }
-    ApplicationStatus status(const ApplicationId& id) { return node("a").applications->find(user(), id).value()->status; }
+    ApplicationStatus status(const ApplicationId& id) {
+        return node("a").applications->find(user(), id).value()->status;
+    }
     int held() {
         int n = 0;
         for (auto& [name, node] : nodes_) {
@@ -89,7 +95,8 @@ class FederationWorld {
   private:
     class Bus;
     class LifeClock;
-    std::vector<std::shared_ptr<void>> graveyard_;   ///< services of crashed zones: unreachable, but timers hold their addresses
+    std::vector<std::shared_ptr<void>>
+        graveyard_;  ///< services of crashed zones: unreachable, but timers hold their addresses
     std::map<std::string, std::unique_ptr<Node>> nodes_;
     std::map<std::string, int> generation_;
 };

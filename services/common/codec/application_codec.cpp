@@ -24,7 +24,8 @@ std::vector<std::pair<std::string, std::string>> read_environment(JsonReader& in
     std::size_t total = 0;
     for (auto it = json.begin(); it != json.end() && in.ok(); ++it) {
         const std::string at = std::string(key) + "/" + pointer_step(it.key());
-        if (it.key().empty() || it.key().find_first_of(std::string("=\0", 2)) != std::string::npos) in.fail(at, "is no name of a variable");
+        if (it.key().empty() || it.key().find_first_of(std::string("=\0", 2)) != std::string::npos)
+            in.fail(at, "is no name of a variable");
         if (!it->is_string() || it->get_ref<const std::string&>().find('\0') != std::string::npos) {
             in.fail(at, "must be a string without NUL");
             break;
@@ -39,7 +40,8 @@ std::vector<std::pair<std::string, std::string>> read_environment(JsonReader& in
 Json encode_parts(const std::vector<ApplicationPart>& parts) {
     Json json = Json::array();
     for (const ApplicationPart& part : parts) {
-        json.push_back({{"id", to_string(part.id)}, {"zone", part.zone}, {"ranks", part.ranks}, {"status", encode(part.status)}});
+        json.push_back(
+            {{"id", to_string(part.id)}, {"zone", part.zone}, {"ranks", part.ranks}, {"status", encode(part.status)}});
     }
     return json;
 }
@@ -64,7 +66,8 @@ Result<std::vector<ApplicationPart>> decode_parts(JsonReader& in, const char* ke
 
 Json encode_history(const std::vector<StateChange>& history) {
     Json json = Json::array();
-    for (const StateChange& change : history) json.push_back({{"state", to_string(change.state)}, {"at_us", to_microseconds(change.at)}});
+    for (const StateChange& change : history)
+        json.push_back({{"state", to_string(change.state)}, {"at_us", to_microseconds(change.at)}});
     return json;
 }
 
@@ -105,8 +108,8 @@ Result<ApplicationRequest> decode_application_request(const Json& json) {
         if (!model) return model.error();
         request.model = *std::move(model);
         if (request.model->graph.task_count() != request.ranks) {
-            in.fail("model/ranks", "is " + std::to_string(request.model->graph.task_count()) + ", but the application has " +
-                                       std::to_string(request.ranks) + " ranks");
+            in.fail("model/ranks", "is " + std::to_string(request.model->graph.task_count()) +
+                                       ", but the application has " + std::to_string(request.ranks) + " ranks");
         }
     }
     request.mapper = in.text_or("mapper", "hier", 64);
@@ -120,14 +123,14 @@ Result<ApplicationRequest> decode_application_request(const Json& json) {
 Json encode(const ApplicationPlan& plan) {
     Json zones = Json::array();
     for (const ZoneVerdict& v : plan.zones) {
-        zones.push_back({{"zone", v.zone}, {"processors", v.processors}, {"ranks", v.ranks}, {"reason", bounded(v.reason, JsonReader::kMaxText)}});
+        zones.push_back({{"zone", v.zone},
+                         {"processors", v.processors},
+                         {"ranks", v.ranks},
+                         {"reason", bounded(v.reason, JsonReader::kMaxText)}});
     }
-    Json json = {{"profile", plan.profile},
-                 {"clusters", plan.clusters},
-                 {"zone_of_cluster", plan.zone_of_cluster},
-                 {"zone_of_rank", plan.zone_of_rank},
-                 {"zones", std::move(zones)},
-                 {"round", plan.round}};
+    Json json = {
+        {"profile", plan.profile},           {"clusters", plan.clusters}, {"zone_of_cluster", plan.zone_of_cluster},
+        {"zone_of_rank", plan.zone_of_rank}, {"zones", std::move(zones)}, {"round", plan.round}};
     if (plan.crossing_bytes) json["crossing_bytes"] = *plan.crossing_bytes;
     if (plan.crossing_bytes_block) json["crossing_bytes_block"] = *plan.crossing_bytes_block;
     if (plan.crossing_bytes_round_robin) json["crossing_bytes_round_robin"] = *plan.crossing_bytes_round_robin;
@@ -156,7 +159,8 @@ Result<ApplicationPlan> decode_application_plan(const Json& json, const std::str
     const Json& zones = in.array("zones", limits::kMaxZonesInRegistry);
     for (std::size_t i = 0; i < zones.size() && in.ok(); ++i) {
         JsonReader z(zones[i], in.pointer_of("zones/" + std::to_string(i)));
-        ZoneVerdict verdict{z.text("zone", 64), static_cast<int>(z.integer("processors", 0, ResourceGraph::kMaxProcessors)),
+        ZoneVerdict verdict{z.text("zone", 64),
+                            static_cast<int>(z.integer("processors", 0, ResourceGraph::kMaxProcessors)),
                             static_cast<int>(z.integer("ranks", 0, limits::kMaxRanks)), z.text("reason")};
         Result<ZoneVerdict> done = z.finish(std::move(verdict));
         if (!done) return done.error();
@@ -165,7 +169,8 @@ Result<ApplicationPlan> decode_application_plan(const Json& json, const std::str
     plan.round = static_cast<int>(in.integer("round", 1, 1'000));
     if (in.has("crossing_bytes")) plan.crossing_bytes = in.number("crossing_bytes", 0, 1e30);
     if (in.has("crossing_bytes_block")) plan.crossing_bytes_block = in.number("crossing_bytes_block", 0, 1e30);
-    if (in.has("crossing_bytes_round_robin")) plan.crossing_bytes_round_robin = in.number("crossing_bytes_round_robin", 0, 1e30);
+    if (in.has("crossing_bytes_round_robin"))
+        plan.crossing_bytes_round_robin = in.number("crossing_bytes_round_robin", 0, 1e30);
     return in.finish(std::move(plan));
 }
 
@@ -192,7 +197,8 @@ Result<ApplicationStatus> decode_application_status(const Json& json) {
     const Json& history = in.array("history", 1'000);
     for (std::size_t i = 0; i < history.size() && in.ok(); ++i) {
         JsonReader h(history[i], in.pointer_of("history/" + std::to_string(i)));
-        StateChange change{read_word(h, "state", kApplicationStates), time_from_microseconds(h.integer("at_us", 0, INT64_MAX))};
+        StateChange change{read_word(h, "state", kApplicationStates),
+                           time_from_microseconds(h.integer("at_us", 0, INT64_MAX))};
         Result<StateChange> done = h.finish(change);
         if (!done) return done.error();
         status.history.push_back(*done);
@@ -225,7 +231,8 @@ Json encode_summary(const Application& application) {
                  {"program", application.request.argv[0]},
                  {"zones", zones},
                  {"reason", application.status.reason},
-                 {"submitted_us", application.status.history.empty() ? 0 : to_microseconds(application.status.history.front().at)}};
+                 {"submitted_us",
+                  application.status.history.empty() ? 0 : to_microseconds(application.status.history.front().at)}};
     if (application.status.exit_code) json["exit_code"] = *application.status.exit_code;
     return json;
 }
@@ -257,9 +264,12 @@ Json encode_view(const Application& application) {
 }
 
 Json encode(const ProfileSummary& summary) {
-    return {{"id", to_string(summary.id)},       {"application", to_string(summary.application)},
-            {"at_us", to_microseconds(summary.at)}, {"program", summary.program},
-            {"ranks", summary.ranks},            {"complete", summary.complete}};
+    return {{"id", to_string(summary.id)},
+            {"application", to_string(summary.application)},
+            {"at_us", to_microseconds(summary.at)},
+            {"program", summary.program},
+            {"ranks", summary.ranks},
+            {"complete", summary.complete}};
 }
 
 }  // namespace zbs::codec

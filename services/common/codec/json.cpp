@@ -68,7 +68,8 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     }
     bool open(Json empty) {
         if (stack_.size() >= static_cast<std::size_t>(limits::kMaxJsonDepth)) {
-            error = invalid("nested deeper than " + std::to_string(limits::kMaxJsonDepth) + " levels", pointer(/*at_value=*/true));
+            error = invalid("nested deeper than " + std::to_string(limits::kMaxJsonDepth) + " levels",
+                            pointer(/*at_value=*/true));
             return false;
         }
         stack_.push_back(put(std::move(empty)));
@@ -124,9 +125,12 @@ std::string bounded(std::string text, std::size_t max_bytes) {
 std::string pointer_step(std::string_view key) {
     std::string step;
     for (const char c : key) {
-        if (c == '~') step += "~0";
-        else if (c == '/') step += "~1";
-        else step += c;
+        if (c == '~')
+            step += "~0";
+        else if (c == '/')
+            step += "~1";
+        else
+            step += c;
     }
     return step;
 }
@@ -138,7 +142,9 @@ JsonReader::JsonReader(const Json& json, std::string pointer) : json_(&json), po
     }
 }
 
-void JsonReader::fail(const std::string& key, std::string message) { fail(invalid(std::move(message), pointer_of(key))); }
+void JsonReader::fail(const std::string& key, std::string message) {
+    fail(invalid(std::move(message), pointer_of(key)));
+}
 void JsonReader::fail(Error error) {
     if (!error_) error_ = std::move(error);
 }
@@ -160,7 +166,8 @@ std::string JsonReader::text(const char* key, std::size_t max_bytes) {
     if (value == nullptr) return {};
     if (!value->is_string()) return fail(key, "must be a string"), std::string{};
     const auto& text = value->get_ref<const std::string&>();
-    if (text.size() > max_bytes) return fail(key, "is longer than " + std::to_string(max_bytes) + " bytes"), std::string{};
+    if (text.size() > max_bytes)
+        return fail(key, "is longer than " + std::to_string(max_bytes) + " bytes"), std::string{};
     if (text.find('\0') != std::string::npos) return fail(key, "holds a NUL character"), std::string{};
     return text;
 }
@@ -172,8 +179,9 @@ std::string JsonReader::text_or(const char* key, std::string fallback, std::size
 std::int64_t JsonReader::integer(const char* key, std::int64_t min, std::int64_t max) {
     const Json* value = find(key, true);
     if (value == nullptr) return min;
-    const bool fits = value->is_number_integer() &&
-                      !(value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX));
+    const bool fits =
+        value->is_number_integer() &&
+        !(value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX));
     if (!fits || value->get<std::int64_t>() < min || value->get<std::int64_t>() > max) {
         return fail(key, "must be a whole number from " + std::to_string(min) + " to " + std::to_string(max)), min;
     }
@@ -218,7 +226,9 @@ std::vector<std::string> JsonReader::texts(const char* key, std::size_t max_coun
         if (!items[i].is_string()) return fail(at, "must be a string"), std::vector<std::string>{};
         const auto& text = items[i].get_ref<const std::string&>();
         total += text.size();
-        if (total > max_bytes) return fail(key, "is longer than " + std::to_string(max_bytes) + " bytes in all"), std::vector<std::string>{};
+        if (total > max_bytes)
+            return fail(key, "is longer than " + std::to_string(max_bytes) + " bytes in all"),
+                   std::vector<std::string>{};
         if (text.find('\0') != std::string::npos) return fail(at, "holds a NUL character"), std::vector<std::string>{};
         out.push_back(text);
     }
@@ -229,7 +239,8 @@ const Json& JsonReader::array(const char* key, std::size_t max_count) {
     const Json* value = find(key, true);
     if (value == nullptr) return kEmptyArray;
     if (!value->is_array()) return fail(key, "must be an array"), kEmptyArray;
-    if (value->size() > max_count) return fail(key, "has more than " + std::to_string(max_count) + " items"), kEmptyArray;
+    if (value->size() > max_count)
+        return fail(key, "has more than " + std::to_string(max_count) + " items"), kEmptyArray;
     return *value;
 }
 

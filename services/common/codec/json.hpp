@@ -13,12 +13,12 @@ namespace zbs::codec {
 
 using Json = nlohmann::json;
 
-/// Strict RFC 8259: no duplicate keys, no comments, valid UTF-8, at most `limits::kMaxJsonDepth` deep, nothing after the
-/// value. The error says where: line and column of the fault, or the JSON pointer of a duplicate key.
+/// Strict RFC 8259: no duplicate keys, no comments, valid UTF-8, at most `limits::kMaxJsonDepth` deep, nothing after
+/// the value. The error says where: line and column of the fault, or the JSON pointer of a duplicate key.
 Result<Json> parse(std::string_view text);
 
-/// At most `max_bytes` of `text` as UTF-8, cut between characters; what is no UTF-8 becomes U+FFFD. For texts from outside
-/// that go into a message whose reader has a limit: what is written must be readable.
+/// At most `max_bytes` of `text` as UTF-8, cut between characters; what is no UTF-8 becomes U+FFFD. For texts from
+/// outside that go into a message whose reader has a limit: what is written must be readable.
 std::string bounded(std::string text, std::size_t max_bytes);
 
 /// Compact text. Invalid UTF-8 (from a program's name, say) becomes U+FFFD.

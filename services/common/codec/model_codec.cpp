@@ -36,15 +36,18 @@ Result<TaskGraph> make_task_graph(const Json& compute_json, const Json& edges_js
         const std::string at = pointer + "/edges/" + std::to_string(i);
         if (!edge.is_array() || edge.size() != 4) return invalid("an edge is [u, v, bytes, messages]", at);
         for (std::size_t k = 0; k < 2; ++k) {
-            if (!edge[k].is_number_integer() || edge[k].get<double>() < 0 || edge[k].get<double>() > TaskGraph::kMaxTasks) {
+            if (!edge[k].is_number_integer() || edge[k].get<double>() < 0 ||
+                edge[k].get<double>() > TaskGraph::kMaxTasks) {
                 return invalid("must be a rank of this model", at + "/" + std::to_string(k));
             }
         }
         for (std::size_t k = 2; k < 4; ++k) {
             const double amount = edge[k].is_number() ? edge[k].get<double>() : -1;
-            if (!(amount >= 0 && amount <= kMaxTraffic)) return invalid("must be a number from 0 to 1e21", at + "/" + std::to_string(k));
+            if (!(amount >= 0 && amount <= kMaxTraffic))
+                return invalid("must be a number from 0 to 1e21", at + "/" + std::to_string(k));
         }
-        edges.push_back({edge[0].get<TaskIndex>(), edge[1].get<TaskIndex>(), edge[2].get<double>(), edge[3].get<double>()});
+        edges.push_back(
+            {edge[0].get<TaskIndex>(), edge[1].get<TaskIndex>(), edge[2].get<double>(), edge[3].get<double>()});
     }
     Result<TaskGraph> graph = TaskGraph::make(std::move(compute), std::move(edges));
     if (!graph) return Error{graph.error().code, graph.error().message, pointer + graph.error().pointer};
@@ -53,7 +56,8 @@ Result<TaskGraph> make_task_graph(const Json& compute_json, const Json& edges_js
 
 Json edges_of(const TaskGraph& graph) {
     Json edges = Json::array();
-    for (const TaskEdge& edge : graph.edges()) edges.push_back(Json::array({edge.u, edge.v, edge.bytes, edge.messages}));
+    for (const TaskEdge& edge : graph.edges())
+        edges.push_back(Json::array({edge.u, edge.v, edge.bytes, edge.messages}));
     return edges;
 }
 
@@ -64,14 +68,16 @@ Result<Zone> decode_zone(const Json& json, const std::string& pointer) {
     const Json& machines = in.array("machines", ResourceGraph::kMaxProcessors);
     for (std::size_t i = 0; i < machines.size() && in.ok(); ++i) {
         JsonReader m(machines[i], in.pointer_of("machines/" + std::to_string(i)));
-        Machine machine{m.text("name", 256), static_cast<int>(m.integer("processors", 1, ResourceGraph::kMaxProcessors)),
+        Machine machine{m.text("name", 256),
+                        static_cast<int>(m.integer("processors", 1, ResourceGraph::kMaxProcessors)),
                         m.number_or("speed", 1, 0, kMaxNumber)};
         Result<Machine> done = m.finish(std::move(machine));
         if (!done) return done.error();
         zone.machines.push_back(*std::move(done));
     }
     zone.within_machine.delay_s = in.number_or("machine_delay_s", zone.within_machine.delay_s, 0, kMaxNumber);
-    zone.within_machine.bandwidth_Bps = in.number_or("machine_bandwidth_Bps", zone.within_machine.bandwidth_Bps, 0, kMaxNumber);
+    zone.within_machine.bandwidth_Bps =
+        in.number_or("machine_bandwidth_Bps", zone.within_machine.bandwidth_Bps, 0, kMaxNumber);
     zone.within_zone.delay_s = in.number_or("zone_delay_s", zone.within_zone.delay_s, 0, kMaxNumber);
     zone.within_zone.bandwidth_Bps = in.number_or("zone_bandwidth_Bps", zone.within_zone.bandwidth_Bps, 0, kMaxNumber);
     return in.finish(std::move(zone));
@@ -90,7 +96,8 @@ Result<TaskGraph> decode_task_graph(const Json& json, const std::string& pointer
 }
 
 Json encode(const TaskGraph& graph) {
-    return {{"compute", std::vector<double>(graph.compute().begin(), graph.compute().end())}, {"edges", edges_of(graph)}};
+    return {{"compute", std::vector<double>(graph.compute().begin(), graph.compute().end())},
+            {"edges", edges_of(graph)}};
 }
 
 Result<ApplicationModel> decode_model(const Json& json, const std::string& pointer) {
@@ -184,7 +191,8 @@ Json encode(const ResourceGraph& resources) {
     return {{"format", "zbs-resources/1"}, {"zones", std::move(zones)}, {"links", std::move(links)}};
 }
 
-Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, const MappingReport& report, double seconds) {
+Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, const MappingReport& report,
+                    double seconds) {
     Json rows = Json::array();
     for (std::size_t task = 0; task < mapping.processor_of.size(); ++task) {
         const ProcessorPlace& place = resources.place(mapping.processor_of[task]);
@@ -194,9 +202,12 @@ Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, cons
                         {"machine", zone.machines[static_cast<std::size_t>(place.machine)].name},
                         {"processor", place.processor}});
     }
-    return {{"format", "zbs-mapping/1"},        {"mapping", std::move(rows)},
-            {"cost", report.cost},              {"occupancy", report.occupancy},
-            {"imbalance", report.imbalance},    {"inter_zone_bytes", report.inter_zone_bytes},
+    return {{"format", "zbs-mapping/1"},
+            {"mapping", std::move(rows)},
+            {"cost", report.cost},
+            {"occupancy", report.occupancy},
+            {"imbalance", report.imbalance},
+            {"inter_zone_bytes", report.inter_zone_bytes},
             {"seconds", seconds}};
 }
 
@@ -221,9 +232,11 @@ Result<Mapping> decode_mapping(const Json& json, const ResourceGraph& resources)
         const std::int64_t processor = row.integer("processor", 0, ResourceGraph::kMaxProcessors);
         if (row.ok() && task != static_cast<std::int64_t>(i)) row.fail("task", "tasks must stand in order, each once");
         const auto at = first_of.find({zone, machine});
-        if (row.ok() && at == first_of.end()) row.fail("machine", "'" + zone + "/" + machine + "' is not among the resources");
+        if (row.ok() && at == first_of.end())
+            row.fail("machine", "'" + zone + "/" + machine + "' is not among the resources");
         if (row.ok() && processor >= at->second.second) {
-            row.fail("processor", "machine '" + machine + "' has only " + std::to_string(at->second.second) + " processors");
+            row.fail("processor",
+                     "machine '" + machine + "' has only " + std::to_string(at->second.second) + " processors");
         }
         if (Result<int> done = row.finish(0); !done) return done.error();
         mapping.processor_of.push_back(at->second.first + static_cast<ProcessorIndex>(processor));

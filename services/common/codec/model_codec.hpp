@@ -21,7 +21,8 @@ Result<ResourceGraph> decode_resources(const Json& json);
 Json encode(const ResourceGraph& resources);
 
 /// File format `zbs-mapping/1` (schemas/json/mapping.schema.json); `seconds` is the time that the mapper took.
-Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, const MappingReport& report, double seconds);
+Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, const MappingReport& report,
+                    double seconds);
 /// Errors: a zone or machine that `resources` does not have, a processor out of range, tasks not 0..n-1 in order.
 Result<Mapping> decode_mapping(const Json& json, const ResourceGraph& resources);
 

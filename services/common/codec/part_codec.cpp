@@ -36,7 +36,8 @@ Result<CapacityRequest> decode_capacity_request(const Json& json) {
 Json encode(const Capacity& capacity) {
     Json links = Json::array();
     for (const LinkToZone& link : capacity.links) {
-        links.push_back({{"zone", link.zone}, {"delay_s", link.link.delay_s}, {"bandwidth_Bps", link.link.bandwidth_Bps}});
+        links.push_back(
+            {{"zone", link.zone}, {"delay_s", link.link.delay_s}, {"bandwidth_Bps", link.link.bandwidth_Bps}});
     }
     return {{"zone", capacity.zone},
             {"processors", capacity.processors},
@@ -72,8 +73,10 @@ Result<Capacity> decode_capacity(const Json& json) {
         capacity.links.push_back(*std::move(done));
     }
     // A peer is attacker-controlled: figures that contradict each other would steer the mapping.
-    if (in.ok() && capacity.largest_machine > capacity.processors) in.fail("largest_machine", "is more than processors");
-    if (in.ok() && capacity.processors > 0 && !(capacity.speed_sum > 0)) in.fail("speed_sum", "must be > 0 where processors are offered");
+    if (in.ok() && capacity.largest_machine > capacity.processors)
+        in.fail("largest_machine", "is more than processors");
+    if (in.ok() && capacity.processors > 0 && !(capacity.speed_sum > 0))
+        in.fail("speed_sum", "must be > 0 where processors are offered");
     return in.finish(std::move(capacity));
 }
 
@@ -82,14 +85,10 @@ Json encode(const PartRequest& request) {
     for (const PartRequest::Outside& o : request.outside) {
         outside.push_back({{"zone", o.zone}, {"bytes", o.bytes}, {"messages", o.messages}});
     }
-    return {{"id", to_string(request.id)},
-            {"application", to_string(request.application)},
-            {"user", to_uri(request.user)},
-            {"home", request.home},
-            {"ranks", request.ranks},
-            {"graph", encode(request.graph)},
-            {"outside", std::move(outside)},
-            {"walltime_s", to_seconds(request.walltime)},
+    return {{"id", to_string(request.id)},   {"application", to_string(request.application)},
+            {"user", to_uri(request.user)},  {"home", request.home},
+            {"ranks", request.ranks},        {"graph", encode(request.graph)},
+            {"outside", std::move(outside)}, {"walltime_s", to_seconds(request.walltime)},
             {"seed", request.seed}};
 }
 
@@ -105,12 +104,13 @@ Result<PartRequest> decode_part_request(const Json& json) {
     if (!in.ok()) return in.error();
     if (!graph) return graph.error();
     request.graph = *std::move(graph);
-    if (request.graph.task_count() != static_cast<TaskIndex>(request.ranks.size())) in.fail("graph", "must have one task for each of ranks");
+    if (request.graph.task_count() != static_cast<TaskIndex>(request.ranks.size()))
+        in.fail("graph", "must have one task for each of ranks");
     const Json& outside = in.array("outside", limits::kMaxZonesInRegistry);
     for (std::size_t i = 0; i < outside.size() && in.ok(); ++i) {
         JsonReader o(outside[i], in.pointer_of("outside/" + std::to_string(i)));
-        Result<PartRequest::Outside> done =
-            o.finish(PartRequest::Outside{read_name(o, "zone"), o.number("bytes", 0, 1e30), o.number("messages", 0, 1e30)});
+        Result<PartRequest::Outside> done = o.finish(
+            PartRequest::Outside{read_name(o, "zone"), o.number("bytes", 0, 1e30), o.number("messages", 0, 1e30)});
         if (!done) return done.error();
         request.outside.push_back(*std::move(done));
     }
@@ -172,7 +172,8 @@ Result<std::uint64_t> decode_commit(const Json& json) {
 
 Json encode(const LaunchRequest& request) {
     Json proxies = Json::array();
-    for (const LaunchRequest::Proxy& proxy : request.proxies) proxies.push_back({{"id", proxy.id}, {"machine", proxy.machine}});
+    for (const LaunchRequest::Proxy& proxy : request.proxies)
+        proxies.push_back({{"id", proxy.id}, {"machine", proxy.machine}});
     return {{"token", request.token},
             {"operation", request.operation},
             {"options", encode_options(request.options)},
@@ -188,7 +189,8 @@ Result<LaunchRequest> decode_launch_request(const Json& json) {
     const Json& options = in.array("options", 64);
     for (std::size_t i = 0; i < options.size() && in.ok(); ++i) {
         JsonReader o(options[i], in.pointer_of("options/" + std::to_string(i)));
-        Result<std::pair<std::string, std::string>> done = o.finish(std::pair{o.text("name", 64), o.text("value", 256)});
+        Result<std::pair<std::string, std::string>> done =
+            o.finish(std::pair{o.text("name", 64), o.text("value", 256)});
         if (!done) return done.error();
         request.options.push_back(*std::move(done));
     }

@@ -6,8 +6,13 @@
 namespace zbs::codec {
 
 Json encode(const PartRecord& record) {
-    return {{"home_caller", to_uri(record.home_caller)}, {"request", encode(record.request)},   {"status", encode(record.status)},
-            {"operation", record.operation},             {"processors", record.processors},     {"proxies", record.proxies}, {"profile", record.profile}};
+    return {{"home_caller", to_uri(record.home_caller)},
+            {"request", encode(record.request)},
+            {"status", encode(record.status)},
+            {"operation", record.operation},
+            {"processors", record.processors},
+            {"proxies", record.proxies},
+            {"profile", record.profile}};
 }
 
 Result<PartRecord> decode_part_record(const Json& json) {

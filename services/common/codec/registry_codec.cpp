@@ -16,7 +16,8 @@ std::string read_url(JsonReader& in, const char* key) {
     } else {
         return in.fail(key, "must start with http:// or https://"), std::string{};
     }
-    if (rest.empty() || rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]") != std::string_view::npos) {
+    if (rest.empty() || rest.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:[]") !=
+                            std::string_view::npos) {
         return in.fail(key, "must be scheme://host:port and nothing behind"), std::string{};
     }
     return url;

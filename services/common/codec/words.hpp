@@ -10,13 +10,16 @@
 /// Field readers shared by the message codecs.
 namespace zbs::codec {
 
-inline constexpr std::array kPartStates = {PartState::kHeld,   PartState::kCommitted, PartState::kRunning, PartState::kCompleted,
-                                           PartState::kFailed, PartState::kReleased,  PartState::kExpired};
-inline constexpr std::array kApplicationStates = {
-    ApplicationState::kAccepted,  ApplicationState::kPlanned,   ApplicationState::kHeld,    ApplicationState::kCommitted,
-    ApplicationState::kLaunching, ApplicationState::kRunning,   ApplicationState::kCompleted, ApplicationState::kFailed,
-    ApplicationState::kCancelled, ApplicationState::kRejected};
-inline constexpr std::array kPeeringStates = {PeeringState::kRequested, PeeringState::kAccepted, PeeringState::kRejected};
+inline constexpr std::array kPartStates = {PartState::kHeld,      PartState::kCommitted, PartState::kRunning,
+                                           PartState::kCompleted, PartState::kFailed,    PartState::kReleased,
+                                           PartState::kExpired};
+inline constexpr std::array kApplicationStates = {ApplicationState::kAccepted,  ApplicationState::kPlanned,
+                                                  ApplicationState::kHeld,      ApplicationState::kCommitted,
+                                                  ApplicationState::kLaunching, ApplicationState::kRunning,
+                                                  ApplicationState::kCompleted, ApplicationState::kFailed,
+                                                  ApplicationState::kCancelled, ApplicationState::kRejected};
+inline constexpr std::array kPeeringStates = {PeeringState::kRequested, PeeringState::kAccepted,
+                                              PeeringState::kRejected};
 
 /// An enumeration as its word.
 template <class Enum, std::size_t N>
@@ -48,14 +51,17 @@ inline Caller read_identity(JsonReader& in, const char* key) {
 
 inline std::string read_name(JsonReader& in, const char* key) {
     std::string name = in.text(key, 64);
-    if (in.ok() && !is_valid_name(name)) in.fail(key, "must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
+    if (in.ok() && !is_valid_name(name))
+        in.fail(key, "must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
     return name;
 }
 
 /// Id of an operation with an outside effect: 1 to 64 of A-Z a-z 0-9 -.
 inline std::string read_operation(JsonReader& in, const char* key) {
     std::string text = in.text(key, 64);
-    const bool good = !text.empty() && text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+    const bool good =
+        !text.empty() &&
+        text.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
     if (in.ok() && !good) in.fail(key, "must be 1 to 64 of A-Z a-z 0-9 -");
     return text;
 }

@@ -12,9 +12,9 @@ namespace zbs::http {
 
 /// One request, after the edge has checked its framing, limits and identity.
 struct Call {
-    std::string method;                          ///< upper case
-    std::string path;                            ///< decoded, without query
-    std::map<std::string, std::string> query;    ///< decoded; a key given twice is refused at the edge
+    std::string method;                             ///< upper case
+    std::string path;                               ///< decoded, without query
+    std::map<std::string, std::string> query;       ///< decoded; a key given twice is refused at the edge
     std::map<std::string, std::string> parameters;  ///< of the route: {id} and the like
     std::string body;
     Caller caller;

@@ -7,35 +7,63 @@ constexpr std::size_t kMaxForeignMessage = 1024;
 
 int status_of(ErrorCode code) {
     switch (code) {
-        case ErrorCode::kInvalidArgument: return 400;
-        case ErrorCode::kUnauthenticated: return 401;
-        case ErrorCode::kDenied: return 403;
-        case ErrorCode::kNotFound: return 404;
-        case ErrorCode::kConflict: return 409;
-        case ErrorCode::kIdReused: return 422;
-        case ErrorCode::kTooLarge: return 413;
-        case ErrorCode::kTooManyRequests: return 429;
-        case ErrorCode::kRejected: return 422;
-        case ErrorCode::kUnavailable: return 503;
-        case ErrorCode::kTimeout: return 504;
-        case ErrorCode::kInternal: return 500;
+        case ErrorCode::kInvalidArgument:
+            return 400;
+        case ErrorCode::kUnauthenticated:
+            return 401;
+        case ErrorCode::kDenied:
+            return 403;
+        case ErrorCode::kNotFound:
+            return 404;
+        case ErrorCode::kConflict:
+            return 409;
+        case ErrorCode::kIdReused:
+            return 422;
+        case ErrorCode::kTooLarge:
+            return 413;
+        case ErrorCode::kTooManyRequests:
+            return 429;
+        case ErrorCode::kRejected:
+            return 422;
+        case ErrorCode::kUnavailable:
+            return 503;
+        case ErrorCode::kTimeout:
+            return 504;
+        case ErrorCode::kInternal:
+            return 500;
     }
     return 500;
 }
 
 ErrorCode code_of_status(int status) {
     switch (status) {
-        case 400: case 405: case 415: return ErrorCode::kInvalidArgument;
-        case 401: return ErrorCode::kUnauthenticated;
-        case 403: return ErrorCode::kDenied;
-        case 404: return ErrorCode::kNotFound;
-        case 409: return ErrorCode::kConflict;
-        case 413: case 431: return ErrorCode::kTooLarge;
-        case 422: return ErrorCode::kRejected;
-        case 429: return ErrorCode::kTooManyRequests;
-        case 408: case 504: return ErrorCode::kTimeout;
-        case 502: case 503: return ErrorCode::kUnavailable;
-        default: return ErrorCode::kInternal;
+        case 400:
+        case 405:
+        case 415:
+            return ErrorCode::kInvalidArgument;
+        case 401:
+            return ErrorCode::kUnauthenticated;
+        case 403:
+            return ErrorCode::kDenied;
+        case 404:
+            return ErrorCode::kNotFound;
+        case 409:
+            return ErrorCode::kConflict;
+        case 413:
+        case 431:
+            return ErrorCode::kTooLarge;
+        case 422:
+            return ErrorCode::kRejected;
+        case 429:
+            return ErrorCode::kTooManyRequests;
+        case 408:
+        case 504:
+            return ErrorCode::kTimeout;
+        case 502:
+        case 503:
+            return ErrorCode::kUnavailable;
+        default:
+            return ErrorCode::kInternal;
     }
 }
 
@@ -64,7 +92,8 @@ Error read_problem(int status, std::string_view body) {
         const auto at = object.find(key);
         return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
     };
-    if (std::string detail = text(*json, "detail"); !detail.empty()) error.message = codec::bounded(std::move(detail), kMaxForeignMessage);
+    if (std::string detail = text(*json, "detail"); !detail.empty())
+        error.message = codec::bounded(std::move(detail), kMaxForeignMessage);
     const std::string code = text(*json, "code");
     for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
         if (code == to_string(static_cast<ErrorCode>(i))) error.code = static_cast<ErrorCode>(i);

@@ -70,7 +70,8 @@ void Router::add(const char* method, const char* pattern, Body body, Handler han
 }
 
 void Router::add_sync(const char* method, const char* pattern, Body body, SyncHandler handler) {
-    add(method, pattern, body, [handler = std::move(handler)](const Request& request, const Respond& respond) { respond(handler(request)); });
+    add(method, pattern, body,
+        [handler = std::move(handler)](const Request& request, const Respond& respond) { respond(handler(request)); });
 }
 
 std::vector<std::string> Router::routes() const {
@@ -111,7 +112,8 @@ void Router::dispatch(Call call, Respond respond) const {
         }
         call.parameters = std::move(parameters);
         // A handler that throws may have answered before, or have kept its way to answer: only the first answer counts.
-        const Respond once = [answered = std::make_shared<std::atomic<bool>>(false), respond = std::move(respond)](Reply reply) {
+        const Respond once = [answered = std::make_shared<std::atomic<bool>>(false),
+                              respond = std::move(respond)](Reply reply) {
             if (!answered->exchange(true)) respond(std::move(reply));
         };
         try {

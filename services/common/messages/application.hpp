@@ -14,8 +14,16 @@
 namespace zbs {
 
 enum class ApplicationState {
-    kAccepted, kPlanned, kHeld, kCommitted, kLaunching, kRunning,
-    kCompleted, kFailed, kCancelled, kRejected,
+    kAccepted,
+    kPlanned,
+    kHeld,
+    kCommitted,
+    kLaunching,
+    kRunning,
+    kCompleted,
+    kFailed,
+    kCancelled,
+    kRejected,
 };
 const char* to_string(ApplicationState state);
 constexpr bool is_final(ApplicationState s) { return s >= ApplicationState::kCompleted; }
@@ -24,24 +32,24 @@ constexpr bool is_final(ApplicationState s) { return s >= ApplicationState::kCom
 struct ApplicationRequest {
     ApplicationId id;
     int ranks = 1;
-    std::vector<std::string> argv;                                  ///< program and arguments; never passes a shell
-    std::string directory;                                          ///< absolute working directory of every rank
-    std::vector<std::pair<std::string, std::string>> environment;   ///< of every rank, sorted by name
+    std::vector<std::string> argv;                                 ///< program and arguments; never passes a shell
+    std::string directory;                                         ///< absolute working directory of every rank
+    std::vector<std::pair<std::string, std::string>> environment;  ///< of every rank, sorted by name
     Duration walltime{};
-    std::optional<ApplicationModel> model;                          ///< overrides the stored profile
-    std::string mapper = "hier";                                    ///< level-1 heuristic: hier, block, round_robin, random
+    std::optional<ApplicationModel> model;  ///< overrides the stored profile
+    std::string mapper = "hier";            ///< level-1 heuristic: hier, block, round_robin, random
     std::uint64_t seed = 1;
-    std::vector<std::string> zones;                                 ///< only these; empty = any
-    bool profile = true;                                            ///< record this run
-    bool use_profile = true;                                        ///< plan with the stored profile, where there is one
+    std::vector<std::string> zones;  ///< only these; empty = any
+    bool profile = true;             ///< record this run
+    bool use_profile = true;         ///< plan with the stored profile, where there is one
     bool operator==(const ApplicationRequest&) const = default;
 };
 
 /// Why a zone got, or did not get, a share.
 struct ZoneVerdict {
     std::string zone;
-    int processors = 0;    ///< offered
-    int ranks = 0;         ///< placed there
+    int processors = 0;  ///< offered
+    int ranks = 0;       ///< placed there
     std::string reason;
     bool operator==(const ZoneVerdict&) const = default;
 };
@@ -52,11 +60,12 @@ struct ApplicationPlan {
     std::vector<std::vector<TaskIndex>> clusters;  ///< tasks that stay together
     std::vector<std::string> zone_of_cluster;
     std::vector<std::string> zone_of_rank;
-    std::vector<ZoneVerdict> zones;                ///< every zone asked
-    int round = 1;                                 ///< 1 + re-plans after refusals
-    /// Bytes crossing zones, where a profile is known: this plan, and what the baselines would give on the same capacities.
+    std::vector<ZoneVerdict> zones;  ///< every zone asked
+    int round = 1;                   ///< 1 + re-plans after refusals
+    /// Bytes crossing zones, where a profile is known: this plan, and what the baselines would give on the same
+    /// capacities.
     std::optional<double> crossing_bytes;
-    std::optional<double> crossing_bytes_block;        ///< blocks of consecutive ranks (no profile)
+    std::optional<double> crossing_bytes_block;  ///< blocks of consecutive ranks (no profile)
     std::optional<double> crossing_bytes_round_robin;
     bool operator==(const ApplicationPlan&) const = default;
 };
@@ -64,8 +73,8 @@ struct ApplicationPlan {
 struct ApplicationPart {
     PartId id;
     std::string zone;
-    std::vector<TaskIndex> ranks;   ///< ascending
-    PartStatus status;              ///< as last heard
+    std::vector<TaskIndex> ranks;  ///< ascending
+    PartStatus status;             ///< as last heard
     bool operator==(const ApplicationPart&) const = default;
 };
 
@@ -78,16 +87,16 @@ struct StateChange {
 /// All that changes in the life of an application.
 struct ApplicationStatus {
     ApplicationState state = ApplicationState::kAccepted;
-    std::string reason;                         ///< for people: why it failed, was rejected or waits
-    std::optional<int> exit_code;               ///< 128 + n where a signal n ended it
+    std::string reason;            ///< for people: why it failed, was rejected or waits
+    std::optional<int> exit_code;  ///< 128 + n where a signal n ended it
     std::vector<StateChange> history;
     std::optional<ApplicationPlan> plan;
     std::vector<ApplicationPart> parts;
-    std::vector<ApplicationPart> releasing;     ///< parts of failed rounds that still have to be given back
-    std::string operation;                      ///< id of the coordinator's step; empty before launch
+    std::vector<ApplicationPart> releasing;  ///< parts of failed rounds that still have to be given back
+    std::string operation;                   ///< id of the coordinator's step; empty before launch
     bool cancel_requested = false;
-    std::string stop_reason;                    ///< why the job is being stopped; empty = it is not
-    std::optional<ProfileId> profile;           ///< what this run left
+    std::string stop_reason;           ///< why the job is being stopped; empty = it is not
+    std::optional<ProfileId> profile;  ///< what this run left
     bool operator==(const ApplicationStatus&) const = default;
 };
 
@@ -104,7 +113,7 @@ struct Profile {
     Caller owner;
     ApplicationId application;
     Time at{};
-    ApplicationModel model;   ///< model.program is argv[0] as submitted
+    ApplicationModel model;  ///< model.program is argv[0] as submitted
     bool operator==(const Profile&) const = default;
 };
 

@@ -11,10 +11,10 @@ namespace zbs {
 
 /// Home asks a zone what it can give one user. Nothing about the inside of the zone comes back but one aggregate.
 struct CapacityRequest {
-    Caller user;                       ///< of the asking zone's own organisation
-    int processors = 1;                ///< how many would be used at most
-    Duration walltime{};               ///< for how long
-    std::vector<std::string> zones;    ///< other zones in question: the answer tells the link to each
+    Caller user;                     ///< of the asking zone's own organisation
+    int processors = 1;              ///< how many would be used at most
+    Duration walltime{};             ///< for how long
+    std::vector<std::string> zones;  ///< other zones in question: the answer tells the link to each
     bool operator==(const CapacityRequest&) const = default;
 };
 
@@ -27,12 +27,12 @@ struct LinkToZone {
 /// What the zone can give this user now; all zero where it gives nothing (unknown user and refused user look the same).
 struct Capacity {
     std::string zone;
-    int processors = 0;          ///< free now for this user
-    int total_processors = 0;    ///< that this user could ever get here, free or not
-    double speed_sum = 0;        ///< over those processors
+    int processors = 0;        ///< free now for this user
+    int total_processors = 0;  ///< that this user could ever get here, free or not
+    double speed_sum = 0;      ///< over those processors
     double speed_mean = 0;
-    double speed_variance = 0;   ///< an aggregate misleads when a zone is heterogeneous [Prabhakar2003, section 4]
-    int largest_machine = 0;     ///< most free processors on one machine
+    double speed_variance = 0;  ///< an aggregate misleads when a zone is heterogeneous [Prabhakar2003, section 4]
+    int largest_machine = 0;    ///< most free processors on one machine
     Link within_zone;
     std::vector<LinkToZone> links;
     bool operator==(const Capacity&) const = default;

@@ -14,10 +14,17 @@ bool is_valid_name(std::string_view name) {
 std::string to_uri(const Caller& caller) {
     const char* kind = nullptr;
     switch (caller.kind) {
-        case CallerKind::kAnonymous: return "anonymous";
-        case CallerKind::kUser: kind = "/user/"; break;
-        case CallerKind::kZone: kind = "/zone/"; break;
-        case CallerKind::kOperator: kind = "/operator/"; break;
+        case CallerKind::kAnonymous:
+            return "anonymous";
+        case CallerKind::kUser:
+            kind = "/user/";
+            break;
+        case CallerKind::kZone:
+            kind = "/zone/";
+            break;
+        case CallerKind::kOperator:
+            kind = "/operator/";
+            break;
     }
     return "spiffe://" + caller.organisation + kind + caller.name;
 }

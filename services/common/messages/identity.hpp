@@ -8,7 +8,8 @@ namespace zbs {
 
 enum class CallerKind { kAnonymous, kUser, kZone, kOperator };
 
-/// Who makes a call. Made once at the edge of a service, immutable after that; the only source of identity for handlers.
+/// Who makes a call. Made once at the edge of a service, immutable after that; the only source of identity for
+/// handlers.
 struct Caller {
     CallerKind kind = CallerKind::kAnonymous;
     std::string organisation;

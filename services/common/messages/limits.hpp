@@ -9,14 +9,14 @@ inline constexpr std::size_t kMaxBodyBytes = 16 * 1024 * 1024;   ///< a request;
 inline constexpr std::size_t kMaxReplyBytes = 32 * 1024 * 1024;  ///< what a client accepts from a service
 inline constexpr int kMaxJsonDepth = 16;
 inline constexpr int kMaxRanks = 1'000'000;
-inline constexpr int kMaxArguments = 900;   ///< MPICH 4.0.2's mpiexec crashes at about 1,000
+inline constexpr int kMaxArguments = 900;  ///< MPICH 4.0.2's mpiexec crashes at about 1,000
 inline constexpr std::size_t kMaxArgumentBytes = 64 * 1024;
 inline constexpr int kMaxEnvironment = 2'048;
 inline constexpr std::size_t kMaxPathBytes = 4'096;
 inline constexpr long long kMaxWalltimeSeconds = 366LL * 24 * 3600;
 inline constexpr int kMaxZonesInRegistry = 10'000;
 inline constexpr int kMaxUnfinishedPerUser = 10'000;
-inline constexpr std::size_t kMaxLogChunkBytes = 1024 * 1024;    ///< one reply of the log route
+inline constexpr std::size_t kMaxLogChunkBytes = 1024 * 1024;  ///< one reply of the log route
 inline constexpr int kMaxConnections = 1'024;
 
 }  // namespace zbs::limits

@@ -7,38 +7,58 @@ namespace zbs {
 
 const char* to_string(PartState state) {
     switch (state) {
-        case PartState::kHeld: return "held";
-        case PartState::kCommitted: return "committed";
-        case PartState::kRunning: return "running";
-        case PartState::kCompleted: return "completed";
-        case PartState::kFailed: return "failed";
-        case PartState::kReleased: return "released";
-        case PartState::kExpired: return "expired";
+        case PartState::kHeld:
+            return "held";
+        case PartState::kCommitted:
+            return "committed";
+        case PartState::kRunning:
+            return "running";
+        case PartState::kCompleted:
+            return "completed";
+        case PartState::kFailed:
+            return "failed";
+        case PartState::kReleased:
+            return "released";
+        case PartState::kExpired:
+            return "expired";
     }
     return "failed";
 }
 
 const char* to_string(ApplicationState state) {
     switch (state) {
-        case ApplicationState::kAccepted: return "accepted";
-        case ApplicationState::kPlanned: return "planned";
-        case ApplicationState::kHeld: return "held";
-        case ApplicationState::kCommitted: return "committed";
-        case ApplicationState::kLaunching: return "launching";
-        case ApplicationState::kRunning: return "running";
-        case ApplicationState::kCompleted: return "completed";
-        case ApplicationState::kFailed: return "failed";
-        case ApplicationState::kCancelled: return "cancelled";
-        case ApplicationState::kRejected: return "rejected";
+        case ApplicationState::kAccepted:
+            return "accepted";
+        case ApplicationState::kPlanned:
+            return "planned";
+        case ApplicationState::kHeld:
+            return "held";
+        case ApplicationState::kCommitted:
+            return "committed";
+        case ApplicationState::kLaunching:
+            return "launching";
+        case ApplicationState::kRunning:
+            return "running";
+        case ApplicationState::kCompleted:
+            return "completed";
+        case ApplicationState::kFailed:
+            return "failed";
+        case ApplicationState::kCancelled:
+            return "cancelled";
+        case ApplicationState::kRejected:
+            return "rejected";
     }
     return "failed";
 }
 
 const char* to_string(PeeringState state) {
     switch (state) {
-        case PeeringState::kRequested: return "requested";
-        case PeeringState::kAccepted: return "accepted";
-        case PeeringState::kRejected: return "rejected";
+        case PeeringState::kRequested:
+            return "requested";
+        case PeeringState::kAccepted:
+            return "accepted";
+        case PeeringState::kRejected:
+            return "rejected";
     }
     return "rejected";
 }

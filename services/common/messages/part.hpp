@@ -12,11 +12,13 @@
 
 namespace zbs {
 
-/// `held -> committed -> running -> completed | failed`, or `released` (given back), `expired` (hold ran out uncommitted).
+/// `held -> committed -> running -> completed | failed`, or `released` (given back), `expired` (hold ran out
+/// uncommitted).
 enum class PartState { kHeld, kCommitted, kRunning, kCompleted, kFailed, kReleased, kExpired };
 const char* to_string(PartState state);
 constexpr bool is_final(PartState s) {
-    return s == PartState::kCompleted || s == PartState::kFailed || s == PartState::kReleased || s == PartState::kExpired;
+    return s == PartState::kCompleted || s == PartState::kFailed || s == PartState::kReleased ||
+           s == PartState::kExpired;
 }
 
 /// ScheduleCluster: home asks a zone to map its share of an application and to hold the processors.
@@ -24,16 +26,16 @@ struct PartRequest {
     PartId id;
     ApplicationId application;
     Caller user;
-    std::string home;                        ///< zone name of the home scheduler
-    std::vector<TaskIndex> ranks;            ///< world rank of each task of this part, ascending
-    TaskGraph graph;                         ///< this part only: task i is world rank ranks[i]
+    std::string home;              ///< zone name of the home scheduler
+    std::vector<TaskIndex> ranks;  ///< world rank of each task of this part, ascending
+    TaskGraph graph;               ///< this part only: task i is world rank ranks[i]
     struct Outside {
         std::string zone;
         double bytes = 0;
         double messages = 0;
         bool operator==(const Outside&) const = default;
     };
-    std::vector<Outside> outside;            ///< traffic to the other parts, summed by zone
+    std::vector<Outside> outside;  ///< traffic to the other parts, summed by zone
     Duration walltime{};
     std::uint64_t seed = 1;
     bool operator==(const PartRequest&) const = default;
@@ -51,28 +53,29 @@ struct PartStatus {
     PartId id;
     std::string zone;
     PartState state = PartState::kHeld;
-    std::uint64_t token = 0;                 ///< fencing token: grows with every hold of the zone; needed to commit and launch
-    Duration expires_in{};                   ///< of the hold; zero once committed
-    std::vector<RankPlace> assignment;       ///< one per rank, by rank
-    std::string reason;                      ///< why failed, released or expired
-    std::optional<int> exit_code;            ///< of the zone's launcher once ended
-    bool can_profile = false;                ///< ranks here can be profiled; all zones of a job must, or none does
-    bool has_profile = false;                ///< a model of the run waits at GET /v1/parts/{id}/profile
+    std::uint64_t token = 0;  ///< fencing token: grows with every hold of the zone; needed to commit and launch
+    Duration expires_in{};    ///< of the hold; zero once committed
+    std::vector<RankPlace> assignment;  ///< one per rank, by rank
+    std::string reason;                 ///< why failed, released or expired
+    std::optional<int> exit_code;       ///< of the zone's launcher once ended
+    bool can_profile = false;           ///< ranks here can be profiled; all zones of a job must, or none does
+    bool has_profile = false;           ///< a model of the run waits at GET /v1/parts/{id}/profile
     bool operator==(const PartStatus&) const = default;
 };
 
 /// The start of one zone's share of an MPI job: how its proxies reach the coordinator.
 struct LaunchRequest {
     std::uint64_t token = 0;
-    std::string operation;                                        ///< stable id of this launch; a repeat starts nothing twice
-    std::vector<std::pair<std::string, std::string>> options;     ///< of the MPI launcher's proxy, name without dashes and value
+    std::string operation;  ///< stable id of this launch; a repeat starts nothing twice
+    std::vector<std::pair<std::string, std::string>>
+        options;  ///< of the MPI launcher's proxy, name without dashes and value
     struct Proxy {
-        int id = 0;                ///< the launcher's number of this proxy
-        std::string machine;       ///< of the assignment
+        int id = 0;           ///< the launcher's number of this proxy
+        std::string machine;  ///< of the assignment
         bool operator==(const Proxy&) const = default;
     };
     std::vector<Proxy> proxies;
-    bool profile = true;           ///< tell the ranks where to leave the model
+    bool profile = true;  ///< tell the ranks where to leave the model
     bool operator==(const LaunchRequest&) const = default;
 };
 

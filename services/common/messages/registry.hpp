@@ -9,7 +9,8 @@ namespace zbs {
 /// Version of the zone-to-zone interface; a zone only peers with zones of the same major version (green pages).
 inline constexpr int kInterfaceVersion = 1;
 
-/// A zone's entry in the registry: white pages (organisation, contact), yellow pages (categories), green pages (address, interface).
+/// A zone's entry in the registry: white pages (organisation, contact), yellow pages (categories), green pages
+/// (address, interface).
 struct ZoneEntry {
     std::string name;
     std::string organisation;
@@ -17,7 +18,7 @@ struct ZoneEntry {
     std::string url;                      ///< where the zone listens
     std::vector<std::string> categories;  ///< e.g. "mpi"
     int interface_version = kInterfaceVersion;
-    Duration lease{};                     ///< asked for on publish; granted length in the answer
+    Duration lease{};  ///< asked for on publish; granted length in the answer
     bool operator==(const ZoneEntry&) const = default;
 };
 
@@ -40,7 +41,7 @@ struct PeeringRequest {
 };
 
 struct PeeringAnswer {
-    std::string zone;          ///< who answers
+    std::string zone;  ///< who answers
     std::string organisation;
     PeeringState state = PeeringState::kRejected;
     std::string reason;

@@ -13,11 +13,12 @@ class Clock {
     using TimerId = std::uint64_t;
     virtual ~Clock() = default;
 
-    virtual Time now() const = 0;              ///< wall clock, Unix epoch; may jump
-    virtual Duration steady_now() const = 0;   ///< monotonic, any origin; never jumps
-    /// Calls `wake` on the domain's strand once `delay` has passed (at once, but never from inside this call, where <= 0).
+    virtual Time now() const = 0;             ///< wall clock, Unix epoch; may jump
+    virtual Duration steady_now() const = 0;  ///< monotonic, any origin; never jumps
+    /// Calls `wake` on the domain's strand once `delay` has passed (at once, but never from inside this call, where <=
+    /// 0).
     virtual TimerId after(Duration delay, std::function<void()> wake) = 0;
-    virtual void cancel(TimerId timer) = 0;    ///< unknown or fired timers are ignored
+    virtual void cancel(TimerId timer) = 0;  ///< unknown or fired timers are ignored
 };
 
 /// Fresh 128-bit time-ordered ids, never the same twice.

@@ -15,16 +15,16 @@ struct StepSpec {
     std::string operation;
     std::vector<std::string> argv;
     std::vector<std::pair<std::string, std::string>> environment;  ///< all of it; nothing is inherited
-    std::string directory;   ///< working directory; empty = the step's own folder
+    std::string directory;                                         ///< working directory; empty = the step's own folder
     std::vector<std::pair<std::string, std::string>> files;        ///< name and text, laid into the step's folder first
-    Duration walltime{};     ///< the tree is ended after this long; 0 = no limit
+    Duration walltime{};                                           ///< the tree is ended after this long; 0 = no limit
 };
 
 struct StepStatus {
     enum class State { kUnknown, kRunning, kExited };
     State state = State::kUnknown;
-    int exit_code = 0;       ///< once exited; 128 + n where signal n ended it
-    std::string reason;      ///< where it did not end by itself: walltime, supervisor lost, ...
+    int exit_code = 0;   ///< once exited; 128 + n where signal n ended it
+    std::string reason;  ///< where it did not end by itself: walltime, supervisor lost, ...
 };
 
 /// Runs process trees that outlive this service: after a restart every step is found again by its operation id.
@@ -32,7 +32,8 @@ class Executor {
   public:
     virtual ~Executor() = default;
 
-    /// Starts the step; answers once the program is executing, or why it cannot be. A known operation starts nothing twice.
+    /// Starts the step; answers once the program is executing, or why it cannot be. A known operation starts nothing
+    /// twice.
     virtual Result<void> start(const StepSpec& spec) = 0;
     virtual StepStatus status(const std::string& operation) = 0;
     /// Asks the tree to end; whatever is left after `grace` is killed. Returns at once.

@@ -13,25 +13,25 @@ namespace zbs {
 
 /// A part as the zone that runs it remembers it.
 struct PartRecord {
-    Caller home_caller;      ///< who holds it: the home zone
+    Caller home_caller;  ///< who holds it: the home zone
     PartRequest request;
     PartStatus status;
-    std::string operation;   ///< of its launch; empty before
+    std::string operation;                 ///< of its launch; empty before
     std::vector<std::int32_t> processors;  ///< by rank, in the zone's own numbering
-    std::vector<int> proxies;    ///< of its launch
+    std::vector<int> proxies;              ///< of its launch
     bool profile = false;
     bool operator==(const PartRecord&) const = default;
 };
 
-/// Where a zone keeps what it must not forget. Every call is durable when it returns; whole values in, whole values out.
-/// A failed call has changed nothing.
+/// Where a zone keeps what it must not forget. Every call is durable when it returns; whole values in, whole values
+/// out. A failed call has changed nothing.
 class ZoneStore {
   public:
     virtual ~ZoneStore() = default;
 
-    virtual Result<void> insert(const Application& application) = 0;                        ///< kConflict where the id exists
+    virtual Result<void> insert(const Application& application) = 0;  ///< kConflict where the id exists
     virtual Result<void> update(const ApplicationId& id, const ApplicationStatus& status) = 0;
-    virtual Result<std::vector<Application>> load_applications() = 0;                       ///< by id (oldest first)
+    virtual Result<std::vector<Application>> load_applications() = 0;  ///< by id (oldest first)
 
     virtual Result<void> save(const PartRecord& part) = 0;
     virtual Result<std::vector<PartRecord>> load_parts() = 0;
@@ -44,7 +44,7 @@ class ZoneStore {
     virtual Result<void> insert(const Profile& profile) = 0;
     /// Newest of this owner, program and size; complete ones before partial ones.
     virtual Result<std::optional<Profile>> find_profile(const Caller& owner, const std::string& program, int ranks) = 0;
-    virtual Result<std::vector<ProfileSummary>> list_profiles(const Caller& owner) = 0;     ///< newest first, at most 1000
+    virtual Result<std::vector<ProfileSummary>> list_profiles(const Caller& owner) = 0;  ///< newest first, at most 1000
     virtual Result<std::optional<Profile>> load_profile(const Caller& owner, const ProfileId& id) = 0;
 };
 

@@ -23,19 +23,24 @@ class ZoneTransport {
 
     virtual void ask_capacity(const std::string& url, const CapacityRequest& request, Respond<Capacity> respond) = 0;
     virtual void hold_part(const std::string& url, const PartRequest& request, Respond<PartStatus> respond) = 0;
-    virtual void commit_part(const std::string& url, const PartId& id, std::uint64_t token, Respond<PartStatus> respond) = 0;
-    virtual void launch_part(const std::string& url, const PartId& id, const LaunchRequest& request, Respond<PartStatus> respond) = 0;
+    virtual void commit_part(const std::string& url, const PartId& id, std::uint64_t token,
+                             Respond<PartStatus> respond) = 0;
+    virtual void launch_part(const std::string& url, const PartId& id, const LaunchRequest& request,
+                             Respond<PartStatus> respond) = 0;
     virtual void part_status(const std::string& url, const PartId& id, Respond<PartStatus> respond) = 0;
     /// Gives a part back, stopping what runs. Released, unknown and ended parts all answer well.
-    virtual void release_part(const std::string& url, const PartId& id, const std::string& reason, Respond<PartStatus> respond) = 0;
+    virtual void release_part(const std::string& url, const PartId& id, const std::string& reason,
+                              Respond<PartStatus> respond) = 0;
     virtual void part_profile(const std::string& url, const PartId& id, Respond<ApplicationModel> respond) = 0;
 
-    virtual void request_peering(const std::string& url, const PeeringRequest& request, Respond<PeeringAnswer> respond) = 0;
+    virtual void request_peering(const std::string& url, const PeeringRequest& request,
+                                 Respond<PeeringAnswer> respond) = 0;
 
     virtual void publish(const std::string& registry_url, const ZoneEntry& entry, Respond<ZoneEntry> respond) = 0;
     virtual void renew(const std::string& registry_url, const std::string& zone, Respond<ZoneEntry> respond) = 0;
     virtual void leave(const std::string& registry_url, const std::string& zone, Respond<ZoneEntry> respond) = 0;
-    virtual void list_zones(const std::string& registry_url, const ZoneQuery& query, Respond<std::vector<ZoneEntry>> respond) = 0;
+    virtual void list_zones(const std::string& registry_url, const ZoneQuery& query,
+                            Respond<std::vector<ZoneEntry>> respond) = 0;
 };
 
 }  // namespace zbs

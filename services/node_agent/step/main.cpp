@@ -4,8 +4,8 @@
 //
 // In DIR it writes: `supervisor` (its pid and start time), `stdout`, `stderr` of the program, and last `exit`
 // ("CODE reason"; 128 + n for signal n). SIGTERM ends the tree: SIGTERM to every process, after the grace in DIR/stop
-// (milliseconds, default 2000) SIGKILL. Nothing of the tree is alive when `exit` is there. File descriptor 3, where open,
-// gets "ok" once the program is executing, or why it is not.
+// (milliseconds, default 2000) SIGKILL. Nothing of the tree is alive when `exit` is there. File descriptor 3, where
+// open, gets "ok" once the program is executing, or why it is not.
 
 #include <fcntl.h>
 #include <signal.h>
@@ -58,11 +58,16 @@ Options read_options(int argc, char** argv) {
         if (word == "--") break;
         if (i + 1 >= argc) fail("option " + word + " needs a value");
         const char* value = argv[++i];
-        if (word == "--operation") options.operation = value;
-        else if (word == "--folder") options.folder = value;
-        else if (word == "--directory") options.directory = value;
-        else if (word == "--walltime-s") options.walltime_s = std::atol(value);
-        else fail("unknown option " + word);
+        if (word == "--operation")
+            options.operation = value;
+        else if (word == "--folder")
+            options.folder = value;
+        else if (word == "--directory")
+            options.directory = value;
+        else if (word == "--walltime-s")
+            options.walltime_s = std::atol(value);
+        else
+            fail("unknown option " + word);
     }
     for (++i; i < argc; ++i) options.argv.push_back(argv[i]);
     if (options.operation.empty() || options.folder.empty() || options.argv.empty()) {
@@ -109,8 +114,10 @@ int main(int argc, char** argv) {
     const Options options = read_options(argc, argv);
     mkdir(options.folder.c_str(), 0700);
     const int lock = open((options.folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) != 0) fail("step " + options.operation + " has a supervisor already");
-    if (access((options.folder + "/supervisor").c_str(), F_OK) == 0) fail("step " + options.operation + " was started before");
+    if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) != 0)
+        fail("step " + options.operation + " has a supervisor already");
+    if (access((options.folder + "/supervisor").c_str(), F_OK) == 0)
+        fail("step " + options.operation + " was started before");
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigset_t watched;
@@ -119,7 +126,8 @@ int main(int argc, char** argv) {
     sigprocmask(SIG_BLOCK, &watched, nullptr);
 
     const auto self = find_process(getpid());
-    if (!self || !write_file(options.folder + "/supervisor", std::to_string(self->pid) + " " + std::to_string(self->start_time) + "\n")) {
+    if (!self || !write_file(options.folder + "/supervisor",
+                             std::to_string(self->pid) + " " + std::to_string(self->start_time) + "\n")) {
         fail("cannot write into " + options.folder);
     }
     const std::string mark = step_variable(options.operation);
@@ -132,7 +140,8 @@ int main(int argc, char** argv) {
     if (child < 0) fail("cannot fork");
     std::string fault;
     char chunk[512];
-    for (ssize_t got; (got = read(report[0], chunk, sizeof chunk)) > 0;) fault.append(chunk, static_cast<std::size_t>(got));
+    for (ssize_t got; (got = read(report[0], chunk, sizeof chunk)) > 0;)
+        fault.append(chunk, static_cast<std::size_t>(got));
     close(report[0]);
     if (!fault.empty()) {
         write_file(options.folder + "/exit", "127 " + fault + "\n");
@@ -162,7 +171,8 @@ int main(int argc, char** argv) {
             if (ended == child) code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         }
         const auto now = SteadyClock::now();
-        if (options.walltime_s > 0 && now - start > std::chrono::seconds(options.walltime_s)) stop_tree("walltime of " + std::to_string(options.walltime_s) + " s reached", 2000);
+        if (options.walltime_s > 0 && now - start > std::chrono::seconds(options.walltime_s))
+            stop_tree("walltime of " + std::to_string(options.walltime_s) + " s reached", 2000);
         if (kill_at && now > *kill_at) signal_tree(mark, SIGKILL);
     }
     // The program is gone; whatever it left behind goes too, first politely.

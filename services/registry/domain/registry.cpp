@@ -28,10 +28,14 @@ Result<void> Registry::check_caller(const Caller& caller, const std::string& zon
 
 Result<ZoneEntry> Registry::publish(const Caller& caller, const ZoneEntry& entry) {
     if (auto ok = check_caller(caller, entry.name); !ok) return ok.error();
-    if (caller.organisation != entry.organisation) return Error{ErrorCode::kDenied, "the entry names another organisation than the caller", "/organisation"};
+    if (caller.organisation != entry.organisation)
+        return Error{ErrorCode::kDenied, "the entry names another organisation than the caller", "/organisation"};
     const auto known = zones_.find(entry.name);
     if (known != zones_.end() && known->second.entry.organisation != entry.organisation) {
-        return Error{ErrorCode::kConflict, "zone name '" + entry.name + "' belongs to organisation '" + known->second.entry.organisation + "'", "/name"};
+        return Error{
+            ErrorCode::kConflict,
+            "zone name '" + entry.name + "' belongs to organisation '" + known->second.entry.organisation + "'",
+            "/name"};
     }
     if (known == zones_.end() && zones_.size() >= static_cast<std::size_t>(limits::kMaxZonesInRegistry)) {
         return Error{ErrorCode::kTooManyRequests, "the registry is full", {}};
@@ -39,7 +43,8 @@ Result<ZoneEntry> Registry::publish(const Caller& caller, const ZoneEntry& entry
     ZoneEntry granted = entry;
     granted.lease = std::clamp(entry.lease, kMinLease, kMaxLease);
     if (auto ok = store_.save(granted); !ok) return ok.error();
-    if (known == zones_.end()) log_.info("zone_published", {{"zone", entry.name}, {"organisation", entry.organisation}, {"url", entry.url}});
+    if (known == zones_.end())
+        log_.info("zone_published", {{"zone", entry.name}, {"organisation", entry.organisation}, {"url", entry.url}});
     zones_[entry.name] = {granted, clock_.steady_now() + granted.lease};
     return granted;
 }
@@ -47,7 +52,8 @@ Result<ZoneEntry> Registry::publish(const Caller& caller, const ZoneEntry& entry
 Result<ZoneEntry> Registry::renew(const Caller& caller, const std::string& zone) {
     if (auto ok = check_caller(caller, zone); !ok) return ok.error();
     const auto at = zones_.find(zone);
-    if (at == zones_.end() || at->second.entry.organisation != caller.organisation || at->second.until <= clock_.steady_now()) {
+    if (at == zones_.end() || at->second.entry.organisation != caller.organisation ||
+        at->second.until <= clock_.steady_now()) {
         return Error{ErrorCode::kNotFound, "no live entry of zone '" + zone + "'; publish it again", {}};
     }
     at->second.until = clock_.steady_now() + at->second.entry.lease;
@@ -57,7 +63,8 @@ Result<ZoneEntry> Registry::renew(const Caller& caller, const std::string& zone)
 Result<ZoneEntry> Registry::leave(const Caller& caller, const std::string& zone) {
     if (auto ok = check_caller(caller, zone); !ok) return ok.error();
     const auto at = zones_.find(zone);
-    if (at == zones_.end() || at->second.entry.organisation != caller.organisation) return Error{ErrorCode::kNotFound, "no entry of zone '" + zone + "'", {}};
+    if (at == zones_.end() || at->second.entry.organisation != caller.organisation)
+        return Error{ErrorCode::kNotFound, "no entry of zone '" + zone + "'", {}};
     if (auto ok = store_.remove(zone); !ok) return ok.error();
     const ZoneEntry entry = at->second.entry;
     zones_.erase(at);
@@ -70,7 +77,9 @@ std::vector<ZoneEntry> Registry::list(const ZoneQuery& query) const {
     for (const auto& [name, live] : zones_) {
         if (live.until <= clock_.steady_now()) continue;
         const std::vector<std::string>& categories = live.entry.categories;
-        if (!query.category.empty() && std::find(categories.begin(), categories.end(), query.category) == categories.end()) continue;
+        if (!query.category.empty() &&
+            std::find(categories.begin(), categories.end(), query.category) == categories.end())
+            continue;
         if (query.interface_version > 0 && live.entry.interface_version != query.interface_version) continue;
         found.push_back(live.entry);
     }
@@ -84,7 +93,8 @@ void Registry::expire() {
             continue;
         }
         log_.info("zone_expired", {{"zone", at->first}});
-        if (auto ok = store_.remove(at->first); !ok) log_.warn("store_failed", {{"zone", at->first}, {"reason", ok.error().message}});
+        if (auto ok = store_.remove(at->first); !ok)
+            log_.warn("store_failed", {{"zone", at->first}, {"reason", ok.error().message}});
         at = zones_.erase(at);
     }
     clock_.after(std::chrono::seconds{1}, [this] { expire(); });

@@ -11,7 +11,8 @@
 namespace zbs {
 
 /// White, yellow and green pages of zones, with leases on the monotonic clock. An entry whose lease is not renewed
-/// vanishes. After a restart every entry gets its full lease again: time while the registry was down counts against nobody.
+/// vanishes. After a restart every entry gets its full lease again: time while the registry was down counts against
+/// nobody.
 class Registry {
   public:
     static constexpr Duration kMinLease = std::chrono::seconds{1};
@@ -21,7 +22,8 @@ class Registry {
     Result<void> resume();
 
     /// Puts in or replaces the caller's entry; the answer has the lease granted. Errors: kUnauthenticated; kDenied (the
-    /// entry names another zone than the caller); kConflict (the name belongs to another organisation); kTooManyRequests.
+    /// entry names another zone than the caller); kConflict (the name belongs to another organisation);
+    /// kTooManyRequests.
     Result<ZoneEntry> publish(const Caller& caller, const ZoneEntry& entry);
     /// Errors: kNotFound (never there, or expired: publish again).
     Result<ZoneEntry> renew(const Caller& caller, const std::string& zone);

@@ -22,7 +22,8 @@ Reply list_zones(const Request& request, const Registry& registry) {
             query.category = value;
         } else if (key == "interface") {
             const auto read = std::from_chars(value.data(), value.data() + value.size(), query.interface_version);
-            if (read.ec != std::errc{} || read.ptr != value.data() + value.size() || query.interface_version < 1) return http::problem(invalid("must be a version number >= 1", "interface"));
+            if (read.ec != std::errc{} || read.ptr != value.data() + value.size() || query.interface_version < 1)
+                return http::problem(invalid("must be a version number >= 1", "interface"));
         } else {
             return http::problem(invalid("is not a parameter of this call", key));
         }
@@ -41,7 +42,8 @@ http::Router make_registry_routes(Registry& registry, std::string contract) {
         if (!granted) return http::problem(granted.error());
         return http::created("/v1/zones/" + granted->name, codec::encode(*granted));
     });
-    router.add_sync("GET", "/v1/zones", Body::kNone, [&registry](const Request& request) { return list_zones(request, registry); });
+    router.add_sync("GET", "/v1/zones", Body::kNone,
+                    [&registry](const Request& request) { return list_zones(request, registry); });
     router.add_sync("PUT", "/v1/zones/{zone}", Body::kNone, [&registry](const Request& request) {
         return entry_reply(registry.renew(request.call.caller, request.call.parameters.at("zone")));
     });
@@ -50,7 +52,9 @@ http::Router make_registry_routes(Registry& registry, std::string contract) {
     });
     router.add_sync("GET", "/livez", Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
     router.add_sync("GET", "/readyz", Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
-    router.add_sync("GET", "/openapi.json", Body::kNone, [contract = std::move(contract)](const Request&) { return Reply{200, "application/json", contract, {}}; });
+    router.add_sync("GET", "/openapi.json", Body::kNone, [contract = std::move(contract)](const Request&) {
+        return Reply{200, "application/json", contract, {}};
+    });
     return router;
 }
 

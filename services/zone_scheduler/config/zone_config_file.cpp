@@ -32,12 +32,14 @@ Duration seconds_of(system::ConfigFile& file, const char* key, Duration fallback
 }
 
 Link link_of(system::ConfigFile& file, const std::string& prefix, const Link& fallback) {
-    return {file.number(prefix + "delay_s", fallback.delay_s, 0, 60), file.number(prefix + "bandwidth_Bps", fallback.bandwidth_Bps, 1, 1e15)};
+    return {file.number(prefix + "delay_s", fallback.delay_s, 0, 60),
+            file.number(prefix + "bandwidth_Bps", fallback.bandwidth_Bps, 1, 1e15)};
 }
 
 std::string name_of(system::ConfigFile& file, const std::string& key) {
     std::string name = file.required_text(key);
-    if (!is_valid_name(name)) file.fail(key, "'" + key + "' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
+    if (!is_valid_name(name))
+        file.fail(key, "'" + key + "' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
     return name;
 }
 
@@ -61,7 +63,9 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     }
     for (std::size_t i = 0; i < file.table_count("machine"); ++i) {
         const std::string at = "machine." + std::to_string(i) + ".";
-        zone.zone.machines.push_back({name_of(file, at + "name"), static_cast<int>(file.integer(at + "processors", 1, 1, 1'000'000)), file.number(at + "speed", 1, 1e-6, 1e6)});
+        zone.zone.machines.push_back({name_of(file, at + "name"),
+                                      static_cast<int>(file.integer(at + "processors", 1, 1, 1'000'000)),
+                                      file.number(at + "speed", 1, 1e-6, 1e6)});
     }
     if (zone.zone.machines.empty()) file.fail("machine", "at least one [[machine]] is needed");
     zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
@@ -80,7 +84,9 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     zone.mpiexec = file.text("mpi.mpiexec", zone.mpiexec);
     zone.mpi_proxy = file.text("mpi.proxy", zone.mpi_proxy);
     zone.mpi_interface = file.text("mpi.interface", zone.mpi_interface);
-    zone.profiler = file.text("mpi.profiler", first_existing({program_folder + "/../lib/libzbs-profile.so", "/usr/lib/zbs/libzbs-profile.so"}));
+    zone.profiler =
+        file.text("mpi.profiler",
+                  first_existing({program_folder + "/../lib/libzbs-profile.so", "/usr/lib/zbs/libzbs-profile.so"}));
     settings.step_supervisor = file.text("step_supervisor", program_folder + "/zbs-step");
     zone.hold_ttl = seconds_of(file, "timing.hold_ttl_s", zone.hold_ttl);
     zone.launch_window = seconds_of(file, "timing.launch_window_s", zone.launch_window);

@@ -20,8 +20,8 @@ namespace zbs {
 
 class PeerService;
 
-/// The zone as home: takes applications of its own users from `accepted` to an end state. Every change of state is stored
-/// before the next outside step, so that a restart goes on where it stopped. Lives on the domain's strand.
+/// The zone as home: takes applications of its own users from `accepted` to an end state. Every change of state is
+/// stored before the next outside step, so that a restart goes on where it stopped. Lives on the domain's strand.
 ///
 ///   accepted -> planned -> held -> committed -> launching -> running -> completed | failed | cancelled
 ///        ^________________________| a zone refuses, times out or lets a hold go: release, plan again without it
@@ -42,15 +42,16 @@ class ApplicationService {
     /// kNotFound also for other users' applications.
     /// Valid until the strand is left.
     Result<const Application*> find(const Caller& caller, const ApplicationId& id) const;
-    std::vector<const Application*> list(const Caller& caller) const;   ///< newest first; valid until the strand is left
+    std::vector<const Application*> list(const Caller& caller) const;  ///< newest first; valid until the strand is left
     Result<Application> cancel(const Caller& caller, const ApplicationId& id);
 
     /// A piece of one rank's output. `rank` -1 is the launcher's own. Errors: kNotFound.
     struct LogChunk {
         std::string bytes;
-        bool complete = false;   ///< nothing will follow
+        bool complete = false;  ///< nothing will follow
     };
-    Result<LogChunk> log(const Caller& caller, const ApplicationId& id, int rank, bool error_stream, std::uint64_t offset, std::size_t limit) const;
+    Result<LogChunk> log(const Caller& caller, const ApplicationId& id, int rank, bool error_stream,
+                         std::uint64_t offset, std::size_t limit) const;
 
     /// What output there is: only streams that hold something, by rank; `rank` -1 is the launcher.
     struct LogFile {
@@ -60,7 +61,7 @@ class ApplicationService {
     };
     struct LogIndex {
         std::vector<LogFile> files;
-        bool complete = false;   ///< nothing will follow
+        bool complete = false;  ///< nothing will follow
     };
     Result<LogIndex> logs(const Caller& caller, const ApplicationId& id) const;
 
@@ -71,9 +72,13 @@ class ApplicationService {
     void advance(const std::shared_ptr<Run>& run);
     void later(const std::shared_ptr<Run>& run, Duration delay, Step step);
     bool save(const std::shared_ptr<Run>& run, ApplicationStatus changed);
-    /// One stored write for the new state and all that changes with it: a crash leaves the old state or the new, nothing between.
-    bool enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state, const std::string& reason = {});
-    bool enter(const std::shared_ptr<Run>& run, ApplicationState state, const std::string& reason = {}) { return enter(run, status_of(run), state, reason); }
+    /// One stored write for the new state and all that changes with it: a crash leaves the old state or the new,
+    /// nothing between.
+    bool enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state,
+               const std::string& reason = {});
+    bool enter(const std::shared_ptr<Run>& run, ApplicationState state, const std::string& reason = {}) {
+        return enter(run, status_of(run), state, reason);
+    }
     static ApplicationStatus status_of(const std::shared_ptr<Run>& run);
 
     struct ModelChoice {

@@ -9,13 +9,15 @@ namespace {
 
 // Options that Hydra 4.0 gives its proxies. Anything else is refused: a proxy option could name a program to run.
 constexpr std::array<std::string_view, 14> kKnownOptions = {
-    "control-port", "rmk",   "launcher", "demux",         "iface",    "pgid",   "retries",
+    "control-port", "rmk",      "launcher",      "demux", "iface",        "pgid",    "retries",
     "usize",        "pmi-port", "gpus-per-proc", "debug", "auto-cleanup", "topolib", "binding"};
 // Of these the value is a word with this one meaning; a proxy is never told to start anything by another launcher.
 constexpr std::string_view kLauncher = "manual";
 
 bool is_plain(std::string_view value) {
-    return !value.empty() && value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.:_,-") == std::string_view::npos;
+    return !value.empty() &&
+           value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.:_,-") ==
+               std::string_view::npos;
 }
 
 std::vector<std::string> split_words(std::string_view line) {
@@ -48,21 +50,25 @@ std::string stderr_file(int rank) { return "err." + std::to_string(rank); }
 std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec) {
     std::vector<std::string> argv = {spec.mpiexec, "-launcher", "manual", "-rmk", "user", "-f", kHostFile};
     if (!spec.interface.empty()) argv.insert(argv.end(), {"-iface", spec.interface});
-    argv.insert(argv.end(), {"-outfile-pattern", "out.%r", "-errfile-pattern", "err.%r", "-wdir", spec.directory, "-n", std::to_string(spec.ranks)});
+    argv.insert(argv.end(), {"-outfile-pattern", "out.%r", "-errfile-pattern", "err.%r", "-wdir", spec.directory, "-n",
+                             std::to_string(spec.ranks)});
     argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
     return argv;
 }
 
 Options program_environment(const Options& environment) {
-    constexpr std::array<std::string_view, 8> kPrefixes = {"HYDRA_", "HYDI_", "MPIEXEC_", "PMI_", "PMIX_", "MPI_LOCAL", "ZBS_STEP_", "ZBS_PROFILE_OUT"};
+    constexpr std::array<std::string_view, 8> kPrefixes = {"HYDRA_", "HYDI_",     "MPIEXEC_",  "PMI_",
+                                                           "PMIX_",  "MPI_LOCAL", "ZBS_STEP_", "ZBS_PROFILE_OUT"};
     constexpr std::array<std::string_view, 4> kNames = {"ZBS_ZONE", "ZBS_APPLICATION", "ZBS_URL", "ZBS_IDENTITY"};
     constexpr std::string_view kProfiler = "libzbs-profile.so";
     Options kept;
     for (const auto& [name, value] : environment) {
-        const bool foreign = std::any_of(kPrefixes.begin(), kPrefixes.end(), [&n = name](std::string_view prefix) { return n.starts_with(prefix); }) ||
+        const bool foreign = std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                                         [&n = name](std::string_view prefix) { return n.starts_with(prefix); }) ||
                              std::find(kNames.begin(), kNames.end(), name) != kNames.end();
         // Every zone preloads its own profiler; one that came with the environment would take its place.
-        if (!foreign && !(name == "LD_PRELOAD" && value.find(kProfiler) != std::string::npos)) kept.emplace_back(name, value);
+        if (!foreign && !(name == "LD_PRELOAD" && value.find(kProfiler) != std::string::npos))
+            kept.emplace_back(name, value);
     }
     return kept;
 }
@@ -72,7 +78,8 @@ std::vector<ProxyPlan> plan_proxies(const std::vector<Place>& place_of_rank) {
     for (std::size_t rank = 0; rank < place_of_rank.size(); ++rank) {
         const Place& place = place_of_rank[rank];
         if (proxies.empty() || proxies.back().zone != place.zone || proxies.back().machine != place.machine) {
-            proxies.push_back({static_cast<int>(proxies.size()), place.zone, place.machine, static_cast<TaskIndex>(rank), 0});
+            proxies.push_back(
+                {static_cast<int>(proxies.size()), place.zone, place.machine, static_cast<TaskIndex>(rank), 0});
         }
         proxies.back().end = static_cast<TaskIndex>(rank + 1);
     }
@@ -81,7 +88,8 @@ std::vector<ProxyPlan> plan_proxies(const std::vector<Place>& place_of_rank) {
 
 std::string host_file(const std::vector<ProxyPlan>& proxies) {
     std::string text;
-    for (const ProxyPlan& proxy : proxies) text += proxy.zone + "." + proxy.machine + ":" + std::to_string(proxy.end - proxy.begin) + "\n";
+    for (const ProxyPlan& proxy : proxies)
+        text += proxy.zone + "." + proxy.machine + ":" + std::to_string(proxy.end - proxy.begin) + "\n";
     return text;
 }
 
@@ -101,13 +109,19 @@ Result<LaunchLines> read_launch_lines(std::string_view text) {
         const std::vector<std::string> words = split_words(line.substr(kPrefix.size()));
         Options options;
         for (std::size_t i = 1; i + 1 < words.size(); i += 2) {
-            if (!words[i].starts_with("--")) return Error{ErrorCode::kInternal, "mpiexec printed a proxy command that is not understood: " + std::string(line), {}};
+            if (!words[i].starts_with("--"))
+                return Error{ErrorCode::kInternal,
+                             "mpiexec printed a proxy command that is not understood: " + std::string(line),
+                             {}};
             const std::string name = words[i].substr(2);
             if (name == "proxy-id") continue;
-            if (auto good = check_option(name, words[i + 1]); !good) return Error{ErrorCode::kInternal, "mpiexec: " + good.error().message, {}};
+            if (auto good = check_option(name, words[i + 1]); !good)
+                return Error{ErrorCode::kInternal, "mpiexec: " + good.error().message, {}};
             options.emplace_back(name, words[i + 1]);
         }
-        if (words.size() % 2 == 0) return Error{ErrorCode::kInternal, "mpiexec printed a proxy option without value: " + std::string(line), {}};
+        if (words.size() % 2 == 0)
+            return Error{
+                ErrorCode::kInternal, "mpiexec printed a proxy option without value: " + std::string(line), {}};
         lines.options = std::move(options);
         ++lines.proxies;
     }

@@ -7,8 +7,9 @@
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/part.hpp"
 
-/// The command lines of MPICH's process manager (Hydra) with `-launcher manual`: mpiexec prints one proxy command per run of
-/// consecutive ranks on one host and waits; whoever is told to starts the proxies. Pure text work. Tried with MPICH 4.0.2.
+/// The command lines of MPICH's process manager (Hydra) with `-launcher manual`: mpiexec prints one proxy command per
+/// run of consecutive ranks on one host and waits; whoever is told to starts the proxies. Pure text work. Tried with
+/// MPICH 4.0.2.
 namespace zbs::mpich {
 
 using Options = std::vector<std::pair<std::string, std::string>>;
@@ -26,8 +27,8 @@ std::string stdout_file(int rank);
 std::string stderr_file(int rank);
 std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec);
 
-/// The user's environment without what would steer the launcher (HYDRA_*, MPIEXEC_*, PMI_* ...) or belongs to a job around
-/// this one (ZBS_STEP_*, ZBS_ZONE, ...): a job submitted from inside a job must not be taken for a part of it.
+/// The user's environment without what would steer the launcher (HYDRA_*, MPIEXEC_*, PMI_* ...) or belongs to a job
+/// around this one (ZBS_STEP_*, ZBS_ZONE, ...): a job submitted from inside a job must not be taken for a part of it.
 Options program_environment(const Options& environment);
 
 /// A proxy of the job: the ranks it starts and where.
@@ -51,17 +52,18 @@ std::string host_file(const std::vector<ProxyPlan>& proxies);
 /// What mpiexec has printed so far. `done` once all proxy commands are there.
 struct LaunchLines {
     bool done = false;
-    Options options;     ///< common to all proxies, without the id
+    Options options;  ///< common to all proxies, without the id
     int proxies = 0;
 };
 /// Errors: a command line with a word that is no known option of a proxy.
 Result<LaunchLines> read_launch_lines(std::string_view text);
 
-/// The signal that ended a rank, where mpiexec's report says so ("... (signal 9)"); 0 where it does not. mpiexec's own exit
-/// code cannot tell signal 9 from exit code 9.
+/// The signal that ended a rank, where mpiexec's report says so ("... (signal 9)"); 0 where it does not. mpiexec's own
+/// exit code cannot tell signal 9 from exit code 9.
 int read_fatal_signal(std::string_view text);
 
-/// The command of one proxy, rebuilt from known options only: `options` come from another organisation. Errors name the option.
+/// The command of one proxy, rebuilt from known options only: `options` come from another organisation. Errors name the
+/// option.
 Result<std::vector<std::string>> proxy_argv(const std::string& program, const Options& options, int id);
 
 }  // namespace zbs::mpich

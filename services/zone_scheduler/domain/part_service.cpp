@@ -20,11 +20,13 @@ std::string step_id(const std::string& operation, int proxy) { return operation 
 
 }  // namespace
 
-PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log, DecodeModel decode)
+PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log,
+                         DecodeModel decode)
     : config_(config), clock_(clock), store_(store), executor_(executor), log_(log), decode_(std::move(decode)) {
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         first_of_.push_back(static_cast<std::int32_t>(machine_of_.size()));
-        machine_of_.insert(machine_of_.end(), static_cast<std::size_t>(config_.zone.machines[m].processors), static_cast<std::int32_t>(m));
+        machine_of_.insert(machine_of_.end(), static_cast<std::size_t>(config_.zone.machines[m].processors),
+                           static_cast<std::int32_t>(m));
     }
     busy_.assign(machine_of_.size(), false);
 }
@@ -41,8 +43,11 @@ Result<void> PartService::resume() {
         if (!is_final(state)) {
             for (const std::int32_t p : part.record.processors) {
                 if (p < 0 || static_cast<std::size_t>(p) >= busy_.size() || busy_[static_cast<std::size_t>(p)]) {
-                    return Error{ErrorCode::kConflict, "part " + to_string(id) + " in the database holds processor " + std::to_string(p) +
-                                                           ", which the configured machines do not have free; restore the machines of the configuration until it has ended", {}};
+                    return Error{ErrorCode::kConflict,
+                                 "part " + to_string(id) + " in the database holds processor " + std::to_string(p) +
+                                     ", which the configured machines do not have free; restore the machines of the "
+                                     "configuration until it has ended",
+                                 {}};
                 }
                 busy_[static_cast<std::size_t>(p)] = true;
             }
@@ -57,11 +62,14 @@ Result<void> PartService::resume() {
 
 Result<void> PartService::check_caller(const Caller& caller, const Caller& user) const {
     if (caller.kind != CallerKind::kZone) return Error{ErrorCode::kUnauthenticated, "only zones may ask this", {}};
-    const bool accepted = caller.organisation == config_.organisation ||
-                          std::find(config_.accept.begin(), config_.accept.end(), caller.organisation) != config_.accept.end();
+    const bool accepted =
+        caller.organisation == config_.organisation ||
+        std::find(config_.accept.begin(), config_.accept.end(), caller.organisation) != config_.accept.end();
     if (!accepted) {
-        return Error{ErrorCode::kDenied, "zone " + config_.zone.name + " does not accept organisation '" + caller.organisation +
-                                             "'; ask its operator (" + config_.contact + ") to accept it", {}};
+        return Error{ErrorCode::kDenied,
+                     "zone " + config_.zone.name + " does not accept organisation '" + caller.organisation +
+                         "'; ask its operator (" + config_.contact + ") to accept it",
+                     {}};
     }
     if (user.kind != CallerKind::kUser || user.organisation != caller.organisation) {
         return Error{ErrorCode::kDenied, "a zone may only ask for users of its own organisation", "/user"};
@@ -85,11 +93,13 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
     }
     if (capacity.processors > 0) {
         capacity.speed_mean = capacity.speed_sum / capacity.processors;
-        capacity.speed_variance = std::max(0.0, squares / capacity.processors - capacity.speed_mean * capacity.speed_mean);
+        capacity.speed_variance =
+            std::max(0.0, squares / capacity.processors - capacity.speed_mean * capacity.speed_mean);
     }
     for (const std::string& zone : request.zones) {
         if (zone == config_.zone.name) continue;
-        const auto declared = std::find_if(config_.links.begin(), config_.links.end(), [&](const LinkToZone& l) { return l.zone == zone; });
+        const auto declared = std::find_if(config_.links.begin(), config_.links.end(),
+                                           [&](const LinkToZone& l) { return l.zone == zone; });
         capacity.links.push_back({zone, declared == config_.links.end() ? config_.default_link : declared->link});
     }
     return capacity;
@@ -98,7 +108,8 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
 Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
     if (const auto known = parts_.find(request.id); known != parts_.end()) {
-        if (known->second.record.home_caller == caller && known->second.record.request == request) return view(known->second);
+        if (known->second.record.home_caller == caller && known->second.record.request == request)
+            return view(known->second);
         return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " was held with another request", "/id"};
     }
 
@@ -117,31 +128,42 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         if (machine.processors > 0) free_zone.machines.push_back(machine);
     }
     if (request.ranks.size() > number.size()) {
-        return Error{ErrorCode::kRejected, "zone " + config_.zone.name + " has " + std::to_string(number.size()) + " of " +
-                                               std::to_string(request.ranks.size()) + " processors free; plan again", {}};
+        return Error{ErrorCode::kRejected,
+                     "zone " + config_.zone.name + " has " + std::to_string(number.size()) + " of " +
+                         std::to_string(request.ranks.size()) + " processors free; plan again",
+                     {}};
     }
     const Result<ResourceGraph> resources = ResourceGraph::make({std::move(free_zone)}, {});
     ZBS_EXPECTS(resources.has_value());
     const Mapper* mapper = find_mapper(config_.level_two_mapper);
     ZBS_EXPECTS(mapper != nullptr);
-    const Result<Mapping> mapping = mapper->map(request.graph, *resources, MapOptions{.seed = request.seed, .max_tasks_per_processor = 1});
+    const Result<Mapping> mapping =
+        mapper->map(request.graph, *resources, MapOptions{.seed = request.seed, .max_tasks_per_processor = 1});
     if (!mapping) return Error{ErrorCode::kRejected, "zone " + config_.zone.name + ": " + mapping.error().message, {}};
 
     const Result<std::uint64_t> token = store_.next_token();
     if (!token) return token.error();
     Live part{{.home_caller = caller, .request = request}, clock_.steady_now() + config_.hold_ttl, false, {}};
     PartStatus& status = part.record.status;
-    status = {.id = request.id, .zone = config_.zone.name, .state = PartState::kHeld, .token = *token, .can_profile = !config_.profiler.empty()};
+    status = {.id = request.id,
+              .zone = config_.zone.name,
+              .state = PartState::kHeld,
+              .token = *token,
+              .can_profile = !config_.profiler.empty()};
     for (std::size_t task = 0; task < request.ranks.size(); ++task) {
         const std::int32_t processor = number[static_cast<std::size_t>(mapping->processor_of[task])];
         const auto machine = static_cast<std::size_t>(machine_of_[static_cast<std::size_t>(processor)]);
         part.record.processors.push_back(processor);
-        status.assignment.push_back({request.ranks[task], config_.zone.machines[machine].name, processor - first_of_[machine]});
+        status.assignment.push_back(
+            {request.ranks[task], config_.zone.machines[machine].name, processor - first_of_[machine]});
     }
     if (auto ok = store_.save(part.record); !ok) return ok.error();
     for (const std::int32_t p : part.record.processors) busy_[static_cast<std::size_t>(p)] = true;
-    log_.info("part_held", {{"part", to_string(request.id)}, {"application", to_string(request.application)}, {"home", request.home},
-                            {"ranks", std::to_string(request.ranks.size())}, {"token", std::to_string(*token)}});
+    log_.info("part_held", {{"part", to_string(request.id)},
+                            {"application", to_string(request.application)},
+                            {"home", request.home},
+                            {"ranks", std::to_string(request.ranks.size())},
+                            {"token", std::to_string(*token)}});
     live_.insert(request.id);
     const PartStatus answer = view(parts_.emplace(request.id, std::move(part)).first->second);
     watch();
@@ -158,13 +180,18 @@ const PartService::Live* PartService::find(const Caller& caller, const PartId& i
 }
 
 namespace {
-Error no_such_part(const PartId& id) { return {ErrorCode::kNotFound, "no part " + to_string(id) + " of yours is here", {}}; }
-Error wrong_token(const PartId& id) { return {ErrorCode::kConflict, "the token does not match the hold of part " + to_string(id), "/token"}; }
+Error no_such_part(const PartId& id) {
+    return {ErrorCode::kNotFound, "no part " + to_string(id) + " of yours is here", {}};
+}
+Error wrong_token(const PartId& id) {
+    return {ErrorCode::kConflict, "the token does not match the hold of part " + to_string(id), "/token"};
+}
 }  // namespace
 
 PartStatus PartService::view(const Live& part) const {
     PartStatus status = part.record.status;
-    if (status.state == PartState::kHeld) status.expires_in = std::max(Duration{0}, part.deadline - clock_.steady_now());
+    if (status.state == PartState::kHeld)
+        status.expires_in = std::max(Duration{0}, part.deadline - clock_.steady_now());
     if (part.stopping) status.reason = part.stop_reason;
     return status;
 }
@@ -178,7 +205,8 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
         give_back(part);
         live_.erase(part.record.request.id);
     }
-    log_.info("part_state", {{"part", to_string(part.record.request.id)}, {"state", to_string(state)}, {"reason", reason}});
+    log_.info("part_state",
+              {{"part", to_string(part.record.request.id)}, {"state", to_string(state)}, {"reason", reason}});
     return {};
 }
 
@@ -194,7 +222,10 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return ok.error();
         part->deadline = clock_.steady_now() + config_.launch_window;
     } else if (is_final(part->record.status.state)) {
-        return Error{ErrorCode::kConflict, "part " + to_string(id) + " is " + to_string(part->record.status.state) + ": " + part->record.status.reason, {}};
+        return Error{
+            ErrorCode::kConflict,
+            "part " + to_string(id) + " is " + to_string(part->record.status.state) + ": " + part->record.status.reason,
+            {}};
     }
     return view(*part);
 }
@@ -206,20 +237,26 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     if (record.status.token != request.token) return wrong_token(id);
     if (record.operation == request.operation) return view(*part);  // asked again: nothing starts twice
     if (record.status.state != PartState::kCommitted) {
-        return Error{ErrorCode::kConflict, "part " + to_string(id) + " is " + to_string(record.status.state) + ", not committed", {}};
+        return Error{ErrorCode::kConflict,
+                     "part " + to_string(id) + " is " + to_string(record.status.state) + ", not committed",
+                     {}};
     }
     if (request.proxies.size() > record.request.ranks.size()) {
-        return invalid("more proxies (" + std::to_string(request.proxies.size()) + ") than ranks (" + std::to_string(record.request.ranks.size()) + ") in this part", "/proxies");
+        return invalid("more proxies (" + std::to_string(request.proxies.size()) + ") than ranks (" +
+                           std::to_string(record.request.ranks.size()) + ") in this part",
+                       "/proxies");
     }
     std::set<int> numbers;
     for (const LaunchRequest::Proxy& proxy : request.proxies) {
-        if (!numbers.insert(proxy.id).second) return invalid("proxy " + std::to_string(proxy.id) + " is named twice", "/proxies");
+        if (!numbers.insert(proxy.id).second)
+            return invalid("proxy " + std::to_string(proxy.id) + " is named twice", "/proxies");
     }
     std::set<std::string> machines;
     for (const RankPlace& place : record.status.assignment) machines.insert(place.machine);
     std::vector<std::vector<std::string>> commands;
     for (const LaunchRequest::Proxy& proxy : request.proxies) {
-        if (!machines.contains(proxy.machine)) return invalid("machine '" + proxy.machine + "' is not in this part", "/proxies");
+        if (!machines.contains(proxy.machine))
+            return invalid("machine '" + proxy.machine + "' is not in this part", "/proxies");
         Result<std::vector<std::string>> argv = mpich::proxy_argv(config_.mpi_proxy, request.options, proxy.id);
         if (!argv) return Error{ErrorCode::kInvalidArgument, argv.error().message, "/options"};
         commands.push_back(*std::move(argv));
@@ -245,7 +282,8 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             step.environment.emplace_back("ZBS_PROFILE_OUT", folder + "/" + kModelFile);
         }
         if (auto started = executor_.start(step); !started) {
-            const std::string reason = "zone " + config_.zone.name + " could not start its part: " + started.error().message;
+            const std::string reason =
+                "zone " + config_.zone.name + " could not start its part: " + started.error().message;
             log_.warn("launch_failed", {{"part", to_string(id)}, {"reason", reason}});
             stop_steps(*part, reason);
             check_running(*part);
@@ -256,7 +294,9 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             return failed;
         }
     }
-    log_.info("part_launched", {{"part", to_string(id)}, {"operation", request.operation}, {"proxies", std::to_string(commands.size())}});
+    log_.info(
+        "part_launched",
+        {{"part", to_string(id)}, {"operation", request.operation}, {"proxies", std::to_string(commands.size())}});
     watch();
     return view(*part);
 }
@@ -317,7 +357,8 @@ void PartService::check_deadlines() {
         } else if (state == PartState::kHeld && clock_.steady_now() >= part.deadline) {
             saved = save(part, part.record, PartState::kExpired, "the hold was not committed in time");
         } else if (state == PartState::kCommitted && clock_.steady_now() >= part.deadline) {
-            saved = save(part, part.record, PartState::kReleased, "committed, but not launched within the launch window");
+            saved =
+                save(part, part.record, PartState::kReleased, "committed, but not launched within the launch window");
         }
         if (!saved) log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
@@ -339,7 +380,9 @@ void PartService::check_running(Live& part) {
     }
     if (!all_gone) {
         // One proxy lost takes its ranks with it: the part cannot go on.
-        if (worst != 0 && !part.stopping) stop_steps(part, "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) + (why.empty() ? "" : ": " + why));
+        if (worst != 0 && !part.stopping)
+            stop_steps(part, "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
+                                 (why.empty() ? "" : ": " + why));
         return;
     }
     PartState end = PartState::kCompleted;
@@ -348,13 +391,16 @@ void PartService::check_running(Live& part) {
         reason = part.stop_reason;
         end = part.stop_asked ? PartState::kReleased : PartState::kFailed;
     } else if (worst != 0) {
-        reason = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) + (why.empty() ? "" : ": " + why);
+        reason = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
+                 (why.empty() ? "" : ": " + why);
         end = PartState::kFailed;
     }
     PartRecord changed = part.record;
     changed.status.exit_code = worst;
-    changed.status.has_profile = part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();
-    if (auto ok = save(part, std::move(changed), end, reason); !ok) log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
+    changed.status.has_profile =
+        part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();
+    if (auto ok = save(part, std::move(changed), end, reason); !ok)
+        log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {
@@ -364,12 +410,14 @@ Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId
     if (!part->record.profile || part->record.proxies.empty()) return none;
     const std::string step = steps_of(part->record).front();
     if (const Result<std::string> text = executor_.read(step, kModelFile, 0, kMaxModelBytes)) {
-        if (Result<ApplicationModel> model = decode_(*text)) return model;  // the user's program could have written anything there
+        if (Result<ApplicationModel> model = decode_(*text))
+            return model;  // the user's program could have written anything there
     }
     // The run was cut short: every rank's own file is still there.
     std::vector<std::string> files;
     for (const Executor::File& file : executor_.list(step, std::string(kModelFile) + ".rank.")) {
-        if (Result<std::string> bytes = executor_.read(step, file.name, 0, kMaxModelBytes)) files.push_back(*std::move(bytes));
+        if (Result<std::string> bytes = executor_.read(step, file.name, 0, kMaxModelBytes))
+            files.push_back(*std::move(bytes));
     }
     if (files.empty()) return none;
     const std::vector<std::string_view> views(files.begin(), files.end());
@@ -384,7 +432,8 @@ std::vector<PartService::NodeView> PartService::nodes() const {
     std::vector<NodeView> views;
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         NodeView view{config_.zone.machines[m], 0};
-        for (int p = 0; p < view.machine.processors; ++p) view.used += busy_[static_cast<std::size_t>(first_of_[m] + p)];
+        for (int p = 0; p < view.machine.processors; ++p)
+            view.used += busy_[static_cast<std::size_t>(first_of_[m] + p)];
         views.push_back(std::move(view));
     }
     return views;

@@ -25,8 +25,10 @@ class PartService {
     /// Turns the text of a model file into a model (the domain knows no JSON).
     using DecodeModel = std::function<Result<ApplicationModel>(std::string_view)>;
 
-    PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log, DecodeModel decode);
-    /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the store's.
+    PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log,
+                DecodeModel decode);
+    /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
+    /// store's.
     Result<void> resume();
 
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
@@ -51,9 +53,9 @@ class PartService {
   private:
     struct Live {
         PartRecord record;
-        Duration deadline{};        ///< steady time: end of hold or of launch window
-        bool stopping = false;      ///< final once all processes are gone
-        bool stop_asked = false;    ///< by home; else it stops because it failed
+        Duration deadline{};      ///< steady time: end of hold or of launch window
+        bool stopping = false;    ///< final once all processes are gone
+        bool stop_asked = false;  ///< by home; else it stops because it failed
         std::string stop_reason;
     };
 
@@ -76,10 +78,10 @@ class PartService {
     Log& log_;
     DecodeModel decode_;
     std::map<PartId, Live> parts_;
-    std::set<PartId> live_;                     ///< those that have not ended: what the watch looks at
-    std::vector<bool> busy_;                    ///< by processor
-    std::vector<std::int32_t> machine_of_;      ///< by processor
-    std::vector<std::int32_t> first_of_;        ///< first processor by machine
+    std::set<PartId> live_;                 ///< those that have not ended: what the watch looks at
+    std::vector<bool> busy_;                ///< by processor
+    std::vector<std::int32_t> machine_of_;  ///< by processor
+    std::vector<std::int32_t> first_of_;    ///< first processor by machine
     bool watching_ = false;
 };
 

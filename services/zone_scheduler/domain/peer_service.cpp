@@ -25,16 +25,25 @@ Result<void> PeerService::resume() {
 
 void PeerService::enrol() {
     if (leaving_) return;
-    const ZoneEntry entry{.name = config_.zone.name, .organisation = config_.organisation, .contact = config_.contact, .url = config_.url,
-                          .categories = {kCategory}, .interface_version = kInterfaceVersion, .lease = config_.lease};
+    const ZoneEntry entry{.name = config_.zone.name,
+                          .organisation = config_.organisation,
+                          .contact = config_.contact,
+                          .url = config_.url,
+                          .categories = {kCategory},
+                          .interface_version = kInterfaceVersion,
+                          .lease = config_.lease};
     transport_.publish(config_.registry, entry, [this](const Result<ZoneEntry>& granted) {
         if (enrolled_ != granted.has_value()) {
-            if (granted) log_.info("enrolled", {{"registry", config_.registry}});
-            else log_.warn("enrolment_failed", {{"registry", config_.registry}, {"reason", granted.error().message}});
+            if (granted)
+                log_.info("enrolled", {{"registry", config_.registry}});
+            else
+                log_.warn("enrolment_failed", {{"registry", config_.registry}, {"reason", granted.error().message}});
         }
         enrolled_ = granted.has_value();
-        if (enrolled_) clock_.after(config_.renew_every, [this] { renew(); });
-        else clock_.after(kRetry, [this] { enrol(); });
+        if (enrolled_)
+            clock_.after(config_.renew_every, [this] { renew(); });
+        else
+            clock_.after(kRetry, [this] { enrol(); });
     });
 }
 
@@ -53,14 +62,15 @@ void PeerService::renew() {
 
 void PeerService::discover() {
     if (leaving_) return;
-    transport_.list_zones(config_.registry, {kCategory, kInterfaceVersion}, [this](const Result<std::vector<ZoneEntry>>& entries) {
-        if (entries) {
-            for (const ZoneEntry& entry : *entries) {
-                if (entry.name != config_.zone.name) ask(entry);
-            }
-        }
-        clock_.after(config_.discover_every, [this] { discover(); });
-    });
+    transport_.list_zones(config_.registry, {kCategory, kInterfaceVersion},
+                          [this](const Result<std::vector<ZoneEntry>>& entries) {
+                              if (entries) {
+                                  for (const ZoneEntry& entry : *entries) {
+                                      if (entry.name != config_.zone.name) ask(entry);
+                                  }
+                              }
+                              clock_.after(config_.discover_every, [this] { discover(); });
+                          });
 }
 
 void PeerService::ask(const ZoneEntry& entry) {
@@ -81,7 +91,8 @@ void PeerService::ask(const ZoneEntry& entry) {
             return;
         }
         Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
-        if (const auto at = peers_.find(entry.name); at != peers_.end()) peer.we_accept_them = at->second.we_accept_them;
+        if (const auto at = peers_.find(entry.name); at != peers_.end())
+            peer.we_accept_them = at->second.we_accept_them;
         peer.they_accept_us = answer->state;
         peer.reason = answer->reason;
         peer.last_heard = clock_.now();
@@ -95,8 +106,11 @@ void PeerService::save(const Peer& peer) {
         return;
     }
     const auto at = peers_.find(peer.zone);
-    if (at == peers_.end() || at->second.they_accept_us != peer.they_accept_us || at->second.we_accept_them != peer.we_accept_them) {
-        log_.info("peer", {{"zone", peer.zone}, {"organisation", peer.organisation}, {"they_accept_us", to_string(peer.they_accept_us)},
+    if (at == peers_.end() || at->second.they_accept_us != peer.they_accept_us ||
+        at->second.we_accept_them != peer.we_accept_them) {
+        log_.info("peer", {{"zone", peer.zone},
+                           {"organisation", peer.organisation},
+                           {"they_accept_us", to_string(peer.they_accept_us)},
                            {"we_accept_them", to_string(peer.we_accept_them)}});
     }
     peers_[peer.zone] = peer;
@@ -108,22 +122,27 @@ Result<PeeringAnswer> PeerService::answer(const Caller& caller, const PeeringReq
         return Error{ErrorCode::kDenied, "the request names another zone than the caller", "/zone"};
     }
     PeeringAnswer answer{config_.zone.name, config_.organisation, PeeringState::kAccepted, {}};
-    const bool listed = request.organisation == config_.organisation ||
-                        std::find(config_.accept.begin(), config_.accept.end(), request.organisation) != config_.accept.end();
+    const bool listed =
+        request.organisation == config_.organisation ||
+        std::find(config_.accept.begin(), config_.accept.end(), request.organisation) != config_.accept.end();
     if (request.interface_version != kInterfaceVersion) {
         answer.state = PeeringState::kRejected;
-        answer.reason = "interface version " + std::to_string(request.interface_version) + " is not spoken here; this zone speaks " + std::to_string(kInterfaceVersion);
+        answer.reason = "interface version " + std::to_string(request.interface_version) +
+                        " is not spoken here; this zone speaks " + std::to_string(kInterfaceVersion);
     } else if (!listed) {
         answer.state = PeeringState::kRejected;
         answer.reason = "organisation '" + request.organisation + "' is not accepted here; ask " + config_.contact;
     }
-    if (request.zone == config_.zone.name) return Error{ErrorCode::kConflict, "this zone's own name is '" + request.zone + "'", "/zone"};
+    if (request.zone == config_.zone.name)
+        return Error{ErrorCode::kConflict, "this zone's own name is '" + request.zone + "'", "/zone"};
     const bool newcomer = !peers_.contains(request.zone);
-    if (answer.state != PeeringState::kAccepted && newcomer) return answer;  // a stranger leaves no trace and takes no name
+    if (answer.state != PeeringState::kAccepted && newcomer)
+        return answer;  // a stranger leaves no trace and takes no name
     Peer peer{.zone = request.zone, .organisation = request.organisation, .url = request.url};
     if (const auto at = peers_.find(request.zone); at != peers_.end()) {
         if (at->second.organisation != request.organisation) {
-            return Error{ErrorCode::kConflict, "a zone named '" + request.zone + "' of another organisation is a peer already", "/zone"};
+            return Error{ErrorCode::kConflict,
+                         "a zone named '" + request.zone + "' of another organisation is a peer already", "/zone"};
         }
         peer = at->second;
         peer.url = request.url;

@@ -12,13 +12,13 @@
 namespace zbs {
 
 /// The zone among others: publishes itself in the registry and renews its lease, finds other zones, asks each to accept
-/// this organisation's users, and answers the same question by the configured list. Peers are stored, so a registry that
-/// is down stops nothing but the finding of new ones.
+/// this organisation's users, and answers the same question by the configured list. Peers are stored, so a registry
+/// that is down stops nothing but the finding of new ones.
 class PeerService {
   public:
     PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, Log& log);
-    Result<void> resume();   ///< loads known peers, then starts to enrol and to look around
-    void leave();            ///< tells the registry, once, on an orderly stop
+    Result<void> resume();  ///< loads known peers, then starts to enrol and to look around
+    void leave();           ///< tells the registry, once, on an orderly stop
 
     /// Another zone asks to be accepted. Errors: kUnauthenticated; kDenied where the caller is not the zone it names.
     Result<PeeringAnswer> answer(const Caller& caller, const PeeringRequest& request);
@@ -38,7 +38,7 @@ class PeerService {
     ZoneTransport& transport_;
     Log& log_;
     std::map<std::string, Peer> peers_;
-    std::map<std::string, Duration> asked_;   ///< steady time of the last request, by zone
+    std::map<std::string, Duration> asked_;  ///< steady time of the last request, by zone
     bool enrolled_ = false;
     bool leaving_ = false;
 };

@@ -20,7 +20,7 @@ constexpr const char* kRandom = "random";
 /// Zones that offer something, in the words of the level-1 mapper.
 struct Aggregates {
     std::vector<ZoneAggregate> zones;
-    std::vector<Link> between;   // zone_count squared
+    std::vector<Link> between;  // zone_count squared
 };
 
 Aggregates aggregate(std::span<const Offer> offers) {
@@ -30,13 +30,15 @@ Aggregates aggregate(std::span<const Offer> offers) {
         if (!offer.capacity || offer.capacity->processors == 0) continue;
         const Capacity& c = *offer.capacity;
         given.push_back(&c);
-        out.zones.push_back({c.zone, c.processors, c.speed_sum, c.speed_mean, c.speed_variance, c.largest_machine, c.within_zone});
+        out.zones.push_back(
+            {c.zone, c.processors, c.speed_sum, c.speed_mean, c.speed_variance, c.largest_machine, c.within_zone});
     }
     for (const Capacity* a : given) {
         for (const Capacity* b : given) {
             Link link = ResourceGraph::kDefaultZoneLink;
             if (a == b) link = a->within_zone;
-            const auto told = std::find_if(a->links.begin(), a->links.end(), [&](const LinkToZone& l) { return l.zone == b->zone; });
+            const auto told =
+                std::find_if(a->links.begin(), a->links.end(), [&](const LinkToZone& l) { return l.zone == b->zone; });
             if (a != b && told != a->links.end()) link = told->link;
             out.between.push_back(link);
         }
@@ -58,7 +60,8 @@ std::vector<std::int32_t> deal(int ranks, const Aggregates& aggregates, Rng* rng
     std::vector<std::int32_t> slots;
     if (rng != nullptr) {
         for (std::size_t z = 0; z < aggregates.zones.size(); ++z) {
-            slots.insert(slots.end(), static_cast<std::size_t>(aggregates.zones[z].processors), static_cast<std::int32_t>(z));
+            slots.insert(slots.end(), static_cast<std::size_t>(aggregates.zones[z].processors),
+                         static_cast<std::int32_t>(z));
         }
         rng->shuffle(slots);
     } else {  // one rank to each zone in turn, as long as it has room
@@ -87,15 +90,23 @@ Result<void> check_room(int ranks, std::span<const Offer> offers) {
     }
     if (free >= ranks) return {};
     if (total < ranks && !silent) {
-        return Error{ErrorCode::kRejected, "the application needs " + std::to_string(ranks) + " processors, but all zones that accept it hold " +
-                                               std::to_string(total) + "; ask for fewer ranks or for more zones" + refusals, {}};
+        return Error{ErrorCode::kRejected,
+                     "the application needs " + std::to_string(ranks) +
+                         " processors, but all zones that accept it hold " + std::to_string(total) +
+                         "; ask for fewer ranks or for more zones" + refusals,
+                     {}};
     }
-    return Error{ErrorCode::kUnavailable, "waiting for processors: " + std::to_string(free) + " of " + std::to_string(ranks) + " are free" + refusals, {}};
+    return Error{
+        ErrorCode::kUnavailable,
+        "waiting for processors: " + std::to_string(free) + " of " + std::to_string(ranks) + " are free" + refusals,
+        {}};
 }
 
 }  // namespace
 
-bool is_plan_mapper(const std::string& name) { return name == kHier || name == kBlock || name == kRoundRobin || name == kRandom; }
+bool is_plan_mapper(const std::string& name) {
+    return name == kHier || name == kBlock || name == kRoundRobin || name == kRandom;
+}
 
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
                                   const std::string& profile, std::span<const Offer> offers) {
@@ -111,17 +122,22 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::
     std::vector<std::int32_t> zone_of_task;
     if (request.mapper == kHier && model) {
         const ClusterTree tree = make_cluster_tree(model->graph, {.seed = request.seed});
-        Result<ZonePlan> zones = map_clusters_to_zones(model->graph, tree, aggregates.zones, aggregates.between, options);
+        Result<ZonePlan> zones =
+            map_clusters_to_zones(model->graph, tree, aggregates.zones, aggregates.between, options);
         if (!zones) return zones.error();
         zone_of_task = zones->zone_of_task;
         plan.clusters = zones->clusters;
-        for (const std::int32_t z : zones->zone_of_cluster) plan.zone_of_cluster.push_back(aggregates.zones[static_cast<std::size_t>(z)].name);
+        for (const std::int32_t z : zones->zone_of_cluster)
+            plan.zone_of_cluster.push_back(aggregates.zones[static_cast<std::size_t>(z)].name);
     } else {
         Rng rng(request.seed);
-        zone_of_task = request.mapper == kRoundRobin ? dealt : request.mapper == kRandom ? deal(request.ranks, aggregates, &rng) : *blocks;
+        zone_of_task = request.mapper == kRoundRobin ? dealt
+                       : request.mapper == kRandom   ? deal(request.ranks, aggregates, &rng)
+                                                     : *blocks;
         // Without a clustering the share of each zone is the only cluster.
         std::map<std::int32_t, std::vector<TaskIndex>> share;
-        for (std::size_t t = 0; t < zone_of_task.size(); ++t) share[zone_of_task[t]].push_back(static_cast<TaskIndex>(t));
+        for (std::size_t t = 0; t < zone_of_task.size(); ++t)
+            share[zone_of_task[t]].push_back(static_cast<TaskIndex>(t));
         for (auto& [z, tasks] : share) {
             plan.clusters.push_back(std::move(tasks));
             plan.zone_of_cluster.push_back(aggregates.zones[static_cast<std::size_t>(z)].name);
@@ -133,8 +149,13 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::
         ++placed[plan.zone_of_rank.back()];
     }
     for (const Offer& offer : offers) {
-        ZoneVerdict verdict{.zone = offer.zone, .processors = offer.capacity ? offer.capacity->processors : 0, .ranks = placed[offer.zone], .reason = offer.refusal};
-        if (offer.capacity && verdict.ranks == 0) verdict.reason = verdict.processors == 0 ? "no processor is free" : "not needed: the others hold all ranks at less cost";
+        ZoneVerdict verdict{.zone = offer.zone,
+                            .processors = offer.capacity ? offer.capacity->processors : 0,
+                            .ranks = placed[offer.zone],
+                            .reason = offer.refusal};
+        if (offer.capacity && verdict.ranks == 0)
+            verdict.reason =
+                verdict.processors == 0 ? "no processor is free" : "not needed: the others hold all ranks at less cost";
         plan.zones.push_back(std::move(verdict));
     }
     if (model) {
@@ -145,9 +166,13 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::
     return plan;
 }
 
-PartRequest make_part(const Application& application, const std::optional<ApplicationModel>& model, const ApplicationPart& part,
-                      const std::string& home) {
-    PartRequest request{.id = part.id, .application = application.request.id, .user = application.owner, .home = home, .ranks = part.ranks};
+PartRequest make_part(const Application& application, const std::optional<ApplicationModel>& model,
+                      const ApplicationPart& part, const std::string& home) {
+    PartRequest request{.id = part.id,
+                        .application = application.request.id,
+                        .user = application.owner,
+                        .home = home,
+                        .ranks = part.ranks};
     request.walltime = application.request.walltime;
     request.seed = application.request.seed;
     if (!model) {

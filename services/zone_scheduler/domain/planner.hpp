@@ -13,21 +13,22 @@ namespace zbs {
 struct Offer {
     std::string zone;
     std::optional<Capacity> capacity;
-    std::string refusal;   ///< in words, where there is no capacity
+    std::string refusal;      ///< in words, where there is no capacity
     bool may_change = false;  ///< silent or busy now; asking again later may help
     bool operator==(const Offer&) const = default;
 };
 
 /// The level-1 decision as a pure function: which rank goes to which zone [Prabhakar2003, sections 5 and 7].
-/// `profile` names where `model` comes from ("request", "none", an id). Without a model ranks go in blocks of consecutive
-/// numbers to as few zones as possible. Errors: kRejected where the offers can never hold the ranks; kUnavailable where
-/// they are only busy now (the message says how many are free).
+/// `profile` names where `model` comes from ("request", "none", an id). Without a model ranks go in blocks of
+/// consecutive numbers to as few zones as possible. Errors: kRejected where the offers can never hold the ranks;
+/// kUnavailable where they are only busy now (the message says how many are free).
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
                                   const std::string& profile, std::span<const Offer> offers);
 
-/// The share of `zone` in a planned application: its tasks, the edges among them, and the traffic to other parts summed by zone.
-PartRequest make_part(const Application& application, const std::optional<ApplicationModel>& model, const ApplicationPart& part,
-                      const std::string& home);
+/// The share of `zone` in a planned application: its tasks, the edges among them, and the traffic to other parts summed
+/// by zone.
+PartRequest make_part(const Application& application, const std::optional<ApplicationModel>& model,
+                      const ApplicationPart& part, const std::string& home);
 
 /// True for the level-1 mappers that `make_plan` knows.
 bool is_plan_mapper(const std::string& name);

@@ -10,28 +10,30 @@ namespace zbs {
 
 /// What an operator settles for a zone. Read once at start.
 struct ZoneConfig {
-    Zone zone;                               ///< name, machines, links inside
+    Zone zone;  ///< name, machines, links inside
     std::string organisation;
     std::string contact;
-    std::string url;                         ///< where others reach this zone
-    std::vector<LinkToZone> links;           ///< declared links to other zones
+    std::string url;                ///< where others reach this zone
+    std::vector<LinkToZone> links;  ///< declared links to other zones
     Link default_link = ResourceGraph::kDefaultZoneLink;
-    std::vector<std::string> accept;         ///< organisations whose users may run here; the own one always may; default: nobody else
-    std::string registry;                    ///< address; empty = none
+    std::vector<std::string>
+        accept;            ///< organisations whose users may run here; the own one always may; default: nobody else
+    std::string registry;  ///< address; empty = none
 
     std::string level_two_mapper = "global";
     std::string mpiexec = "/usr/bin/mpiexec.mpich";
     std::string mpi_proxy = "/usr/bin/hydra_pmi_proxy";
-    std::string mpi_interface = "lo";        ///< network interface over which proxies reach the coordinator
-    std::string profiler;                    ///< path of libzbs-profile.so; empty = runs are not profiled
+    std::string mpi_interface = "lo";  ///< network interface over which proxies reach the coordinator
+    std::string profiler;              ///< path of libzbs-profile.so; empty = runs are not profiled
 
-    Duration hold_ttl = std::chrono::seconds{30};       ///< an uncommitted hold lives this long
-    Duration launch_window = std::chrono::seconds{30};  ///< a committed part that nobody launches is given back after this
+    Duration hold_ttl = std::chrono::seconds{30};  ///< an uncommitted hold lives this long
+    Duration launch_window =
+        std::chrono::seconds{30};  ///< a committed part that nobody launches is given back after this
     Duration lease = std::chrono::seconds{40};
     Duration renew_every = std::chrono::seconds{10};
     Duration discover_every = std::chrono::seconds{5};
     Duration poll_every = std::chrono::milliseconds{200};
-    int max_rounds = 5;                      ///< plans tried before an application is turned away
+    int max_rounds = 5;  ///< plans tried before an application is turned away
 };
 
 }  // namespace zbs

@@ -58,21 +58,30 @@ Result<std::string> rsl_of(const Application& application, const ZoneServices& s
 }  // namespace
 
 http::Reply assignment_reply(const Application& application, const ZoneServices& services, const std::string& format) {
-    if (format != "json" && format != "rsl" && format != "hostfile") return http::problem(invalid("must be one of json, rsl, hostfile", "format"));
+    if (format != "json" && format != "rsl" && format != "hostfile")
+        return http::problem(invalid("must be one of json, rsl, hostfile", "format"));
     const std::vector<RankRow> rows = rows_of(application);
     if (rows.size() != static_cast<std::size_t>(application.request.ranks)) {
-        return http::problem({ErrorCode::kConflict, "application " + to_string(application.request.id) + " is " + to_string(application.status.state) + " and has no assignment", {}});
+        return http::problem({ErrorCode::kConflict,
+                              "application " + to_string(application.request.id) + " is " +
+                                  to_string(application.status.state) + " and has no assignment",
+                              {}});
     }
     if (format == "json") {
         codec::Json ranks = codec::Json::array();
         for (const RankRow& row : rows) {
-            ranks.push_back({{"rank", row.rank}, {"zone", row.zone}, {"machine", row.place.machine}, {"processor", row.place.processor}});
+            ranks.push_back({{"rank", row.rank},
+                             {"zone", row.zone},
+                             {"machine", row.place.machine},
+                             {"processor", row.place.processor}});
         }
         codec::Json rsl_order = codec::Json::array();
         for (const ApplicationPart& part : application.status.parts) {
             for (const TaskIndex rank : part.ranks) rsl_order.push_back(rank);
         }
-        return http::ok({{"application", to_string(application.request.id)}, {"ranks", std::move(ranks)}, {"rsl_rank_order", std::move(rsl_order)}});
+        return http::ok({{"application", to_string(application.request.id)},
+                         {"ranks", std::move(ranks)},
+                         {"rsl_rank_order", std::move(rsl_order)}});
     }
     Result<std::string> text = Error{};
     if (format == "rsl") {
@@ -82,7 +91,9 @@ http::Reply assignment_reply(const Application& application, const ZoneServices&
         for (const RankRow& row : rows) hosts.push_back(row.zone + "." + row.place.machine);
         text = formats::write_hydra_hostfile(hosts);
     }
-    if (!text) return http::problem({ErrorCode::kConflict, "the assignment cannot be written as " + format + ": " + text.error().message, {}});
+    if (!text)
+        return http::problem(
+            {ErrorCode::kConflict, "the assignment cannot be written as " + format + ": " + text.error().message, {}});
     return {200, "text/plain; charset=utf-8", *std::move(text), {}};
 }
 

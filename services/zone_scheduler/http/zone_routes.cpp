@@ -22,7 +22,8 @@ constexpr std::size_t kMaxReasonBytes = 1024;
 /// A misspelt parameter must not be ignored: "dryrun=true" would submit.
 std::optional<Reply> unknown_parameter(const Request& request, std::initializer_list<const char*> known) {
     for (const auto& [key, value] : request.call.query) {
-        if (std::none_of(known.begin(), known.end(), [&name = key](const char* k) { return name == k; })) return http::problem(invalid("is not a parameter of this call", key));
+        if (std::none_of(known.begin(), known.end(), [&name = key](const char* k) { return name == k; }))
+            return http::problem(invalid("is not a parameter of this call", key));
     }
     return std::nullopt;
 }
@@ -41,7 +42,8 @@ Result<std::uint64_t> number_parameter(const Request& request, const char* name,
     if (at == request.call.query.end()) return fallback;
     std::uint64_t value = 0;
     const auto read = std::from_chars(at->second.data(), at->second.data() + at->second.size(), value);
-    if (read.ec != std::errc{} || read.ptr != at->second.data() + at->second.size()) return invalid("must be a whole number >= 0", name);
+    if (read.ec != std::errc{} || read.ptr != at->second.data() + at->second.size())
+        return invalid("must be a whole number >= 0", name);
     return value;
 }
 
@@ -53,9 +55,11 @@ std::string text_parameter(const Request& request, const char* name, const char*
 /// Own users and the operator see the inside of the zone; nobody else.
 Result<void> check_insider(const Request& request, const ZoneServices& services) {
     const Caller& caller = request.call.caller;
-    if (caller.kind == CallerKind::kAnonymous) return Error{ErrorCode::kUnauthenticated, "say who you are: no identity came with the call", {}};
+    if (caller.kind == CallerKind::kAnonymous)
+        return Error{ErrorCode::kUnauthenticated, "say who you are: no identity came with the call", {}};
     if (!caller.is_user_of(services.config.organisation) && !caller.is_operator_of(services.config.organisation)) {
-        return Error{ErrorCode::kDenied, "only users of organisation '" + services.config.organisation + "' may see this", {}};
+        return Error{
+            ErrorCode::kDenied, "only users of organisation '" + services.config.organisation + "' may see this", {}};
     }
     return {};
 }
@@ -66,9 +70,10 @@ void submit(const Request& request, ZoneServices& services, Respond respond) {
     if (!wanted) return respond(http::problem(wanted.error()));
     const std::string dry_run = text_parameter(request, "dry_run", "false");
     if (dry_run == "true") {
-        return services.applications.dry_run(request.call.caller, *wanted, [respond](const Result<ApplicationPlan>& plan) {
-            respond(http::reply(plan, [](const ApplicationPlan& p) { return codec::encode(p); }));
-        });
+        return services.applications.dry_run(
+            request.call.caller, *wanted, [respond](const Result<ApplicationPlan>& plan) {
+                respond(http::reply(plan, [](const ApplicationPlan& p) { return codec::encode(p); }));
+            });
     }
     if (dry_run != "false") return respond(http::problem(invalid("must be true or false", "dry_run")));
     const Result<Application> application = services.applications.submit(request.call.caller, *wanted);
@@ -84,22 +89,26 @@ Reply read_log(const Request& request, ZoneServices& services) {
     int rank = -1;
     if (rank_text != "launcher") {
         const auto read = std::from_chars(rank_text.data(), rank_text.data() + rank_text.size(), rank);
-        if (read.ec != std::errc{} || read.ptr != rank_text.data() + rank_text.size() || rank < 0) return http::problem(invalid("must be a rank or 'launcher'", "rank"));
+        if (read.ec != std::errc{} || read.ptr != rank_text.data() + rank_text.size() || rank < 0)
+            return http::problem(invalid("must be a rank or 'launcher'", "rank"));
     }
     const std::string stream = text_parameter(request, "stream", "stdout");
     if (stream != "stdout" && stream != "stderr") return http::problem(invalid("must be stdout or stderr", "stream"));
     const Result<std::uint64_t> offset = number_parameter(request, "offset", 0);
     if (!offset) return http::problem(offset.error());
-    Result<ApplicationService::LogChunk> chunk =
-        services.applications.log(request.call.caller, *id, rank, stream == "stderr", *offset, limits::kMaxLogChunkBytes);
+    Result<ApplicationService::LogChunk> chunk = services.applications.log(
+        request.call.caller, *id, rank, stream == "stderr", *offset, limits::kMaxLogChunkBytes);
     if (!chunk) return http::problem(chunk.error());
     const std::uint64_t next = *offset + chunk->bytes.size();
-    return {200, "application/octet-stream", std::move(chunk->bytes),
+    return {200,
+            "application/octet-stream",
+            std::move(chunk->bytes),
             {{"Zbs-Next-Offset", std::to_string(next)}, {"Zbs-Complete", chunk->complete ? "true" : "false"}}};
 }
 
 void add_application_routes(http::Router& router, ZoneServices& services) {
-    router.add("POST", "/v1/applications", Body::kJson, [&services](const Request& request, Respond respond) { submit(request, services, std::move(respond)); });
+    router.add("POST", "/v1/applications", Body::kJson,
+               [&services](const Request& request, Respond respond) { submit(request, services, std::move(respond)); });
     router.add_sync("GET", "/v1/applications", Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         if (auto refused = unknown_parameter(request, {"limit"})) return *std::move(refused);
@@ -121,33 +130,42 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
             return answer(request, **application);
         };
     };
-    router.add_sync("GET", "/v1/applications/{id}", Body::kNone,
-                    with_application([](const Request&, const Application& a) { return http::ok(codec::encode_view(a)); }));
-    router.add_sync("GET", "/v1/applications/{id}/assignment", Body::kNone, with_application([&services](const Request& request, const Application& a) {
+    router.add_sync(
+        "GET", "/v1/applications/{id}", Body::kNone,
+        with_application([](const Request&, const Application& a) { return http::ok(codec::encode_view(a)); }));
+    router.add_sync("GET", "/v1/applications/{id}/assignment", Body::kNone,
+                    with_application([&services](const Request& request, const Application& a) {
                         if (auto refused = unknown_parameter(request, {"format"})) return *std::move(refused);
                         return assignment_reply(a, services, text_parameter(request, "format", "json"));
                     }));
-    router.add_sync("GET", "/v1/applications/{id}/explain", Body::kNone, with_application([](const Request&, const Application& a) {
-                        Json json = {{"id", to_string(a.request.id)}, {"state", to_string(a.status.state)}, {"reason", a.status.reason}};
-                        if (a.status.plan) json["plan"] = codec::encode(*a.status.plan);
-                        return http::ok(json);
-                    }));
+    router.add_sync(
+        "GET", "/v1/applications/{id}/explain", Body::kNone, with_application([](const Request&, const Application& a) {
+            Json json = {
+                {"id", to_string(a.request.id)}, {"state", to_string(a.status.state)}, {"reason", a.status.reason}};
+            if (a.status.plan) json["plan"] = codec::encode(*a.status.plan);
+            return http::ok(json);
+        }));
     router.add_sync("GET", "/v1/applications/{id}/logs", Body::kNone, [&services](const Request& request) {
         const Result<ApplicationId> id = id_of<ApplicationId>(request);
         if (!id) return http::problem(id.error());
-        return http::reply(services.applications.logs(request.call.caller, *id), [](const ApplicationService::LogIndex& index) {
-            Json files = Json::array();
-            for (const ApplicationService::LogFile& file : index.files) {
-                files.push_back({{"rank", file.rank < 0 ? "launcher" : std::to_string(file.rank)}, {"stream", file.error_stream ? "stderr" : "stdout"}, {"bytes", file.bytes}});
-            }
-            return Json{{"files", std::move(files)}, {"complete", index.complete}};
-        });
+        return http::reply(services.applications.logs(request.call.caller, *id),
+                           [](const ApplicationService::LogIndex& index) {
+                               Json files = Json::array();
+                               for (const ApplicationService::LogFile& file : index.files) {
+                                   files.push_back({{"rank", file.rank < 0 ? "launcher" : std::to_string(file.rank)},
+                                                    {"stream", file.error_stream ? "stderr" : "stdout"},
+                                                    {"bytes", file.bytes}});
+                               }
+                               return Json{{"files", std::move(files)}, {"complete", index.complete}};
+                           });
     });
-    router.add_sync("GET", "/v1/applications/{id}/logs/{rank}", Body::kNone, [&services](const Request& request) { return read_log(request, services); });
+    router.add_sync("GET", "/v1/applications/{id}/logs/{rank}", Body::kNone,
+                    [&services](const Request& request) { return read_log(request, services); });
     router.add_sync("DELETE", "/v1/applications/{id}", Body::kNone, [&services](const Request& request) {
         const Result<ApplicationId> id = id_of<ApplicationId>(request);
         if (!id) return http::problem(id.error());
-        return http::reply(services.applications.cancel(request.call.caller, *id), [](const Application& a) { return codec::encode_view(a); });
+        return http::reply(services.applications.cancel(request.call.caller, *id),
+                           [](const Application& a) { return codec::encode_view(a); });
     });
 }
 
@@ -155,7 +173,8 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("POST", "/v1/capacity", Body::kJson, [&services](const Request& request) {
         const Result<CapacityRequest> question = codec::decode_capacity_request(request.json);
         if (!question) return http::problem(question.error());
-        return http::reply(services.parts.capacity(request.call.caller, *question), [](const Capacity& c) { return codec::encode(c); });
+        return http::reply(services.parts.capacity(request.call.caller, *question),
+                           [](const Capacity& c) { return codec::encode(c); });
     });
     router.add_sync("POST", "/v1/parts", Body::kJson, [&services](const Request& request) {
         const Result<PartRequest> part = codec::decode_part_request(request.json);
@@ -171,33 +190,42 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
         };
     };
     router.add_sync("GET", "/v1/parts/{id}", Body::kNone,
-                    with_id([&services](const Request& request, const PartId& id) { return part_reply(services.parts.status(request.call.caller, id)); }));
-    router.add_sync("POST", "/v1/parts/{id}/commit", Body::kJson, with_id([&services](const Request& request, const PartId& id) {
+                    with_id([&services](const Request& request, const PartId& id) {
+                        return part_reply(services.parts.status(request.call.caller, id));
+                    }));
+    router.add_sync("POST", "/v1/parts/{id}/commit", Body::kJson,
+                    with_id([&services](const Request& request, const PartId& id) {
                         const Result<std::uint64_t> token = codec::decode_commit(request.json);
                         if (!token) return http::problem(token.error());
                         return part_reply(services.parts.commit(request.call.caller, id, *token));
                     }));
-    router.add_sync("POST", "/v1/parts/{id}/launch", Body::kJson, with_id([&services](const Request& request, const PartId& id) {
+    router.add_sync("POST", "/v1/parts/{id}/launch", Body::kJson,
+                    with_id([&services](const Request& request, const PartId& id) {
                         const Result<LaunchRequest> launch = codec::decode_launch_request(request.json);
                         if (!launch) return http::problem(launch.error());
                         return part_reply(services.parts.launch(request.call.caller, id, *launch));
                     }));
-    router.add_sync("GET", "/v1/parts/{id}/profile", Body::kNone, with_id([&services](const Request& request, const PartId& id) {
-                        return http::reply(services.parts.profile(request.call.caller, id), [](const ApplicationModel& m) { return codec::encode(m); });
+    router.add_sync("GET", "/v1/parts/{id}/profile", Body::kNone,
+                    with_id([&services](const Request& request, const PartId& id) {
+                        return http::reply(services.parts.profile(request.call.caller, id),
+                                           [](const ApplicationModel& m) { return codec::encode(m); });
                     }));
-    router.add_sync("DELETE", "/v1/parts/{id}", Body::kNone, with_id([&services](const Request& request, const PartId& id) {
-                        if (auto refused = unknown_parameter(request, {"reason"})) return *std::move(refused);
-                        const std::string reason = text_parameter(request, "reason", "");
-                        if (reason.size() > kMaxReasonBytes) return http::problem(invalid("is longer than " + std::to_string(kMaxReasonBytes) + " bytes", "reason"));
-                        return part_reply(services.parts.release(request.call.caller, id, reason));
-                    }));
+    router.add_sync(
+        "DELETE", "/v1/parts/{id}", Body::kNone, with_id([&services](const Request& request, const PartId& id) {
+            if (auto refused = unknown_parameter(request, {"reason"})) return *std::move(refused);
+            const std::string reason = text_parameter(request, "reason", "");
+            if (reason.size() > kMaxReasonBytes)
+                return http::problem(invalid("is longer than " + std::to_string(kMaxReasonBytes) + " bytes", "reason"));
+            return part_reply(services.parts.release(request.call.caller, id, reason));
+        }));
 }
 
 void add_zone_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("POST", "/v1/peerings", Body::kJson, [&services](const Request& request) {
         const Result<PeeringRequest> asked = codec::decode_peering_request(request.json);
         if (!asked) return http::problem(asked.error());
-        return http::reply(services.peers.answer(request.call.caller, *asked), [](const PeeringAnswer& a) { return codec::encode(a); });
+        return http::reply(services.peers.answer(request.call.caller, *asked),
+                           [](const PeeringAnswer& a) { return codec::encode(a); });
     });
     router.add_sync("GET", "/v1/peerings", Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
@@ -209,15 +237,23 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
         for (const PartService::NodeView& node : services.parts.nodes()) {
-            rows.push_back({{"name", node.machine.name}, {"processors", node.machine.processors}, {"used", node.used}, {"speed", node.machine.speed}});
+            rows.push_back({{"name", node.machine.name},
+                            {"processors", node.machine.processors},
+                            {"used", node.used},
+                            {"speed", node.machine.speed}});
         }
-        return http::ok({{"zone", services.config.zone.name}, {"organisation", services.config.organisation}, {"nodes", std::move(rows)}});
+        return http::ok({{"zone", services.config.zone.name},
+                         {"organisation", services.config.organisation},
+                         {"nodes", std::move(rows)}});
     });
     router.add_sync("GET", "/v1/queue", Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
         for (const PartRecord& part : services.parts.parts()) {
-            rows.push_back({{"part", to_string(part.request.id)}, {"home", part.request.home}, {"ranks", part.request.ranks.size()}, {"state", to_string(part.status.state)}});
+            rows.push_back({{"part", to_string(part.request.id)},
+                            {"home", part.request.home},
+                            {"ranks", part.request.ranks.size()},
+                            {"state", to_string(part.status.state)}});
         }
         return http::ok({{"parts", std::move(rows)}});
     });
@@ -235,12 +271,15 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         if (!id) return http::problem(id.error());
         const auto profile = services.store.load_profile(request.call.caller, *id);
         if (!profile) return http::problem(profile.error());
-        if (!*profile) return http::problem({ErrorCode::kNotFound, "no profile " + to_string(*id) + " of yours is here", {}});
+        if (!*profile)
+            return http::problem({ErrorCode::kNotFound, "no profile " + to_string(*id) + " of yours is here", {}});
         return http::ok(codec::encode((*profile)->model));
     });
     router.add_sync("GET", "/livez", Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
     router.add_sync("GET", "/readyz", Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
-    router.add_sync("GET", "/openapi.json", Body::kNone, [&services](const Request&) { return Reply{200, "application/json", services.contract, {}}; });
+    router.add_sync("GET", "/openapi.json", Body::kNone, [&services](const Request&) {
+        return Reply{200, "application/json", services.contract, {}};
+    });
 }
 
 }  // namespace

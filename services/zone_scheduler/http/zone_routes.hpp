@@ -13,7 +13,7 @@ struct ZoneServices {
     PartService& parts;
     PeerService& peers;
     ZoneStore& store;
-    std::string contract;   ///< text of schemas/openapi/zone.json
+    std::string contract;  ///< text of schemas/openapi/zone.json
 };
 
 /// Routes of schemas/openapi/zone.json. `services` must outlive the router.

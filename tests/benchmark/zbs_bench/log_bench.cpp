@@ -56,7 +56,8 @@ void parse_profile_log(benchmark::State& state) {
         std::ifstream in(file.path(), std::ios::binary);
         zbs::formats::ProfileLogReader reader("log");
         while (in.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || in.gcount() > 0) {
-            if (!reader.feed(std::string_view(buffer).substr(0, static_cast<std::size_t>(in.gcount())))) state.SkipWithError("refused");
+            if (!reader.feed(std::string_view(buffer).substr(0, static_cast<std::size_t>(in.gcount()))))
+                state.SkipWithError("refused");
         }
         auto model = reader.finish();
         if (!model) state.SkipWithError("refused");

@@ -11,7 +11,8 @@
 
 namespace {
 
-/// Nanoseconds of the call `kind` (the word that the program prints before the figure); negative where the program failed.
+/// Nanoseconds of the call `kind` (the word that the program prints before the figure); negative where the program
+/// failed.
 double call_cost(const std::string& kind, bool profiled) {
     const std::string folder = "/tmp/zbs_bench_profiler." + std::to_string(getpid());
     std::string command = ZBS_MPIEXEC " -n 1 ";

@@ -34,8 +34,9 @@ TEST(Id128, TextOrderIsTimeOrder) {
 }
 
 TEST(Id128, RefusesWhatIsNoId) {
-    for (const char* text : {"", "01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FAVX", "81ARZ3NDEKTSV4RRFFQ69G5FAV",
-                             "01ARZ3NDEKTSV4RRFFQ69G5FAU", "../../etc/passwd0123456789"}) {
+    for (const char* text :
+         {"", "01ARZ3NDEKTSV4RRFFQ69G5FA", "01ARZ3NDEKTSV4RRFFQ69G5FAVX", "81ARZ3NDEKTSV4RRFFQ69G5FAV",
+          "01ARZ3NDEKTSV4RRFFQ69G5FAU", "../../etc/passwd0123456789"}) {
         EXPECT_FALSE(parse_id128(text).has_value()) << text;
     }
 }

@@ -101,7 +101,8 @@ TEST(Router, AHandlerThatThrowsIsAnsweredForOnceAndWithoutDetails) {
         EXPECT_EQ(json_of(replies[0])["detail"], "internal error");
         EXPECT_EQ(replies[0].body.find("secret"), std::string::npos);
     }
-    EXPECT_THAT(reports, testing::ElementsAre("GET /throws: secret", "GET /odd: unknown exception", "GET /keeps: later", "GET /answered: too late"));
+    EXPECT_THAT(reports, testing::ElementsAre("GET /throws: secret", "GET /odd: unknown exception", "GET /keeps: later",
+                                              "GET /answered: too late"));
 }
 
 TEST(Router, ListsItsRoutesSorted) {

@@ -6,8 +6,9 @@ namespace zbs {
 namespace {
 
 ResourceGraph two_zones() {
-    return *ResourceGraph::make({{"a", {{"m0", 2, 1.0}, {"m1", 1, 2.0}}, {1e-6, 1e9}, {1e-4, 1e8}}, {"b", {{"n0", 3, 0.5}}}},
-                                {{1, 0, {0.05, 1e7}}});
+    return *ResourceGraph::make(
+        {{"a", {{"m0", 2, 1.0}, {"m1", 1, 2.0}}, {1e-6, 1e9}, {1e-4, 1e8}}, {"b", {{"n0", 3, 0.5}}}},
+        {{1, 0, {0.05, 1e7}}});
 }
 
 TEST(ResourceGraph, ProcessorsAreNumberedZoneByZone) {

@@ -38,7 +38,8 @@ TEST(FolderLock, AProgramStartedMeanwhileDoesNotInheritIt) {
     }
     lock->reset();
     bool free = false;
-    for (int i = 0; i < 200 && !(free = FolderLock::take(folder.path()).has_value()); ++i) usleep(10'000);  // the child may not have become sh yet
+    for (int i = 0; i < 200 && !(free = FolderLock::take(folder.path()).has_value()); ++i)
+        usleep(10'000);  // the child may not have become sh yet
     EXPECT_TRUE(free);
     close(gate[0]);
     close(gate[1]);

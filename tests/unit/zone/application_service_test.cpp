@@ -16,7 +16,8 @@ struct ApplicationServiceTest : testing::Test {
         return request.id;
     }
     void run_for(Duration runtime, int exit_code = 0) {
-        for (const char* zone : {"a", "b", "c"}) world.node(zone).executor->script("", {.runtime = runtime, .exit_code = exit_code});
+        for (const char* zone : {"a", "b", "c"})
+            world.node(zone).executor->script("", {.runtime = runtime, .exit_code = exit_code});
     }
     void expect_nothing_left() {
         EXPECT_EQ(world.held(), 0);
@@ -117,7 +118,8 @@ TEST_F(ApplicationServiceTest, LostProxyStopsAllWithinFiveSeconds) {
     const ApplicationId id = submit(12);
     world.run(3s);
     ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
-    for (const auto& [operation, step] : world.node("b").executor->steps()) world.node("b").executor->end(operation, 137, "killed");
+    for (const auto& [operation, step] : world.node("b").executor->steps())
+        world.node("b").executor->end(operation, 137, "killed");
     world.run(5s);
     EXPECT_EQ(world.running_steps(), 0);
     world.run(10s);
@@ -215,7 +217,8 @@ TEST_F(ApplicationServiceTest, StrangerThatIsRejectedTakesNoName) {
     ASSERT_TRUE(rejected);
     EXPECT_EQ(rejected->state, PeeringState::kRejected);
     for (const Peer& peer : peers.peers()) EXPECT_NE(peer.zone, "z");
-    EXPECT_EQ(peers.answer({CallerKind::kZone, "org-a", "b"}, {"b", "org-a", "http://127.0.0.1:1"}).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(peers.answer({CallerKind::kZone, "org-a", "b"}, {"b", "org-a", "http://127.0.0.1:1"}).error().code,
+              ErrorCode::kConflict);
 }
 
 TEST_F(ApplicationServiceTest, NoOutcomeOfLostMessagesHoldsForEver) {
@@ -284,7 +287,8 @@ TEST_F(ApplicationServiceTest, ProfilesInAllZonesOrInNone) {
 TEST_F(ApplicationServiceTest, DryRunChangesNothing) {
     std::optional<ApplicationPlan> plan;
     const int writes = world.node("a").store.writes + world.node("b").store.writes;
-    world.node("a").applications->dry_run(world.user(), world.request(10), [&](const Result<ApplicationPlan>& made) { plan = *made; });
+    world.node("a").applications->dry_run(world.user(), world.request(10),
+                                          [&](const Result<ApplicationPlan>& made) { plan = *made; });
     world.run(2s);
     ASSERT_TRUE(plan);
     EXPECT_EQ(plan->zone_of_rank.size(), 10U);

@@ -7,9 +7,11 @@ namespace {
 
 // As MPICH 4.0.2 prints it.
 constexpr const char* kOutput =
-    "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:33099 --rmk user --launcher manual --demux poll --iface lo --pgid 0 --retries 10 "
+    "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:33099 --rmk user --launcher manual --demux poll "
+    "--iface lo --pgid 0 --retries 10 "
     "--usize -2 --pmi-port 0 --gpus-per-proc -2 --proxy-id 0 \n"
-    "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:33099 --rmk user --launcher manual --demux poll --iface lo --pgid 0 --retries 10 "
+    "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:33099 --rmk user --launcher manual --demux poll "
+    "--iface lo --pgid 0 --retries 10 "
     "--usize -2 --pmi-port 0 --gpus-per-proc -2 --proxy-id 1 \n"
     "HYDRA_LAUNCH_END\n";
 
@@ -39,7 +41,8 @@ TEST(ReadLaunchLines, RefusesWhatIsNoKnownOption) {
 TEST(ProxyArgv, IsRebuiltFromKnownOptionsOnly) {
     const auto argv = proxy_argv("/opt/proxy", {{"control-port", "10.0.0.1:5"}, {"pgid", "0"}}, 3);
     ASSERT_TRUE(argv);
-    EXPECT_EQ(*argv, (std::vector<std::string>{"/opt/proxy", "--control-port", "10.0.0.1:5", "--pgid", "0", "--proxy-id", "3"}));
+    EXPECT_EQ(*argv, (std::vector<std::string>{"/opt/proxy", "--control-port", "10.0.0.1:5", "--pgid", "0",
+                                               "--proxy-id", "3"}));
     EXPECT_FALSE(proxy_argv("/opt/proxy", {{"launcher-exec", "/bin/sh"}}, 0));
     EXPECT_FALSE(proxy_argv("/opt/proxy", {{"control-port", "h:1; rm -rf"}}, 0));
     EXPECT_FALSE(proxy_argv("/opt/proxy", {{"launcher", "ssh"}}, 0));
@@ -48,13 +51,21 @@ TEST(ProxyArgv, IsRebuiltFromKnownOptionsOnly) {
 
 TEST(PlanProxies, OnePerRunOfConsecutiveRanksOnOneMachine) {
     const auto proxies = plan_proxies({{"a", "m0"}, {"a", "m0"}, {"b", "m0"}, {"a", "m0"}, {"a", "m1"}});
-    EXPECT_EQ(proxies, (std::vector<ProxyPlan>{{0, "a", "m0", 0, 2}, {1, "b", "m0", 2, 3}, {2, "a", "m0", 3, 4}, {3, "a", "m1", 4, 5}}));
+    EXPECT_EQ(proxies, (std::vector<ProxyPlan>{
+                           {0, "a", "m0", 0, 2}, {1, "b", "m0", 2, 3}, {2, "a", "m0", 3, 4}, {3, "a", "m1", 4, 5}}));
     EXPECT_EQ(host_file(proxies), "a.m0:2\nb.m0:1\na.m0:1\na.m1:1\n");
 }
 
 TEST(ProgramEnvironment, DropsWhatSteersTheLauncherOrBelongsToAJobAround) {
-    const Options kept = program_environment({{"HOME", "/h"}, {"HYDRA_DEBUG", "1"}, {"LD_PRELOAD", "/x/libzbs-profile.so"}, {"MPIEXEC_TIMEOUT", "1"},
-                                              {"OMP_NUM_THREADS", "2"}, {"PMI_RANK", "0"}, {"ZBS_APPLICATION", "x"}, {"ZBS_STEP_run_1", "1"}, {"ZBS_TEST_VAR", "kept"}});
+    const Options kept = program_environment({{"HOME", "/h"},
+                                              {"HYDRA_DEBUG", "1"},
+                                              {"LD_PRELOAD", "/x/libzbs-profile.so"},
+                                              {"MPIEXEC_TIMEOUT", "1"},
+                                              {"OMP_NUM_THREADS", "2"},
+                                              {"PMI_RANK", "0"},
+                                              {"ZBS_APPLICATION", "x"},
+                                              {"ZBS_STEP_run_1", "1"},
+                                              {"ZBS_TEST_VAR", "kept"}});
     EXPECT_EQ(kept, (Options{{"HOME", "/h"}, {"OMP_NUM_THREADS", "2"}, {"ZBS_TEST_VAR", "kept"}}));
     EXPECT_EQ(program_environment({{"LD_PRELOAD", "/x/other.so"}}).size(), 1U);
 }

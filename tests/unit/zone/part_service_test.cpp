@@ -21,7 +21,8 @@ class PartServiceTest : public testing::Test {
     }
     void start() {
         executor_life = std::make_unique<VirtualClockGate>(clock);
-        parts = std::make_unique<PartService>(config, *executor_life, store, executor, log, [](std::string_view) -> Result<ApplicationModel> { return Error{}; });
+        parts = std::make_unique<PartService>(config, *executor_life, store, executor, log,
+                                              [](std::string_view) -> Result<ApplicationModel> { return Error{}; });
         ASSERT_TRUE(parts->resume());
     }
     /// Like kill -9 and a new start on the same store and the same live steps.
@@ -32,14 +33,20 @@ class PartServiceTest : public testing::Test {
         start();
     }
     PartRequest request(int ranks) {
-        PartRequest r{.id = PartId{ids.fresh()}, .application = ApplicationId{ids.fresh()}, .user = {CallerKind::kUser, "org-a", "ana"}, .home = "a"};
+        PartRequest r{.id = PartId{ids.fresh()},
+                      .application = ApplicationId{ids.fresh()},
+                      .user = {CallerKind::kUser, "org-a", "ana"},
+                      .home = "a"};
         for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
         r.graph = *TaskGraph::make(std::vector<double>(static_cast<std::size_t>(ranks), 1.0), {});
         r.walltime = std::chrono::minutes{5};
         return r;
     }
     LaunchRequest launch(const PartStatus& held) {
-        return {.token = held.token, .operation = "run-1", .options = {{"control-port", "127.0.0.1:9"}}, .proxies = {{0, held.assignment[0].machine}}};
+        return {.token = held.token,
+                .operation = "run-1",
+                .options = {{"control-port", "127.0.0.1:9"}},
+                .proxies = {{0, held.assignment[0].machine}}};
     }
 
     /// Clock whose timers stop with the life of the service.
@@ -71,7 +78,8 @@ class PartServiceTest : public testing::Test {
 };
 
 TEST_F(PartServiceTest, CapacityIsOneAggregate) {
-    const auto c = parts->capacity(home, {.user = {CallerKind::kUser, "org-a", "ana"}, .processors = 4, .zones = {"a", "b"}});
+    const auto c =
+        parts->capacity(home, {.user = {CallerKind::kUser, "org-a", "ana"}, .processors = 4, .zones = {"a", "b"}});
     ASSERT_TRUE(c) << c.error();
     EXPECT_EQ(c->processors, 4);
     EXPECT_EQ(c->speed_sum, 6);
@@ -154,7 +162,7 @@ TEST_F(PartServiceTest, RunningPartIsFoundAgainAfterACrash) {
     restart();
     ASSERT_TRUE(parts->launch(home, held->id, launch(*held)));  // asked again: nothing starts twice
     EXPECT_EQ(executor.steps().size(), 1U);
-    clock.advance(std::chrono::minutes{2});                      // home is silent: that kills nothing
+    clock.advance(std::chrono::minutes{2});  // home is silent: that kills nothing
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kRunning);
     executor.end("run-1-p0", 0);
     clock.advance(std::chrono::seconds{1});
@@ -165,7 +173,7 @@ TEST_F(PartServiceTest, RunningPartIsFoundAgainAfterACrash) {
 TEST_F(PartServiceTest, CrashBetweenIntentAndStartLeavesNothingStuck) {
     const auto held = parts->hold(home, request(2));
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
-    PartRecord record = store.load_parts()->at(0);   // the intent was stored, the step never started
+    PartRecord record = store.load_parts()->at(0);  // the intent was stored, the step never started
     record.status.state = PartState::kRunning;
     record.operation = "run-1";
     record.proxies = {0};

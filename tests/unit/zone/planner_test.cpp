@@ -8,7 +8,12 @@ namespace zbs {
 namespace {
 
 Offer offer(const std::string& zone, int free, int total = -1) {
-    Capacity c{.zone = zone, .processors = free, .total_processors = total < 0 ? free : total, .speed_sum = 1.0 * free, .speed_mean = 1, .largest_machine = free};
+    Capacity c{.zone = zone,
+               .processors = free,
+               .total_processors = total < 0 ? free : total,
+               .speed_sum = 1.0 * free,
+               .speed_mean = 1,
+               .largest_machine = free};
     return {zone, c, {}, false};
 }
 
@@ -20,7 +25,8 @@ ApplicationRequest request(int ranks, const std::string& mapper = "hier") {
 ApplicationModel two_teams() {
     std::vector<TaskEdge> edges;
     for (TaskIndex u = 0; u < 6; ++u) {
-        for (TaskIndex v = u + 1; v < 6; ++v) edges.push_back({u, v, u % 2 == v % 2 ? 1e7 : 1e3, u % 2 == v % 2 ? 1000.0 : 10.0});
+        for (TaskIndex v = u + 1; v < 6; ++v)
+            edges.push_back({u, v, u % 2 == v % 2 ? 1e7 : 1e3, u % 2 == v % 2 ? 1000.0 : 10.0});
     }
     return {"/bin/app", true, *TaskGraph::make(std::vector<double>(6, 0.01), std::move(edges))};
 }
@@ -37,8 +43,10 @@ TEST(MakePlan, KeepsTeamsTogetherAndTellsTheBaselines) {
     const Offer offers[] = {offer("a", 3), offer("b", 3)};
     const auto plan = make_plan(request(6), two_teams(), "request", offers);
     ASSERT_TRUE(plan) << plan.error();
-    for (const TaskIndex rank : {2, 4}) EXPECT_EQ(plan->zone_of_rank[static_cast<std::size_t>(rank)], plan->zone_of_rank[0]);
-    for (const TaskIndex rank : {3, 5}) EXPECT_EQ(plan->zone_of_rank[static_cast<std::size_t>(rank)], plan->zone_of_rank[1]);
+    for (const TaskIndex rank : {2, 4})
+        EXPECT_EQ(plan->zone_of_rank[static_cast<std::size_t>(rank)], plan->zone_of_rank[0]);
+    for (const TaskIndex rank : {3, 5})
+        EXPECT_EQ(plan->zone_of_rank[static_cast<std::size_t>(rank)], plan->zone_of_rank[1]);
     EXPECT_EQ(plan->crossing_bytes, 9e3);                      // nine pairs between the teams
     EXPECT_EQ(plan->crossing_bytes_round_robin, 9e3);          // dealt one by one: by chance the teams
     EXPECT_EQ(plan->crossing_bytes_block, 4 * 1e7 + 5 * 1e3);  // {0,1,2} and {3,4,5}: four team pairs cross
@@ -90,8 +98,8 @@ TEST(MakePart, HoldsInnerEdgesAndSumsTheRestByZone) {
     EXPECT_EQ(made.graph.edges()[0].bytes, 1e7);
     ASSERT_EQ(made.outside.size(), 2U);
     EXPECT_EQ(made.outside[0].zone, "b");
-    EXPECT_EQ(made.outside[0].bytes, 4e3);          // 0-1, 0-3, 2-1, 2-3
-    EXPECT_EQ(made.outside[1].bytes, 2e7 + 2e3);    // 0-4, 2-4 in the team; 0-5, 2-5 not
+    EXPECT_EQ(made.outside[0].bytes, 4e3);        // 0-1, 0-3, 2-1, 2-3
+    EXPECT_EQ(made.outside[1].bytes, 2e7 + 2e3);  // 0-4, 2-4 in the team; 0-5, 2-5 not
 }
 
 }  // namespace

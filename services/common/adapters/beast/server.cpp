@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <atomic>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -37,12 +37,15 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     const bb::string_view method = request.method_string();
     call.method = std::string(method.data(), method.size());
     const bb::string_view target = request.target();
-    if (target.empty() || target[0] != '/' || has_control_bytes(target)) return invalid("the request target must be a path");
+    if (target.empty() || target[0] != '/' || has_control_bytes(target))
+        return invalid("the request target must be a path");
     if (request.version() != 11 && request.version() != 10) return invalid("only HTTP/1.1 is spoken here");
-    if (request.version() == 11 && request.count(bh::field::host) != 1) return invalid("exactly one Host header is needed");
+    if (request.version() == 11 && request.count(bh::field::host) != 1)
+        return invalid("exactly one Host header is needed");
     if (request.count(bh::field::content_length) > 1) return invalid("Content-Length is given twice");
     const bb::string_view length = request[bh::field::content_length];  // "4, 4" would pass Beast
-    if (length.find_first_not_of("0123456789") != bb::string_view::npos) return invalid("Content-Length must be one number");
+    if (length.find_first_not_of("0123456789") != bb::string_view::npos)
+        return invalid("Content-Length must be one number");
     if (request.count(bh::field::content_length) == 1 && request.count(bh::field::transfer_encoding) > 0) {
         return invalid("Content-Length and Transfer-Encoding exclude each other");
     }
@@ -61,7 +64,8 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     if (identities == 1) {
         const bb::string_view value = request[kIdentityHeader];
         const std::optional<Caller> caller = parse_identity({value.data(), value.size()});
-        if (!caller) return Error{ErrorCode::kUnauthenticated, "Zbs-Identity must be spiffe://ORGANISATION/user/NAME", {}};
+        if (!caller)
+            return Error{ErrorCode::kUnauthenticated, "Zbs-Identity must be spiffe://ORGANISATION/user/NAME", {}};
         call.caller = *caller;
     }
     return call;
@@ -85,7 +89,12 @@ struct Server::Impl : std::enable_shared_from_this<Server::Impl> {
     unsigned short bound_port = 0;
 
     Impl(asio::io_context& context, ServerOptions o, Handler h)
-        : io(context), options(std::move(o)), handler(std::move(h)), strand(asio::make_strand(context)), acceptor(strand), back_off(strand) {}
+        : io(context),
+          options(std::move(o)),
+          handler(std::move(h)),
+          strand(asio::make_strand(context)),
+          acceptor(strand),
+          back_off(strand) {}
 
     void accept();
     void on_accept(const bb::error_code& fault, tcp::socket socket);
@@ -117,26 +126,36 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
         parser_->body_limit(server_->options.max_body_bytes);
         idle_ = buffer_.size() == 0;
         stream_.expires_after(server_->options.header_deadline);
-        bh::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](bb::error_code fault, std::size_t size) { self->on_head(fault, size); });
+        bh::async_read_header(
+            stream_, buffer_, *parser_,
+            [self = shared_from_this()](bb::error_code fault, std::size_t size) { self->on_head(fault, size); });
     }
 
     void on_head(bb::error_code fault, std::size_t size) {
         idle_ = false;
-        if (fault == bh::error::end_of_stream || fault == bb::error::timeout || fault == asio::error::operation_aborted ||
-            fault == asio::error::connection_reset || fault == asio::error::eof || fault == bh::error::partial_message) {
+        if (fault == bh::error::end_of_stream || fault == bb::error::timeout ||
+            fault == asio::error::operation_aborted || fault == asio::error::connection_reset ||
+            fault == asio::error::eof || fault == bh::error::partial_message) {
             return close();
         }
         // Beast's own limit stops a head that does not end, but lets one that came whole be somewhat larger.
         if (fault == bh::error::header_limit || (!fault && size > server_->options.max_header_bytes)) {
-            return write(http::problem({ErrorCode::kTooLarge, "the request head is over " + std::to_string(server_->options.max_header_bytes) + " bytes", {}}, 431), false);
+            return write(http::problem({ErrorCode::kTooLarge,
+                                        "the request head is over " +
+                                            std::to_string(server_->options.max_header_bytes) + " bytes",
+                                        {}},
+                                       431),
+                         false);
         }
         if (fault == bh::error::body_limit) return refuse_body();
         if (fault) return write(http::problem(invalid("not an HTTP request: " + fault.message())), false);
 
-        if (parser_->get().count(bh::field::content_length) > 0 && parser_->get().count(bh::field::transfer_encoding) > 0) {
+        if (parser_->get().count(bh::field::content_length) > 0 &&
+            parser_->get().count(bh::field::transfer_encoding) > 0) {
             return write(http::problem(invalid("Content-Length and Transfer-Encoding exclude each other")), false);
         }
-        if (const auto length = parser_->content_length(); length && *length > server_->options.max_body_bytes) return refuse_body();
+        if (const auto length = parser_->content_length(); length && *length > server_->options.max_body_bytes)
+            return refuse_body();
         if (bb::iequals(parser_->get()[bh::field::expect], "100-continue") && !parser_->is_done()) {
             continue_ = {bh::status::continue_, 11};
             stream_.expires_after(server_->options.write_deadline);
@@ -150,13 +169,15 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
 
     void read_body() {
         stream_.expires_after(server_->options.body_deadline);
-        bh::async_read(stream_, buffer_, *parser_, [self = shared_from_this()](bb::error_code fault, std::size_t) { self->on_request(fault); });
+        bh::async_read(stream_, buffer_, *parser_,
+                       [self = shared_from_this()](bb::error_code fault, std::size_t) { self->on_request(fault); });
     }
 
     void on_request(bb::error_code fault) {
         if (fault == bh::error::body_limit) return refuse_body();
         if (fault == bb::error::timeout || fault == asio::error::operation_aborted || fault == asio::error::eof ||
-            fault == asio::error::connection_reset || fault == bh::error::end_of_stream || fault == bh::error::partial_message) {
+            fault == asio::error::connection_reset || fault == bh::error::end_of_stream ||
+            fault == bh::error::partial_message) {
             return close();
         }
         if (fault) return write(http::problem(invalid("the request body is malformed: " + fault.message())), false);
@@ -174,7 +195,10 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
         deadline_.expires_after(server_->options.handler_deadline);
         deadline_.async_wait([self = shared_from_this(), answered](bb::error_code e) {
             if (e || answered->exchange(true)) return;
-            self->write(http::problem({ErrorCode::kTimeout, "the service did not answer in time; ask again with the same id", {}}), false);
+            self->write(
+                http::problem(
+                    {ErrorCode::kTimeout, "the service did not answer in time; ask again with the same id", {}}),
+                false);
         });
         server_->handler(*std::move(call), [self = shared_from_this(), answered, keep_alive](http::Reply reply) {
             if (answered->exchange(true)) return;
@@ -186,7 +210,10 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
     }
 
     void refuse_body() {
-        write(http::problem({ErrorCode::kTooLarge, "the request body is over " + std::to_string(server_->options.max_body_bytes) + " bytes", {}}), false);
+        write(http::problem({ErrorCode::kTooLarge,
+                             "the request body is over " + std::to_string(server_->options.max_body_bytes) + " bytes",
+                             {}}),
+              false);
     }
 
     void write(http::Reply reply, bool keep_alive) {
@@ -222,11 +249,13 @@ class Server::Impl::Session : public std::enable_shared_from_this<Server::Impl::
     }
     void discard() {
         buffer_.clear();
-        stream_.async_read_some(buffer_.prepare(64 * 1024), [self = shared_from_this()](bb::error_code fault, std::size_t got) {
-            self->discarded_ += got;
-            if (fault || self->discarded_ > 2 * self->server_->options.max_body_bytes) return self->close();
-            self->discard();
-        });
+        stream_.async_read_some(buffer_.prepare(64 * 1024),
+                                [self = shared_from_this()](bb::error_code fault, std::size_t got) {
+                                    self->discarded_ += got;
+                                    if (fault || self->discarded_ > 2 * self->server_->options.max_body_bytes)
+                                        return self->close();
+                                    self->discard();
+                                });
     }
 
     void close() {
@@ -252,7 +281,9 @@ void Server::Impl::accept() {
     if (draining || accepting || open >= options.max_connections) return;
     accepting = true;
     acceptor.async_accept(asio::make_strand(io), [self = shared_from_this()](bb::error_code fault, tcp::socket socket) {
-        asio::dispatch(self->strand, [self, fault, socket = std::move(socket)]() mutable { self->on_accept(fault, std::move(socket)); });
+        asio::dispatch(self->strand, [self, fault, socket = std::move(socket)]() mutable {
+            self->on_accept(fault, std::move(socket));
+        });
     });
 }
 
@@ -297,8 +328,10 @@ Result<void> Server::start() {
     }
     const tcp::endpoint endpoint(address, impl_->options.port);
     const auto failed = [&](const char* what) {
-        return Error{ErrorCode::kUnavailable, "cannot " + std::string(what) + " " + impl_->options.address + ":" +
-                                                  std::to_string(impl_->options.port) + ": " + fault.message(), {}};
+        return Error{ErrorCode::kUnavailable,
+                     "cannot " + std::string(what) + " " + impl_->options.address + ":" +
+                         std::to_string(impl_->options.port) + ": " + fault.message(),
+                     {}};
     };
     if (impl_->acceptor.open(endpoint.protocol(), fault)) return failed("open a socket for");
     impl_->acceptor.set_option(asio::socket_base::reuse_address(true), fault);

@@ -11,8 +11,8 @@ namespace zbs::beast {
 
 struct ServerOptions {
     std::string address = "127.0.0.1";
-    unsigned short port = 0;                      ///< 0 = any free port
-    int max_connections = 1024;                   ///< further ones wait in the accept queue
+    unsigned short port = 0;     ///< 0 = any free port
+    int max_connections = 1024;  ///< further ones wait in the accept queue
     std::size_t max_header_bytes = 16 * 1024;
     std::size_t max_body_bytes = 16 * 1024 * 1024;
     std::chrono::milliseconds header_deadline{10'000};  ///< to send the whole head, also the idle time between requests
@@ -22,8 +22,8 @@ struct ServerOptions {
     std::chrono::milliseconds linger_deadline{2'000};  ///< for the rest of a refused request, read and thrown away
 };
 
-/// HTTP/1.1 server on Boost.Beast with a limit or deadline on everything. This is the edge: framing, sizes, times and the
-/// caller's identity are settled here; what reaches the handler is a `Call`.
+/// HTTP/1.1 server on Boost.Beast with a limit or deadline on everything. This is the edge: framing, sizes, times and
+/// the caller's identity are settled here; what reaches the handler is a `Call`.
 ///
 /// Plain HTTP is for loopback addresses only: `start` refuses any other address. There the caller names itself in the
 /// header `Zbs-Identity`, because no certificate can; the header is read here and nowhere else.

@@ -15,7 +15,8 @@ void run_until_signalled(boost::asio::io_context& io, int threads, const std::fu
     std::signal(SIGPIPE, SIG_IGN);
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    // Signals and the time limit live on a loop of their own: on `io` they would be work that keeps it from running dry.
+    // Signals and the time limit live on a loop of their own: on `io` they would be work that keeps it from running
+    // dry.
     boost::asio::io_context control;
     auto until_signalled = boost::asio::make_work_guard(io);
     boost::asio::signal_set signals(control, SIGTERM, SIGINT);

@@ -76,7 +76,8 @@ constexpr int kStaleRetries = 4;
 
 /// True for faults that a connection kept from earlier shows when the other side has closed it meanwhile.
 bool is_stale_connection(const std::string& fault) {
-    for (const char* sign : {"Failed to write request", "Failed to read HTTP status line", "Broken pipe", "Connection reset", "End of file"}) {
+    for (const char* sign : {"Failed to write request", "Failed to read HTTP status line", "Broken pipe",
+                             "Connection reset", "End of file"}) {
         if (fault.find(sign) != std::string::npos) return true;
     }
     return false;
@@ -122,9 +123,11 @@ struct HttpCaller::Impl {
         if (const auto at = clients.find(url); at != clients.end()) return at->second;
         try {
             const web::uri uri(url);
-            if (uri.scheme() != "http" && uri.scheme() != "https") return invalid("address '" + url + "' must start with http:// or https://");
+            if (uri.scheme() != "http" && uri.scheme() != "https")
+                return invalid("address '" + url + "' must start with http:// or https://");
             if (uri.scheme() == "http" && !is_loopback(uri.host())) {
-                return invalid("refusing plain HTTP to " + uri.host() + ": without TLS only loopback addresses are called");
+                return invalid("refusing plain HTTP to " + uri.host() +
+                               ": without TLS only loopback addresses are called");
             }
             wh::client::http_client_config config;
             config.set_timeout(std::chrono::seconds(30));
@@ -138,14 +141,16 @@ struct HttpCaller::Impl {
     }
 };
 
-HttpCaller::HttpCaller(Caller self, std::size_t max_reply_bytes) : impl_(std::make_shared<Impl>(std::move(self), max_reply_bytes)) {}
+HttpCaller::HttpCaller(Caller self, std::size_t max_reply_bytes)
+    : impl_(std::make_shared<Impl>(std::move(self), max_reply_bytes)) {}
 HttpCaller::~HttpCaller() = default;
 
 namespace {
 
 /// Sends once; sends again where a kept connection turned out to be closed. That is safe: every call that changes
 /// something carries an id, and the total deadline holds over all tries.
-void send(const std::shared_ptr<wh::client::http_client>& client, const std::shared_ptr<Pending>& pending, const HttpCall& call, const Caller& self, std::size_t limit) {
+void send(const std::shared_ptr<wh::client::http_client>& client, const std::shared_ptr<Pending>& pending,
+          const HttpCall& call, const Caller& self, std::size_t limit) {
     const std::string where = call.method + " " + call.url + call.path.substr(0, call.path.find('?'));
     try {
         wh::http_request request(call.method);
@@ -165,11 +170,16 @@ void send(const std::shared_ptr<wh::client::http_client>& client, const std::sha
             })
             .then([client, pending, call, self, answer, body, where, limit](const pplx::task<bool>& done) {
                 try {
-                    if (!done.get()) return pending->answer(Error{ErrorCode::kTooLarge, where + " answered with more than " + std::to_string(limit) + " bytes", {}});
+                    if (!done.get())
+                        return pending->answer(
+                            Error{ErrorCode::kTooLarge,
+                                  where + " answered with more than " + std::to_string(limit) + " bytes",
+                                  {}});
                     answer->body = std::move(*body);
                     pending->answer(std::move(*answer));
                 } catch (const std::exception& fault) {
-                    if (!pending->answered && is_stale_connection(fault.what()) && ++pending->tries <= kStaleRetries) return send(client, pending, call, self, limit);
+                    if (!pending->answered && is_stale_connection(fault.what()) && ++pending->tries <= kStaleRetries)
+                        return send(client, pending, call, self, limit);
                     pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
                 }
             });
@@ -189,7 +199,8 @@ void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> res
     if (!client) return pending->answer(client.error());
     const std::string where = call.method + " " + call.url + call.path.substr(0, call.path.find('?'));
     impl_->watchdog.watch(SteadyClock::now() + call.deadline, [pending, where, deadline = call.deadline] {
-        pending->answer(Error{ErrorCode::kTimeout, where + " did not answer within " + std::to_string(deadline.count()) + " ms", {}});
+        pending->answer(Error{
+            ErrorCode::kTimeout, where + " did not answer within " + std::to_string(deadline.count()) + " ms", {}});
         pending->cancel.cancel();
     });
     send(*client, pending, call, impl_->self, impl_->max_reply_bytes);

@@ -10,10 +10,10 @@
 namespace zbs::cpprest {
 
 struct HttpCall {
-    std::string url;                         ///< base address, e.g. http://127.0.0.1:8001
+    std::string url;  ///< base address, e.g. http://127.0.0.1:8001
     std::string method = "GET";
-    std::string path;                        ///< with query
-    std::string body;                        ///< sent as application/json; empty = none
+    std::string path;                            ///< with query
+    std::string body;                            ///< sent as application/json; empty = none
     std::chrono::milliseconds deadline{10'000};  ///< total, from now to the last byte of the answer
 };
 
@@ -24,8 +24,8 @@ struct HttpAnswer {
     bool complete = false;    ///< header Zbs-Complete of the log route
 };
 
-/// The one wrapper of cpprestsdk's client: no redirects, a total deadline, a cap on the answer, no reuse of a connection
-/// that the other side closed, identity header on plain loopback connections. Safe from any thread.
+/// The one wrapper of cpprestsdk's client: no redirects, a total deadline, a cap on the answer, no reuse of a
+/// connection that the other side closed, identity header on plain loopback connections. Safe from any thread.
 class HttpCaller {
   public:
     explicit HttpCaller(Caller self, std::size_t max_reply_bytes);

@@ -20,28 +20,40 @@ class RestTransport : public ZoneTransport {
         : caller_(std::move(self), limits::kMaxReplyBytes), post_(std::move(post)) {}
 
     void ask_capacity(const std::string& url, const CapacityRequest& request, Respond<Capacity> respond) override {
-        send({url, "POST", "/v1/capacity", dump(codec::encode(request)), kAskDeadline}, codec::decode_capacity, std::move(respond));
+        send({url, "POST", "/v1/capacity", dump(codec::encode(request)), kAskDeadline}, codec::decode_capacity,
+             std::move(respond));
     }
     void hold_part(const std::string& url, const PartRequest& request, Respond<PartStatus> respond) override {
-        send({url, "POST", "/v1/parts", dump(codec::encode(request)), kLaunchDeadline}, decode_status, std::move(respond));
+        send({url, "POST", "/v1/parts", dump(codec::encode(request)), kLaunchDeadline}, decode_status,
+             std::move(respond));
     }
-    void commit_part(const std::string& url, const PartId& id, std::uint64_t token, Respond<PartStatus> respond) override {
-        send({url, "POST", path(id) + "/commit", dump(codec::encode_commit(token)), kAskDeadline}, decode_status, std::move(respond));
+    void commit_part(const std::string& url, const PartId& id, std::uint64_t token,
+                     Respond<PartStatus> respond) override {
+        send({url, "POST", path(id) + "/commit", dump(codec::encode_commit(token)), kAskDeadline}, decode_status,
+             std::move(respond));
     }
-    void launch_part(const std::string& url, const PartId& id, const LaunchRequest& request, Respond<PartStatus> respond) override {
-        send({url, "POST", path(id) + "/launch", dump(codec::encode(request)), kLaunchDeadline}, decode_status, std::move(respond));
+    void launch_part(const std::string& url, const PartId& id, const LaunchRequest& request,
+                     Respond<PartStatus> respond) override {
+        send({url, "POST", path(id) + "/launch", dump(codec::encode(request)), kLaunchDeadline}, decode_status,
+             std::move(respond));
     }
     void part_status(const std::string& url, const PartId& id, Respond<PartStatus> respond) override {
         send({url, "GET", path(id), {}, kAskDeadline}, decode_status, std::move(respond));
     }
-    void release_part(const std::string& url, const PartId& id, const std::string& reason, Respond<PartStatus> respond) override {
-        send({url, "DELETE", path(id) + "?reason=" + escape(reason), {}, kAskDeadline}, decode_status, std::move(respond));
+    void release_part(const std::string& url, const PartId& id, const std::string& reason,
+                      Respond<PartStatus> respond) override {
+        send({url, "DELETE", path(id) + "?reason=" + escape(reason), {}, kAskDeadline}, decode_status,
+             std::move(respond));
     }
     void part_profile(const std::string& url, const PartId& id, Respond<ApplicationModel> respond) override {
-        send({url, "GET", path(id) + "/profile", {}, kLaunchDeadline}, [](const Json& json) { return codec::decode_model(json); }, std::move(respond));
+        send(
+            {url, "GET", path(id) + "/profile", {}, kLaunchDeadline},
+            [](const Json& json) { return codec::decode_model(json); }, std::move(respond));
     }
-    void request_peering(const std::string& url, const PeeringRequest& request, Respond<PeeringAnswer> respond) override {
-        send({url, "POST", "/v1/peerings", dump(codec::encode(request)), kAskDeadline}, codec::decode_peering_answer, std::move(respond));
+    void request_peering(const std::string& url, const PeeringRequest& request,
+                         Respond<PeeringAnswer> respond) override {
+        send({url, "POST", "/v1/peerings", dump(codec::encode(request)), kAskDeadline}, codec::decode_peering_answer,
+             std::move(respond));
     }
     void publish(const std::string& url, const ZoneEntry& entry, Respond<ZoneEntry> respond) override {
         send({url, "POST", "/v1/zones", dump(codec::encode(entry)), kAskDeadline}, decode_entry, std::move(respond));
@@ -83,7 +95,8 @@ class RestTransport : public ZoneTransport {
     template <class T, class Decode>
     void send(HttpCall call, Decode decode, Respond<T> respond) {
         const std::string url = call.url;
-        caller_.call(std::move(call), [post = post_, decode, url, respond = std::move(respond)](const Result<HttpAnswer>& answer) {
+        caller_.call(std::move(call), [post = post_, decode, url,
+                                       respond = std::move(respond)](const Result<HttpAnswer>& answer) {
             post([result = read<T>(answer, decode, url), respond]() mutable { respond(std::move(result)); });
         });
     }
@@ -94,7 +107,10 @@ class RestTransport : public ZoneTransport {
         const Result<Json> json = codec::parse(answer->body);
         if (!json) return Error{ErrorCode::kUnavailable, url + " answered with text that is no JSON", {}};
         Result<T> value = decode(*json);
-        if (!value) return Error{ErrorCode::kUnavailable, url + " answered with a bad message: " + value.error().pointer + " " + value.error().message, {}};
+        if (!value)
+            return Error{ErrorCode::kUnavailable,
+                         url + " answered with a bad message: " + value.error().pointer + " " + value.error().message,
+                         {}};
         return value;
     }
 

@@ -15,13 +15,20 @@ namespace zbs::process {
 Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) {
     const std::string path = folder + "/lock";
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0) return Error{ErrorCode::kUnavailable, "state folder " + folder + " cannot be locked: " + std::strerror(errno), {}};
+    if (fd < 0)
+        return Error{
+            ErrorCode::kUnavailable, "state folder " + folder + " cannot be locked: " + std::strerror(errno), {}};
     std::unique_ptr<FolderLock> lock(new FolderLock(fd));
     if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK) return Error{ErrorCode::kUnavailable, "state folder " + folder + " cannot be locked: " + std::strerror(errno), {}};
+        if (errno != EWOULDBLOCK)
+            return Error{
+                ErrorCode::kUnavailable, "state folder " + folder + " cannot be locked: " + std::strerror(errno), {}};
         // Empty for the moment between the other's flock and its write.
         const int holder = std::atoi(read_file(path).value_or("").c_str());
-        return Error{ErrorCode::kConflict, "state folder " + folder + " is in use by " + (holder > 0 ? "process " + std::to_string(holder) : "another process"), {}};
+        return Error{ErrorCode::kConflict,
+                     "state folder " + folder + " is in use by " +
+                         (holder > 0 ? "process " + std::to_string(holder) : "another process"),
+                     {}};
     }
     const std::string text = std::to_string(getpid()) + "\n";
     if (ftruncate(fd, 0) != 0 || pwrite(fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {

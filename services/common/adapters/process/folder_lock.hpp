@@ -6,10 +6,12 @@
 
 namespace zbs::process {
 
-/// A state folder that belongs to this process alone for as long as this lives; a kill gives it up, a child does not inherit it.
+/// A state folder that belongs to this process alone for as long as this lives; a kill gives it up, a child does not
+/// inherit it.
 class FolderLock {
   public:
-    /// Locks `folder`/lock, which then holds our pid. Errors: another process holds it (its pid is told), or the file cannot be written.
+    /// Locks `folder`/lock, which then holds our pid. Errors: another process holds it (its pid is told), or the file
+    /// cannot be written.
     static Result<std::unique_ptr<FolderLock>> take(const std::string& folder);
     ~FolderLock();
     FolderLock(const FolderLock&) = delete;

@@ -29,8 +29,10 @@ std::optional<Stat> read_stat(pid_t pid) {
     char* end = nullptr;
     stat.parent = static_cast<pid_t>(std::strtol(rest + 1, &end, 10));
     for (int field = 5; field <= 22; ++field) {
-        if (field == 22) stat.start_time = std::strtoull(end, &end, 10);
-        else std::strtoll(end, &end, 10);
+        if (field == 22)
+            stat.start_time = std::strtoull(end, &end, 10);
+        else
+            std::strtoll(end, &end, 10);
     }
     return stat;
 }

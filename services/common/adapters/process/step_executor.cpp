@@ -23,7 +23,8 @@ namespace {
 constexpr int kStartTimeoutMs = 5'000;
 
 bool is_plain_name(const std::string& name) {
-    return !name.empty() && name.size() <= 128 && name[0] != '.' && name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+    return !name.empty() && name.size() <= 128 && name[0] != '.' && name.find('/') == std::string::npos &&
+           name.find('\0') == std::string::npos;
 }
 
 class StepExecutor : public Executor {
@@ -44,13 +45,20 @@ class StepExecutor : public Executor {
         const std::string path = folder(spec.operation);
 
         for (const auto& [name, text] : spec.files) {
-            if (!is_plain_name(name) || !write_file(path + "/" + name, text)) return system_error("cannot write " + path + "/" + name);
+            if (!is_plain_name(name) || !write_file(path + "/" + name, text))
+                return system_error("cannot write " + path + "/" + name);
         }
 
         int ready[2];
         if (pipe2(ready, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
-        std::vector<std::string> arguments = {options_.supervisor, "--operation", spec.operation, "--folder", path,
-                                              "--walltime-s",      std::to_string(std::chrono::ceil<std::chrono::seconds>(spec.walltime).count())};
+        std::vector<std::string> arguments = {
+            options_.supervisor,
+            "--operation",
+            spec.operation,
+            "--folder",
+            path,
+            "--walltime-s",
+            std::to_string(std::chrono::ceil<std::chrono::seconds>(spec.walltime).count())};
         if (!spec.directory.empty()) {
             arguments.push_back("--directory");
             arguments.push_back(spec.directory);
@@ -69,10 +77,12 @@ class StepExecutor : public Executor {
         posix_spawn_file_actions_t actions;
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, 1, (path + "/supervisor.log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+        posix_spawn_file_actions_addopen(&actions, 1, (path + "/supervisor.log").c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                         0600);
         posix_spawn_file_actions_adddup2(&actions, 1, 2);
         posix_spawn_file_actions_adddup2(&actions, ready[1], 3);
-        posix_spawn_file_actions_addclosefrom_np(&actions, 4);  // sockets of this service are none of the job's business
+        posix_spawn_file_actions_addclosefrom_np(&actions,
+                                                 4);  // sockets of this service are none of the job's business
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
         sigset_t none, all;
@@ -82,7 +92,8 @@ class StepExecutor : public Executor {
         posix_spawnattr_setsigdefault(&attributes, &all);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
         pid_t pid = 0;
-        const int fault = posix_spawn(&pid, options_.supervisor.c_str(), &actions, &attributes, pointers(arguments).data(), pointers(environment).data());
+        const int fault = posix_spawn(&pid, options_.supervisor.c_str(), &actions, &attributes,
+                                      pointers(arguments).data(), pointers(environment).data());
         posix_spawn_file_actions_destroy(&actions);
         posix_spawnattr_destroy(&attributes);
         close(ready[1]);
@@ -94,7 +105,8 @@ class StepExecutor : public Executor {
         const std::string answer = read_answer(ready[0]);
         close(ready[0]);
         if (answer == "ok") return {};
-        return Error{ErrorCode::kUnavailable, answer.empty() ? "the supervisor of the step did not answer" : answer, {}};
+        return Error{
+            ErrorCode::kUnavailable, answer.empty() ? "the supervisor of the step did not answer" : answer, {}};
     }
 
     StepStatus status(const std::string& operation) override {
@@ -119,7 +131,8 @@ class StepExecutor : public Executor {
         if (const auto supervisor = read_supervisor(path)) send_signal(*supervisor, SIGTERM);
     }
 
-    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset, std::size_t limit) override {
+    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+                             std::size_t limit) override {
         if (!is_plain_name(operation) || !is_plain_name(file)) return invalid("no name of a file");
         const std::string path = options_.folder + "/" + operation + "/" + file;
         const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -144,7 +157,8 @@ class StepExecutor : public Executor {
         while (const dirent* entry = readdir(folder)) {
             struct stat info {};
             if (!std::string_view(entry->d_name).starts_with(prefix) || entry->d_name[0] == '.') continue;
-            if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode)) continue;
+            if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
+                continue;
             files.push_back({entry->d_name, static_cast<std::uint64_t>(info.st_size)});
         }
         closedir(folder);
@@ -153,7 +167,9 @@ class StepExecutor : public Executor {
     }
 
   private:
-    static Error system_error(const std::string& what) { return {ErrorCode::kUnavailable, what + ": " + std::strerror(errno), {}}; }
+    static Error system_error(const std::string& what) {
+        return {ErrorCode::kUnavailable, what + ": " + std::strerror(errno), {}};
+    }
 
     /// "ok", or the supervisor's own words; ends at end of file or after kStartTimeoutMs.
     static std::string read_answer(int fd) {
@@ -194,10 +210,13 @@ class StepExecutor : public Executor {
 
 Result<std::unique_ptr<Executor>> make_step_executor(StepExecutorOptions options) {
     if (mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST) {
-        return Error{ErrorCode::kUnavailable, "cannot make the folder " + options.folder + ": " + std::strerror(errno), {}};
+        return Error{
+            ErrorCode::kUnavailable, "cannot make the folder " + options.folder + ": " + std::strerror(errno), {}};
     }
     if (access(options.supervisor.c_str(), X_OK) != 0) {
-        return Error{ErrorCode::kUnavailable, "the program " + options.supervisor + " cannot be run: " + std::strerror(errno), {}};
+        return Error{ErrorCode::kUnavailable,
+                     "the program " + options.supervisor + " cannot be run: " + std::strerror(errno),
+                     {}};
     }
     signal(SIGCHLD, SIG_IGN);  // supervisors are watched by number and start time; nobody waits for them
     return std::unique_ptr<Executor>(new StepExecutor(std::move(options)));

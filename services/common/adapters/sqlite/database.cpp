@@ -13,31 +13,42 @@ Error Database::fault(const std::string& what) const {
 }
 
 Result<void> Database::run(const std::string& sql) {
-    if (sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return fault("database statement failed");
+    if (sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+        return fault("database statement failed");
     return {};
 }
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, const std::vector<std::string>& statements) {
     sqlite3* handle = nullptr;
-    const int opened = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, nullptr);
+    const int opened = sqlite3_open_v2(path.c_str(), &handle,
+                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, nullptr);
     std::unique_ptr<Database> database(new Database(handle));
     if (opened != SQLITE_OK) {
-        return Error{ErrorCode::kUnavailable, "cannot open database " + path + ": " + sqlite3_errstr(opened) + "; check that the folder exists and can be written", {}};
+        return Error{ErrorCode::kUnavailable,
+                     "cannot open database " + path + ": " + sqlite3_errstr(opened) +
+                         "; check that the folder exists and can be written",
+                     {}};
     }
     sqlite3_extended_result_codes(handle, 1);
     sqlite3_busy_timeout(handle, 2'000);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-    for (const char* pragma : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON", "PRAGMA trusted_schema=OFF",
-                               "PRAGMA journal_size_limit=67108864"}) {
+    for (const char* pragma : {"PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA foreign_keys=ON",
+                               "PRAGMA trusted_schema=OFF", "PRAGMA journal_size_limit=67108864"}) {
         if (auto ok = database->run(pragma); !ok) {
-            return Error{ErrorCode::kUnavailable, "database " + path + " cannot be used: " + ok.error().message + "; restore it from a backup, or move it away to start empty", {}};
+            return Error{ErrorCode::kUnavailable,
+                         "database " + path + " cannot be used: " + ok.error().message +
+                             "; restore it from a backup, or move it away to start empty",
+                         {}};
         }
     }
     {
         Query check(*database, "PRAGMA quick_check(1)");
         const Result<bool> row = check.step();
         if (!row || !*row || check.text(0) != "ok") {
-            return Error{ErrorCode::kUnavailable, "database " + path + " is damaged (" + (row ? check.text(0) : row.error().message) + "); restore it from a backup, or move it away to start empty", {}};
+            return Error{ErrorCode::kUnavailable,
+                         "database " + path + " is damaged (" + (row ? check.text(0) : row.error().message) +
+                             "); restore it from a backup, or move it away to start empty",
+                         {}};
         }
     }
     std::int64_t version = 0;
@@ -48,10 +59,14 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, const 
         version = query.integer(0);
     }
     if (version > static_cast<std::int64_t>(statements.size())) {
-        return Error{ErrorCode::kUnavailable, "database " + path + " has schema version " + std::to_string(version) + ", this program knows " + std::to_string(statements.size()) + "; start the newer program", {}};
+        return Error{ErrorCode::kUnavailable,
+                     "database " + path + " has schema version " + std::to_string(version) + ", this program knows " +
+                         std::to_string(statements.size()) + "; start the newer program",
+                     {}};
     }
     for (std::size_t i = static_cast<std::size_t>(version); i < statements.size(); ++i) {
-        const std::string step = "BEGIN IMMEDIATE;" + statements[i] + ";PRAGMA user_version=" + std::to_string(i + 1) + ";COMMIT";
+        const std::string step =
+            "BEGIN IMMEDIATE;" + statements[i] + ";PRAGMA user_version=" + std::to_string(i + 1) + ";COMMIT";
         if (auto ok = database->run(step); !ok) return ok.error();
     }
     return database;
@@ -63,7 +78,8 @@ Database::Query::Query(Database& database, const char* sql) : database_(database
 Database::Query::~Query() { sqlite3_finalize(statement_); }
 
 Database::Query& Database::Query::bind(std::string_view text) {
-    if (fault_ == SQLITE_OK) fault_ = sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    if (fault_ == SQLITE_OK)
+        fault_ = sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
     return *this;
 }
 Database::Query& Database::Query::bind(std::int64_t number) {
@@ -81,7 +97,8 @@ Result<bool> Database::Query::step() {
 
 std::string Database::Query::text(int column) const {
     const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-    return bytes == nullptr ? std::string{} : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+    return bytes == nullptr ? std::string{}
+                            : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
 }
 std::int64_t Database::Query::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 

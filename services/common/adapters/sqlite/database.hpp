@@ -12,12 +12,12 @@ struct sqlite3_stmt;
 
 namespace zbs::sqlite {
 
-/// One connection that writes and checkpoints: WAL, synchronous=FULL, so a statement that succeeded survives power loss.
-/// Not thread-safe; belongs to the domain's strand.
+/// One connection that writes and checkpoints: WAL, synchronous=FULL, so a statement that succeeded survives power
+/// loss. Not thread-safe; belongs to the domain's strand.
 class Database {
   public:
-    /// Opens or creates `path`, checks it (quick_check), and brings its schema to `statements` (version = their count; the
-    /// statements already applied are not run again). Errors name the file and the remedy.
+    /// Opens or creates `path`, checks it (quick_check), and brings its schema to `statements` (version = their count;
+    /// the statements already applied are not run again). Errors name the file and the remedy.
     static Result<std::unique_ptr<Database>> open(const std::string& path, const std::vector<std::string>& statements);
     ~Database();
     Database(const Database&) = delete;

@@ -13,15 +13,18 @@ using Query = Database::Query;
 
 // Append only: each entry lifts the schema by one version.
 const std::vector<std::string> kZoneSchema = {
-    "CREATE TABLE application(id TEXT PRIMARY KEY, owner TEXT NOT NULL, request TEXT NOT NULL, status TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE application(id TEXT PRIMARY KEY, owner TEXT NOT NULL, request TEXT NOT NULL, status TEXT NOT NULL) "
+    "WITHOUT ROWID;"
     "CREATE TABLE part(id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE peer(zone TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE profile(id TEXT PRIMARY KEY, owner TEXT NOT NULL, program TEXT NOT NULL, ranks INTEGER NOT NULL, complete INTEGER NOT NULL,"
+    "CREATE TABLE profile(id TEXT PRIMARY KEY, owner TEXT NOT NULL, program TEXT NOT NULL, ranks INTEGER NOT NULL, "
+    "complete INTEGER NOT NULL,"
     " at_us INTEGER NOT NULL, application TEXT NOT NULL, model TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE INDEX profile_by_program ON profile(owner, program, ranks, complete, id);"
     "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "INSERT INTO counter VALUES('token', 0)"};
-const std::vector<std::string> kRegistrySchema = {"CREATE TABLE zone(name TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID"};
+const std::vector<std::string> kRegistrySchema = {
+    "CREATE TABLE zone(name TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID"};
 
 Result<void> finish(Query& query) {
     const Result<bool> step = query.step();
@@ -30,7 +33,8 @@ Result<void> finish(Query& query) {
 }
 
 Error corrupt(const std::string& what, const Error& error) {
-    return {ErrorCode::kInternal, "the database holds a " + what + " that this version cannot read: " + error.message, error.pointer};
+    return {ErrorCode::kInternal, "the database holds a " + what + " that this version cannot read: " + error.message,
+            error.pointer};
 }
 
 class SqliteZoneStore : public ZoneStore {
@@ -40,7 +44,8 @@ class SqliteZoneStore : public ZoneStore {
     Result<void> insert(const Application& application) override {
         Query query(*database_, "INSERT INTO application(id, owner, request, status) VALUES(?,?,?,?)");
         query.bind(to_string(application.request.id)).bind(to_uri(application.owner));
-        query.bind(codec::dump(codec::encode(application.request))).bind(codec::dump(codec::encode(application.status)));
+        query.bind(codec::dump(codec::encode(application.request)))
+            .bind(codec::dump(codec::encode(application.status)));
         return finish(query);
     }
 
@@ -70,7 +75,8 @@ class SqliteZoneStore : public ZoneStore {
     }
 
     Result<void> save(const PartRecord& part) override {
-        Query query(*database_, "INSERT INTO part(id, record) VALUES(?,?) ON CONFLICT(id) DO UPDATE SET record=excluded.record");
+        Query query(*database_,
+                    "INSERT INTO part(id, record) VALUES(?,?) ON CONFLICT(id) DO UPDATE SET record=excluded.record");
         query.bind(to_string(part.request.id)).bind(codec::dump(codec::encode(part)));
         return finish(query);
     }
@@ -100,7 +106,9 @@ class SqliteZoneStore : public ZoneStore {
     }
 
     Result<void> save(const Peer& peer) override {
-        Query query(*database_, "INSERT INTO peer(zone, record) VALUES(?,?) ON CONFLICT(zone) DO UPDATE SET record=excluded.record");
+        Query query(
+            *database_,
+            "INSERT INTO peer(zone, record) VALUES(?,?) ON CONFLICT(zone) DO UPDATE SET record=excluded.record");
         query.bind(peer.zone).bind(codec::dump(codec::encode(peer)));
         return finish(query);
     }
@@ -121,16 +129,22 @@ class SqliteZoneStore : public ZoneStore {
     }
 
     Result<void> insert(const Profile& profile) override {
-        Query query(*database_, "INSERT INTO profile(id, owner, program, ranks, complete, at_us, application, model) VALUES(?,?,?,?,?,?,?,?)");
+        Query query(*database_,
+                    "INSERT INTO profile(id, owner, program, ranks, complete, at_us, application, model) "
+                    "VALUES(?,?,?,?,?,?,?,?)");
         query.bind(to_string(profile.id)).bind(to_uri(profile.owner)).bind(profile.model.program);
-        query.bind(static_cast<std::int64_t>(profile.model.graph.task_count())).bind(std::int64_t{profile.model.complete});
-        query.bind(to_microseconds(profile.at)).bind(to_string(profile.application)).bind(codec::dump(codec::encode(profile.model)));
+        query.bind(static_cast<std::int64_t>(profile.model.graph.task_count()))
+            .bind(std::int64_t{profile.model.complete});
+        query.bind(to_microseconds(profile.at))
+            .bind(to_string(profile.application))
+            .bind(codec::dump(codec::encode(profile.model)));
         return finish(query);
     }
 
     Result<std::optional<Profile>> find_profile(const Caller& owner, const std::string& program, int ranks) override {
         Query query(*database_,
-                    "SELECT id, at_us, application, model FROM profile WHERE owner=? AND program=? AND ranks=? ORDER BY complete DESC, id DESC LIMIT 1");
+                    "SELECT id, at_us, application, model FROM profile WHERE owner=? AND program=? AND ranks=? ORDER "
+                    "BY complete DESC, id DESC LIMIT 1");
         query.bind(to_uri(owner)).bind(program).bind(std::int64_t{ranks});
         return read_profile(query, owner);
     }
@@ -142,7 +156,9 @@ class SqliteZoneStore : public ZoneStore {
     }
 
     Result<std::vector<ProfileSummary>> list_profiles(const Caller& owner) override {
-        Query query(*database_, "SELECT id, at_us, application, program, ranks, complete FROM profile WHERE owner=? ORDER BY id DESC LIMIT 1000");
+        Query query(*database_,
+                    "SELECT id, at_us, application, program, ranks, complete FROM profile WHERE owner=? ORDER BY id "
+                    "DESC LIMIT 1000");
         query.bind(to_uri(owner));
         std::vector<ProfileSummary> all;
         for (;;) {
@@ -152,8 +168,8 @@ class SqliteZoneStore : public ZoneStore {
             const auto id = parse_id128(query.text(0));
             const auto application = parse_id128(query.text(2));
             if (!id || !application) return corrupt("profile", invalid("bad id"));
-            all.push_back({ProfileId{*id}, ApplicationId{*application}, time_from_microseconds(query.integer(1)), query.text(3),
-                           static_cast<int>(query.integer(4)), query.integer(5) != 0});
+            all.push_back({ProfileId{*id}, ApplicationId{*application}, time_from_microseconds(query.integer(1)),
+                           query.text(3), static_cast<int>(query.integer(4)), query.integer(5) != 0});
         }
     }
 
@@ -168,8 +184,8 @@ class SqliteZoneStore : public ZoneStore {
         if (!id || !application || !json) return corrupt("profile", invalid("bad id or JSON"));
         Result<ApplicationModel> model = codec::decode_model(*json);
         if (!model) return corrupt("profile", model.error());
-        return std::optional<Profile>{
-            Profile{ProfileId{*id}, owner, ApplicationId{*application}, time_from_microseconds(query.integer(1)), *std::move(model)}};
+        return std::optional<Profile>{Profile{ProfileId{*id}, owner, ApplicationId{*application},
+                                              time_from_microseconds(query.integer(1)), *std::move(model)}};
     }
 
     std::unique_ptr<Database> database_;
@@ -180,7 +196,8 @@ class SqliteRegistryStore : public RegistryStore {
     explicit SqliteRegistryStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
     Result<void> save(const ZoneEntry& entry) override {
-        Query query(*database_, "INSERT INTO zone(name, entry) VALUES(?,?) ON CONFLICT(name) DO UPDATE SET entry=excluded.entry");
+        Query query(*database_,
+                    "INSERT INTO zone(name, entry) VALUES(?,?) ON CONFLICT(name) DO UPDATE SET entry=excluded.entry");
         query.bind(entry.name).bind(codec::dump(codec::encode(entry)));
         return finish(query);
     }

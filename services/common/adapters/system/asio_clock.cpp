@@ -28,7 +28,9 @@ Clock::TimerId AsioClock::after(Duration delay, std::function<void()> wake) {
 void AsioClock::cancel(TimerId timer) { timers_.erase(timer); }
 
 Id128 SystemIds::fresh() {
-    const auto unix_ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const auto unix_ms =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count();
     if (unix_ms > last_ms_) {
         std::random_device random;
         last_ms_ = unix_ms;

@@ -48,11 +48,13 @@ struct ConfigFile::Impl {
     void check_known(const toml::node& node, const std::string& prefix) {
         if (const toml::table* inner = node.as_table()) {
             for (const auto& [key, value] : *inner) {
-                const std::string name = prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
+                const std::string name =
+                    prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());
                 check_known(value, name);
             }
         } else if (const toml::array* array = node.as_array(); array != nullptr && !known.contains(prefix)) {
-            for (std::size_t i = 0; i < array->size(); ++i) check_known(*array->get(i), prefix + "." + std::to_string(i));
+            for (std::size_t i = 0; i < array->size(); ++i)
+                check_known(*array->get(i), prefix + "." + std::to_string(i));
         } else if (!known.contains(prefix)) {
             fail(&node, "'" + prefix + "' is not a setting of this program");
         }
@@ -98,7 +100,9 @@ std::int64_t ConfigFile::integer(const std::string& key, std::int64_t fallback, 
     if (node == nullptr) return fallback;
     const auto value = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
     if (!value || *value < min || *value > max) {
-        return impl_->fail(node, "'" + key + "' must be a whole number from " + std::to_string(min) + " to " + std::to_string(max)), fallback;
+        return impl_->fail(node, "'" + key + "' must be a whole number from " + std::to_string(min) + " to " +
+                                     std::to_string(max)),
+               fallback;
     }
     return *value;
 }
@@ -133,7 +137,8 @@ std::vector<std::string> ConfigFile::texts(const std::string& key) {
 std::size_t ConfigFile::table_count(const std::string& key) {
     const toml::node* node = impl_->find(key);
     if (node == nullptr) return 0;
-    if (!node->is_array_of_tables()) return impl_->fail(node, "'" + key + "' must be written as [[" + key + "]] tables"), 0;
+    if (!node->is_array_of_tables())
+        return impl_->fail(node, "'" + key + "' must be written as [[" + key + "]] tables"), 0;
     return node->as_array()->size();
 }
 

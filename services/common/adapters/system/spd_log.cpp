@@ -7,7 +7,10 @@ namespace zbs::system {
 namespace {
 
 std::string escaped(const std::string& value) {
-    if (!value.empty() && value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:@+,") == std::string::npos) return value;
+    if (!value.empty() &&
+        value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:@+,") ==
+            std::string::npos)
+        return value;
     std::string out = "\"";
     for (const char c : value) {
         if (c == '"' || c == '\\') {
@@ -27,7 +30,8 @@ std::string escaped(const std::string& value) {
 
 class SpdLog : public Log {
   public:
-    explicit SpdLog(const std::string& program) : logger_(std::make_shared<spdlog::logger>(program, std::make_shared<spdlog::sinks::stderr_sink_mt>())) {
+    explicit SpdLog(const std::string& program)
+        : logger_(std::make_shared<spdlog::logger>(program, std::make_shared<spdlog::sinks::stderr_sink_mt>())) {
         logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %n %v");
         logger_->flush_on(spdlog::level::info);
     }
