@@ -30,7 +30,7 @@ class ProfilerTest(unittest.TestCase):
     def run_mpi(self, ranks, *command, env=None):
         settings = {"LD_PRELOAD": LIBRARY, "ZBS_PROFILE_OUT": self.out, **(env or {})}
         genv = [word for name, value in settings.items() for word in ("-genv", name, value)]
-        return subprocess.run([MPIEXEC, "-n", str(ranks), *genv, *command], cwd=self.dir.name, capture_output=True, text=True, timeout=50)
+        return subprocess.run([MPIEXEC, "-n", str(ranks), *genv, *command], cwd=self.dir.name, capture_output=True, text=True, timeout=120)
 
     def model(self):
         with open(self.out, encoding="utf-8") as file:
