@@ -1,6 +1,4 @@
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,25 +6,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <map>
-#include <sstream>
 #include <thread>
 
-#include "algorithms/base/utf8.hpp"
 #include "client/cli/context.hpp"
-#include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/adapters/system/asio_clock.hpp"
+#include "client/cli/submit_request.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
-
-extern char** environ;
 
 namespace zbs::cli {
 namespace {
@@ -39,215 +29,9 @@ constexpr std::chrono::milliseconds kPoll{200};
 std::atomic<int> interrupts{0};
 void on_interrupt(int) { ++interrupts; }
 
-struct SubmitOptions {
-    int ranks = 1;
-    std::vector<std::string> argv;
-    std::string directory, walltime = "1h", model, mapper = "hier", id;
-    std::vector<std::string> zones, exports;
-    std::uint64_t seed = 1;
-    bool dry_run = false, no_profile = false, ignore_profile = false, quiet = false, wait = false;
-};
-
 std::string text_of(const Json& json, const char* key) {
     const auto at = json.find(key);
     return at != json.end() && at->is_string() ? at->get<std::string>() : std::string{};
-}
-
-/// The program as an absolute path: relative ones against `directory`, bare names by PATH, so that a program has one
-/// name.
-Result<std::string> find_program(const std::string& name, const std::string& directory) {
-    std::error_code fault;
-    if (name.find('/') != std::string::npos) {
-        const fs::path path = fs::path(name).is_absolute() ? fs::path(name) : fs::path(directory) / name;
-        const fs::path clean = path.lexically_normal();
-        if (access(clean.c_str(), X_OK) != 0 || fs::is_directory(clean, fault))
-            return Error{ErrorCode::kNotFound, "program " + clean.string() + " cannot be run", {}};
-        return clean.string();
-    }
-    std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin");
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        const std::string path = folder + "/" + name;
-        if (access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, fault)) return path;
-    }
-    return Error{
-        ErrorCode::kNotFound, "program '" + name + "' is not on PATH; write ./" + name + " for one in this folder", {}};
-}
-
-Result<ApplicationModel> read_model(const std::string& path) {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return invalid("is a directory", path);
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return Error{ErrorCode::kNotFound, "cannot read the model", path};
-    std::stringstream text;
-    text << in.rdbuf();
-    const auto json = codec::parse(text.str());
-    if (!json) return Error{ErrorCode::kInvalidArgument, json.error().message, path + " " + json.error().pointer};
-    auto model = codec::decode_model(*json);
-    if (!model) return Error{ErrorCode::kInvalidArgument, model.error().message, path + " " + model.error().pointer};
-    return model;
-}
-
-/// Requests whose answer has not come yet: the id is kept before it is sent, so that a repeat cannot run twice.
-class PendingFile {
-  public:
-    PendingFile() {
-        const char* state = std::getenv("XDG_STATE_HOME");
-        const char* home = std::getenv("HOME");
-        path_ = (state && *state ? fs::path(state) : fs::path(home && *home ? home : "/tmp") / ".local/state") / "zbs";
-        std::error_code fault;
-        fs::create_directories(path_, fault);
-        path_ /= "pending";
-    }
-    void add(const std::string& id, const std::string& url, const std::string& program) const {
-        const Turn turn(path_);
-        const int fd = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-        if (fd < 0) return;
-        std::string line = id + "\t" + url + "\t" + program + "\n";
-        [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
-        fsync(fd);
-        close(fd);
-    }
-    void remove(const std::string& id) const {
-        const Turn turn(path_);
-        std::ifstream in(path_);
-        if (!in) return;
-        std::string kept;
-        for (std::string line; std::getline(in, line);) {
-            if (!line.starts_with(id)) kept += line + "\n";
-        }
-        process::write_file(path_.string(), kept);
-    }
-
-  private:
-    /// One command at a time; a file of its own, because the other one is replaced.
-    class Turn {
-      public:
-        explicit Turn(const fs::path& path)
-            : fd_(open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-            while (fd_ >= 0 && flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
-            }
-        }
-        ~Turn() {
-            if (fd_ >= 0) close(fd_);
-        }
-        Turn(const Turn&) = delete;
-        Turn& operator=(const Turn&) = delete;
-
-      private:
-        int fd_;
-    };
-    fs::path path_;
-};
-
-/// Bytes outside ASCII as '?', for text that is not UTF-8.
-std::string ascii(std::string text) {
-    for (char& c : text) {
-        if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-    }
-    return text;
-}
-
-/// Variables that tell this command what to do, or a job that this command runs in what it is: not the new program's
-/// business.
-bool is_ours(const std::string& name) {
-    for (const char* exact :
-         {"ZBS_URL", "ZBS_IDENTITY", "ZBS_OUTPUT", "ZBS_PROFILE_OUT", "ZBS_ZONE", "ZBS_APPLICATION"}) {
-        if (name == exact) return true;
-    }
-    for (const char* prefix : {"ZBS_STEP_", "PMI_", "PMIX_", "HYDRA_", "HYDI_", "MPIEXEC_", "MPI_LOCAL"}) {
-        if (name.starts_with(prefix)) return true;
-    }
-    return false;
-}
-
-/// LD_PRELOAD without our profiler, which writes into the folder of the job that it was loaded for.
-std::string without_profiler(const std::string& preload) {
-    std::string kept;
-    for (std::size_t at = 0; at < preload.size();) {
-        const std::size_t end = std::min(preload.find_first_of(" :", at), preload.size());
-        const std::string entry = preload.substr(at, end - at);
-        if (!entry.empty() && fs::path(entry).filename() != "libzbs-profile.so")
-            kept += (kept.empty() ? "" : ":") + entry;
-        at = end + 1;
-    }
-    return kept;
-}
-
-/// The environment of this command as the program is to see it. What is not UTF-8 would change on its way; it is left
-/// out, and said.
-std::map<std::string, std::string> own_environment() {
-    std::map<std::string, std::string> environment;
-    std::string left_out;
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        const std::string text = *entry;
-        const std::size_t equals = text.find('=');
-        const std::string name = text.substr(0, equals);
-        if (equals == 0 || equals == std::string::npos || is_ours(name)) continue;
-        if (!is_utf8(text)) {
-            left_out += " " + printable(ascii(name));
-            continue;
-        }
-        const std::string value =
-            name == "LD_PRELOAD" ? without_profiler(text.substr(equals + 1)) : text.substr(equals + 1);
-        if (name != "LD_PRELOAD" || !value.empty()) environment[name] = value;
-    }
-    if (!left_out.empty())
-        std::cerr << "zbs: left out of the environment, because they are not UTF-8:" << left_out << "\n";
-    return environment;
-}
-
-Result<ApplicationRequest> make_request(const SubmitOptions& options) {
-    ApplicationRequest request;
-    if (options.id.empty()) {
-        system::SystemIds ids;
-        request.id = ApplicationId{ids.fresh()};
-    } else {
-        const auto id = parse_id128(options.id);
-        if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
-        request.id = ApplicationId{*id};
-    }
-    request.ranks = options.ranks;
-    std::error_code fault;
-    request.directory = fs::absolute(options.directory.empty() ? fs::current_path(fault) : fs::path(options.directory))
-                            .lexically_normal()
-                            .string();
-    if (!is_utf8(request.directory))
-        return invalid("folder '" + ascii(request.directory) + "' is not UTF-8", "--chdir");
-    for (std::size_t i = 0; i < options.argv.size(); ++i) {
-        if (!is_utf8(options.argv[i]))
-            return invalid((i == 0 ? "program '" : "argument " + std::to_string(i) + " '") + ascii(options.argv[i]) +
-                               "' is not UTF-8",
-                           {});
-    }
-    if (!fs::is_directory(request.directory, fault))
-        return Error{ErrorCode::kNotFound, "folder " + request.directory + " does not exist", "--chdir"};
-    const Result<std::string> program = find_program(options.argv.at(0), request.directory);
-    if (!program) return program.error();
-    if (!is_utf8(*program)) return invalid("program '" + ascii(*program) + "' is not UTF-8", {});
-    request.argv = options.argv;
-    request.argv[0] = *program;
-    std::map<std::string, std::string> environment = own_environment();
-    for (const std::string& item : options.exports) {
-        const std::size_t equals = item.find('=');
-        if (equals == 0 || equals == std::string::npos) return invalid("'" + item + "' must be NAME=VALUE", "--env");
-        if (!is_utf8(item)) return invalid("'" + ascii(item) + "' is not UTF-8", "--env");
-        environment[item.substr(0, equals)] = item.substr(equals + 1);
-    }
-    request.environment.assign(environment.begin(), environment.end());
-    const Result<Duration> walltime = parse_duration(options.walltime);
-    if (!walltime) return Error{ErrorCode::kInvalidArgument, walltime.error().message, "--walltime"};
-    request.walltime = *walltime;
-    if (!options.model.empty()) {
-        Result<ApplicationModel> model = read_model(options.model);
-        if (!model) return model.error();
-        request.model = *std::move(model);
-    }
-    request.mapper = options.mapper;
-    request.seed = options.seed;
-    request.zones = options.zones;
-    request.profile = !options.no_profile;
-    request.use_profile = !options.ignore_profile;
-    return request;
 }
 
 std::string ranks_text(const std::vector<TaskIndex>& ranks) {
@@ -511,7 +295,7 @@ void list(Context& context, int limit) {
 bool check_ids(Context& context, const std::vector<std::string>& ids) {
     for (const std::string& id : ids) {
         if (parse_id128(id)) continue;
-        context.fail(invalid("'" + ascii(id) + "' is no id (26 characters; 'zbs list' shows them)"));
+        context.fail(invalid("'" + printable(id) + "' is no id (26 characters; 'zbs list' shows them)"));
         return false;
     }
     return true;

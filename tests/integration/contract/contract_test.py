@@ -253,7 +253,7 @@ class ServiceTest(unittest.TestCase):
     def test_documented_operations_are_the_routes(self):
         routes = set()
         for source in self.sources:
-            routes |= {(m.lower(), p) for m, p in re.findall(r'router\.add(?:_sync)?\("([A-Z]+)", "([^"]+)"', (SOURCE / source).read_text())}
+            routes |= {(m.lower(), p) for m, p in re.findall(r'router\.add(?:_sync)?\(\s*"([A-Z]+)",\s*"([^"]+)"', (SOURCE / source).read_text())}
         self.assertEqual({(method, path) for method, path, _ in self.contract.operations()}, routes)
 
     def test_every_documented_operation_is_served(self):

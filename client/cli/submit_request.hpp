@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/messages/application.hpp"
+
+namespace zbs::cli {
+
+/// What `zbs run` and `zbs submit` were given.
+struct SubmitOptions {
+    int ranks = 1;
+    std::vector<std::string> argv;
+    std::string directory, walltime = "1h", model, mapper = "hier", id;
+    std::vector<std::string> zones, exports;
+    std::uint64_t seed = 1;
+    bool dry_run = false, no_profile = false, ignore_profile = false, quiet = false, wait = false;
+};
+
+/// The request for these options: program by its absolute path, environment and directory of this command. Errors name
+/// the option or argument: program or folder not found, text that is not UTF-8, a duration or model that cannot be
+/// read.
+Result<ApplicationRequest> make_request(const SubmitOptions& options);
+
+/// Requests whose answer has not come yet: the id is kept before it is sent, so that a repeat cannot run twice.
+class PendingFile {
+  public:
+    PendingFile();
+    void add(const std::string& id, const std::string& url, const std::string& program) const;
+    void remove(const std::string& id) const;
+
+  private:
+    std::filesystem::path path_;
+};
+
+}  // namespace zbs::cli
