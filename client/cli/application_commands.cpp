@@ -295,7 +295,7 @@ void list(Context& context, int limit) {
 bool check_ids(Context& context, const std::vector<std::string>& ids) {
     for (const std::string& id : ids) {
         if (parse_id128(id)) continue;
-        context.fail(invalid("'" + printable(id) + "' is no id (26 characters; 'zbs list' shows them)"));
+        context.fail(invalid("'" + ascii(id) + "' is no id (26 characters; 'zbs list' shows them)"));
         return false;
     }
     return true;

@@ -64,6 +64,13 @@ std::string printable(const std::string& text) {
     return out;
 }
 
+std::string ascii(std::string text) {
+    for (char& c : text) {
+        if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+    }
+    return text;
+}
+
 std::string human_bytes(double bytes) {
     constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     int unit = 0;

@@ -49,6 +49,8 @@ void print(const Context& context, const Listing& listing);
 
 /// Text from another party for a terminal: control characters become '?', so that no name can drive the terminal.
 std::string printable(const std::string& text);
+/// Bytes outside ASCII as '?', for text that is not UTF-8.
+std::string ascii(std::string text);
 /// "1048576" as "1.0 MiB".
 std::string human_bytes(double bytes);
 /// 90, 90s, 15m, 1h30m, 2d, HH:MM:SS, MM:SS. Errors name what is accepted.

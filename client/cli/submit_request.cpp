@@ -59,14 +59,6 @@ Result<ApplicationModel> read_model(const std::string& path) {
     return model;
 }
 
-/// Bytes outside ASCII as '?', for text that is not UTF-8.
-std::string ascii(std::string text) {
-    for (char& c : text) {
-        if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-    }
-    return text;
-}
-
 /// Variables that tell this command what to do, or a job that this command runs in what it is: not the new program's
 /// business.
 bool is_ours(const std::string& name) {
