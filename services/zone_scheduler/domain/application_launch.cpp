@@ -1,0 +1,291 @@
+// ApplicationService from `committed` to its end: launcher, parts, watch, stop, profile.
+#include <algorithm>
+
+#include "algorithms/model/task_graph.hpp"
+#include "services/zone_scheduler/domain/application_run.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr Duration kCoordinatorLook = std::chrono::milliseconds{20};
+constexpr Duration kCoordinatorDeadline = std::chrono::seconds{10};
+constexpr Duration kStopGrace = std::chrono::seconds{2};
+constexpr Duration kProfileWait = std::chrono::seconds{4};
+constexpr int kLaunchTries = 3;
+constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
+
+/// The first line that says something, for a reason that fits on one line.
+std::string first_line(const std::string& text) {
+    std::size_t begin = text.find_first_not_of(" \n=");
+    if (begin == std::string::npos) return {};
+    return text.substr(begin, std::min(text.find('\n', begin), begin + 200) - begin);
+}
+
+/// Adds what `part` knows to `sum`: partial models of one run hold disjoint rows.
+ApplicationModel merge_partial(const ApplicationModel& sum, const ApplicationModel& part) {
+    if (sum.graph.task_count() != part.graph.task_count()) return sum;
+    std::vector<double> compute(sum.graph.compute().begin(), sum.graph.compute().end());
+    for (std::size_t r = 0; r < compute.size(); ++r) compute[r] = std::max(compute[r], part.graph.compute()[r]);
+    std::map<std::pair<TaskIndex, TaskIndex>, TaskEdge> edges;
+    for (const ApplicationModel* model : {&sum, &part}) {
+        for (const TaskEdge& e : model->graph.edges()) {
+            TaskEdge& edge = edges.try_emplace({e.u, e.v}, TaskEdge{e.u, e.v, 0, 0}).first->second;
+            edge.bytes += e.bytes;
+            edge.messages += e.messages;
+        }
+    }
+    std::vector<TaskEdge> list;
+    for (const auto& [pair, edge] : edges) list.push_back(edge);
+    Result<TaskGraph> graph = TaskGraph::make(std::move(compute), std::move(list));
+    ZBS_EXPECTS(graph.has_value());
+    return {sum.program, false, *std::move(graph)};
+}
+
+}  // namespace
+
+std::vector<mpich::ProxyPlan> ApplicationService::proxies_of(const Application& application) const {
+    std::vector<mpich::Place> places(static_cast<std::size_t>(application.request.ranks));
+    for (const ApplicationPart& part : application.status.parts) {
+        for (const RankPlace& place : part.status.assignment)
+            places[static_cast<std::size_t>(place.rank)] = {part.zone, place.machine};
+    }
+    return mpich::plan_proxies(places);
+}
+
+void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
+    const ApplicationRequest& request = run->app.request;
+    if (run->app.status.state == ApplicationState::kCommitted) {
+        ApplicationStatus changed = run->app.status;
+        changed.operation = "mpi-" + to_string(request.id);
+        if (!enter(run, std::move(changed), ApplicationState::kLaunching)) return;
+    }
+    StepSpec step{.operation = run->app.status.operation,
+                  .argv = mpich::coordinator_argv(
+                      {config_.mpiexec, config_.mpi_interface, request.directory, request.ranks, request.argv}),
+                  .environment = mpich::program_environment(request.environment),
+                  .files = {{mpich::kHostFile, mpich::host_file(proxies_of(run->app))}},
+                  .walltime = request.walltime};
+    run->deadline = clock_.steady_now() + kCoordinatorDeadline;
+    if (auto started = executor_.start(step); !started)
+        return stop(run, "the MPI launcher could not be started: " + started.error().message);
+    await_coordinator(run);
+}
+
+void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
+    if (is_final(run->app.status.state) || !run->app.status.stop_reason.empty()) return;
+    const std::string& operation = run->app.status.operation;
+    const Result<std::string> text = executor_.read(operation, "stdout", 0, kMaxLauncherOutput);
+    const Result<mpich::LaunchLines> lines =
+        mpich::read_launch_lines(text ? std::string_view(*text) : std::string_view{});
+    if (!lines) return stop(run, lines.error().message);
+    if (lines->done && static_cast<std::size_t>(lines->proxies) != proxies_of(run->app).size()) {
+        return stop(run, "the MPI launcher asks for " + std::to_string(lines->proxies) + " proxies where " +
+                             std::to_string(proxies_of(run->app).size()) + " were planned");
+    }
+    if (lines->done) return launch_parts(run, lines->options);
+    const StepStatus status = executor_.status(operation);
+    if (status.state != StepStatus::State::kRunning) {
+        const Result<std::string> fault = executor_.read(operation, "stderr", 0, 4096);
+        const std::string words = fault && !first_line(*fault).empty() ? first_line(*fault) : status.reason;
+        return stop(run, "the MPI launcher ended with " +
+                             (status.exit_code > 128 ? "signal " + std::to_string(status.exit_code - 128)
+                                                     : "code " + std::to_string(status.exit_code)) +
+                             (words.empty() ? "" : ": " + words));
+    }
+    if (clock_.steady_now() > run->deadline) return stop(run, "the MPI launcher did not ask for its proxies in time");
+    later(run, kCoordinatorLook, &ApplicationService::await_coordinator);
+}
+
+void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options) {
+    run->pending = static_cast<int>(run->app.status.parts.size());
+    const std::vector<mpich::ProxyPlan> proxies = proxies_of(run->app);
+    // The profiler's ranks agree among themselves at MPI_Init: all of them are profiled, or none.
+    const bool profile =
+        run->app.request.profile && std::all_of(run->app.status.parts.begin(), run->app.status.parts.end(),
+                                                [](const ApplicationPart& part) { return part.status.can_profile; });
+    for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
+        const ApplicationPart& part = run->app.status.parts[i];
+        LaunchRequest request{.token = part.status.token,
+                              .operation = "run-" + to_string(part.id),
+                              .options = options,
+                              .profile = profile};
+        for (const mpich::ProxyPlan& proxy : proxies) {
+            if (proxy.zone == part.zone) request.proxies.push_back({proxy.id, proxy.machine});
+        }
+        auto send = std::make_shared<std::function<void()>>();
+        *send = [this, run, i, request, weak = std::weak_ptr(send)] {
+            const ApplicationPart& target = run->app.status.parts[i];
+            transport_.launch_part(
+                url_of(target.zone), target.id, request,
+                [this, run, i, again = weak.lock()](const Result<PartStatus>& answer) {
+                    if (is_final(run->app.status.state)) return;
+                    ApplicationPart& launched = run->app.status.parts[i];
+                    if (!answer && is_passing(answer.error()) && ++run->tries[launched.id] < kLaunchTries &&
+                        run->app.status.stop_reason.empty()) {
+                        clock_.after(Duration{200'000},
+                                     [again] { (*again)(); });  // same operation: nothing starts twice
+                        return;
+                    }
+                    if (answer) launched.status.state = answer->state;
+                    const bool good =
+                        answer && (answer->state == PartState::kRunning || answer->state == PartState::kCompleted);
+                    if (!good)
+                        stop(run, "zone " + launched.zone +
+                                      " did not start its part: " + (answer ? answer->reason : answer.error().message));
+                    if (--run->pending > 0 || !run->app.status.stop_reason.empty()) return;
+                    if (run->app.status.state == ApplicationState::kLaunching &&
+                        !enter(run, ApplicationState::kRunning))
+                        return;
+                    watch(run);
+                });
+        };
+        (*send)();  // from here on the chain of answers holds it
+    }
+}
+
+void ApplicationService::watch(const std::shared_ptr<Run>& run) {
+    if (is_final(run->app.status.state)) return;
+    run->watching = true;
+    if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, "cancelled by its owner");
+    const StepStatus status = executor_.status(run->app.status.operation);
+    if (status.state != StepStatus::State::kRunning) {
+        run->deadline = clock_.steady_now() + kProfileWait;
+        run->profile_at = 0;
+        return collect_profile(run);
+    }
+    if (run->app.status.stop_reason.empty()) poll_parts(run);
+    later(run, config_.poll_every, &ApplicationService::watch);
+}
+
+/// A part that failed takes the application with it; a part that is silent does not.
+void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
+    for (const ApplicationPart& part : run->app.status.parts) {
+        if (run->asked.contains(part.id) || is_final(part.status.state)) continue;
+        run->asked.insert(part.id);
+        transport_.part_status(url_of(part.zone), part.id, [this, run, id = part.id](const Result<PartStatus>& answer) {
+            run->asked.erase(id);
+            if (!answer || is_final(run->app.status.state)) return;
+            for (ApplicationPart& known : run->app.status.parts) {
+                if (known.id != id) continue;
+                known.status.state = answer->state;
+                known.status.reason = answer->reason;
+                known.status.has_profile = answer->has_profile;
+                const bool lost = answer->state == PartState::kFailed || answer->state == PartState::kReleased ||
+                                  answer->state == PartState::kExpired;
+                // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
+                if (lost) {
+                    clock_.after(config_.poll_every * 2, [this, run, zone = known.zone, reason = answer->reason] {
+                        if (executor_.status(run->app.status.operation).state == StepStatus::State::kRunning)
+                            stop(run, "zone " + zone + " lost its part: " + reason);
+                    });
+                }
+            }
+        });
+    }
+}
+
+void ApplicationService::stop(const std::shared_ptr<Run>& run, const std::string& reason) {
+    if (is_final(run->app.status.state) || !run->app.status.stop_reason.empty()) return;
+    ApplicationStatus changed = run->app.status;
+    changed.stop_reason = reason;
+    if (!save(run, std::move(changed))) return;
+    log_.info("application_stopping", {{"application", to_string(run->app.request.id)}, {"reason", reason}});
+    stop_everything(run);
+}
+
+void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
+    for (const ApplicationPart& part : run->app.status.parts) {
+        transport_.release_part(url_of(part.zone), part.id, run->app.status.stop_reason.substr(0, kMaxReason),
+                                [](const Result<PartStatus>&) {});
+    }
+    if (executor_.status(run->app.status.operation).state == StepStatus::State::kRunning)
+        executor_.stop(run->app.status.operation, kStopGrace);
+    if (!run->watching) watch(run);
+}
+
+/// After the end of the coordinator: the zone of rank 0 has the model of a clean run; after an unclean one every zone
+/// may have what its own ranks counted. Asks one part after the other; a part that still ends is asked again for a
+/// while.
+void ApplicationService::collect_profile(const std::shared_ptr<Run>& run) {
+    if (is_final(run->app.status.state)) return;
+    std::vector<const ApplicationPart*> order;
+    for (const ApplicationPart& part : run->app.status.parts) order.push_back(&part);
+    std::sort(order.begin(), order.end(),
+              [](const ApplicationPart* a, const ApplicationPart* b) { return a->ranks.front() < b->ranks.front(); });
+    const bool done =
+        run->profile_at >= order.size() || (run->profile && run->profile->complete) || run->app.status.cancel_requested;
+    if (!run->app.request.profile || done) return finish(run);
+    const ApplicationPart& part = *order[run->profile_at];
+    transport_.part_status(
+        url_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
+            for (ApplicationPart& known : run->app.status.parts) {
+                if (known.id == id && answer) {
+                    known.status.state = answer->state;
+                    known.status.reason = answer->reason;
+                }
+            }
+            if (answer && !is_final(answer->state) && clock_.steady_now() < run->deadline)
+                return later(run, config_.poll_every / 2, &ApplicationService::collect_profile);
+            if (!answer || !answer->has_profile) {
+                ++run->profile_at;
+                return collect_profile(run);
+            }
+            transport_.part_profile(url_of(zone), id, [this, run](Result<ApplicationModel> model) {
+                ++run->profile_at;
+                if (model && model->graph.task_count() == run->app.request.ranks) {
+                    run->profile =
+                        model->complete || !run->profile ? *std::move(model) : merge_partial(*run->profile, *model);
+                }
+                collect_profile(run);
+            });
+        });
+}
+
+void ApplicationService::finish(const std::shared_ptr<Run>& run) {
+    if (is_final(run->app.status.state)) return;
+    run->watching = false;
+    const StepStatus end = executor_.status(run->app.status.operation);
+    ApplicationStatus changed = run->app.status;
+    ApplicationState state = ApplicationState::kFailed;
+    std::string reason = changed.stop_reason;
+    changed.exit_code = end.state == StepStatus::State::kExited ? end.exit_code : 1;
+    if (changed.cancel_requested) {
+        state = ApplicationState::kCancelled;
+        reason = "cancelled by its owner";
+    } else if (!reason.empty()) {
+        changed.exit_code = 1;  // the launcher was stopped by us; its own code means nothing
+    } else if (*changed.exit_code == 0) {
+        state = ApplicationState::kCompleted;
+    } else {
+        const Result<std::string> report = executor_.read(changed.operation, "stdout", 0, kMaxLauncherOutput);
+        const int signal = report ? mpich::read_fatal_signal(*report) : 0;
+        if (!end.reason.empty()) {
+            reason = end.reason;
+            if (reason.starts_with("walltime")) changed.exit_code = 128 + 15;  // as if the program had got its SIGTERM
+        } else if (signal > 0) {
+            changed.exit_code = 128 + signal;
+            reason = "a rank was ended by signal " + std::to_string(signal);
+        } else {
+            reason = "the program ended with exit code " + std::to_string(*changed.exit_code);
+        }
+    }
+    if (run->profile) {
+        const Profile profile{ProfileId{ids_.fresh()},
+                              run->app.owner,
+                              run->app.request.id,
+                              clock_.now(),
+                              {run->app.request.argv[0], run->profile->complete, run->profile->graph}};
+        if (auto ok = store_.insert(profile); ok)
+            changed.profile = profile.id;
+        else
+            log_.warn("profile_not_stored",
+                      {{"application", to_string(run->app.request.id)}, {"reason", ok.error().message}});
+        run->profile.reset();
+    }
+    for (const ApplicationPart& part : changed.parts) {
+        if (!is_final(part.status.state)) changed.releasing.push_back(part);
+    }
+    if (enter(run, std::move(changed), state, reason)) release(run);
+}
+
+}  // namespace zbs

@@ -1,0 +1,42 @@
+#pragma once
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "services/zone_scheduler/domain/application_service.hpp"
+
+/// What the three source files of ApplicationService share; nobody else includes it.
+namespace zbs {
+
+inline constexpr Duration kReleaseRetry = std::chrono::seconds{1};
+/// Longest reason that goes with a release, bytes.
+inline constexpr std::size_t kMaxReason = 1'000;
+
+/// Whether asking again with the same id may help.
+inline bool is_passing(const Error& error) {
+    return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable;
+}
+
+/// One application at work. What is not in `app` can be lost without harm.
+struct ApplicationService::Run {
+    Application app;
+    std::optional<ApplicationModel> model;
+    std::set<std::string> excluded;  // zones that refused in this series of plans
+    int round = 1;
+    int pending = 0;  // answers outstanding in this phase
+    std::string failed_zone, failed_reason;
+    std::map<PartId, int> tries;
+    Duration deadline{};    // steady time
+    bool busy = false;      // a phase with outstanding answers is under way
+    bool watching = false;  // the loop watch -> collect_profile -> finish is under way
+    bool releasing = false;
+    Duration release_retry = kReleaseRetry;
+    std::set<PartId> asked;      // part_status outstanding
+    std::size_t profile_at = 0;  // next part to ask for a profile
+    std::optional<ApplicationModel> profile;
+};
+
+}  // namespace zbs
