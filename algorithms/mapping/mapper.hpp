@@ -1,21 +1,40 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <string_view>
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/base/task_runner.hpp"
 #include "algorithms/model/mapping.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "algorithms/model/task_graph.hpp"
 
 namespace zbs {
 
+/// What a mapper makes small. Each has an exact value and a fast change of it, see objective.hpp.
+enum class Objective {
+    kOccupancy,  ///< largest relative load of any processor or link, seconds per step [Taura2000]
+    kCost,       ///< sum over pairs of traffic x distance, under a bound on every processor's load
+    kTime,       ///< predicted run time: the slowest processor's compute and waiting together, seconds
+};
+
+/// How much work the multilevel mapper puts in: about 1 : 6 : 60.
+enum class Preset { kFast, kDefault, kStrong };
+
 struct MapOptions {
     std::uint64_t seed = 1;
-    int max_tasks_per_processor = 1;     ///< >= 0; 0 is unlimited
-    bool weigh_messages = true;          ///< see edge_weight
-    std::string_view level2 = "global";  ///< the mapper that `hier` uses inside a zone; any name of mapper_names()
+    int max_tasks_per_processor = 1;         ///< >= 0; 0 is unlimited
+    bool weigh_messages = true;              ///< see edge_weight
+    std::string_view level2 = "global";      ///< the mapper that `hier` uses inside a zone; any name of mapper_names()
+    Objective objective = Objective::kCost;  ///< heeded by `multilevel` and `greedy`
+    Preset preset = Preset::kDefault;        ///< heeded by `multilevel`
+    /// Where max_tasks_per_processor is 0: no processor gets more compute than ceil((1 + imbalance) x its share by
+    /// speed), >= 0.
+    double imbalance = 0.03;
+    TaskRunner* runner = nullptr;            ///< null is serial; not owned
+    std::function<bool()> out_of_time = {};  ///< asked now and then, from any thread; true ends the search early
 
     /// Tasks that `processors` of them hold.
     std::int64_t slots(std::int64_t processors) const {

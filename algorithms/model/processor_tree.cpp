@@ -1,0 +1,185 @@
+#include "algorithms/model/processor_tree.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace zbs {
+namespace {
+
+template <typename Number>
+Result<std::vector<Number>> parse_levels(std::string_view text, std::string_view option, std::string_view example) {
+    const auto fault = [&](std::size_t level, std::string_view part) {
+        return invalid("level " + std::to_string(level + 1) + " of '" + std::string(text.substr(0, 100)) + "' is '" +
+                           std::string(part.substr(0, 40)) + "', no number in range; write it like " +
+                           std::string(example),
+                       std::string(option));
+    };
+    std::vector<Number> levels;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(':', at), text.size());
+        const std::string_view part = text.substr(at, end - at);
+        Number value{};
+        const auto [stop, status] = std::from_chars(part.data(), part.data() + part.size(), value);
+        if (part.empty() || status != std::errc() || stop != part.data() + part.size())
+            return fault(levels.size(), part);
+        if (levels.size() == ProcessorTree::kMaxLevels)
+            return invalid("has more than " + std::to_string(ProcessorTree::kMaxLevels) + " levels",
+                           std::string(option));
+        levels.push_back(value);
+        at = end + 1;
+    }
+    return levels;
+}
+
+}  // namespace
+
+Result<std::vector<int>> parse_hierarchy(std::string_view text) {
+    return parse_levels<int>(text, "--hierarchy", "4:8:6");
+}
+
+Result<std::vector<double>> parse_distances(std::string_view text) {
+    return parse_levels<double>(text, "--distances", "1:10:100");
+}
+
+Result<ProcessorTree> ProcessorTree::uniform(std::span<const int> arity, std::span<const double> distances) {
+    if (arity.empty()) return invalid("has no level; write it like 4:8:6", "--hierarchy");
+    if (arity.size() > kMaxLevels)
+        return invalid("has more than " + std::to_string(kMaxLevels) + " levels", "--hierarchy");
+    if (arity.size() != distances.size())
+        return invalid("names " + std::to_string(distances.size()) + " distances for " + std::to_string(arity.size()) +
+                           " levels of the hierarchy; give one each, innermost first",
+                       "--distances");
+    std::int64_t processors = 1;
+    for (std::size_t level = 0; level < arity.size(); ++level) {
+        if (arity[level] < 1)
+            return invalid("level " + std::to_string(level + 1) + " has " + std::to_string(arity[level]) +
+                               " parts; at least 1 is needed",
+                           "--hierarchy");
+        processors *= arity[level];
+        if (processors > ResourceGraph::kMaxProcessors)
+            return invalid("makes more than " + std::to_string(ResourceGraph::kMaxProcessors) + " processors",
+                           "--hierarchy");
+        if (!std::isfinite(distances[level]) || distances[level] < 0)
+            return invalid("distance " + std::to_string(level + 1) + " must be a finite number >= 0", "--distances");
+    }
+    ProcessorTree tree;
+    tree.groups_.push_back({.processor_count = static_cast<ProcessorIndex>(processors)});
+    tree.level_begin_ = {0};
+    for (std::size_t level = arity.size(); level-- > 0;) {
+        const auto begin = static_cast<std::size_t>(tree.level_begin_.back());
+        const std::size_t end = tree.groups_.size();
+        tree.level_begin_.push_back(static_cast<std::int32_t>(end));
+        for (std::size_t g = begin; g < end; ++g) {
+            const ProcessorIndex each = tree.groups_[g].processor_count / arity[level];
+            tree.groups_[g].first_child = static_cast<std::int32_t>(tree.groups_.size());
+            tree.groups_[g].child_count = arity[level];
+            tree.groups_[g].distance = distances[level];
+            for (int child = 0; child < arity[level]; ++child) {
+                tree.groups_.push_back({.parent = static_cast<std::int32_t>(g),
+                                        .first_processor = tree.groups_[g].first_processor + child * each,
+                                        .processor_count = each});
+            }
+        }
+    }
+    tree.speed_.assign(static_cast<std::size_t>(processors), 1);
+    tree.finish();
+    return tree;
+}
+
+ProcessorTree ProcessorTree::of(const ResourceGraph& resources, double message_bytes) {
+    ZBS_EXPECTS(message_bytes > 0);
+    const auto seconds = [&](const Link& link) { return link.delay_s + message_bytes / link.bandwidth_Bps; };
+    double unit = std::numeric_limits<double>::infinity();
+    const auto zones = resources.zones();
+    for (std::size_t z = 0; z < zones.size(); ++z) {
+        unit = std::min({unit, seconds(zones[z].within_machine), seconds(zones[z].within_zone)});
+        for (std::size_t other = 0; other < z; ++other) {
+            unit = std::min(
+                unit, seconds(resources.zone_link(static_cast<std::int32_t>(z), static_cast<std::int32_t>(other))));
+        }
+    }
+    const auto distance = [&](const Link& link) { return seconds(link) / unit; };
+
+    ProcessorTree tree;
+    tree.groups_.push_back({.first_child = 1,
+                            .child_count = static_cast<std::int32_t>(zones.size()),
+                            .processor_count = resources.processor_count()});
+    tree.level_begin_ = {0, 1};
+    ProcessorIndex next = 0;
+    for (const Zone& zone : zones) {
+        tree.groups_.push_back({.parent = 0,
+                                .child_count = static_cast<std::int32_t>(zone.machines.size()),
+                                .first_processor = next,
+                                .processor_count = zone.processor_count(),
+                                .distance = distance(zone.within_zone)});
+        next += zone.processor_count();
+    }
+    tree.level_begin_.push_back(static_cast<std::int32_t>(tree.groups_.size()));
+    next = 0;
+    for (std::size_t z = 0; z < zones.size(); ++z) {
+        tree.groups_[1 + z].first_child = static_cast<std::int32_t>(tree.groups_.size());
+        for (const Machine& machine : zones[z].machines) {
+            tree.groups_.push_back({.parent = static_cast<std::int32_t>(1 + z),
+                                    .child_count = machine.processors,
+                                    .first_processor = next,
+                                    .processor_count = machine.processors,
+                                    .distance = distance(zones[z].within_machine)});
+            next += machine.processors;
+        }
+    }
+    const auto machines_end = tree.groups_.size();
+    tree.level_begin_.push_back(static_cast<std::int32_t>(machines_end));
+    for (auto g = static_cast<std::size_t>(tree.level_begin_[2]); g < machines_end; ++g) {
+        tree.groups_[g].first_child = static_cast<std::int32_t>(tree.groups_.size());
+        for (int p = 0; p < tree.groups_[g].child_count; ++p) {
+            const ProcessorIndex processor = tree.groups_[g].first_processor + p;
+            tree.groups_.push_back({.parent = static_cast<std::int32_t>(g), .first_processor = processor});
+            tree.speed_.push_back(resources.speed(processor));
+        }
+    }
+    if (zones.size() > 1) {
+        tree.groups_[0].distance = distance(resources.zone_link(0, 1));
+        bool differ = false;
+        tree.top_.assign(zones.size() * zones.size(), 0);
+        for (std::size_t a = 0; a < zones.size(); ++a) {
+            for (std::size_t b = 0; b < zones.size(); ++b) {
+                if (a == b) continue;
+                const double d =
+                    distance(resources.zone_link(static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)));
+                tree.top_[a * zones.size() + b] = d;
+                differ = differ || d != tree.groups_[0].distance;
+                tree.groups_[0].distance = std::max(tree.groups_[0].distance, d);
+            }
+        }
+        if (!differ) tree.top_.clear();
+    }
+    tree.finish();
+    return tree;
+}
+
+void ProcessorTree::finish() {
+    ancestors_.assign(level_begin_.size() * speed_.size(), 0);
+    for (std::size_t depth = 0; depth < level_begin_.size(); ++depth) {
+        const auto begin = static_cast<std::size_t>(level_begin_[depth]);
+        const auto end =
+            depth + 1 < level_begin_.size() ? static_cast<std::size_t>(level_begin_[depth + 1]) : groups_.size();
+        for (std::size_t g = begin; g < end; ++g) {
+            const auto first = static_cast<std::ptrdiff_t>(depth * speed_.size()) + groups_[g].first_processor;
+            std::fill_n(ancestors_.begin() + first, groups_[g].processor_count, static_cast<std::int32_t>(g));
+        }
+    }
+}
+
+double ProcessorTree::distance(ProcessorIndex a, ProcessorIndex b) const {
+    if (a == b) return 0;
+    if (levels() > 1 && !top_.empty() && group_of(a, 1) != group_of(b, 1))
+        return top_distance(group_of(a, 1) - 1, group_of(b, 1) - 1);
+    int depth = levels() - 1;
+    while (group_of(a, depth) != group_of(b, depth)) --depth;
+    return groups_[static_cast<std::size_t>(group_of(a, depth))].distance;
+}
+
+}  // namespace zbs
