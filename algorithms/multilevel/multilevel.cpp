@@ -61,7 +61,7 @@ std::vector<std::int64_t> limits(const TargetTree& tree, const std::vector<Range
         all = std::accumulate(room.begin(), room.end(), std::int64_t{0});
     }
     const double slack = static_cast<double>(all) / std::max<double>(1, static_cast<double>(load));
-    const double share = std::pow(std::max(1.0, slack), 1.0 / level);
+    const double share = std::pow(std::max(1.0, slack), std::min(1.0, 1.8 / level));
     for (std::int64_t& most : room) {
         if (most == 0) continue;
         const double wanted = static_cast<double>(load) * static_cast<double>(most) / static_cast<double>(all);
@@ -77,7 +77,8 @@ std::int64_t size_of(const CompactGraph& graph) {
 
 /// How a preset spends its time.
 struct Recipe {
-    Effort section;           ///< cutting a group into its children
+    Effort section;           ///< cutting all into zones
+    Effort lower;             ///< cutting a group below
     Evolution top;            ///< of the first cut, whose edges cost most
     Evolution middle;         ///< of the cuts between
     Evolution last;           ///< of the last cut, into processors
@@ -103,15 +104,6 @@ std::uint64_t mix(std::uint64_t seed, std::uint64_t salt) {
     return z ^ (z >> 31);
 }
 
-Evolution scaled(Evolution evolution, const CompactGraph& graph) {
-    // Beyond this size starts and generations are cut down, so that a million tasks cost a few seconds.
-    constexpr double kFull = 400'000;
-    const double factor = std::min(1.0, kFull / static_cast<double>(size_of(graph)));
-    evolution.population = std::max(1, static_cast<int>(evolution.population * factor));
-    evolution.generations = static_cast<int>(evolution.generations * factor);
-    return evolution;
-}
-
 /// Multisection: all into zones, each zone into machines, each machine into processors; level by level, the sections of
 /// a level side by side.
 std::vector<std::int32_t> multisect(const CompactGraph& graph, const TargetTree& tree, const Recipe& recipe,
@@ -129,10 +121,9 @@ std::vector<std::int32_t> multisect(const CompactGraph& graph, const TargetTree&
         std::vector<Cut> cuts(sections.size());
         const int islands = sections.size() == 1 ? recipe.islands : 1;
         const auto evolution_of = [&](const Section& section) {
-            return scaled(section.range.level == tree.levels ? recipe.top
-                          : section.range.level == 1         ? recipe.last
-                                                             : recipe.middle,
-                          section.graph);
+            return section.range.level == tree.levels ? recipe.top
+                   : section.range.level == 1         ? recipe.last
+                                                      : recipe.middle;
         };
         for (std::size_t i = 0; i < sections.size(); ++i) {
             const Section& section = sections[i];
@@ -155,20 +146,20 @@ std::vector<std::int32_t> multisect(const CompactGraph& graph, const TargetTree&
                 return;
             }
             Rng rng(mix(section.seed, static_cast<std::uint64_t>(job % islands)));
-            found = evolve(section.graph, cut.capacity, rng, recipe.section, evolution_of(section), {});
+            found = evolve(section.graph, cut.capacity, rng, section.range.level == tree.levels ? recipe.section : recipe.lower, evolution_of(section), {});
         });
         std::vector<Section> next;
         for (std::size_t i = 0; i < sections.size(); ++i) {
             Section& section = sections[i];
             Cut& cut = cuts[i];
             std::vector<std::int32_t> part = std::move(cut.found[0]);
-            if (islands > 1 && cut.parts.size() > 1) {
+            if (islands > 1 && cut.parts.size() > 1 && section.graph.vertex_count() <= recipe.section.large) {
                 cut.found[0] = std::move(part);
                 Rng rng(mix(section.seed, 77));
                 Evolution meeting = evolution_of(section);
                 meeting.population = 0;
                 meeting.generations = std::max(1, meeting.generations / 8);
-                part = evolve(section.graph, cut.capacity, rng, recipe.section, meeting, std::move(cut.found));
+                part = evolve(section.graph, cut.capacity, rng, section.range.level == tree.levels ? recipe.section : recipe.lower, meeting, std::move(cut.found));
             }
             std::vector<Vertex> local;
             std::vector<CompactGraph> graphs =
@@ -195,14 +186,18 @@ Recipe recipe_of(Level level) {
     Recipe recipe;
     switch (level) {
         case Level::kFast:
-            recipe.section = {.pairs = false, .tries = 4, .coarsest = 40, .search = {.rounds = 2, .patience = 60}};
+            recipe.section = {.pairs = false, .restarts = 1, .tries = 4, .coarsest = 40, .search = {.rounds = 1, .patience = 60}};
+            recipe.lower = recipe.section;
+            recipe.lower.tries = 2;
+            recipe.lower.greedy_only = true;
+            recipe.top = {.population = 2, .generations = 1};
             recipe.cycle = {.pairs = false, .coarsest = 8, .search = {.rounds = 1, .patience = 60}};
             recipe.cycles = 0;
             recipe.proposals = 60'000;
-            recipe.hot = 0.1;
             break;
         case Level::kDefault:
             recipe.section = {.pairs = false, .tries = 4, .coarsest = 40, .search = {.rounds = 3, .patience = 200}};
+            recipe.lower = recipe.section;
             recipe.top = {.population = 4, .generations = 8};
             recipe.middle = {.population = 2, .generations = 3};
             recipe.last = {.population = 1, .generations = 2};
@@ -212,13 +207,14 @@ Recipe recipe_of(Level level) {
             recipe.proposals = 500'000;
             break;
         case Level::kStrong:
-            recipe.section = {.pairs = false, .tries = 6, .coarsest = 40, .search = {.rounds = 4, .patience = 200}};
-            recipe.top = {.population = 10, .generations = 40};
-            recipe.middle = {.population = 6, .generations = 18};
-            recipe.last = {.population = 4, .generations = 10};
+            recipe.section = {.pairs = false, .restarts = 5, .tries = 10, .coarsest = 40, .search = {.rounds = 2, .patience = 30, .batch = 10}};
+            recipe.lower = recipe.section;
+            recipe.top = {.population = 8, .generations = 24};
+            recipe.middle = {.population = 5, .generations = 12};
+            recipe.last = {.population = 4, .generations = 8};
             recipe.islands = 2;
-            recipe.cycle = {.pairs = false, .coarsest = 8, .search = {.rounds = 5, .patience = 30, .batch = 5}};
-            recipe.cycles = 4;
+            recipe.cycle = {.pairs = false, .coarsest = 8, .search = {.rounds = 3, .patience = 30, .batch = 5}};
+            recipe.cycles = 2;
             recipe.proposals = 10'000'000;
             break;
     }
@@ -234,9 +230,9 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
     Rng rng(mix(options.seed, 5));
     const bool small = fits_annealing(graph, tree) && graph.vertex_count() <= 1024;
     std::vector<std::int32_t> leaf_of;
-    if (options.level == Level::kFast) {
+    if (options.level == Level::kFast && size_of(graph) > 1'000'000) {
         std::vector<std::int32_t> none;
-        const std::int64_t coarsest = std::max<std::int64_t>(1000, 16 * tree.leaves);
+        const std::int64_t coarsest = std::max<std::int64_t>(recipe.section.large, 16 * tree.leaves);
         const GraphLevels coarse = coarsen(graph, none, coarsest, std::max<std::int64_t>(1, graph.total / coarsest * 3 / 2), false, rng);
         leaf_of = multisect(coarse.coarsest(), tree, recipe, options.seed, runner);
         for (std::size_t level = coarse.coarse.size() + 1; level-- > 0;) {
@@ -267,11 +263,23 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
     for (int i = 0; i < recipe.cycles; ++i) { v_cycle(graph, tree, leaf_of, {}, rng, recipe.cycle);
     if (getenv("STAGE")) { Placement p(graph, tree, leaf_of); fprintf(stderr, "cycle %ld over %ld\n", (long)p.cost(), (long)p.overload()); }
     }
-    if (small) {
-        Placement placement(graph, tree, std::move(leaf_of));
-        if (placement.overload() == 0)
-            anneal(placement, rng, {.proposals = recipe.proposals, .hot = recipe.hot, .cold = 0.005}, options.out_of_time);
-        leaf_of = std::move(placement.leaf_of);
+    if (small && graph.vertex_count() > 0) {
+        // An accepted change costs a walk over the neighbours: dense graphs get fewer proposals for the same time.
+        const double degree = static_cast<double>(graph.arcs.size()) / static_cast<double>(graph.vertex_count());
+        const auto proposals = static_cast<std::int64_t>(static_cast<double>(recipe.proposals) / (1 + degree / 40));
+        const Placement start(graph, tree, std::move(leaf_of));
+        std::vector<Placement> ends(static_cast<std::size_t>(recipe.islands), start);
+        if (start.overload() == 0) {
+            runner.run(recipe.islands, [&](int island) {
+                Rng own(mix(options.seed, 1000 + static_cast<std::uint64_t>(island)));
+                anneal(ends[static_cast<std::size_t>(island)], own,
+                       {.proposals = proposals, .hot = recipe.hot, .cold = 0.005}, options.out_of_time);
+            });
+        }
+        const auto best = std::min_element(ends.begin(), ends.end(), [](const Placement& a, const Placement& b) {
+            return a.cost() < b.cost();
+        });
+        leaf_of = std::move(best->leaf_of);
     }
     return leaf_of;
 }

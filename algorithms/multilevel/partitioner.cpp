@@ -95,14 +95,14 @@ std::vector<std::int32_t> grow_half(const CompactGraph& graph, double want, bool
 }
 
 std::vector<std::int32_t> bisect(const CompactGraph& graph, double want, std::int64_t capacity0, std::int64_t capacity1,
-                                 int tries, Rng& rng) {
+                                 int tries, int rounds, Rng& rng) {
     const TargetTree star = make_star({capacity0, capacity1});
     std::vector<std::int32_t> best;
     std::int64_t best_cut = 0, best_over = 0;
     for (int attempt = 0; attempt < tries; ++attempt) {
         Placement placement(graph, star, grow_half(graph, want, attempt % 2 == 1, rng));
         repair_balance(placement, rng);
-        local_search(placement, rng, {.rounds = 4, .patience = 60, .slack = graph.heaviest});
+        local_search(placement, rng, {.rounds = rounds, .patience = 60, .slack = graph.heaviest});
         const std::int64_t cut = placement.cost(), over = placement.overload();
         if (best.empty() || over < best_over || (over == best_over && cut < best_cut)) {
             best = placement.leaf_of;
@@ -115,7 +115,7 @@ std::vector<std::int32_t> bisect(const CompactGraph& graph, double want, std::in
 
 /// Recursive bisection into parts begin..end of `capacity`.
 void bisect_recursively(const CompactGraph& graph, std::span<const std::int64_t> capacity, std::int32_t first,
-                        std::span<const Vertex> names, std::vector<std::int32_t>& part, int tries, Rng& rng) {
+                        std::span<const Vertex> names, std::vector<std::int32_t>& part, int tries, int rounds, Rng& rng) {
     const std::size_t parts = capacity.size();
     if (parts == 1 || graph.vertex_count() == 0) {
         for (const Vertex v : names) part[static_cast<std::size_t>(v)] = first;
@@ -133,13 +133,13 @@ void bisect_recursively(const CompactGraph& graph, std::span<const std::int64_t>
         return std::min(most, std::max(static_cast<std::int64_t>(wanted * share), static_cast<std::int64_t>(std::ceil(wanted))));
     };
     const std::vector<std::int32_t> side =
-        bisect(graph, want, limit(want, room0), limit(static_cast<double>(graph.total) - want, room - room0), tries, rng);
+        bisect(graph, want, limit(want, room0), limit(static_cast<double>(graph.total) - want, room - room0), tries, rounds, rng);
     std::vector<Vertex> local;
     const std::vector<CompactGraph> halves = split(graph, side, 2, local);
     std::vector<Vertex> names_of[2];
     for (std::size_t v = 0; v < side.size(); ++v) names_of[side[v]].push_back(names[v]);
-    bisect_recursively(halves[0], capacity.subspan(0, half), first, names_of[0], part, tries, rng);
-    bisect_recursively(halves[1], capacity.subspan(half), first + static_cast<std::int32_t>(half), names_of[1], part, tries, rng);
+    bisect_recursively(halves[0], capacity.subspan(0, half), first, names_of[0], part, tries, rounds, rng);
+    bisect_recursively(halves[1], capacity.subspan(half), first + static_cast<std::int32_t>(half), names_of[1], part, tries, rounds, rng);
 }
 
 void refine(Placement& placement, Rng& rng, const Effort& effort) {
@@ -186,9 +186,9 @@ std::vector<std::int32_t> partition(const CompactGraph& graph, const std::vector
     const TargetTree star = make_star(capacity);
     std::vector<std::int32_t> best;
     std::int64_t best_cut = 0, best_over = 0;
-    for (int attempt = 0; attempt < (effort.tries + 1) / 2; ++attempt) {
+    for (int attempt = 0; attempt < effort.restarts; ++attempt) {
         std::vector<std::int32_t> part(names.size(), 0);
-        bisect_recursively(small, capacity, 0, names, part, effort.tries, rng);
+        bisect_recursively(small, capacity, 0, names, part, effort.tries, effort.greedy_only ? 1 : 4, rng);
         Placement placement(small, star, std::move(part));
         refine(placement, rng, effort);
         const std::int64_t cut = placement.cost(), over = placement.overload();
@@ -251,6 +251,17 @@ bool has_hubs(const CompactGraph& graph) {
 std::vector<std::int32_t> evolve(const CompactGraph& graph, const std::vector<std::int64_t>& capacity, Rng& rng,
                                  const Effort& effort, const Evolution& evolution,
                                  std::vector<std::vector<std::int32_t>> given) {
+    if (given.empty() && graph.vertex_count() > effort.large) {
+        // Starts and generations happen on a smaller graph; its result is searched on the way back.
+        std::vector<std::int32_t> none;
+        const GraphLevels levels = coarsen(graph, none, effort.large, std::max<std::int64_t>(1, graph.total / effort.large * 2), effort.pairs, rng);
+        if (!levels.coarse.empty()) {
+            std::vector<std::int32_t> part = evolve(levels.coarsest(), capacity, rng, effort, evolution, {});
+            const TargetTree star = make_star(capacity);
+            refine_up(levels, star, part, rng, effort);
+            return part;
+        }
+    }
     struct Individual {
         std::int64_t overload;
         std::int64_t cut;
@@ -271,7 +282,7 @@ std::vector<std::int32_t> evolve(const CompactGraph& graph, const std::vector<st
         std::vector<Vertex> names(static_cast<std::size_t>(graph.vertex_count()));
         std::iota(names.begin(), names.end(), 0);
         std::vector<std::int32_t> part(names.size(), 0);
-        bisect_recursively(graph, capacity, 0, names, part, effort.tries, rng);
+        bisect_recursively(graph, capacity, 0, names, part, effort.tries, effort.greedy_only ? 1 : 4, rng);
         Placement placement(graph, star, std::move(part));
         refine(placement, rng, effort);
         all.push_back(judge(std::move(placement.leaf_of)));
