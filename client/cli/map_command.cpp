@@ -329,12 +329,12 @@ void add_map_command(CLI::App& app, Context& context) {
     command->add_option("--name", options->launch.name, "launch formats: name of the job (default: the program's)");
     command->add_option("--env", options->launch.environment, "launch formats: NAME=VALUE; may be repeated")
         ->take_all()
-        ->expected(1);
+        ->allow_extra_args(false);
     command
         ->add_option("--contact", options->launch.contacts,
                      "rsl: ZONE=HOST:PORT/SERVICE of a zone's resource manager; may be repeated (default: its name)")
         ->take_all()
-        ->expected(1);
+        ->allow_extra_args(false);
     command->add_option("program", options->launch.argv, "launch formats: program and its arguments, after --");
     command->callback([&context, options] { map(context, *options); });
 }
