@@ -239,6 +239,22 @@ class BadInput(MapCommand):
             self.assertFalse(os.path.exists(self.folder + "/out"))
 
 
+class ProgramsOptions(MapCommand):
+    def test_what_stands_behind_the_dashes_is_the_programs(self):
+        self.write("m.json", json.dumps({"format": "zbs-model/1", "program": "p", "ranks": 1, "compute": [1], "edges": []}))
+        self.write("r.json", json.dumps({"format": "zbs-resources/1", "links": [], "zones": [{"name": "a", "machines": [{"name": "n", "processors": 1, "speed": 1}]}]}))
+        for last in (("--env", "A=1"), ("--contact", "a=b"), ("--zone", "a")):
+            form = "jsdl" if last[0] == "--zone" else "psij"
+            done = self.map("--model", "m.json", "--resources", "r.json", "--format", form, *last, "--", "./a", "-n", "--seed", "x", "--format=y")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for word in ("-n", "--seed", "--format=y"):
+                self.assertIn(word, done.stdout)
+        for last in (("--env", "A=1"), ("--zones", "a,b"), ("--zones", "a", "--zones", "b")):
+            done = subprocess.run([ZBS, "run", "--url", "http://127.0.0.1:1", "--identity", "spiffe://a/user/b", "--dry-run", *last, "--", "/bin/echo", "-n", "x"],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 5, done.stderr)
+
+
 class Documentation(MapCommand):
     def test_documented_commands_run(self):
         self.write("model.json", json.dumps({"format": "zbs-model/1", "program": "p", "ranks": 4, "compute": [1] * 4, "edges": [[0, 1, 5, 1]]}))
