@@ -91,8 +91,9 @@ class Mpich(Formats):
 class OpenMpi(Formats):
     def launch(self, ranks, *options, command="echo $OMPI_COMM_WORLD_RANK $FAKE_HOST"):
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", TMPDIR=self.folder)
-        return subprocess.run(["mpirun.openmpi", "--mca", "plm_rsh_agent", HERE + "/rsh_agent", "--mca", "plm_rsh_no_tree_spawn", "1", *options, "-n",
-                               str(ranks), "sh", "-c", command], capture_output=True, text=True, timeout=60, env=environment)
+        return subprocess.run(["mpirun.openmpi", "--mca", "plm_rsh_agent", HERE + "/rsh_agent", "--mca", "plm_rsh_no_tree_spawn", "1", "--mca",
+                               "oob_tcp_if_include", "lo", *options, "-n", str(ranks), "sh", "-c", command],
+                              capture_output=True, text=True, timeout=60, env=environment)
 
     def test_host_file_with_uneven_hosts(self):
         self.write("hosts", self.text([("n1", 0), ("n1", 1), ("n2", 0)], "openmpi_hostfile"))
