@@ -310,7 +310,9 @@ void add_map_command(CLI::App& app, Context& context) {
     command->add_option("--threads", options->threads, "0 = all processors of this machine; the result is the same")
         ->check(CLI::Range(0, 1'024))
         ->capture_default_str();
-    command->add_option("--time-limit", options->time_limit, "seconds after which an algorithm that searches (multilevel) ends; 0 = none")
+    command
+        ->add_option("--time-limit", options->time_limit,
+                     "seconds after which an algorithm that searches (multilevel) ends; 0 = none")
         ->capture_default_str();
     command->add_option("--evaluate", options->evaluate,
                         "judge this mapping instead: JSON of this command, or one processor index per line");
