@@ -1,9 +1,17 @@
 #include <benchmark/benchmark.h>
 
 #include <iostream>
+#include <string_view>
 #include <thread>
 
+#ifdef ZBS_MAPPING_BENCH
+#include "tests/benchmark/zbs_bench/mapping/mapping_bench.hpp"
+#endif
+
 int main(int argc, char** argv) {
+#ifdef ZBS_MAPPING_BENCH
+    if (argc > 1 && std::string_view(argv[1]) == "mapping") return zbs::bench::run_mapping_bench(argc - 1, argv + 1);
+#endif
     std::cout << "cores: " << std::thread::hardware_concurrency() << "\ncommand:";
     for (int i = 0; i < argc; ++i) std::cout << ' ' << argv[i];
     std::cout << std::endl;

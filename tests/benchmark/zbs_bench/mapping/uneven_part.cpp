@@ -1,0 +1,123 @@
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "algorithms/mapping/occupancy.hpp"
+#include "algorithms/mapping/tree_mapper.hpp"
+#include "tests/benchmark/zbs_bench/mapping/mapping_bench.hpp"
+#include "tests/support/generated_graphs.hpp"
+#include "tests/support/graphs.hpp"
+
+namespace zbs::bench {
+namespace {
+
+struct Instance {
+    std::string kind;
+    TaskGraph graph;
+    ResourceGraph resources;
+    int tasks_per_processor;
+};
+
+/// Fewer tasks than processors, one each, and several on each; graphs of three kinds.
+std::vector<Instance> make_instances(const Setup& setup) {
+    std::vector<Instance> made;
+    for (int i = 0; i < setup.seeds; ++i) {
+        const auto seed = static_cast<std::uint64_t>(500 + i);
+        const ResourceGraph six_four = test::flat_zones({6, 4}, {2e-4, 2e8});
+        const ResourceGraph drawn = test::uneven_zones({.zones = 3 + i % 3}, seed);
+        for (const ResourceGraph* resources : {&six_four, &drawn}) {
+            for (const double share : {0.6, 1.0, 4.0}) {
+                const int tasks = std::max(4, static_cast<int>(share * resources->processor_count()));
+                const std::string name =
+                    std::string(resources == &six_four ? "6+4" : "drawn") + (share < 1   ? ", 0.6 tasks a processor"
+                                                                             : share > 1 ? ", 4 tasks a processor"
+                                                                                         : ", 1 task a processor");
+                const int teams = std::max(2, tasks / 6);
+                const TaskGraph graphs[] = {
+                    test::large_clusters(tasks, teams, 4, 1, seed),
+                    test::transport(teams, std::max(1, (tasks - 1) / teams), 20, seed),
+                    test::random_graph(tasks, 6.0 / tasks, seed),
+                };
+                for (const TaskGraph& graph : graphs) made.push_back({name, graph, *resources, share > 1 ? 0 : 1});
+            }
+        }
+    }
+    return made;
+}
+
+struct Judged {
+    double cost, occupancy, seconds;
+};
+
+double message_bytes(const TaskGraph& graph) {
+    double bytes = 0, messages = 0;
+    for (const TaskEdge& edge : graph.edges()) {
+        bytes += edge.bytes;
+        messages += edge.messages;
+    }
+    return bytes > 0 && messages > 0 ? bytes / messages : 4096;
+}
+
+Judged judge(const Setup& setup, const Contender& contender, const Instance& in, Objective objective) {
+    MapOptions options = setup.options(contender.preset);
+    options.max_tasks_per_processor = in.tasks_per_processor;
+    options.objective = objective;
+    const Stopwatch watch;
+    Mapping mapping;
+    if (const Mapper* mapper = find_mapper(contender.algorithm)) {
+        mapping = mapper->map(in.graph, in.resources, options).value();
+    } else {
+        const ProcessorTree tree = ProcessorTree::of(in.resources, message_bytes(in.graph));
+        mapping.processor_of = map_onto_tree(in.graph, tree, contender.algorithm, options).value();
+    }
+    const double seconds = watch.seconds();
+    const MappingReport report = evaluate(in.graph, in.resources, mapping);
+    return {report.cost, report.occupancy, seconds};
+}
+
+}  // namespace
+
+void bench_uneven(const Setup& setup) {
+    const std::vector<Instance> instances = make_instances(setup);
+    struct Aim {
+        std::string name;
+        Objective objective;
+        std::function<double(const Judged&)> value;
+    };
+    const std::vector<Aim> aims = {
+        {"cost", Objective::kCost, [](const Judged& judged) { return judged.cost; }},
+        {"occupancy", Objective::kOccupancy, [](const Judged& judged) { return judged.occupancy; }},
+    };
+    const std::vector<std::string> baselines = {"global", "hier", "metis", "greedy", "block", "round_robin", "random"};
+    Table table{
+        "uneven zones: ours, asked for the objective, against each baseline (value / ours, geometric mean)",
+        {"objective", "ours", "baseline", "better", "equal", "worse", "baseline / ours", "our seconds", "its seconds"},
+        {}};
+    for (const Aim& aim : aims) {
+        if (!setup.wants(aim.name)) continue;
+        for (const Contender& mine : contenders(setup, {})) {
+            std::vector<double> ours, ours_seconds;
+            for (const Instance& in : instances) {
+                const Judged judged = judge(setup, mine, in, aim.objective);
+                ours.push_back(aim.value(judged));
+                ours_seconds.push_back(judged.seconds);
+            }
+            for (const std::string& name : baselines) {
+                int better = 0, equal = 0, worse = 0;
+                std::vector<double> ratios, seconds;
+                for (std::size_t i = 0; i < instances.size(); ++i) {
+                    const Judged judged = judge(setup, {name, name}, instances[i], aim.objective);
+                    const double theirs = aim.value(judged);
+                    seconds.push_back(judged.seconds);
+                    if (ours[i] > 0 && theirs > 0) ratios.push_back(theirs / ours[i]);
+                    (ours[i] < theirs * (1 - 1e-6) ? better : theirs < ours[i] * (1 - 1e-6) ? worse : equal) += 1;
+                }
+                table.rows.push_back({aim.name, mine.name, name, better, equal, worse, geometric_mean(ratios),
+                                      mean(ours_seconds), mean(seconds)});
+            }
+        }
+    }
+    setup.report->add(table);
+}
+
+}  // namespace zbs::bench
