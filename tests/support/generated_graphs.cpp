@@ -23,7 +23,9 @@ using Pair = std::pair<TaskIndex, TaskIndex>;
 /// Pairs drawn several times weigh as often; loops are dropped.
 std::vector<TaskEdge> counted(std::vector<Pair> pairs) {
     std::erase_if(pairs, [](const Pair& pair) { return pair.first == pair.second; });
-    for (Pair& pair : pairs) pair = std::minmax(pair.first, pair.second);
+    for (Pair& pair : pairs) {
+        if (pair.first > pair.second) std::swap(pair.first, pair.second);
+    }
     std::ranges::sort(pairs);
     std::vector<TaskEdge> edges;
     for (const auto& [u, v] : pairs) {
