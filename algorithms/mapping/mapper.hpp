@@ -17,7 +17,7 @@ namespace zbs {
 enum class Objective {
     kOccupancy,  ///< largest relative load of any processor or link, seconds per step [Taura2000]
     kCost,       ///< sum over pairs of traffic x distance, under a bound on every processor's load
-    kTime,       ///< predicted run time: the slowest processor's compute and waiting together, seconds
+    kTime,       ///< predicted_time(): the slowest processor's compute and messages together, seconds
 };
 
 /// How much work the multilevel mapper puts in: about 1 : 6 : 60.
@@ -28,10 +28,10 @@ struct MapOptions {
     int max_tasks_per_processor = 1;         ///< >= 0; 0 is unlimited
     bool weigh_messages = true;              ///< see edge_weight
     std::string_view level2 = "global";      ///< the mapper that `hier` uses inside a zone; any name of mapper_names()
-    Objective objective = Objective::kCost;  ///< heeded by `multilevel` and `greedy`
+    Objective objective = Objective::kCost;  ///< heeded by `multilevel`; the others have their own
     Preset preset = Preset::kDefault;        ///< heeded by `multilevel`
     /// Where max_tasks_per_processor is 0: no processor gets more compute than ceil((1 + imbalance) x its share by
-    /// speed), >= 0.
+    /// speed), >= 0. On zones only for the cost: load is part of the other objectives.
     double imbalance = 0.03;
     TaskRunner* runner = nullptr;            ///< null is serial; not owned
     std::function<bool()> out_of_time = {};  ///< asked now and then, from any thread; true ends the search early

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "algorithms/mapping/load_repair.hpp"
+#include "algorithms/mapping/objective.hpp"
+#include "algorithms/mapping/objective_search.hpp"
 #include "algorithms/multilevel/multilevel.hpp"
 
 namespace zbs {
@@ -94,30 +96,9 @@ std::vector<ProcessorIndex> multilevel_on_tree(const TaskGraph& graph, const Pro
 Result<Mapping> MultilevelMapper::map(const TaskGraph& graph, const ResourceGraph& resources,
                                       const MapOptions& options) const {
     if (auto ok = check_slots(graph.task_count(), resources.processor_count(), options); !ok) return ok.error();
-    double bytes = 0, messages = 0;
-    for (const TaskEdge& edge : graph.edges()) {
-        bytes += edge.bytes;
-        messages += edge.messages;
-    }
-    const double message_bytes = messages > 0 && bytes > 0 ? bytes / messages : 4096;
-    const ProcessorTree tree = ProcessorTree::of(resources, message_bytes);
-    const LoadBounds bounds = load_bounds(graph, tree, options);
-    if (!options.weigh_messages || messages <= 0) return Mapping{multilevel_on_tree(graph, tree, bounds, options)};
-    Link slowest = resources.zones()[0].within_zone;
-    const auto seconds = [&](const Link& link) { return link.delay_s + message_bytes / link.bandwidth_Bps; };
-    for (std::int32_t a = 0; a < resources.zone_count(); ++a) {
-        for (const Link& link : {resources.zones()[static_cast<std::size_t>(a)].within_machine,
-                                 resources.zones()[static_cast<std::size_t>(a)].within_zone})
-            if (seconds(link) > seconds(slowest)) slowest = link;
-        for (std::int32_t b = 0; b < a; ++b)
-            if (seconds(resources.zone_link(a, b)) > seconds(slowest)) slowest = resources.zone_link(a, b);
-    }
-    std::vector<TaskEdge> edges(graph.edges().begin(), graph.edges().end());
-    for (TaskEdge& edge : edges) edge.bytes = edge.bytes / slowest.bandwidth_Bps + edge.messages * slowest.delay_s;
-    const Result<TaskGraph> weighed =
-        TaskGraph::make({graph.compute().begin(), graph.compute().end()}, std::move(edges));
-    ZBS_EXPECTS(weighed.has_value());
-    return Mapping{multilevel_on_tree(*weighed, tree, bounds, options)};
+    if (options.objective != Objective::kCost) return map_by_objective(graph, resources, options);
+    const WeighedTraffic weighed = weigh_traffic(graph, resources, options.weigh_messages);
+    return Mapping{multilevel_on_tree(weighed.graph, weighed.tree, load_bounds(graph, weighed.tree, options), options)};
 }
 
 }  // namespace zbs

@@ -14,9 +14,8 @@ namespace zbs {
 std::vector<ProcessorIndex> multilevel_on_tree(const TaskGraph& graph, const ProcessorTree& tree,
                                                const LoadBounds& bounds, const MapOptions& options);
 
-/// The same for zones, machines and processors. Traffic of a pair counts as the time it keeps the slowest link busy,
-/// bytes / bandwidth + messages x delay (without weigh_messages: the bytes), and links are as far as an average message
-/// takes over them.
+/// The same for zones, machines and processors, with traffic as weigh_traffic() has it. Where options.objective is
+/// occupancy or time, this mapping is one start of map_by_objective().
 class MultilevelMapper final : public Mapper {
   public:
     std::string_view name() const override { return "multilevel"; }

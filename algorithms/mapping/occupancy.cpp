@@ -1,6 +1,7 @@
 #include "algorithms/mapping/occupancy.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "algorithms/base/expects.hpp"
@@ -35,6 +36,12 @@ double smallest_delay(const ResourceGraph& resources) {
         for (std::int32_t b = 0; b <= a; ++b) consider(resources.zone_link(a, b));
     }
     return smallest;
+}
+
+double eighth_power(double x) {
+    x *= x;
+    x *= x;
+    return x * x;
 }
 
 }  // namespace
@@ -80,12 +87,19 @@ OccupancyState::PairLoad OccupancyState::pair_load(ProcessorIndex p, ProcessorIn
 
 void OccupancyState::add(std::size_t resource, double seconds) {
     ++users_[resource];
-    load_.set(resource, load_[resource] + seconds);
+    set(resource, load_[resource] + seconds);
 }
 
 void OccupancyState::remove(std::size_t resource, double seconds) {
-    load_.set(resource, --users_[resource] == 0 ? 0 : std::max(0.0, load_[resource] - seconds));
+    set(resource, --users_[resource] == 0 ? 0 : std::max(0.0, load_[resource] - seconds));
 }
+
+void OccupancyState::set(std::size_t resource, double seconds) {
+    power_ += eighth_power(seconds) - eighth_power(load_[resource]);
+    load_.set(resource, seconds);
+}
+
+double OccupancyState::smooth_occupancy() const { return std::sqrt(std::sqrt(std::sqrt(std::max(0.0, power_)))); }
 
 void OccupancyState::assign(TaskIndex task, ProcessorIndex processor) {
     ProcessorIndex& mine = processor_of_[static_cast<std::size_t>(task)];

@@ -41,6 +41,8 @@ class OccupancyState {
     std::int32_t tasks_on(ProcessorIndex processor) const { return users_[static_cast<std::size_t>(processor)]; }
     /// The largest occupancy of any resource, seconds per step.
     double occupancy() const { return load_.max(); }
+    /// Falls with any large occupancy, not only the largest: (sum over resources of occupancy^8)^(1/8), roughly.
+    double smooth_occupancy() const;
     double processor_load(ProcessorIndex processor) const { return load_[static_cast<std::size_t>(processor)]; }
 
     /// Resources are numbered processors first; which kind a number means stays inside.
@@ -64,6 +66,7 @@ class OccupancyState {
     PairLoad pair_load(ProcessorIndex p, ProcessorIndex q, const TaskGraph::Neighbour& traffic) const;
     void add(std::size_t resource, double seconds);
     void remove(std::size_t resource, double seconds);
+    void set(std::size_t resource, double seconds);
 
     const TaskGraph& graph_;
     const ResourceGraph& resources_;
@@ -75,6 +78,7 @@ class OccupancyState {
     std::vector<ProcessorIndex> processor_of_;
     std::vector<std::int32_t> users_;  // by resource; a resource without users has load 0 exactly, whatever was rounded
     MaxTree load_;
+    double power_ = 0;  // sum of eighth powers; what large loads that have gone left of rounding errors stays in it
 };
 
 /// Judges a mapping from scratch, for every task assigned. `cost` counts a pair's distance as the delay of its link

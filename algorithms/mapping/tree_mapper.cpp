@@ -9,6 +9,7 @@
 #include "algorithms/mapping/load_repair.hpp"
 #include "algorithms/mapping/metis_multisection.hpp"
 #include "algorithms/mapping/multilevel_mapper.hpp"
+#include "algorithms/mapping/objective_search.hpp"
 #include "algorithms/mapping/tree_baselines.hpp"
 #include "algorithms/mapping/tree_evaluation.hpp"
 
@@ -86,6 +87,7 @@ Result<std::vector<ProcessorIndex>> map_onto_tree(const TaskGraph& graph, const 
     const LoadBounds bounds = load_bounds(graph, tree, options);
     std::vector<ProcessorIndex> processor_of;
     if (algorithm == "multilevel") {
+        if (options.objective != Objective::kCost) return map_by_objective_on_tree(graph, tree, bounds, options);
         return multilevel_on_tree(graph, tree, bounds, options);
     } else if (algorithm == "block") {
         processor_of = block_on_tree(graph, tree, bounds);
