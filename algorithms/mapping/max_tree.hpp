@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -40,6 +41,40 @@ class MaxTree {
     }
     std::size_t leaves_ = 1;
     std::vector<double> nodes_;
+};
+
+/// Values >= 0 with their sum at hand, exact to the last places however large values came and went before. O(log
+/// count).
+class SumTree {
+  public:
+    explicit SumTree(std::size_t count) {
+        while (leaves_ < count) leaves_ *= 2;
+        nodes_.assign(2 * leaves_, 0);
+    }
+    double sum() const { return nodes_[1]; }
+    void set(std::size_t i, double value) {
+        std::size_t at = leaves_ + i;
+        nodes_[at] = value;
+        while ((at /= 2) > 0) nodes_[at] = nodes_[2 * at] + nodes_[2 * at + 1];
+    }
+
+  private:
+    std::size_t leaves_ = 1;
+    std::vector<double> nodes_;
+};
+
+/// Of loads >= 0: near the largest, but falls with any large one. (Sum of eighth powers)^(1/8).
+class SmoothMax {
+  public:
+    explicit SmoothMax(std::size_t count) : powers_(count) {}
+    void set(std::size_t i, double load) {
+        const double square = load * load, fourth = square * square;
+        powers_.set(i, fourth * fourth);
+    }
+    double value() const { return std::sqrt(std::sqrt(std::sqrt(powers_.sum()))); }
+
+  private:
+    SumTree powers_;
 };
 
 }  // namespace zbs

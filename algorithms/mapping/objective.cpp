@@ -14,10 +14,10 @@ namespace {
 
 constexpr double kTop = 1 - 1e-9;  // relative: loads as large as this share of the largest are bottlenecks, too
 
-/// Loads of numbered resources: largest, sum of eighth powers. A resource nobody uses has load 0 exactly.
+/// Loads of numbered resources and their maximum, plain and smooth. A resource nobody uses has load 0 exactly.
 class Loads {
   public:
-    explicit Loads(std::size_t count) : users_(count, 0), load_(count) {}
+    explicit Loads(std::size_t count) : users_(count, 0), load_(count), smooth_(count) {}
     void add(std::size_t resource, double seconds) {
         ++users_[resource];
         set(resource, load_[resource] + seconds);
@@ -28,21 +28,16 @@ class Loads {
     double max() const { return load_.max(); }
     std::size_t argmax() const { return load_.argmax(); }
     std::size_t bottlenecks() const { return max() > 0 ? load_.count_at_least(max() * kTop) : 0; }
-    double smooth() const { return std::sqrt(std::sqrt(std::sqrt(std::max(0.0, power_)))); }
+    double smooth() const { return smooth_.value(); }
 
   private:
     void set(std::size_t resource, double seconds) {
-        power_ += eighth_power(seconds) - eighth_power(load_[resource]);
         load_.set(resource, seconds);
-    }
-    static double eighth_power(double x) {
-        x *= x;
-        x *= x;
-        return x * x;
+        smooth_.set(resource, seconds);
     }
     std::vector<std::int32_t> users_;
     MaxTree load_;
-    double power_ = 0;
+    SmoothMax smooth_;
 };
 
 /// The tasks with a share > 0, largest first.
@@ -204,6 +199,7 @@ class OccupancyOnZones final : public ObjectiveState {
     OccupancyOnZones(const TaskGraph& graph, const ResourceGraph& resources, std::vector<ProcessorIndex> processor_of)
         : ObjectiveState(graph, resources.processor_count(), std::move(processor_of)),
           state_(graph, resources, communication_steps(graph)) {
+        state_.keep_smooth();
         for (TaskIndex t = 0; t < graph.task_count(); ++t) state_.assign(t, this->processor_of(t));
     }
     double value() const override { return state_.occupancy(); }

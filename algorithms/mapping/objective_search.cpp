@@ -20,7 +20,7 @@ constexpr double kLess = 1 - 1e-9;
 constexpr std::size_t kCandidates = 24;       // tasks of a bottleneck that a step tries
 constexpr ProcessorIndex kAllTargets = 64;    // up to so many processors a step tries all
 constexpr std::size_t kSwapPartners = 8;      // tasks of a target it is tried to swap with
-constexpr double kHot = 0.1, kCold = 0.0005;  // temperatures, relative to the objective
+constexpr double kHot = 2, kCold = 0.0005;  // temperatures, relative to the objective
 constexpr std::size_t kFocus = 32;            // critical tasks that annealing prefers
 
 /// What decides between mappings: the objective, then how many bottlenecks, then the loads below.
@@ -65,7 +65,9 @@ class Search {
 
     void anneal(std::int64_t work) {
         const double degree = 2.0 * static_cast<double>(graph_.edge_count()) / std::max(1, graph_.task_count());
-        const auto proposals = static_cast<std::int64_t>(static_cast<double>(work) / (10 * (degree + 2)));
+        const double places = static_cast<double>(graph_.task_count()) * state_->processor_count();
+        const auto proposals = static_cast<std::int64_t>(
+            std::min(static_cast<double>(work) / (10 * (degree + 2)), options_.rounds * places));
         if (proposals < 1 || graph_.task_count() == 0 || state_->processor_count() < 2) return;
         const std::int64_t refresh = std::max<std::int64_t>(
             128, (graph_.task_count() + 2 * static_cast<std::int64_t>(graph_.edge_count())) / 16);
@@ -273,9 +275,9 @@ std::int64_t work_of(Preset preset) {
         case Preset::kFast:
             return 1'000'000;
         case Preset::kDefault:
-            return 15'000'000;
+            return 6'000'000;
         case Preset::kStrong:
-            return 150'000'000;
+            return 60'000'000;
     }
     return 0;
 }
@@ -283,6 +285,9 @@ std::int64_t work_of(Preset preset) {
 ImproveOptions improve_options(const MapOptions& options) {
     return {.seed = options.seed,
             .work = work_of(options.preset),
+            .rounds = options.preset == Preset::kFast      ? 30
+                      : options.preset == Preset::kDefault ? 100
+                                                           : 400,
             .chains = options.preset == Preset::kFast ? 2 : 4,
             .runner = options.runner,
             .out_of_time = options.out_of_time};

@@ -1,7 +1,6 @@
 #include "algorithms/mapping/occupancy.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "algorithms/base/expects.hpp"
@@ -36,12 +35,6 @@ double smallest_delay(const ResourceGraph& resources) {
         for (std::int32_t b = 0; b <= a; ++b) consider(resources.zone_link(a, b));
     }
     return smallest;
-}
-
-double eighth_power(double x) {
-    x *= x;
-    x *= x;
-    return x * x;
 }
 
 }  // namespace
@@ -95,11 +88,9 @@ void OccupancyState::remove(std::size_t resource, double seconds) {
 }
 
 void OccupancyState::set(std::size_t resource, double seconds) {
-    power_ += eighth_power(seconds) - eighth_power(load_[resource]);
     load_.set(resource, seconds);
+    if (smooth_) smooth_->set(resource, seconds);
 }
-
-double OccupancyState::smooth_occupancy() const { return std::sqrt(std::sqrt(std::sqrt(std::max(0.0, power_)))); }
 
 void OccupancyState::assign(TaskIndex task, ProcessorIndex processor) {
     ProcessorIndex& mine = processor_of_[static_cast<std::size_t>(task)];

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "algorithms/mapping/max_tree.hpp"
@@ -41,8 +42,10 @@ class OccupancyState {
     std::int32_t tasks_on(ProcessorIndex processor) const { return users_[static_cast<std::size_t>(processor)]; }
     /// The largest occupancy of any resource, seconds per step.
     double occupancy() const { return load_.max(); }
-    /// Falls with any large occupancy, not only the largest: (sum over resources of occupancy^8)^(1/8), roughly.
-    double smooth_occupancy() const;
+    /// From here on smooth_occupancy() is kept as well. Precondition: nothing assigned.
+    void keep_smooth() { smooth_.emplace(users_.size()); }
+    /// See SmoothMax. Precondition: keep_smooth().
+    double smooth_occupancy() const { return smooth_->value(); }
     double processor_load(ProcessorIndex processor) const { return load_[static_cast<std::size_t>(processor)]; }
 
     /// Resources are numbered processors first; which kind a number means stays inside.
@@ -78,7 +81,7 @@ class OccupancyState {
     std::vector<ProcessorIndex> processor_of_;
     std::vector<std::int32_t> users_;  // by resource; a resource without users has load 0 exactly, whatever was rounded
     MaxTree load_;
-    double power_ = 0;  // sum of eighth powers; what large loads that have gone left of rounding errors stays in it
+    std::optional<SmoothMax> smooth_;
 };
 
 /// Judges a mapping from scratch, for every task assigned. `cost` counts a pair's distance as the delay of its link

@@ -159,28 +159,37 @@ ResourceGraph small_zones(std::uint64_t seed) {
 }
 
 TEST(ObjectiveProperty, SearchIsNearTheOptimumOfSmallInstances) {
-    for (const Preset preset : kPresets) {
-        for (const Objective objective : {Objective::kOccupancy, Objective::kTime}) {
-            Gap gap;
-            for (std::uint64_t seed = 0; seed < 40; ++seed) {
-                const ResourceGraph resources = small_zones(seed);
-                const int limit = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 0 : 3;
-                const int processors = resources.processor_count();
-                const int most = limit == 1 ? processors : processors > 5 ? 6 : 7;
-                const TaskGraph graph = some_graph(std::max(3, most), seed);
-                if (limit > 0 && graph.task_count() > limit * processors) continue;
+    for (const Objective objective : {Objective::kOccupancy, Objective::kTime}) {
+        Gap gap[3];
+        for (std::uint64_t seed = 0; seed < 40; ++seed) {
+            const ResourceGraph resources = small_zones(seed);
+            const int processors = resources.processor_count();
+            const int limit = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 0 : 3;
+            const int tasks = limit == 1 ? processors : processors > 4 ? 6 : 9 - processors / 2;
+            if (tasks < 3 || (limit > 0 && tasks > limit * processors)) continue;
+            const TaskGraph graph = some_graph(tasks, seed);
+            const auto state = make_objective(
+                objective, graph, resources, std::vector<ProcessorIndex>(static_cast<std::size_t>(graph.task_count())));
+            const double best = least_by_brute_force(*state, limit);
+            for (const Preset preset : kPresets) {
+                // The start, not the search, takes a second with strong.
+                if (preset == Preset::kStrong && seed % 8 != 0) continue;
                 const MapOptions options{
                     .seed = seed, .max_tasks_per_processor = limit, .objective = objective, .preset = preset};
                 const auto mapping = find_mapper("multilevel")->map(graph, resources, options);
                 ASSERT_TRUE(mapping);
-                const auto state = make_objective(objective, graph, resources, mapping->processor_of);
-                const double ours = state->recompute();
-                gap.add(ours, least_by_brute_force(*state, limit));
+                gap[static_cast<int>(preset)].add(
+                    make_objective(objective, graph, resources, mapping->processor_of)->recompute(), best);
             }
-            RecordProperty(name_of(objective) + "_mean_" + std::to_string(static_cast<int>(preset)),
-                           std::to_string(gap.mean()));
-            std::printf("%s preset %d mean %.5f worst %.5f of %d\n", name_of(objective).c_str(),
-                        static_cast<int>(preset), gap.mean(), gap.worst, gap.count);
+        }
+        for (const Preset preset : kPresets) {
+            const Gap& of = gap[static_cast<int>(preset)];
+            const std::string key = name_of(objective) + "_" + std::to_string(static_cast<int>(preset));
+            RecordProperty(key + "_mean_over_optimum", std::to_string(of.mean()));
+            RecordProperty(key + "_worst_over_optimum", std::to_string(of.worst));
+            // Seen: fast 1.005 and 1.11, default and strong at the optimum of every instance.
+            EXPECT_LE(of.mean(), preset == Preset::kFast ? 1.01 : 1.001) << key;
+            EXPECT_LE(of.worst, preset == Preset::kFast ? 1.15 : 1.01) << key;
         }
     }
 }
