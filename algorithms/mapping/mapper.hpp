@@ -25,8 +25,10 @@ enum class Preset { kFast, kDefault, kStrong };
 
 struct MapOptions {
     std::uint64_t seed = 1;
-    int max_tasks_per_processor = 1;         ///< >= 0; 0 is unlimited
-    bool weigh_messages = true;              ///< see edge_weight
+    int max_tasks_per_processor = 1;  ///< >= 0; 0 is unlimited
+    bool weigh_messages = true;       ///< see edge_weight
+    /// How `hier` divides tasks among zones: "clusters" (the thesis's, map_clusters_to_zones) or "multilevel".
+    std::string_view level1 = "clusters";
     std::string_view level2 = "global";      ///< the mapper that `hier` uses inside a zone; any name of mapper_names()
     Objective objective = Objective::kCost;  ///< heeded by `multilevel`; the others have their own
     Preset preset = Preset::kDefault;        ///< heeded by `multilevel`
@@ -49,7 +51,7 @@ class Mapper {
     virtual ~Mapper() = default;
     virtual std::string_view name() const = 0;
     /// Equal arguments give equal mappings. Errors, all kInvalidArgument: no processors, a negative limit, more tasks
-    /// than slots, an unknown level-2 mapper.
+    /// than slots, an unknown mapper of level 1 or 2.
     virtual Result<Mapping> map(const TaskGraph& graph, const ResourceGraph& resources,
                                 const MapOptions& options) const = 0;
 };

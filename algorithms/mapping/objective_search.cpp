@@ -17,11 +17,11 @@ namespace zbs {
 namespace {
 
 constexpr double kLess = 1 - 1e-9;
-constexpr std::size_t kCandidates = 24;       // tasks of a bottleneck that a step tries
-constexpr ProcessorIndex kAllTargets = 64;    // up to so many processors a step tries all
-constexpr std::size_t kSwapPartners = 8;      // tasks of a target it is tried to swap with
+constexpr std::size_t kCandidates = 24;     // tasks of a bottleneck that a step tries
+constexpr ProcessorIndex kAllTargets = 64;  // up to so many processors a step tries all
+constexpr std::size_t kSwapPartners = 8;    // tasks of a target it is tried to swap with
 constexpr double kHot = 2, kCold = 0.0005;  // temperatures, relative to the objective
-constexpr std::size_t kFocus = 32;            // critical tasks that annealing prefers
+constexpr std::size_t kFocus = 32;          // critical tasks that annealing prefers
 
 /// What decides between mappings: the objective, then how many bottlenecks, then the loads below.
 struct Standing {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "algorithms/mapping/group_division.hpp"
 #include "algorithms/mapping/load_repair.hpp"
 #include "algorithms/mapping/metis_multisection.hpp"
 #include "algorithms/mapping/multilevel_mapper.hpp"
@@ -99,6 +100,9 @@ Result<std::vector<ProcessorIndex>> map_onto_tree(const TaskGraph& graph, const 
         processor_of = greedy_on_tree(graph, tree, bounds);
     } else if (algorithm == "metis") {
         processor_of = metis_multisection(graph, tree, bounds, options.seed);
+    } else if (algorithm == "hier" && options.level1 == "multilevel" &&
+               (options.level2 == "multilevel" || options.level2 == "hier")) {
+        return hier_on_tree(graph, tree, bounds, options);
     } else if (algorithm == "global" || algorithm == "hier") {
         const Result<ResourceGraph> resources = resources_of(tree);
         if (!resources) return resources.error();

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 
 namespace zbs {
@@ -156,6 +157,66 @@ ProcessorTree ProcessorTree::of(const ResourceGraph& resources, double message_b
         }
         if (!differ) tree.top_.clear();
     }
+    tree.finish();
+    return tree;
+}
+
+int ProcessorTree::depth_of(std::int32_t group) const {
+    int depth = 0;
+    while (depth < levels() && group >= first_group(depth + 1)) ++depth;
+    return depth;
+}
+
+ProcessorTree ProcessorTree::subtree(std::int32_t group) const {
+    ZBS_EXPECTS(group >= 0 && group < first_group(levels()));
+    if (group == 0) return *this;
+    const Group& top = groups_[static_cast<std::size_t>(group)];
+    ProcessorTree tree;
+    std::int32_t begin = group, count = 1;
+    for (int depth = depth_of(group); depth <= levels(); ++depth) {
+        const auto here = static_cast<std::int32_t>(tree.groups_.size());
+        const std::int32_t above = tree.level_begin_.empty() ? 0 : tree.level_begin_.back();
+        const std::int32_t parents_begin =
+            tree.level_begin_.empty() ? 0 : groups_[static_cast<std::size_t>(begin)].parent;
+        tree.level_begin_.push_back(here);
+        std::int32_t children = 0;
+        for (std::int32_t g = begin; g < begin + count; ++g) {
+            Group copy = groups_[static_cast<std::size_t>(g)];
+            copy.parent = here == 0 ? -1 : copy.parent - parents_begin + above;
+            copy.first_processor -= top.first_processor;
+            if (copy.child_count > 0) copy.first_child = here + count + children;
+            children += copy.child_count;
+            tree.groups_.push_back(copy);
+        }
+        begin = groups_[static_cast<std::size_t>(begin)].first_child;
+        count = children;
+    }
+    tree.speed_.assign(speed_.begin() + top.first_processor,
+                       speed_.begin() + top.first_processor + top.processor_count);
+    tree.finish();
+    return tree;
+}
+
+ProcessorTree ProcessorTree::outline(std::int32_t group) const {
+    ZBS_EXPECTS(group >= 0 && group < first_group(levels()));
+    const Group& top = groups_[static_cast<std::size_t>(group)];
+    ProcessorTree tree;
+    tree.groups_.push_back({.first_child = 1,
+                            .child_count = top.child_count,
+                            .processor_count = top.child_count,
+                            .distance = top.distance});
+    tree.level_begin_ = {0, 1, 1 + top.child_count};
+    for (std::int32_t child = 0; child < top.child_count; ++child) {
+        tree.groups_.push_back(
+            {.parent = 0, .first_child = 1 + top.child_count + child, .child_count = 1, .first_processor = child});
+    }
+    for (std::int32_t child = 0; child < top.child_count; ++child) {
+        tree.groups_.push_back({.parent = 1 + child, .first_processor = child});
+        const Group& of = groups_[static_cast<std::size_t>(top.first_child + child)];
+        const auto first = speed_.begin() + of.first_processor;
+        tree.speed_.push_back(std::accumulate(first, first + of.processor_count, 0.0));
+    }
+    if (group == 0) tree.top_ = top_;
     tree.finish();
     return tree;
 }

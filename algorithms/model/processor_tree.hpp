@@ -37,6 +37,12 @@ class ProcessorTree {
     /// it (delay + bytes / bandwidth), relative to the smallest such time of all links in the graph.
     static ProcessorTree of(const ResourceGraph& resources, double message_bytes);
 
+    /// The group alone, for one that is no processor: its processors from 0 on, all groups below it.
+    ProcessorTree subtree(std::int32_t group) const;
+    /// What is to be known of a group to divide tasks among its children: each child shrunk to one processor as fast as
+    /// all of its own together, with the distances between the children. Two levels: children and processors.
+    ProcessorTree outline(std::int32_t group) const;
+
     /// Levels of groups above the processors: 3 for "4:8:6".
     int levels() const { return static_cast<int>(level_begin_.size()) - 1; }
     ProcessorIndex processor_count() const { return static_cast<ProcessorIndex>(speed_.size()); }
@@ -64,6 +70,7 @@ class ProcessorTree {
 
   private:
     void finish();
+    int depth_of(std::int32_t group) const;
 
     std::vector<Group> groups_;
     std::vector<std::int32_t> level_begin_;
