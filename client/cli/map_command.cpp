@@ -24,7 +24,8 @@ namespace {
 struct MapCommand {
     MapSources sources;
     LaunchOptions launch;
-    std::string algorithm, objective = "cost", preset = "default", format = "table", evaluate, zone, file;
+    std::string algorithm, objective = "cost", preset = "default", level1, level2, format = "table", evaluate, zone,
+                           file;
     std::uint64_t seed = 1;
     int tasks_per_processor = -1;  ///< not given
     int threads = 0;
@@ -59,6 +60,9 @@ Result<void> check_options(const MapCommand& options) {
     if (from.resources.empty() && is_launch_format(options.format))
         return invalid("'" + options.format + "' needs machines by name; map with --resources, or take json or table",
                        "--format");
+    const bool is_hier = options.algorithm == "hier" || (options.algorithm.empty() && from.hierarchy.empty());
+    if (!is_hier && !(options.level1.empty() && options.level2.empty()))
+        return invalid("is for --algorithm hier", options.level1.empty() ? "--level2" : "--level1");
     if (!options.zone.empty() && !is_launch_format(options.format))
         return invalid("chooses a document of a launch format; '" + options.format + "' is none", "--zone");
     return {};
@@ -66,6 +70,8 @@ Result<void> check_options(const MapCommand& options) {
 
 MapOptions mapping_options(const MapCommand& options, TaskRunner& runner) {
     MapOptions made{.seed = options.seed, .imbalance = options.imbalance, .runner = &runner};
+    if (!options.level1.empty()) made.level1 = options.level1;
+    if (!options.level2.empty()) made.level2 = options.level2;
     const bool is_tree = options.sources.resources.empty();
     made.max_tasks_per_processor = options.tasks_per_processor >= 0 ? options.tasks_per_processor : is_tree ? 0 : 1;
     made.objective = options.objective == "occupancy" ? Objective::kOccupancy
@@ -291,6 +297,13 @@ void add_map_command(CLI::App& app, Context& context) {
     command->add_option("--algorithm", options->algorithm,
                         "hier (with --resources), metis (with --hierarchy), greedy, global, block, round_robin, "
                         "random; an unknown word lists all");
+    command
+        ->add_option("--level1", options->level1,
+                     "hier: how tasks are divided among zones: clusters (default) or multilevel")
+        ->check(CLI::IsMember({"clusters", "multilevel"}));
+    command->add_option("--level2", options->level2,
+                        "hier: the algorithm inside a zone (default: global); with --level1 multilevel --level2 hier a "
+                        "hierarchy of any depth is divided level by level");
     command->add_option("--objective", options->objective, "what is to be small: cost, occupancy or time")
         ->check(CLI::IsMember({"cost", "occupancy", "time"}))
         ->capture_default_str();
