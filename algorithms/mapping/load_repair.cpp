@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <utility>
+
+#include "algorithms/base/expects.hpp"
 
 namespace zbs {
 
@@ -130,7 +133,7 @@ class Repair {
             if (const ProcessorIndex to = target(task); to >= 0) move(task, to);
         }
         // What did not fit at first may now, and the other way round; swaps are the last resort.
-        for (int round = 0; over(p) && round < 10'000 && (move_largest(p) || swap_down(p)); ++round) {
+        for (int round = 0; over(p) && round < 10'000 && (move_largest(p) || swap_down(p) || make_room(p)); ++round) {
         }
         std::erase_if(mine, [&](TaskIndex t) { return at(t) != p; });
         return !over(p);
@@ -172,6 +175,64 @@ class Repair {
         return true;
     }
 
+    /// Where only large tasks are too many and only small places are left: sends small tasks of another processor away
+    /// until a task of `p` fits there. The emptiest processors first, at most kHosts of them.
+    bool make_room(ProcessorIndex p) {
+        TaskIndex task = -1;  // the smallest that ends the overload, else the largest
+        const double excess = -room_.room(p);
+        for (const TaskIndex t : tasks_on_[static_cast<std::size_t>(p)]) {
+            if (at(t) != p || size(t) <= 0) continue;
+            const bool ends = size(t) >= excess;
+            if (task < 0 || (ends ? size(task) < excess || size(t) < size(task) : size(t) > size(task))) task = t;
+        }
+        if (task < 0) return false;
+        std::vector<std::pair<double, ProcessorIndex>> hosts;
+        for (ProcessorIndex q = 0; q < tree_.processor_count(); ++q) {
+            if (q != p && !over(q) && bounds_.most[static_cast<std::size_t>(q)] >= size(task))
+                hosts.emplace_back(-room_.room(q), q);
+        }
+        const std::size_t count = std::min<std::size_t>(hosts.size(), kHosts);
+        std::partial_sort(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(count), hosts.end());
+        for (std::size_t i = 0; i < count; ++i) {
+            if (host(task, hosts[i].second)) return true;
+        }
+        return false;
+    }
+    /// Moves the task to `q` after small tasks there have made room for it; else changes nothing.
+    bool host(TaskIndex task, ProcessorIndex q) {
+        std::vector<TaskIndex> small;
+        for (const TaskIndex u : tasks_on_[static_cast<std::size_t>(q)]) {
+            if (at(u) == q && size(u) > 0 && size(u) < size(task)) small.push_back(u);
+        }
+        std::ranges::sort(small,
+                          [&](TaskIndex a, TaskIndex b) { return size(a) != size(b) ? size(a) < size(b) : a < b; });
+        small.erase(std::unique(small.begin(), small.end()), small.end());
+        const ProcessorIndex from = at(task);
+        const double own = room_.room(q);
+        std::vector<TaskIndex> sent;
+        for (const TaskIndex u : small) {
+            if (room_.fits(q, size(task))) break;
+            // Neither here, nor where it would be in the way.
+            const double hidden = room_.room(q), there = room_.room(from);
+            room_.take(q, hidden + 1);
+            if (there > 0) room_.take(from, there + 1);
+            const ProcessorIndex to = room_.nearest(q, size(u));
+            room_.give(q, hidden + 1);
+            if (there > 0) room_.give(from, there + 1);
+            if (to < 0) break;
+            move(u, to);
+            sent.push_back(u);
+        }
+        if (room_.fits(q, size(task))) {
+            move(task, q);
+            return true;
+        }
+        for (const TaskIndex u : sent) move(u, q);
+        ZBS_EXPECTS(std::abs(room_.room(q) - own) <= 1e-6 * bounds_.most[static_cast<std::size_t>(q)]);
+        return false;
+    }
+
+    static constexpr std::size_t kHosts = 64;
     const TaskGraph& graph_;
     const ProcessorTree& tree_;
     const LoadBounds& bounds_;

@@ -32,8 +32,9 @@ class RoomIndex {
 };
 
 /// Moves tasks from processors above their bound to near ones with room, those first whose move costs least, and swaps
-/// a large task for a small one where nothing fits. Leaves a mapping within its bounds as it is. False where some
-/// processor stays above its bound. Cost O(degrees of the tasks on overloaded processors x levels), plus the swaps.
+/// a large task for a small one where nothing fits; last, small tasks elsewhere give way to a large one. Leaves a
+/// mapping within its bounds as it is. False where some processor stays above its bound. Cost O(degrees of the tasks on
+/// overloaded processors x levels), plus the swaps.
 bool keep_bounds(const TaskGraph& graph, const ProcessorTree& tree, const LoadBounds& bounds,
                  std::vector<ProcessorIndex>& processor_of);
 

@@ -33,6 +33,23 @@ std::vector<double> loads(const TaskGraph& graph, const ProcessorTree& tree, con
     return sum;
 }
 
+TEST(KeepBounds, SmallTasksGiveWayToALargeOne) {
+    // Three tasks of 4 on a processor for 10; the others are full of tasks of 1 but for one place each.
+    std::vector<double> compute = {4, 4, 4};
+    std::vector<ProcessorIndex> processor_of = {0, 0, 0};
+    for (ProcessorIndex p = 1; p < 5; ++p) {
+        for (int i = 0; i < 9; ++i) {
+            compute.push_back(1);
+            processor_of.push_back(p);
+        }
+    }
+    const TaskGraph graph = *TaskGraph::make(compute, {});
+    const ProcessorTree tree = tree_of("5", "1");
+    const LoadBounds bounds{.most = {10, 10, 10, 10, 10}};
+    EXPECT_TRUE(keep_bounds(graph, tree, bounds, processor_of));
+    for (const double load : loads(graph, tree, processor_of)) EXPECT_LE(load, 10);
+}
+
 TEST(EvaluateOnTree, CountsEachEdgeOnceByDistance) {
     const ProcessorTree tree = tree_of("2:2:2", "1:10:100");
     const TaskGraph graph = *TaskGraph::make({1, 2, 3, 0}, {{0, 1, 5, 0}, {0, 2, 7, 0}, {1, 2, 1, 0}, {2, 3, 9, 0}});
