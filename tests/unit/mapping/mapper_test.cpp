@@ -34,7 +34,7 @@ Mapping mapped(std::string_view name, const TaskGraph& graph, const ResourceGrap
 }
 
 TEST(Mappers, AreFoundByName) {
-    EXPECT_THAT(mapper_names(), ElementsAre("global", "hier", "block", "round_robin", "random"));
+    EXPECT_THAT(mapper_names(), ElementsAre("global", "hier", "multilevel", "block", "round_robin", "random"));
     for (const std::string_view name : mapper_names()) EXPECT_EQ(find_mapper(name)->name(), name);
     EXPECT_EQ(find_mapper("taura"), nullptr);
 }
@@ -157,6 +157,20 @@ TEST(HierMapper, ThirdLevelKeepsPairsOnAMachine) {
         EXPECT_EQ(here.zone, 0);
         EXPECT_EQ(here.machine, there.machine);
     }
+}
+
+TEST(HierMapper, DividesTasksByTheMultilevelMapperWhereAsked) {
+    const TaskGraph graph = two_teams(4, 1e-3);
+    const ResourceGraph resources = test::flat_zones({4, 4}, kWan);
+    const auto zones =
+        zones_of(mapped("hier", graph, resources, {.level1 = "multilevel", .level2 = "multilevel"}), resources);
+    EXPECT_EQ(inter_zone_bytes(graph, zones), 1000);
+}
+
+TEST(HierMapper, RefusesAnUnknownWayOfLevel1) {
+    const auto made = find_mapper("hier")->map(test::clique(2), test::flat_zones({2}, kWan), {.level1 = "metis"});
+    ASSERT_FALSE(made);
+    EXPECT_THAT(made.error().message, testing::HasSubstr("clusters or multilevel"));
 }
 
 TEST(HierMapper, TakesEveryLevel2Mapper) {

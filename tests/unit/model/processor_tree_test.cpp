@@ -131,6 +131,32 @@ TEST(ProcessorTree, PairsOfZonesMayHaveDistancesOfTheirOwn) {
     EXPECT_NEAR(tree.groups()[0].distance, 4, 1e-9);
 }
 
+TEST(ProcessorTree, SubtreeIsTheGroupAlone) {
+    const ProcessorTree tree = *ProcessorTree::uniform(std::vector{4, 3, 2}, std::vector{1., 10., 100.});
+    const ProcessorTree zone = *ProcessorTree::uniform(std::vector{4, 3}, std::vector{1., 10.});
+    EXPECT_EQ(tree.subtree(0), tree);
+    EXPECT_EQ(tree.subtree(1), zone);
+    EXPECT_EQ(tree.subtree(2), zone);
+    EXPECT_EQ(tree.subtree(5), *ProcessorTree::uniform(std::vector{4}, std::vector{1.}));
+}
+
+TEST(ProcessorTree, OutlineKeepsSpeedAndDistanceOfChildren) {
+    const Zone a{"a", {{"a0", 2, 1}, {"a1", 1, 3}}, {0, 1e9}, {0, 1e9}};
+    const Zone b{"b", {{"b0", 4, 2}}, {0, 1e9}, {0, 1e9}};
+    const ProcessorTree tree = ProcessorTree::of(*ResourceGraph::make({a, b}, {{0, 1, {0, 1e7}}}), 1000);
+    const ProcessorTree outline = tree.outline(0);
+    ASSERT_EQ(outline.processor_count(), 2);
+    EXPECT_EQ(outline.levels(), 2);
+    EXPECT_EQ(outline.speed(0), 5);
+    EXPECT_EQ(outline.speed(1), 8);
+    EXPECT_EQ(outline.distance(0, 1), tree.distance(0, 3));
+    EXPECT_EQ(outline.distance(1, 1), 0);
+    const ProcessorTree of_a = tree.outline(1);
+    ASSERT_EQ(of_a.processor_count(), 2);
+    EXPECT_EQ(of_a.speed(1), 3);
+    EXPECT_EQ(of_a.distance(0, 1), tree.distance(0, 2));
+}
+
 TEST(ParseHierarchy, TakesNumbersBetweenColons) {
     EXPECT_THAT(*parse_hierarchy("4:8:6"), ElementsAre(4, 8, 6));
     EXPECT_THAT(*parse_hierarchy("16"), ElementsAre(16));
