@@ -33,7 +33,8 @@ class FlowNetwork {
         while (flow_ < enough && find_levels()) {
             std::copy(begin_.begin(), begin_.end() - 1, next_.begin());
             for (std::size_t v = 0; v < source_.size(); ++v)
-                while (source_[v] > 0 && augment(static_cast<std::int32_t>(v))) {}
+                while (source_[v] > 0 && augment(static_cast<std::int32_t>(v))) {
+                }
         }
         return flow_;
     }
@@ -193,8 +194,7 @@ class FlowRefiner {
                     if (!active[static_cast<std::size_t>(a)] && !active[static_cast<std::size_t>(b)]) continue;
                     if (border(a, b).empty()) continue;
                     const std::int64_t gain = refine_pair(a, b);
-                    if (gain > 0)
-                        changed[static_cast<std::size_t>(a)] = changed[static_cast<std::size_t>(b)] = 1;
+                    if (gain > 0) changed[static_cast<std::size_t>(a)] = changed[static_cast<std::size_t>(b)] = 1;
                     gained += gain;
                 }
             }

@@ -6,8 +6,8 @@
 namespace zbs::multilevel {
 
 struct FlowOptions {
-    int rounds = 2;         ///< over all pairs of neighbouring parts; ends early when nothing changes
-    double reach = 8;       ///< region around a border, in multiples of what balance would let cross it at most
+    int rounds = 2;           ///< over all pairs of neighbouring parts; ends early when nothing changes
+    double reach = 8;         ///< region around a border, in multiples of what balance would let cross it at most
     Vertex largest = 60'000;  ///< vertices of a region
 };
 

@@ -19,12 +19,14 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
     const bool small = fits_annealing(graph, tree) && graph.vertex_count() <= 1024;
     std::vector<std::int32_t> leaf_of;
     if (options.level == Level::kFast && graph.vertex_count() > 3 * recipe.section.large) {
+        const Recipe large = recipe_of_large();
         std::vector<std::int32_t> none;
-        const std::int64_t coarsest = std::max<std::int64_t>(recipe.section.large, 16 * tree.leaves);
-        const GraphLevels coarse =
-            coarsen(graph, none, coarsest, std::max<std::int64_t>(1, graph.total / coarsest * 3 / 2), false, rng);
-        leaf_of = multisection(coarse.coarsest(), tree, recipe, options.seed, runner);
-        search_up(coarse, tree, leaf_of, rng, recipe.cycle);
+        const std::int64_t coarsest =
+            std::max<std::int64_t>({large.section.large, 16 * tree.leaves, graph.vertex_count() / 8});
+        const GraphLevels levels =
+            coarsen(graph, none, coarsest, std::max<std::int64_t>(1, 2 * graph.total / coarsest), false, rng);
+        leaf_of = multisection(levels.coarsest(), tree, large, options.seed, runner);
+        search_up(levels, tree, leaf_of, rng, large.cycle);
     } else {
         leaf_of = multisection(graph, tree, recipe, options.seed, runner);
     }
@@ -45,8 +47,7 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
         if (start.overload() == 0) {
             runner.run(recipe.islands, [&](int island) {
                 Rng own(mix(options.seed, 1000 + static_cast<std::uint64_t>(island)));
-                anneal(ends[static_cast<std::size_t>(island)], own,
-                       {.proposals = proposals}, options.out_of_time);
+                anneal(ends[static_cast<std::size_t>(island)], own, {.proposals = proposals}, options.out_of_time);
             });
         }
         const auto best = std::min_element(ends.begin(), ends.end(),

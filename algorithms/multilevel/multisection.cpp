@@ -141,8 +141,8 @@ class Multisection {
         if (is_top(section)) return recipe_.top;
         Evolution evolution = section.range.level == 1 ? recipe_.last : recipe_.middle;
         // The larger the whole, the less often it can be done again; the top cut is evolved on a coarse graph anyway.
-        const double factor =
-            std::min(1.0, 2.0 * static_cast<double>(recipe_.section.large) / static_cast<double>(graph_.vertex_count()));
+        const double factor = std::min(
+            1.0, 2.0 * static_cast<double>(recipe_.section.large) / static_cast<double>(graph_.vertex_count()));
         evolution.population = std::max(1, static_cast<int>(evolution.population * factor));
         evolution.generations = static_cast<int>(evolution.generations * factor);
         return evolution;

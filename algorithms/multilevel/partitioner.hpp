@@ -13,12 +13,12 @@ namespace zbs::multilevel {
 
 /// How much work a multilevel run does.
 struct Effort {
-    bool pairs = true;         ///< coarsen by matchings, else by clusters
-    int restarts = 2;          ///< recursive bisections of the coarsest level, the best is taken up
-    int tries = 4;             ///< starts of each bisection
-    int coarsest = 40;         ///< vertices per leaf where coarsening stops
-    Vertex large = 40'000;     ///< graphs above it are coarsened to it before starts are multiplied
-    SearchOptions search;      ///< at every level
+    bool pairs = true;      ///< coarsen by matchings, else by clusters
+    int restarts = 2;       ///< recursive bisections of the coarsest level, the best is taken up
+    int tries = 4;          ///< starts of each bisection
+    int coarsest = 40;      ///< vertices per leaf where coarsening stops
+    Vertex large = 40'000;  ///< graphs above it are coarsened to it before starts are multiplied
+    SearchOptions search;   ///< at every level
     FlowOptions flow{.rounds = 0};
     bool greedy_only = false;  ///< on the way up: greedy moves alone
 };
