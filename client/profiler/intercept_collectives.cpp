@@ -1,7 +1,8 @@
-#include "client/profiler/collective_pattern.hpp"
+#include "algorithms/base/collective_pattern.hpp"
 #include "client/profiler/recorder.hpp"
 
 using namespace zbs::profiler;
+using namespace zbs::collectives;
 
 namespace {
 
@@ -13,7 +14,7 @@ const Group* collective_group(const Call& call, MPI_Comm comm) {
 }
 Place place(const Group& group) { return {group.size, group.rank}; }
 auto to_recorder(const Group& group) {
-    return [&group](int to, Bytes bytes) {
+    return [&group](int to, Bytes bytes, int) {
         if (to != group.rank) record_send(group, to, bytes);
     };
 }
