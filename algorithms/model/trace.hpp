@@ -70,6 +70,7 @@ class TraceBuilder {
     void set_incomplete() { trace_.complete = false; }
 
     std::int32_t rank_count() const { return trace_.rank_count(); }
+    std::size_t channel_count() const { return trace_.channels.size(); }
     Trace finish() &&;
 
   private:
