@@ -146,8 +146,7 @@ void print_report(const Context& context, const ReplayReport& report, const Reso
         codec::Json traffic = codec::Json::array();
         for (const LinkRow& row : links)
             traffic.push_back({{"link", row.name}, {"messages", row.traffic.messages}, {"bytes", row.traffic.bytes}});
-        std::cout << codec::dump({{"format", "zbs-replay/1"},
-                                  {"run_time_s", report.run_time_s},
+        std::cout << codec::dump({{"run_time_s", report.run_time_s},
                                   {"complete", report.complete},
                                   {"events", report.events},
                                   {"unreceived_messages", report.unreceived_messages},

@@ -96,6 +96,76 @@ double naive_run_time(const Trace& trace, const ResourceGraph& resources, const 
     return *std::ranges::max_element(now);
 }
 
+/// A program in which receives from any compete for messages of several senders.
+Trace random_any_program(std::uint64_t seed) {
+    Rng rng(seed);
+    const auto ranks = static_cast<std::int32_t>(3 + rng.below(6));
+    TraceBuilder t(ranks);
+    for (std::uint64_t i = 0, n = rng.below(150); i < n; ++i) {
+        const auto from = static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(ranks)));
+        const auto to = static_cast<std::int32_t>(
+            (from + 1 + static_cast<std::int32_t>(rng.below(static_cast<std::uint64_t>(ranks) - 1))) % ranks);
+        const bool any = rng.below(2) == 0;
+        t.compute(from, rng.uniform());
+        t.send(from, to, 1000 * rng.uniform(), any ? 1 : 0);
+        t.compute(to, rng.uniform());
+        t.receive(to, any ? TraceChannel::kAny : from, any ? 1 : 0);
+    }
+    return std::move(t).finish();
+}
+
+/// One event after the other in the order of time, over all ranks: the only order in which "first to arrive" is plain.
+std::vector<double> ends_in_time_order(const Trace& trace, const ResourceGraph& resources, const Mapping& mapping) {
+    constexpr double kNever = 1e300;
+    std::map<std::uint32_t, std::vector<double>> waiting;  // arrivals not yet received, by channel
+    std::map<std::uint32_t, double> last;
+    std::vector<double> now(trace.ranks.size(), 0);
+    std::vector<std::size_t> next(trace.ranks.size(), 0);
+    for (;;) {
+        std::size_t first_rank = 0;
+        double first_end = kNever;
+        std::uint32_t first_channel = 0;
+        for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
+            if (next[r] == trace.ranks[r].size()) continue;
+            const TraceEvent& event = trace.ranks[r][next[r]];
+            double end = now[r];
+            std::uint32_t taken = event.channel;
+            if (event.kind == TraceEvent::Kind::kCompute)
+                end += event.amount / resources.speed(mapping.processor_of[r]);
+            if (event.kind == TraceEvent::Kind::kReceive) {
+                double arrival = kNever;
+                for (const auto& [channel, arrivals] : waiting) {
+                    const TraceChannel &want = trace.channels[event.channel], &have = trace.channels[channel];
+                    const bool fits = have.to == static_cast<std::int32_t>(r) && have.tag == want.tag &&
+                                      (want.from == TraceChannel::kAny || want.from == have.from);
+                    if (fits && !arrivals.empty() && arrivals.front() < arrival) {
+                        arrival = arrivals.front();
+                        taken = channel;
+                    }
+                }
+                end = std::max(end, arrival);
+            }
+            if (end < first_end) {
+                first_end = end;
+                first_rank = r;
+                first_channel = taken;
+            }
+        }
+        if (first_end == kNever) return now;
+        const TraceEvent& event = trace.ranks[first_rank][next[first_rank]++];
+        now[first_rank] = first_end;
+        if (event.kind == TraceEvent::Kind::kReceive) waiting[first_channel].erase(waiting[first_channel].begin());
+        if (event.kind != TraceEvent::Kind::kSend) continue;
+        const Link& link =
+            resources.link(mapping.processor_of[first_rank],
+                           mapping.processor_of[static_cast<std::size_t>(trace.channels[event.channel].to)]);
+        const double arrival =
+            std::max(last[event.channel], first_end + link.delay_s + event.amount * (1 / link.bandwidth_Bps));
+        last[event.channel] = arrival;
+        waiting[event.channel].push_back(arrival);
+    }
+}
+
 class ReplayProperty : public testing::Test {
   protected:
     static constexpr std::uint64_t kSeeds = 400;
@@ -190,6 +260,20 @@ TEST_F(ReplayProperty, AnyEqualsTheNamedSourceWhereOnlyOneCanSend) {
         const Mapping mapping = random_mapping(trace, resources, seed);
         EXPECT_EQ(replay(trace, resources, mapping)->ranks,
                   replay(std::move(named).finish(), resources, mapping)->ranks);
+    }
+}
+
+TEST_F(ReplayProperty, FirstToArriveIsTheFirstInTime) {
+    for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+        SCOPED_TRACE(seed);
+        const Trace trace = random_any_program(seed);
+        const ResourceGraph resources = test::flat_zones({3, 3, 3}, {0.7, 900}, {0.1, 5000});
+        std::vector<TaskIndex> processors = test::random_permutation(9, seed);
+        processors.resize(trace.ranks.size());
+        const Mapping mapping{{processors.begin(), processors.end()}};
+        const ReplayReport report = replay(trace, resources, mapping).value();
+        const std::vector<double> ends = ends_in_time_order(trace, resources, mapping);
+        for (std::size_t r = 0; r < ends.size(); ++r) EXPECT_EQ(report.ranks[r].end_s, ends[r]) << "rank " << r;
     }
 }
 
