@@ -96,6 +96,21 @@ class Runs(Shared):
                 self.assertEqual(parsed.returncode, 0, parsed.stderr)
         self.assert_idle()
 
+    def test_trace_of_a_run_is_replayed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.f.zbs("run", "-n", "6", "--trace", "ring.trace", "--", ring(), "--bytes", "100", "--rounds", "3", cwd=folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            traces = [f"{folder}/ring.trace.{rank}" for rank in range(6)]
+            replayed = self.f.zbs("replay", "--trace", *traces, "--resources", Offline.ZONES, "--output", "json")
+            self.assertEqual(replayed.returncode, 0, replayed.stderr)
+            report = json.loads(replayed.stdout)
+            self.assertIs(report["complete"], True)
+            self.assertEqual(report["unreceived_messages"], 0)
+            self.assertEqual(sum(link["bytes"] for link in report["links"]), 6 * 3 * 100)
+        refused = self.f.zbs("run", "-n", "2", "--no-record", "--trace", "x", "--", ring())
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--no-record", refused.stderr)
+
     def test_job_inside_a_job_is_a_job_of_its_own(self):
         inner = self.f.zbs("run", "-n", "1", "--", "/bin/sh", "-c", "zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'",
                            env={"ZBS_TEST_URL": self.f.url})
