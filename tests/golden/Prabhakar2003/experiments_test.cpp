@@ -61,7 +61,8 @@ TEST(Experiments, TablesAreAsCommitted) {
             ASSERT_TRUE(text) << kRemedy;
             const auto committed = cells_of(*text), made = cells_of(csv_of(table));
             ASSERT_EQ(committed.size(), made.size()) << kRemedy;
-            // A mapper that is new, or not built in, is a column (or rows) that only one side has.
+            // A mapper that is new is a column that only one side has (and rows of Z1: then the tables are to be made
+            // anew).
             for (std::size_t column = 0; column < made[0].size(); ++column) {
                 const auto at = std::ranges::find(committed[0], made[0][column]);
                 if (at == committed[0].end()) continue;
