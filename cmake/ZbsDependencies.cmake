@@ -1,6 +1,12 @@
 # Third-party packages, all from Debian 12. `scripts/setup` installs them.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+# Debian's METIS 5 comes without a CMake or pkg-config file; idx_t and real_t have 32 bits there.
+find_path(ZBS_METIS_INCLUDE metis.h REQUIRED)
+find_library(ZBS_METIS_LIBRARY metis REQUIRED)
+add_library(zbs_metis INTERFACE)
+target_include_directories(zbs_metis SYSTEM INTERFACE ${ZBS_METIS_INCLUDE})
+target_link_libraries(zbs_metis INTERFACE ${ZBS_METIS_LIBRARY})
 
 if(ZBS_BUILD_TESTS)
   find_package(GTest REQUIRED)

@@ -23,6 +23,26 @@ bool is_host_name(std::string_view text) {
     return is_part(text);
 }
 
+Result<void> check_host_names(const LaunchZone& zone) {
+    for (std::size_t i = 0; i < zone.ranks.size(); ++i) {
+        if (i > 0 && zone.ranks[i].host == zone.ranks[i - 1].host) continue;
+        if (!is_host_name(zone.ranks[i].host))
+            return invalid("\"" + zone.ranks[i].host +
+                               "\" is no host name that a host file can hold (no port, no IPv6 address, letters, "
+                               "digits, '-', '_' and '.' only)",
+                           "/ranks/" + std::to_string(i));
+    }
+    return {};
+}
+
+Result<std::string> write_hydra_hostfile(const LaunchZone& zone) {
+    if (auto ok = check_host_names(zone); !ok) return ok.error();
+    std::vector<std::string> hosts;
+    hosts.reserve(zone.ranks.size());
+    for (const LaunchRank& rank : zone.ranks) hosts.push_back(rank.host);
+    return write_hydra_hostfile(hosts);
+}
+
 Result<std::string> write_hydra_hostfile(std::span<const std::string> host_of_rank) {
     if (host_of_rank.empty()) return invalid("a host file needs at least one rank");
     std::string out;

@@ -10,6 +10,9 @@ namespace {
 
 constexpr std::string_view kIndexName = "GLOBUS_DUROC_SUBJOB_INDEX", kLanName = "GLOBUS_LAN_ID";
 
+/// Linux gives one string of the environment at most 128 KiB, with its name.
+constexpr std::size_t kMaxEnvironmentBytes = 128 * 1024 - 64;
+
 /// Appends relations; keeps the first fault and where it was.
 class SubjobWriter {
   public:
@@ -138,6 +141,38 @@ Result<std::string> write_rsl(const RslRequest& request) {
         if (Result<void> written = write_subjob(request.subjobs[i], i, out); !written) return written.error();
     }
     return out;
+}
+
+Result<std::string> write_launch_rsl(const LaunchRequest& request) {
+    if (auto ok = check_zones(request); !ok) return ok.error();
+    if (auto ok = check_program(request); !ok) return ok.error();
+    const bool renumbered = is_renumbered(request);
+    RslRequest rsl;
+    for (const LaunchZone& zone : request.zones) {
+        const auto hosts = ranks_by_host(zone);
+        RslSubjob subjob{.contact = zone.contact.empty() ? zone.name : zone.contact,
+                         .label = "subjob " + std::to_string(rsl.subjobs.size()),
+                         .count = static_cast<int>(zone.ranks.size()),
+                         .host_count = is_even(hosts) ? static_cast<int>(hosts.size()) : 0,
+                         .lan_id = zone.name,
+                         .directory = request.directory,
+                         .executable = request.executable,
+                         .arguments = request.arguments,
+                         .environment = request.environment,
+                         .walltime = request.walltime};
+        if (renumbered) {
+            std::string list = rank_list(zone);
+            if (list.size() > kMaxEnvironmentBytes)
+                return Error{ErrorCode::kTooLarge,
+                             "the rank numbers of zone '" + zone.name +
+                                 "' are too scattered for an environment variable (" + std::to_string(list.size()) +
+                                 " bytes); use another format, or a mapping with consecutive ranks per zone",
+                             "/zones/" + std::to_string(rsl.subjobs.size()) + "/ranks"};
+            subjob.environment.emplace_back("ZBS_RANKS", std::move(list));
+        }
+        rsl.subjobs.push_back(std::move(subjob));
+    }
+    return write_rsl(rsl);
 }
 
 }  // namespace zbs::formats

@@ -5,6 +5,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
+#include "algorithms/formats/launch_request.hpp"
 
 namespace zbs::formats {
 
@@ -38,5 +39,10 @@ Result<std::string> rsl_quoted(const std::string& text);
 ///
 /// RSL says how many ranks a site gets, not which machine gets which rank: put that into a host file beside it.
 Result<std::string> write_rsl(const RslRequest& request);
+
+/// The same for a launch: a subjob per zone, with hostCount where its hosts have equally many ranks. Where sites'
+/// blocks renumber ranks, the environment variable ZBS_RANKS of every subjob lists the application's own numbers
+/// (rank_list). Also fails where that list is longer than an environment variable can be.
+Result<std::string> write_launch_rsl(const LaunchRequest& request);
 
 }  // namespace zbs::formats

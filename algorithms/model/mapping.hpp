@@ -25,4 +25,17 @@ struct MappingReport {
     bool operator==(const MappingReport&) const = default;
 };
 
+/// How good a mapping onto a ProcessorTree is, recomputed from scratch.
+struct TreeReport {
+    /// Sum over edges of bytes x distance of their processors; each edge once.
+    double cost = 0;
+    /// The largest of: compute / speed of a processor; over the groups below the root, bytes that cross the group's
+    /// border x the distance in its parent (with distances of their own between top groups, of the pair).
+    double occupancy = 0;
+    /// Largest compute of a processor over its share by speed, minus 1; 0 is even.
+    double imbalance = 0;
+    bool feasible = true;  ///< no processor is above its bound
+    bool operator==(const TreeReport&) const = default;
+};
+
 }  // namespace zbs

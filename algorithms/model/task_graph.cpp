@@ -22,14 +22,14 @@ Result<TaskGraph> TaskGraph::make(std::vector<double> compute, std::vector<TaskE
     const auto count = static_cast<TaskIndex>(compute.size());
     for (std::size_t i = 0; i < edges.size(); ++i) {
         const TaskEdge& edge = edges[i];
-        const std::string at = "/edges/" + std::to_string(i);
+        const auto at = [i](const char* field = "") { return "/edges/" + std::to_string(i) + field; };
         if (edge.u < 0 || edge.v < 0 || edge.u >= count || edge.v >= count) {
-            return invalid("edge names a rank outside 0.." + std::to_string(count - 1), at);
+            return invalid("edge names a rank outside 0.." + std::to_string(count - 1), at());
         }
-        if (edge.u >= edge.v) return invalid("edge must name two ranks u < v", at);
-        if (!std::isfinite(edge.bytes) || edge.bytes < 0) return invalid("bytes must be a number >= 0", at + "/2");
+        if (edge.u >= edge.v) return invalid("edge must name two ranks u < v", at());
+        if (!std::isfinite(edge.bytes) || edge.bytes < 0) return invalid("bytes must be a number >= 0", at("/2"));
         if (!std::isfinite(edge.messages) || edge.messages < 0)
-            return invalid("messages must be a number >= 0", at + "/3");
+            return invalid("messages must be a number >= 0", at("/3"));
     }
 
     TaskGraph graph;

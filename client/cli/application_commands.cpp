@@ -407,12 +407,12 @@ void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitOptions>&
     command.add_option("--mapper", options->mapper, "level-1 heuristic")
         ->check(CLI::IsMember({"hier", "block", "round_robin", "random"}))
         ->capture_default_str();
-    command.add_option("--zones", options->zones, "only these zones")->delimiter(',');
+    command.add_option("--zones", options->zones, "only these zones")->delimiter(',')->allow_extra_args(false);
     command
         .add_option("--env", options->exports,
                     "NAME=VALUE for every rank, besides the environment of this command; may be repeated")
         ->take_all()
-        ->expected(1);
+        ->allow_extra_args(false);
     command.add_option("--seed", options->seed, "seed of the mapping")->capture_default_str();
     command.add_option("--id", options->id, "request id of an earlier try whose answer was lost");
     command.add_flag("--no-record", options->no_profile, "do not profile this run");

@@ -9,6 +9,7 @@
 #include "algorithms/sim/replay.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
+#include "client/cli/map_input.hpp"
 #include "services/common/codec/model_codec.hpp"
 
 namespace zbs::cli {
@@ -25,18 +26,6 @@ struct ReplayCommand {
     std::uint64_t seed = 1;
     std::string gantt, save_trace, save_model;
 };
-
-Error located(const Error& error, const std::string& path) {
-    return {error.code, error.message, error.pointer.empty() ? path : path + " " + error.pointer};
-}
-
-Result<codec::Json> read_json(const std::string& path) {
-    const Result<std::string> text = read_all(path);
-    if (!text) return text.error();
-    Result<codec::Json> json = codec::parse(*text);
-    if (!json) return located(json.error(), path);
-    return json;
-}
 
 Result<Trace> make_trace(ReplayCommand& options) {
     if (!options.traces.empty()) return read_traces(options.traces);
@@ -58,11 +47,10 @@ Result<Trace> make_trace(ReplayCommand& options) {
 
 Result<Mapping> make_mapping(const ReplayCommand& options, const Trace& trace, const ResourceGraph& resources) {
     if (!options.mapping.empty()) {
-        const Result<codec::Json> json = read_json(options.mapping);
-        if (!json) return json.error();
-        Result<Mapping> mapping = codec::decode_mapping(*json, resources);
-        if (!mapping) return located(mapping.error(), options.mapping);
-        return mapping;
+        Result<std::vector<ProcessorIndex>> processors =
+            read_mapping(options.mapping, trace.rank_count(), resources.processor_count(), &resources);
+        if (!processors) return processors.error();
+        return Mapping{*std::move(processors)};
     }
     const Mapper* mapper = find_mapper(options.algorithm);
     if (mapper == nullptr) {
@@ -186,10 +174,8 @@ void replay_trace(Context& context, ReplayCommand& options) {
             return context.fail(ok.error());
     }
     if (only_saves) return;
-    const Result<codec::Json> json = read_json(options.resources);
-    if (!json) return context.fail(json.error());
-    const Result<ResourceGraph> resources = codec::decode_resources(*json);
-    if (!resources) return context.fail(located(resources.error(), options.resources));
+    const Result<ResourceGraph> resources = read_resources(options.resources);
+    if (!resources) return context.fail(resources.error());
     const Result<Mapping> mapping = make_mapping(options, *trace, *resources);
     if (!mapping) return context.fail(mapping.error());
     const Result<ReplayReport> report = replay(*trace, *resources, *mapping);
@@ -229,8 +215,8 @@ void add_replay_command(CLI::App& app, Context& context) {
     command->add_option("--compute", options->random.compute_s, "random: seconds of computing before a send or receive")
         ->capture_default_str();
     command->add_option("--resources", options->resources, "resources file (zbs-resources/1)");
-    auto* mapping =
-        command->add_option("--mapping", options->mapping, "mapping file (zbs-mapping/1, as zbs map makes it)");
+    auto* mapping = command->add_option("--mapping", options->mapping,
+                                        "mapping file, as zbs map makes it, or one processor index per line");
     command->add_option("--algorithm", options->algorithm, "without --mapping: maps the trace's own model with it")
         ->capture_default_str()
         ->excludes(mapping);

@@ -11,7 +11,7 @@ import unittest
 import jsonschema
 
 SOURCE = pathlib.Path(sys.argv.pop(1))
-KINDS = ("model", "resources", "mapping")
+KINDS = ("model", "resources", "mapping", "tree-mapping")
 
 # What relates two places of a document, or is lost before a schema sees it.
 BEYOND_A_SCHEMA = {
@@ -35,6 +35,10 @@ BEYOND_A_SCHEMA = {
     "mapping.unknown_machine": "names a machine of the resources",
     "mapping.machine_of_another_zone": "names a machine of that zone",
     "mapping.processor_past_the_last": "below the machine's processors",
+    "tree-mapping.task_missing": "task i stands at place i",
+    "tree-mapping.task_twice": "task i stands at place i",
+    "tree-mapping.processor_past_the_last": "below `processors`",
+    "tree-mapping.of_another_hierarchy": "as many as the reader's hierarchy has",
 }
 
 

@@ -396,7 +396,7 @@ class Offline(unittest.TestCase):
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn(message, done.stderr)
         good = self.write("good.trace", "zbs-trace/1 2\nrank 0\nc 1\n")
-        for arguments, message in ((["--mapping", self.write("m.json", '{"format":"zbs-mapping/1","mapping":[]}')], "places 0 tasks"),
+        for arguments, message in ((["--mapping", self.write("m.json", '{"format":"zbs-mapping/1","mapping":[]}')], "maps 0 tasks"),
                                    (["--algorithm", "best"], "known are"), (["--gantt", "/proc/no/x.svg"], "/proc/no/x.svg")):
             done = self.zbs("replay", "--trace", good, "--resources", self.ZONES, *arguments)
             self.assertNotEqual(done.returncode, 0, arguments)

@@ -8,8 +8,10 @@
 #include <sstream>
 
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/tree_mapping_codec.hpp"
 
-// Every file in schemas/examples: KIND.WHAT.json. Mappings are read against valid/resources.two_zones.json.
+// Every file in schemas/examples: KIND.WHAT.json. Mappings are read against valid/resources.two_zones.json, mappings
+// onto a hierarchy for one of 8 processors.
 
 namespace zbs::codec {
 namespace {
@@ -56,6 +58,12 @@ Result<void> read_example(const std::string& kind, const std::string& text) {
             *json, [](const Json& j) { return decode_mapping(j, two_zones()); },
             [](const Mapping& m) { return encode_mapping(two_zones(), m, {}, 0.5); });
     }
+    if (kind == "tree-mapping") {
+        using Processors = std::vector<ProcessorIndex>;
+        return round<Processors>(
+            *json, [](const Json& j) { return decode_tree_mapping(j, 8); },
+            [](const Processors& p) { return *parse(tree_mapping_text(p, 8, {.cost = 1.5}, 3, 0.5)); });
+    }
     ADD_FAILURE() << "no example of kind " << kind;
     return {};
 }
@@ -78,7 +86,7 @@ TEST(Examples, ValidOnesAreReadAndWrittenBack) {
         EXPECT_TRUE(read) << read.error();
         ++count[kind_of(path)];
     }
-    EXPECT_EQ(count.size(), 3U);
+    EXPECT_EQ(count.size(), 4U);
 }
 
 TEST(Examples, InvalidOnesAreRefusedWithAMessageAndAPlace) {
@@ -93,30 +101,34 @@ TEST(Examples, InvalidOnesAreRefusedWithAMessageAndAPlace) {
         const bool whole_document = path.filename().string().find(".is_") != std::string::npos;
         EXPECT_TRUE(!read.error().pointer.empty() || whole_document) << read.error();
     }
-    EXPECT_EQ(count.size(), 3U);
+    EXPECT_EQ(count.size(), 4U);
 }
 
 /// A file that differs from a valid one in one place is refused for that place.
 TEST(Examples, TheFaultIsFoundWhereItIs) {
-    const std::map<std::string, std::string> places = {{"model.newer_format", "/format"},
-                                                       {"model.unknown_field", "/colour"},
-                                                       {"model.no_ranks", "/ranks"},
-                                                       {"model.duplicate_key", "/format"},
-                                                       {"model.duplicate_key_inside", "/complete/a"},
-                                                       {"model.compute_too_short", "/compute"},
-                                                       {"model.compute_negative", "/compute/2"},
-                                                       {"model.edge_to_missing_rank", "/edges/1"},
-                                                       {"model.edge_to_itself", "/edges/1"},
-                                                       {"model.edge_twice", "/edges"},
-                                                       {"model.edge_bytes_negative", "/edges/1/2"},
-                                                       {"model.edge_rank_huge", "/edges/1/1"},
-                                                       {"resources.no_processors", "/zones/0/machines/0/processors"},
-                                                       {"resources.speed_zero", "/zones/0/machines/0/speed"},
-                                                       {"resources.link_twice", "/links/1"},
-                                                       {"resources.link_to_unknown_zone", "/links/0/b"},
-                                                       {"resources.machine_unknown_field", "/zones/0/machines/0/cores"},
-                                                       {"mapping.task_twice", "/mapping/1/task"},
-                                                       {"mapping.processor_past_the_last", "/mapping/0/processor"}};
+    const std::map<std::string, std::string> places = {
+        {"model.newer_format", "/format"},
+        {"model.unknown_field", "/colour"},
+        {"model.no_ranks", "/ranks"},
+        {"model.duplicate_key", "/format"},
+        {"model.duplicate_key_inside", "/complete/a"},
+        {"model.compute_too_short", "/compute"},
+        {"model.compute_negative", "/compute/2"},
+        {"model.edge_to_missing_rank", "/edges/1"},
+        {"model.edge_to_itself", "/edges/1"},
+        {"model.edge_twice", "/edges"},
+        {"model.edge_bytes_negative", "/edges/1/2"},
+        {"model.edge_rank_huge", "/edges/1/1"},
+        {"resources.no_processors", "/zones/0/machines/0/processors"},
+        {"resources.speed_zero", "/zones/0/machines/0/speed"},
+        {"resources.link_twice", "/links/1"},
+        {"resources.link_to_unknown_zone", "/links/0/b"},
+        {"resources.machine_unknown_field", "/zones/0/machines/0/cores"},
+        {"mapping.task_twice", "/mapping/1/task"},
+        {"mapping.processor_past_the_last", "/mapping/0/processor"},
+        {"tree-mapping.of_another_hierarchy", "/processors"},
+        {"tree-mapping.task_twice", "/mapping/1/task"},
+        {"tree-mapping.processor_past_the_last", "/mapping/0/processor"}};
     for (const auto& [name, pointer] : places) {
         const Result<void> read =
             read_example(name.substr(0, name.find('.')), text_of(kExamples / "invalid" / (name + ".json")));

@@ -1,0 +1,353 @@
+#include "algorithms/formats/metis_graph.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace zbs::formats {
+namespace {
+
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Lines of the text without comments, counted from 1.
+class Lines {
+  public:
+    explicit Lines(std::string_view text) : text_(text) {}
+
+    bool next(std::string_view& line) {
+        while (at_ < text_.size()) {
+            const void* found = std::memchr(text_.data() + at_, '\n', text_.size() - at_);
+            const std::size_t end =
+                found ? static_cast<std::size_t>(static_cast<const char*>(found) - text_.data()) : text_.size();
+            line = text_.substr(at_, end - at_);
+            at_ = end + 1;
+            ++number_;
+            if (line.empty() || line.front() != '%') return true;
+        }
+        return false;
+    }
+    std::uint32_t number() const { return number_; }
+
+  private:
+    std::string_view text_;
+    std::size_t at_ = 0;
+    std::uint32_t number_ = 0;
+};
+
+/// Numbers of one line.
+class Fields {
+  public:
+    explicit Fields(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) { skip(); }
+
+    bool done() const { return at_ == end_; }
+    /// The next field as it stands, for messages.
+    std::string shown() const {
+        const char* stop = at_;
+        while (stop < end_ && !is_space(*stop) && stop - at_ < 40) ++stop;
+        return "\"" + std::string(at_, stop) + "\"";
+    }
+    std::string_view word() {
+        const char* first = at_;
+        while (at_ < end_ && !is_space(*at_)) ++at_;
+        const std::string_view found(first, static_cast<std::size_t>(at_ - first));
+        skip();
+        return found;
+    }
+    /// False, and nothing consumed, where the field is no whole number below 10^18.
+    bool whole(std::uint64_t& value) {
+        const char* p = at_;
+        std::uint64_t sum = 0;
+        while (p < end_ && is_digit(*p)) sum = sum * 10 + static_cast<std::uint64_t>(*p++ - '0');
+        if (p == at_ || p - at_ > 18 || (p < end_ && !is_space(*p))) return false;
+        value = sum;
+        at_ = p;
+        skip();
+        return true;
+    }
+    /// False, and nothing consumed, where the field is no number from 0 to kMaxGraphWeight.
+    bool weight(double& value) {
+        std::uint64_t number = 0;
+        const char* before = at_;
+        if (whole(number)) {
+            value = number > (1ULL << 53) ? -1 : static_cast<double>(number);
+        } else {
+            if (at_ == end_ || !(is_digit(*at_) || *at_ == '.')) return false;
+            const auto [stop, status] = std::from_chars(at_, end_, value);
+            if (status != std::errc() || (stop < end_ && !is_space(*stop))) return false;
+            at_ = stop;
+            skip();
+        }
+        if (value >= 0 && value <= kMaxGraphWeight) return true;
+        at_ = before;
+        return false;
+    }
+
+  private:
+    void skip() {
+        while (at_ < end_ && is_space(*at_)) ++at_;
+    }
+    const char* at_;
+    const char* end_;
+};
+
+struct Header {
+    std::uint64_t tasks = 0;
+    std::uint64_t edges = 0;
+    bool vertex_sizes = false;
+    std::uint64_t task_weights = 0;
+    bool edge_weights = false;
+};
+
+class Reader {
+  public:
+    Reader(std::string_view text, const std::string& source) : text_(text), source_(source), lines_(text) {}
+
+    Result<TaskGraph> read() {
+        if (!header() || !tasks() || !symmetric()) return error_;
+        Result<TaskGraph> graph = TaskGraph::make(std::move(compute_), std::move(edges_));
+        if (!graph) return Error{graph.error().code, graph.error().message, source_ + " " + graph.error().pointer};
+        return graph;
+    }
+
+  private:
+    struct Entry {
+        TaskIndex task;
+        double weight;
+    };
+
+    bool fail(std::string message, std::uint32_t line, ErrorCode code = ErrorCode::kInvalidArgument) {
+        error_ = {code, std::move(message), source_ + ":" + std::to_string(line)};
+        return false;
+    }
+    std::string of(std::size_t task) const { return "task " + std::to_string(task + 1); }
+    std::string of_line(std::size_t task) const { return of(task) + " (line " + std::to_string(line_of_[task]) + ")"; }
+
+    bool header() {
+        static const std::string kWanted = "the first line must be 'TASKS EDGES [FMT [NCON]]'";
+        std::string_view line;
+        if (!lines_.next(line)) return fail("the file holds no graph; " + kWanted, lines_.number());
+        Fields in(line);
+        const auto bad = [&](const char* what) {
+            return fail(std::string(what) + (in.done() ? " is missing; " : " is " + in.shown() + "; ") + kWanted,
+                        lines_.number());
+        };
+        if (!in.whole(head_.tasks)) return bad("the number of tasks");
+        if (!in.whole(head_.edges)) return bad("the number of edges");
+        if (!in.done()) {
+            const Fields before = in;
+            const std::string_view fmt = in.word();
+            if (fmt.size() > 3 || fmt.find_first_not_of("01") != std::string_view::npos) {
+                return fail("the format is " + before.shown() +
+                                "; it has one to three digits 0 or 1: vertex sizes, task weights, edge weights",
+                            lines_.number());
+            }
+            const auto digit = [&](std::size_t from_end) {
+                return fmt.size() > from_end && fmt[fmt.size() - 1 - from_end] == '1';
+            };
+            head_.edge_weights = digit(0);
+            head_.task_weights = digit(1) ? 1 : 0;
+            head_.vertex_sizes = digit(2);
+        }
+        if (!in.done()) {
+            const std::string shown = in.shown();
+            if (!in.whole(head_.task_weights) || head_.task_weights < 1 || head_.task_weights > 1000)
+                return fail("the number of weights per task is " + shown + "; it is 1..1000", lines_.number());
+            // `fmt` without its task digit and weights all the same: nobody could say where they stand.
+            const std::string_view fmt = [&] {
+                Fields again(line);
+                again.word(), again.word();
+                return again.word();
+            }();
+            if (fmt.size() < 2 || fmt[fmt.size() - 2] != '1')
+                return fail("says " + shown + " weights per task, but the format has none; write it as 010 or 011",
+                            lines_.number());
+        }
+        if (!in.done()) return fail("has " + in.shown() + " behind its end; " + kWanted, lines_.number());
+        if (head_.tasks == 0) return fail("a graph needs at least one task", lines_.number());
+        if (head_.tasks > static_cast<std::uint64_t>(TaskGraph::kMaxTasks))
+            return fail("more than " + std::to_string(TaskGraph::kMaxTasks) + " tasks", lines_.number(),
+                        ErrorCode::kTooLarge);
+        if (head_.edges > kMaxGraphEdges)
+            return fail("more than " + std::to_string(kMaxGraphEdges) + " edges", lines_.number(),
+                        ErrorCode::kTooLarge);
+        header_line_ = lines_.number();
+        return true;
+    }
+
+    bool tasks() {
+        const auto count = static_cast<std::size_t>(head_.tasks);
+        // A line has a byte at least and a neighbour two: no header makes this larger than the text.
+        compute_.reserve(std::min(count, text_.size()));
+        line_of_.reserve(std::min(count, text_.size()));
+        begin_.reserve(std::min(count, text_.size()) + 1);
+        entries_.reserve(std::min(static_cast<std::size_t>(head_.edges) * 2, text_.size() / 2 + 1));
+        std::string_view line;
+        while (compute_.size() < count) {
+            if (!lines_.next(line)) {
+                return fail("ends after " + std::to_string(compute_.size()) + " of " + std::to_string(count) +
+                                " task lines; the file is cut off, the header is wrong, or the empty line of a task "
+                                "without neighbours is missing",
+                            lines_.number());
+            }
+            line_of_.push_back(lines_.number());
+            if (!task(line)) return false;
+        }
+        begin_.push_back(entries_.size());
+        while (lines_.next(line)) {
+            if (std::all_of(line.begin(), line.end(), is_space)) continue;
+            return fail("more lines than the " + std::to_string(count) + " tasks that the header (line " +
+                            std::to_string(header_line_) + ") names",
+                        lines_.number());
+        }
+        return true;
+    }
+
+    bool task(std::string_view line) {
+        const std::size_t self = compute_.size();
+        Fields in(line);
+        begin_.push_back(entries_.size());
+        const auto weight = [&](const std::string& what, double& value) {
+            if (in.weight(value)) return true;
+            return fail(in.done()
+                            ? what + " of " + of(self) + " is missing"
+                            : what + " of " + of(self) + " is " + in.shown() + "; it must be a number from 0 to 2^53",
+                        line_of_[self]);
+        };
+        double compute = 1, dropped = 0;
+        if (head_.vertex_sizes && !weight("the size", dropped)) return false;
+        for (std::uint64_t i = 0; i < head_.task_weights; ++i) {
+            if (!weight("the weight", i == 0 ? compute : dropped)) return false;
+        }
+        compute_.push_back(compute);
+        TaskIndex previous = -1;
+        bool in_order = true;
+        while (!in.done()) {
+            std::uint64_t neighbour = 0;
+            const Fields before = in;
+            if (!in.whole(neighbour) || neighbour < 1 || neighbour > head_.tasks) {
+                return fail(
+                    "neighbour " + before.shown() + " of " + of(self) + " is not in 1.." + std::to_string(head_.tasks),
+                    line_of_[self]);
+            }
+            if (neighbour == self + 1)
+                return fail(of(self) + " is its own neighbour; leave traffic with itself out", line_of_[self]);
+            double value = 1;
+            if (head_.edge_weights && !in.weight(value)) {
+                return fail(in.done() ? "the weight behind neighbour " + std::to_string(neighbour) + " of " + of(self) +
+                                            " is missing; with format 001 a line is NEIGHBOUR WEIGHT ..."
+                                      : "the weight of the edge to " + std::to_string(neighbour) + " of " + of(self) +
+                                            " is " + in.shown() + "; it must be a number from 0 to 2^53",
+                            line_of_[self]);
+            }
+            const auto index = static_cast<TaskIndex>(neighbour - 1);
+            in_order = in_order && index > previous;
+            previous = index;
+            entries_.push_back({index, value});
+        }
+        if (in_order) return true;
+        const auto mine = entries_.begin() + static_cast<std::ptrdiff_t>(begin_[self]);
+        std::sort(mine, entries_.end(), [](const Entry& a, const Entry& b) { return a.task < b.task; });
+        const auto twin =
+            std::adjacent_find(mine, entries_.end(), [](const Entry& a, const Entry& b) { return a.task == b.task; });
+        if (twin == entries_.end()) return true;
+        return fail(of(self) + " names neighbour " + std::to_string(twin->task + 1) + " twice; sum the two into one",
+                    line_of_[self]);
+    }
+
+    /// Every edge must stand on both lines with one weight. Going through the tasks in order meets the smaller end of
+    /// every edge first, and the entries of a task that are smaller than itself in order too: a cursor each is enough.
+    bool symmetric() {
+        const std::size_t count = compute_.size();
+        std::vector<std::size_t> cursor(begin_.begin(), begin_.end() - 1);
+        edges_.reserve(entries_.size() / 2);
+        for (std::size_t u = 0; u < count; ++u) {
+            // What the smaller neighbours did not claim is on this line only.
+            if (cursor[u] < begin_[u + 1] && static_cast<std::size_t>(entries_[cursor[u]].task) < u)
+                return one_sided(u, static_cast<std::size_t>(entries_[cursor[u]].task));
+            for (std::size_t i = cursor[u]; i < begin_[u + 1]; ++i) {
+                const auto v = static_cast<std::size_t>(entries_[i].task);
+                const std::size_t other = cursor[v];
+                if (other == begin_[v + 1] || static_cast<std::size_t>(entries_[other].task) > u)
+                    return one_sided(u, v);
+                if (static_cast<std::size_t>(entries_[other].task) < u)
+                    return one_sided(v, static_cast<std::size_t>(entries_[other].task));
+                if (entries_[other].weight != entries_[i].weight) {
+                    return fail("the edge between " + of_line(u) + " and " + of_line(v) + " weighs " +
+                                    number(entries_[i].weight) + " on one line and " + number(entries_[other].weight) +
+                                    " on the other; write the sum of both directions on both",
+                                line_of_[v]);
+                }
+                ++cursor[v];
+                edges_.push_back({static_cast<TaskIndex>(u), static_cast<TaskIndex>(v), entries_[i].weight, 0});
+            }
+        }
+        if (edges_.size() == head_.edges) return true;
+        return fail("the header promises " + std::to_string(head_.edges) + " edges, the lines hold " +
+                        std::to_string(edges_.size()) +
+                        "; an edge counts once, though it stands on the lines of both its tasks",
+                    header_line_);
+    }
+
+    bool one_sided(std::size_t u, std::size_t v) {
+        return fail(of_line(u) + " names neighbour " + std::to_string(v + 1) + ", but " + of_line(v) +
+                        " does not name " + std::to_string(u + 1) + "; write every edge on both lines",
+                    line_of_[u]);
+    }
+
+    static std::string number(double value) {
+        char text[32];
+        return {text, std::to_chars(text, text + sizeof text, value).ptr};
+    }
+
+    std::string_view text_;
+    const std::string& source_;
+    Lines lines_;
+    Header head_;
+    std::uint32_t header_line_ = 0;
+    std::vector<double> compute_;
+    std::vector<std::uint32_t> line_of_;
+    std::vector<std::size_t> begin_;  // of a task's entries; one more at the end
+    std::vector<Entry> entries_;
+    std::vector<TaskEdge> edges_;
+    Error error_;
+};
+
+}  // namespace
+
+Result<TaskGraph> read_metis_graph(std::string_view text, const std::string& source) {
+    return Reader(text, source).read();
+}
+
+std::string write_metis_graph(const TaskGraph& graph) {
+    const bool task_weights = !std::ranges::all_of(graph.compute(), [](double w) { return w == 1; });
+    const bool edge_weights = !std::ranges::all_of(graph.edges(), [](const TaskEdge& e) { return e.bytes == 1; });
+    std::string out = std::to_string(graph.task_count()) + ' ' + std::to_string(graph.edge_count());
+    if (task_weights || edge_weights)
+        out += std::string(" 0") + (task_weights ? '1' : '0') + (edge_weights ? '1' : '0');
+    out += '\n';
+    out.reserve(out.size() + graph.edge_count() * 16 + static_cast<std::size_t>(graph.task_count()) * 4);
+    char text[32];
+    const auto add = [&](double value) {
+        if (out.back() != '\n') out += ' ';
+        // As a whole number where it is one: other readers know no exponent.
+        const bool whole = value <= kMaxGraphWeight && value == static_cast<double>(static_cast<std::uint64_t>(value));
+        const auto end = whole ? std::to_chars(text, text + sizeof text, static_cast<std::uint64_t>(value))
+                               : std::to_chars(text, text + sizeof text, value);
+        out.append(text, end.ptr);
+    };
+    for (TaskIndex task = 0; task < graph.task_count(); ++task) {
+        if (task_weights) add(graph.compute(task));
+        for (const TaskGraph::Neighbour& n : graph.neighbours(task)) {
+            add(n.task + 1);
+            if (edge_weights) add(n.bytes);
+        }
+        out += '\n';
+    }
+    return out;
+}
+
+}  // namespace zbs::formats

@@ -1,0 +1,274 @@
+"""`zbs map` from the outside: graphs onto hierarchies against an independent count, bad input, and the documented commands.
+
+usage: map_command_test.py ZBS SOURCE_DIR
+"""
+import json
+import math
+import os
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ZBS, SOURCE = sys.argv[1:3]
+ALGORITHMS = ["metis", "greedy", "block", "round_robin", "random", "global", "hier"]
+
+
+def grid(rows, columns, weigh=lambda u, v: 1, work=lambda t: 1):
+    """compute, {(u, v): bytes}"""
+    edges = {}
+    for t in range(rows * columns):
+        if (t + 1) % columns:
+            edges[t, t + 1] = weigh(t, t + 1)
+        if t + columns < rows * columns:
+            edges[t, t + columns] = weigh(t, t + columns)
+    return [work(t) for t in range(rows * columns)], edges
+
+
+def graph_text(compute, edges):
+    lines = [[str(c)] for c in compute]
+    for (u, v), w in sorted(edges.items()):
+        lines[u] += [str(v + 1), str(w)]
+        lines[v] += [str(u + 1), str(w)]
+    return f"{len(compute)} {len(edges)} 011\n" + "".join(" ".join(line) + "\n" for line in lines)
+
+
+def judge(compute, edges, arity, distances, on):
+    """cost, occupancy, imbalance by the definitions, sharing nothing with the library."""
+    def far(a, b):
+        last = 0
+        for size, d in zip(arity, distances):
+            if a == b:
+                return last
+            a, b, last = a // size, b // size, d
+        return last
+    processors = math.prod(arity)
+    load = [0] * processors
+    for t, p in enumerate(on):
+        load[p] += compute[t]
+    cost = sum(w * far(on[u], on[v]) for (u, v), w in edges.items())
+    occupancy, size = max(load), 1
+    for level, factor in enumerate(arity):
+        crossing = [0] * (processors // size)
+        for (u, v), w in edges.items():
+            a, b = on[u] // size, on[v] // size
+            if a != b:
+                crossing[a] += w * distances[level]
+                crossing[b] += w * distances[level]
+        occupancy = max(occupancy, *crossing)
+        size *= factor
+    return cost, occupancy, max(load) / (sum(compute) / processors) - 1
+
+
+class MapCommand(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def write(self, name, text):
+        with open(f"{self.folder}/{name}", "wb") as f:
+            f.write(text if isinstance(text, bytes) else text.encode())
+        return name
+
+    def map(self, *arguments):
+        return subprocess.run([ZBS, "map", *arguments], capture_output=True, text=True, timeout=120, cwd=self.folder)
+
+    def json(self, *arguments):
+        done = self.map(*arguments, "--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+
+class Hierarchies(MapCommand):
+    ONTO = ("--hierarchy", "2:3:2", "--distances", "1:10:100")
+
+    def test_figures_are_those_of_the_definitions(self):
+        draw = random.Random(7)
+        for case in range(5):
+            compute, edges = grid(7, 9, lambda u, v: draw.randrange(0, 9), lambda t: draw.randrange(1, 4))
+            self.write("g.graph", graph_text(compute, edges))
+            for algorithm in ALGORITHMS:
+                found = self.json("--graph", "g.graph", *self.ONTO, "--algorithm", algorithm, "--seed", str(case), "--imbalance", "0.2")
+                self.assertEqual([row["task"] for row in found["mapping"]], list(range(63)))
+                on = [row["processor"] for row in found["mapping"]]
+                cost, occupancy, imbalance = judge(compute, edges, (2, 3, 2), (1, 10, 100), on)
+                self.assertEqual(found["cost"], cost)
+                self.assertEqual(found["occupancy"], occupancy)
+                self.assertAlmostEqual(found["imbalance"], imbalance, 9)
+                self.assertEqual(found["block_bound"], math.ceil(1.2 * sum(compute) / 12 - 1e-9))
+                self.assertTrue(found["feasible"], algorithm)
+                self.assertGreaterEqual(found["seconds"], 0)
+
+    def test_a_mapping_is_judged_the_same_from_json_and_from_lines(self):
+        self.write("g.graph", graph_text(*grid(6, 6)))
+        found = self.json("--graph", "g.graph", *self.ONTO)
+        self.write("m.json", json.dumps(found))
+        self.write("m.txt", "".join(f"{row['processor']}\n" for row in found["mapping"]))
+        self.write("m.crlf", "".join(f" {row['processor']} \r\n" for row in found["mapping"]) + "\r\n\n")
+        for name in ("m.json", "m.txt", "m.crlf"):
+            again = self.json("--graph", "g.graph", *self.ONTO, "--evaluate", name)
+            for key in ("cost", "occupancy", "imbalance", "feasible", "mapping", "block_bound"):
+                self.assertEqual(again[key], found[key], name)
+
+    def test_an_overfull_mapping_is_judged_infeasible(self):
+        self.write("g.graph", graph_text(*grid(4, 6)))
+        self.write("m.txt", "0\n" * 24)
+        found = self.json("--graph", "g.graph", *self.ONTO, "--evaluate", "m.txt")
+        self.assertEqual((found["cost"], found["feasible"], found["imbalance"]), (0, False, 11))
+
+    def test_one_task_per_processor(self):
+        self.write("g.graph", graph_text(*grid(3, 4)))
+        found = self.json("--graph", "g.graph", *self.ONTO, "--tasks-per-processor", "1")
+        self.assertEqual(sorted(row["processor"] for row in found["mapping"]), list(range(12)))
+        self.assertEqual(found["block_bound"], 1)
+
+    def test_output_and_listings(self):
+        self.write("g.graph", graph_text(*grid(2, 2)))
+        self.assertEqual(self.map("--graph", "g.graph", *self.ONTO, "--output", "m.txt").returncode, 0)
+        with open(self.folder + "/m.txt") as f:
+            self.assertEqual(len(f.read().split()), 4)
+        self.assertEqual(self.map("--graph", "g.graph", *self.ONTO, "--evaluate", "m.txt", "-o", "csv").stdout.splitlines()[0], "TASK,PROCESSOR,GROUPS")
+        self.assertEqual(json.loads(self.map("--graph", "g.graph", *self.ONTO, "--output", "json").stdout)["format"], "zbs-tree-mapping/1")
+
+    def test_threads_and_repeats_change_nothing(self):
+        self.write("g.graph", graph_text(*grid(20, 20)))
+        for preset in ("fast", "default", "strong"):
+            maps = [self.json("--graph", "g.graph", *self.ONTO, "--preset", preset, "--threads", str(n))["mapping"] for n in (1, 2, 2)]
+            self.assertEqual(maps[0], maps[1])
+            self.assertEqual(maps[1], maps[2])
+
+    def test_a_model_onto_a_hierarchy_and_a_graph_onto_resources(self):
+        self.write("m.json", json.dumps({"format": "zbs-model/1", "program": "p", "ranks": 3, "compute": [1, 1, 1], "edges": [[0, 1, 5, 1]]}))
+        self.assertEqual(len(self.json("--model", "m.json", *self.ONTO)["mapping"]), 3)
+        self.write("r.json", json.dumps({"format": "zbs-resources/1", "links": [], "zones": [{"name": "a", "machines": [{"name": "n", "processors": 4, "speed": 1}]}]}))
+        self.write("g.graph", graph_text(*grid(2, 2)))
+        for algorithm in ("hier", "greedy", "metis"):
+            self.assertEqual(self.json("--graph", "g.graph", "--resources", "r.json", "--algorithm", algorithm)["format"], "zbs-mapping/1")
+
+
+class BadInput(MapCommand):
+    def refused(self, arguments, *says, code=2):
+        done = self.map(*arguments, "--format", "json", "--output", "out.json")
+        self.assertEqual(done.returncode, code, (arguments, done.stderr))
+        self.assertEqual(done.stdout, "")
+        for text in says:
+            self.assertIn(text, done.stderr)
+        self.assertFalse(os.path.exists(self.folder + "/out.json"), "something was written")
+
+    def test_graphs(self):
+        onto = ("--hierarchy", "2:2", "--distances", "1:10")
+        for text, *says in (
+                ("3 2\n2\n1 3\n\n", "g.graph:3: task 2 (line 3) names neighbour 3, but task 3 (line 4)"),
+                ("2 1 1\n2 5\n1 6\n", "g.graph:3", "weighs 5 on one line and 6 on the other"),
+                ("2 1 1\n2 -5\n1 -5\n", "g.graph:2", '"-5"'),
+                ("2 1 1\n2 nan\n1 nan\n", "g.graph:2", '"nan"'),
+                ("2 1\n1\n1\n", "g.graph:2", "its own neighbour"),
+                ("5 1\n2\n1\n", "g.graph:3", "ends after 2 of 5"),
+                ("", "holds no graph"),
+                ("\x7fELF", "number of tasks")):
+            self.write("g.graph", text)
+            self.refused(("--graph", "g.graph", *onto), *says)
+        self.refused(("--graph", "none.graph", *onto), "none.graph", "cannot be read", code=3)
+        self.refused(("--graph", ".", *onto), "is a directory")
+
+    def test_hierarchies(self):
+        self.write("g.graph", graph_text(*grid(3, 3)))
+        for hierarchy, distances, *says in (
+                ("2:4", "1:10", "9 tasks", "8 processors x 1"),):
+            self.refused(("--graph", "g.graph", "--hierarchy", hierarchy, "--distances", distances, "--tasks-per-processor", "1"), *says)
+        for hierarchy, distances, *says in (
+                ("2:x", "1:10", "--hierarchy", "level 2", "4:8:6"), ("2:0", "1:10", "level 2 has 0 parts"), ("", "1", "onto what?"),
+                ("2:4", "1", "1 distances for 2 levels"), ("2:4", "1:nan", "distance 2"), ("2:4", "1:-10", "distance 2"),
+                ("2:4", "", "go together"), ("10000:10000", "1:2", "more than 10000000")):
+            self.refused(("--graph", "g.graph", "--hierarchy", hierarchy, "--distances", distances), *says)
+        done = self.map("--graph", "g.graph", "--hierarchy", "2:4:2", "--distances", "10:10:1", "--format", "json")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count("is not farther than level"), 2)
+
+    def test_options(self):
+        self.write("g.graph", graph_text(*grid(3, 3)))
+        onto = ("--graph", "g.graph", "--hierarchy", "2:4", "--distances", "1:10")
+        self.refused(("--hierarchy", "2:4", "--distances", "1:10"), "what is to be mapped?")
+        self.refused((*onto, "--model", "m.json"), "not both")
+        self.refused((*onto, "--resources", "m.json"), "not both")
+        for value in ("nan", "-0.1", "inf"):
+            self.refused((*onto, "--imbalance", value), "--imbalance")
+            self.refused((*onto, "--time-limit", value), "--time-limit")
+        self.refused((*onto, "--algorithm", "magic"), "known are", "greedy metis")
+        self.refused(("--graph", "g.graph", "--hierarchy", "2:2:2:2", "--distances", "1:2:3:4", "--algorithm", "hier"), "has 4 levels")
+        for extra in (("--preset", "slow"), ("--objective", "beauty"), ("--threads", "-1"), ("--threads", "many")):
+            self.assertEqual(self.map(*onto, *extra).returncode, 2)
+        done = self.map(*onto, "--format", "rsl", "--output", "out.json", "--", "./a")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--resources", done.stderr)
+        done = self.map(*onto, "--output", "no/such/folder")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("cannot be written", done.stderr)
+
+    def test_mappings_that_do_not_fit(self):
+        self.write("g.graph", graph_text(*grid(2, 2)))
+        for text, *says in (
+                ("0\n1\n2\n", "maps 3 tasks, but the graph has 4"), ("0\n1\n2\n3\n4\n", "m:5", "more lines than the 4 tasks"),
+                ("0\n1\n8\n3\n", "m:3", "processor 8 is not in 0..7"), ("0\n-1\n2\n3\n", "m:2", "-1"), ("0\n1\n2\nx\n", "m:4", '"x"'),
+                ("0\n\n2\n3\n", "m:2"), ("0\n1.5\n2\n3\n", "m:2"), ("", "maps 0 tasks"), ("0\n99999999999999999999\n", "m:2"),
+                ('{"format":"zbs-mapping/1","mapping":[]}', "m /format"),
+                ('{"format":"zbs-tree-mapping/1","processors":8,"mapping":[]}', "maps 0 tasks"),
+                ('{"format":"zbs-tree-mapping/1","processors":9,"mapping":[]}', "m /processors"),
+                ('{"format":', "m ")):
+            self.write("m", text)
+            self.refused(("--graph", "g.graph", "--hierarchy", "2:4", "--distances", "1:10", "--evaluate", "m"), *says)
+
+    def test_launch_formats(self):
+        self.write("m.json", json.dumps({"format": "zbs-model/1", "program": "p", "ranks": 4, "compute": [1] * 4, "edges": []}))
+        zone = lambda name: {"name": name, "machines": [{"name": "n" + name, "processors": 2, "speed": 1}]}
+        self.write("r.json", json.dumps({"format": "zbs-resources/1", "links": [], "zones": [zone("a"), zone("b")]}))
+        base = ("--model", "m.json", "--resources", "r.json", "--output", "out", "--format")
+        for extra, *says in (
+                (("rsl",), "which program?"), (("jsdl", "--", "./a"), "zones a b", "{zone}"), (("jsdl", "--zone", "c", "--", "./a"), "zone 'c'"),
+                (("rsl", "--zone", "a", "--", "./a"), "leave --zone out"), (("rsl", "-t", "soon", "--", "./a"), "--walltime"),
+                (("rsl", "--env", "A", "--", "./a"), "--env"), (("rsl", "--contact", "x=y", "--", "./a"), "--contact"),
+                (("table", "--zone", "a"), "--zone")):
+            done = self.map(*base, *extra)
+            self.assertEqual(done.returncode, 2, extra)
+            for text in says:
+                self.assertIn(text, done.stderr)
+            self.assertFalse(os.path.exists(self.folder + "/out"))
+
+
+class ProgramsOptions(MapCommand):
+    def test_what_stands_behind_the_dashes_is_the_programs(self):
+        self.write("m.json", json.dumps({"format": "zbs-model/1", "program": "p", "ranks": 1, "compute": [1], "edges": []}))
+        self.write("r.json", json.dumps({"format": "zbs-resources/1", "links": [], "zones": [{"name": "a", "machines": [{"name": "n", "processors": 1, "speed": 1}]}]}))
+        for last in (("--env", "A=1"), ("--contact", "a=b"), ("--zone", "a")):
+            form = "jsdl" if last[0] == "--zone" else "psij"
+            done = self.map("--model", "m.json", "--resources", "r.json", "--format", form, *last, "--", "./a", "-n", "--seed", "x", "--format=y")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for word in ("-n", "--seed", "--format=y"):
+                self.assertIn(word, done.stdout)
+        for last in (("--env", "A=1"), ("--zones", "a,b"), ("--zones", "a", "--zones", "b")):
+            done = subprocess.run([ZBS, "run", "--url", "http://127.0.0.1:1", "--identity", "spiffe://a/user/b", "-D", "/no/folder", *last, "--", "/bin/echo", "-n", "x"],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 3, done.stderr)  # past the options, before any network
+
+
+class Documentation(MapCommand):
+    def test_documented_commands_run(self):
+        self.write("model.json", json.dumps({"format": "zbs-model/1", "program": "p", "ranks": 4, "compute": [1] * 4, "edges": [[0, 1, 5, 1]]}))
+        zone = lambda name: {"name": name, "machines": [{"name": "n" + name, "processors": 4, "speed": 1}]}
+        self.write("zones.json", json.dumps({"format": "zbs-resources/1", "links": [], "zones": [zone("a"), zone("b")]}))
+        self.write("mesh.graph", graph_text(*grid(30, 30)))
+        with open(SOURCE + "/README.md") as f:
+            documented = re.findall(r"^zbs map .*$", f.read(), re.M)
+        documented += re.findall(r"Example: (zbs map .*)", subprocess.run([ZBS, "map", "--help"], capture_output=True, text=True).stdout)
+        self.assertGreaterEqual(len(documented), 5)
+        for command in documented:
+            done = subprocess.run([ZBS, *shlex.split(command, comments=True)[1:]], capture_output=True, text=True, timeout=60, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, command + "\n" + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
