@@ -5,18 +5,20 @@
 
 #include "algorithms/mapping/global_mapper.hpp"
 #include "algorithms/mapping/hier_mapper.hpp"
+#include "algorithms/mapping/multilevel_mapper.hpp"
 #include "algorithms/mapping/simple_mappers.hpp"
 
 namespace zbs {
 namespace {
 
-std::array<const Mapper*, 5> all_mappers() {
+std::array<const Mapper*, 6> all_mappers() {
     static const GlobalMapper global;
     static const HierMapper hier;
+    static const MultilevelMapper multilevel;
     static const BlockMapper block;
     static const RoundRobinMapper round_robin;
     static const RandomMapper random;
-    return {&global, &hier, &block, &round_robin, &random};
+    return {&global, &hier, &multilevel, &block, &round_robin, &random};
 }
 
 }  // namespace

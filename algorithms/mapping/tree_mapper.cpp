@@ -8,14 +8,15 @@
 
 #include "algorithms/mapping/load_repair.hpp"
 #include "algorithms/mapping/metis_multisection.hpp"
+#include "algorithms/mapping/multilevel_mapper.hpp"
 #include "algorithms/mapping/tree_baselines.hpp"
 #include "algorithms/mapping/tree_evaluation.hpp"
 
 namespace zbs {
 namespace {
 
-constexpr std::array<std::string_view, 7> kNames = {"block", "round_robin", "random", "greedy",
-                                                    "metis", "global",      "hier"};
+constexpr std::array<std::string_view, 8> kNames = {"multilevel", "block", "round_robin", "random",
+                                                    "greedy",     "metis", "global",      "hier"};
 
 /// A link over which a byte takes `distance` seconds.
 Link link_of(double distance) { return {.delay_s = distance, .bandwidth_Bps = 1 / std::max(distance, 1e-9)}; }
@@ -84,7 +85,9 @@ Result<std::vector<ProcessorIndex>> map_onto_tree(const TaskGraph& graph, const 
     if (auto ok = check_slots(graph.task_count(), tree.processor_count(), options); !ok) return ok.error();
     const LoadBounds bounds = load_bounds(graph, tree, options);
     std::vector<ProcessorIndex> processor_of;
-    if (algorithm == "block") {
+    if (algorithm == "multilevel") {
+        return multilevel_on_tree(graph, tree, bounds, options);
+    } else if (algorithm == "block") {
         processor_of = block_on_tree(graph, tree, bounds);
     } else if (algorithm == "round_robin") {
         processor_of = round_robin_on_tree(graph, tree);

@@ -37,8 +37,7 @@ class Annealer {
             minus_log_[i] = -std::log((static_cast<double>(i) + 0.5) / static_cast<double>(minus_log_.size()));
         for (std::int32_t leaf = 0; leaf < t_.leaves; ++leaf)
             for (std::int32_t other = 0; other < leaf; ++other)
-                if (t_.capacity[static_cast<std::size_t>(leaf)] != t_.capacity[static_cast<std::size_t>(other)])
-                    break;
+                if (t_.capacity[static_cast<std::size_t>(leaf)] != t_.capacity[static_cast<std::size_t>(other)]) break;
     }
 
     void run(const AnnealingOptions& options, const std::function<bool()>& out_of_time) {
@@ -104,9 +103,7 @@ class Annealer {
     std::size_t index(Vertex a, Vertex b) const {
         return static_cast<std::size_t>(a) * static_cast<std::size_t>(n_) + static_cast<std::size_t>(b);
     }
-    std::uint32_t below(std::uint32_t bound) {
-        return static_cast<std::uint32_t>(((rng_.next() >> 32) * bound) >> 32);
-    }
+    std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(((rng_.next() >> 32) * bound) >> 32); }
     void add(Vertex v, std::int32_t leaf, std::int32_t weight) {
         std::int32_t* row = table_.data() + static_cast<std::size_t>(v) * groups_;
         const std::int32_t* path = t_.path(leaf);
@@ -118,8 +115,8 @@ class Annealer {
         std::int64_t sum = 0;
         for (std::int32_t l = 0; l < t_.levels; ++l) sum += t_.bonus[static_cast<std::size_t>(path[l])] * row[path[l]];
         if (!t_.top_gap.empty()) {
-            const std::size_t own = static_cast<std::size_t>(path[t_.levels - 1] - t_.top_begin) *
-                                    static_cast<std::size_t>(t_.top_count);
+            const std::size_t own =
+                static_cast<std::size_t>(path[t_.levels - 1] - t_.top_begin) * static_cast<std::size_t>(t_.top_count);
             for (std::int32_t z = 0; z < t_.top_count; ++z)
                 sum += t_.top_gap[own + static_cast<std::size_t>(z)] * row[t_.top_begin + z];
         }
@@ -253,8 +250,7 @@ bool fits_annealing(const CompactGraph& graph, const TargetTree& tree) {
     return static_cast<std::int64_t>(graph.vertex_count()) * tree.groups <= 4'000'000;
 }
 
-void anneal(Placement& placement, Rng& rng, const AnnealingOptions& options,
-            const std::function<bool()>& out_of_time) {
+void anneal(Placement& placement, Rng& rng, const AnnealingOptions& options, const std::function<bool()>& out_of_time) {
     Annealer(placement, rng).run(options, out_of_time);
 }
 

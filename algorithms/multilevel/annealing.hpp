@@ -9,8 +9,8 @@ namespace zbs::multilevel {
 
 struct AnnealingOptions {
     std::int64_t proposals = 1'000'000;
-    double hot = 0.5;    ///< first temperature, relative to the mean size of a change
-    double cold = 0.005; ///< last one, likewise
+    double hot = 0.5;     ///< first temperature, relative to the mean size of a change
+    double cold = 0.005;  ///< last one, likewise
 };
 
 /// Whether annealing is worth its memory: vertices x groups of 4 bytes.

@@ -22,11 +22,11 @@ std::vector<Vertex> find_clusters(const CompactGraph& graph, std::span<const std
                 std::swap(order[i], order[begin + (rng.next() >> 32) * (i - begin + 1) / (std::uint64_t{1} << 32)]);
         }
     } else {
-        for (std::size_t i = order.size(); i > 1; --i)
-            std::swap(order[i - 1], order[((rng.next() >> 32) * i) >> 32]);
+        for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[((rng.next() >> 32) * i) >> 32]);
     }
     const bool labelled = !label.empty();
-    // Vertices of small degree first have the fewest choices [Karypis and Kumar 1998 sort likewise]; here by chance only.
+    // Vertices of small degree first have the fewest choices [Karypis and Kumar 1998 sort likewise]; here by chance
+    // only.
     Vertex joined = 0;
     std::uint64_t noise = rng.next() | 1;
     for (const Vertex v : order) {

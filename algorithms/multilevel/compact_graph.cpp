@@ -14,7 +14,8 @@ CompactGraph contract(const CompactGraph& graph, std::span<const Vertex> cluster
     std::vector<Vertex> members(n);
     {
         std::vector<std::uint32_t> next(begin.begin(), begin.end() - 1);
-        for (std::size_t v = 0; v < n; ++v) members[next[static_cast<std::size_t>(cluster[v])]++] = static_cast<Vertex>(v);
+        for (std::size_t v = 0; v < n; ++v)
+            members[next[static_cast<std::size_t>(cluster[v])]++] = static_cast<Vertex>(v);
     }
     CompactGraph coarse;
     coarse.total = graph.total;

@@ -148,8 +148,8 @@ class Searcher {
                 std::swap(seeds[i - 1], seeds[((rng_.next() >> 32) * i) >> 32]);
             round_ = static_cast<std::uint32_t>(round + 1);
             std::int64_t gained = 0;
-            const std::size_t batch = options_.batch == 0 ? std::max<std::size_t>(1, seeds.size())
-                                                          : static_cast<std::size_t>(options_.batch);
+            const std::size_t batch =
+                options_.batch == 0 ? std::max<std::size_t>(1, seeds.size()) : static_cast<std::size_t>(options_.batch);
             for (std::size_t begin = 0; begin < seeds.size();) {
                 std::size_t end = begin;
                 heap_.clear();
@@ -295,8 +295,7 @@ void repair_balance(Placement& placement, Rng& rng) {
             for (const Candidate& candidate : candidates) {
                 if (placement.room(leaf) >= 0) break;
                 const Move move = finder.best_move(placement, candidate.vertex, 0);
-                const std::int32_t to =
-                    move.to >= 0 ? move.to : nearest_room(leaf, graph.load(candidate.vertex));
+                const std::int32_t to = move.to >= 0 ? move.to : nearest_room(leaf, graph.load(candidate.vertex));
                 if (to < 0) continue;
                 placement.move(candidate.vertex, to);
                 moved = true;

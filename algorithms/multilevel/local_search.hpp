@@ -17,8 +17,7 @@ struct Move {
 /// Finds best moves on the true objective. Holds scratch memory, O(groups); one per thread.
 class MoveFinder {
   public:
-    explicit MoveFinder(const TargetTree& tree)
-        : tree_(tree), weight_to_(static_cast<std::size_t>(tree.groups), 0) {}
+    explicit MoveFinder(const TargetTree& tree) : tree_(tree), weight_to_(static_cast<std::size_t>(tree.groups), 0) {}
 
     /// The best leaf among those of neighbours (and one with room beside the best neighbours) that has room for the
     /// vertex, `slack` above capacity allowed; of equal gains the less loaded. O(degree + leaves near x levels).
@@ -38,11 +37,11 @@ class MoveFinder {
 };
 
 struct SearchOptions {
-    int rounds = 3;               ///< at most; ends early when a round gains little
-    int patience = 30;            ///< moves without a new best before a search is rolled back
-    int batch = 0;                ///< boundary vertices a search starts from; 0: all of them
-    std::int64_t slack = 0;       ///< how far a leaf may be over capacity within a search
-    double least_gain = 0.001;    ///< of the cost, for another round
+    int rounds = 3;             ///< at most; ends early when a round gains little
+    int patience = 30;          ///< moves without a new best before a search is rolled back
+    int batch = 0;              ///< boundary vertices a search starts from; 0: all of them
+    std::int64_t slack = 0;     ///< how far a leaf may be over capacity within a search
+    double least_gain = 0.001;  ///< of the cost, for another round
 };
 
 /// Moves that gain, vertex by vertex, until none does or `rounds` are over. Never raises the cost or the overload.

@@ -41,6 +41,7 @@ std::vector<std::int64_t> limits(const TargetTree& tree, const std::vector<Range
                                  std::int32_t level) {
     std::vector<std::int64_t> room(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) room[i] = capacity_of(tree, parts[i].begin, parts[i].end);
+    load = std::max<std::int64_t>(load, 1);
     std::int64_t all = std::accumulate(room.begin(), room.end(), std::int64_t{0});
     if (static_cast<double>(load) < 0.75 * static_cast<double>(all)) {
         std::vector<std::size_t> order(parts.size());
@@ -77,13 +78,13 @@ std::int64_t size_of(const CompactGraph& graph) {
 
 /// How a preset spends its time.
 struct Recipe {
-    Effort section;           ///< cutting all into zones
-    Effort lower;             ///< cutting a group below
-    Evolution top;            ///< of the first cut, whose edges cost most
-    Evolution middle;         ///< of the cuts between
-    Evolution last;           ///< of the last cut, into processors
-    int islands = 1;          ///< independent populations of a cut that is alone on its level
-    Effort cycle;             ///< V-cycles on the true objective
+    Effort section;    ///< cutting all into zones
+    Effort lower;      ///< cutting a group below
+    Evolution top;     ///< of the first cut, whose edges cost most
+    Evolution middle;  ///< of the cuts between
+    Evolution last;    ///< of the last cut, into processors
+    int islands = 1;   ///< independent populations of a cut that is alone on its level
+    Effort cycle;      ///< V-cycles on the true objective
     int cycles = 1;
     std::int64_t proposals = 0;  ///< of annealing, small graphs
     double hot = 0.3;
@@ -114,7 +115,7 @@ std::vector<std::int32_t> multisect(const CompactGraph& graph, const TargetTree&
     std::iota(sections[0].names.begin(), sections[0].names.end(), 0);
     while (!sections.empty()) {
         struct Cut {
-            std::vector<Range> parts;              // that take anything
+            std::vector<Range> parts;  // that take anything
             std::vector<std::int64_t> capacity;
             std::vector<std::vector<std::int32_t>> found;  // by island
         };
@@ -146,7 +147,9 @@ std::vector<std::int32_t> multisect(const CompactGraph& graph, const TargetTree&
                 return;
             }
             Rng rng(mix(section.seed, static_cast<std::uint64_t>(job % islands)));
-            found = evolve(section.graph, cut.capacity, rng, section.range.level == tree.levels ? recipe.section : recipe.lower, evolution_of(section), {});
+            found =
+                evolve(section.graph, cut.capacity, rng,
+                       section.range.level == tree.levels ? recipe.section : recipe.lower, evolution_of(section), {});
         });
         std::vector<Section> next;
         for (std::size_t i = 0; i < sections.size(); ++i) {
@@ -159,11 +162,13 @@ std::vector<std::int32_t> multisect(const CompactGraph& graph, const TargetTree&
                 Evolution meeting = evolution_of(section);
                 meeting.population = 0;
                 meeting.generations = std::max(1, meeting.generations / 8);
-                part = evolve(section.graph, cut.capacity, rng, section.range.level == tree.levels ? recipe.section : recipe.lower, meeting, std::move(cut.found));
+                part = evolve(section.graph, cut.capacity, rng,
+                              section.range.level == tree.levels ? recipe.section : recipe.lower, meeting,
+                              std::move(cut.found));
             }
             std::vector<Vertex> local;
-            std::vector<CompactGraph> graphs =
-                split(section.graph, part, static_cast<std::int32_t>(std::max<std::size_t>(1, cut.parts.size())), local);
+            std::vector<CompactGraph> graphs = split(
+                section.graph, part, static_cast<std::int32_t>(std::max<std::size_t>(1, cut.parts.size())), local);
             std::vector<std::vector<Vertex>> names(graphs.size());
             for (std::size_t v = 0; v < part.size(); ++v)
                 names[static_cast<std::size_t>(part[v])].push_back(section.names[v]);
@@ -186,7 +191,8 @@ Recipe recipe_of(Level level) {
     Recipe recipe;
     switch (level) {
         case Level::kFast:
-            recipe.section = {.pairs = false, .restarts = 1, .tries = 4, .coarsest = 40, .search = {.rounds = 1, .patience = 60}};
+            recipe.section = {
+                .pairs = false, .restarts = 1, .tries = 4, .coarsest = 40, .search = {.rounds = 1, .patience = 60}};
             recipe.lower = recipe.section;
             recipe.lower.tries = 2;
             recipe.lower.greedy_only = true;
@@ -207,7 +213,11 @@ Recipe recipe_of(Level level) {
             recipe.proposals = 500'000;
             break;
         case Level::kStrong:
-            recipe.section = {.pairs = false, .restarts = 5, .tries = 10, .coarsest = 40, .search = {.rounds = 2, .patience = 30, .batch = 10}};
+            recipe.section = {.pairs = false,
+                              .restarts = 5,
+                              .tries = 10,
+                              .coarsest = 40,
+                              .search = {.rounds = 2, .patience = 30, .batch = 10}};
             recipe.lower = recipe.section;
             recipe.top = {.population = 8, .generations = 24};
             recipe.middle = {.population = 5, .generations = 12};
@@ -233,7 +243,8 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
     if (options.level == Level::kFast && size_of(graph) > 1'000'000) {
         std::vector<std::int32_t> none;
         const std::int64_t coarsest = std::max<std::int64_t>(recipe.section.large, 16 * tree.leaves);
-        const GraphLevels coarse = coarsen(graph, none, coarsest, std::max<std::int64_t>(1, graph.total / coarsest * 3 / 2), false, rng);
+        const GraphLevels coarse =
+            coarsen(graph, none, coarsest, std::max<std::int64_t>(1, graph.total / coarsest * 3 / 2), false, rng);
         leaf_of = multisect(coarse.coarsest(), tree, recipe, options.seed, runner);
         for (std::size_t level = coarse.coarse.size() + 1; level-- > 0;) {
             Placement placement(coarse.at(level), tree, std::move(leaf_of));
@@ -253,15 +264,13 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
     } else {
         leaf_of = multisect(graph, tree, recipe, options.seed, runner);
     }
-    if (getenv("STAGE")) { Placement p(graph, tree, leaf_of); fprintf(stderr, "multisection %ld over %ld\n", (long)p.cost(), (long)p.overload()); }
     {
         Placement placement(graph, tree, std::move(leaf_of));
         repair_balance(placement, rng);
         leaf_of = std::move(placement.leaf_of);
     }
-    if (!small)
-    for (int i = 0; i < recipe.cycles; ++i) { v_cycle(graph, tree, leaf_of, {}, rng, recipe.cycle);
-    if (getenv("STAGE")) { Placement p(graph, tree, leaf_of); fprintf(stderr, "cycle %ld over %ld\n", (long)p.cost(), (long)p.overload()); }
+    if (!small) {
+        for (int i = 0; i < recipe.cycles; ++i) v_cycle(graph, tree, leaf_of, {}, rng, recipe.cycle);
     }
     if (small && graph.vertex_count() > 0) {
         // An accepted change costs a walk over the neighbours: dense graphs get fewer proposals for the same time.
@@ -276,9 +285,8 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
                        {.proposals = proposals, .hot = recipe.hot, .cold = 0.005}, options.out_of_time);
             });
         }
-        const auto best = std::min_element(ends.begin(), ends.end(), [](const Placement& a, const Placement& b) {
-            return a.cost() < b.cost();
-        });
+        const auto best = std::min_element(ends.begin(), ends.end(),
+                                           [](const Placement& a, const Placement& b) { return a.cost() < b.cost(); });
         leaf_of = std::move(best->leaf_of);
     }
     return leaf_of;

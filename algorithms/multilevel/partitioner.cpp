@@ -115,14 +115,16 @@ std::vector<std::int32_t> bisect(const CompactGraph& graph, double want, std::in
 
 /// Recursive bisection into parts begin..end of `capacity`.
 void bisect_recursively(const CompactGraph& graph, std::span<const std::int64_t> capacity, std::int32_t first,
-                        std::span<const Vertex> names, std::vector<std::int32_t>& part, int tries, int rounds, Rng& rng) {
+                        std::span<const Vertex> names, std::vector<std::int32_t>& part, int tries, int rounds,
+                        Rng& rng) {
     const std::size_t parts = capacity.size();
     if (parts == 1 || graph.vertex_count() == 0) {
         for (const Vertex v : names) part[static_cast<std::size_t>(v)] = first;
         return;
     }
     const std::size_t half = parts / 2;
-    const std::int64_t room0 = std::accumulate(capacity.begin(), capacity.begin() + static_cast<std::ptrdiff_t>(half), std::int64_t{0});
+    const std::int64_t room0 =
+        std::accumulate(capacity.begin(), capacity.begin() + static_cast<std::ptrdiff_t>(half), std::int64_t{0});
     const std::int64_t room = std::accumulate(capacity.begin(), capacity.end(), std::int64_t{0});
     const double fraction = static_cast<double>(room0) / static_cast<double>(room);
     const double want = fraction * static_cast<double>(graph.total);
@@ -130,16 +132,19 @@ void bisect_recursively(const CompactGraph& graph, std::span<const std::int64_t>
     const double slack = static_cast<double>(room) / std::max(1.0, static_cast<double>(graph.total));
     const double share = std::pow(std::max(1.0, slack), 1 / std::ceil(std::log2(static_cast<double>(parts))));
     const auto limit = [&](double wanted, std::int64_t most) {
-        return std::min(most, std::max(static_cast<std::int64_t>(wanted * share), static_cast<std::int64_t>(std::ceil(wanted))));
+        return std::min(
+            most, std::max(static_cast<std::int64_t>(wanted * share), static_cast<std::int64_t>(std::ceil(wanted))));
     };
     const std::vector<std::int32_t> side =
-        bisect(graph, want, limit(want, room0), limit(static_cast<double>(graph.total) - want, room - room0), tries, rounds, rng);
+        bisect(graph, want, limit(want, room0), limit(static_cast<double>(graph.total) - want, room - room0), tries,
+               rounds, rng);
     std::vector<Vertex> local;
     const std::vector<CompactGraph> halves = split(graph, side, 2, local);
     std::vector<Vertex> names_of[2];
     for (std::size_t v = 0; v < side.size(); ++v) names_of[side[v]].push_back(names[v]);
     bisect_recursively(halves[0], capacity.subspan(0, half), first, names_of[0], part, tries, rounds, rng);
-    bisect_recursively(halves[1], capacity.subspan(half), first + static_cast<std::int32_t>(half), names_of[1], part, tries, rounds, rng);
+    bisect_recursively(halves[1], capacity.subspan(half), first + static_cast<std::int32_t>(half), names_of[1], part,
+                       tries, rounds, rng);
 }
 
 void refine(Placement& placement, Rng& rng, const Effort& effort) {
@@ -177,7 +182,8 @@ std::vector<std::int32_t> partition(const CompactGraph& graph, const std::vector
     const std::int64_t coarsest = std::max<std::int64_t>(60, effort.coarsest * parts);
     std::vector<std::int32_t> none;
     const std::int64_t smallest = *std::ranges::min_element(capacity);
-    const std::int64_t heaviest = std::min(std::max<std::int64_t>(1, smallest / 3), std::max<std::int64_t>(1, graph.total * 3 / (2 * coarsest)));
+    const std::int64_t heaviest =
+        std::min(std::max<std::int64_t>(1, smallest / 3), std::max<std::int64_t>(1, graph.total * 3 / (2 * coarsest)));
     const GraphLevels levels = coarsen(graph, none, coarsest, heaviest, effort.pairs, rng);
 
     const CompactGraph& small = levels.coarsest();
@@ -239,7 +245,8 @@ void v_cycle(const CompactGraph& graph, const TargetTree& tree, std::vector<std:
 
 namespace {
 
-/// Coarsening hides the cheap side of a cut where a few vertices have most edges: such graphs are worth a start without.
+/// Coarsening hides the cheap side of a cut where a few vertices have most edges: such graphs are worth a start
+/// without.
 bool has_hubs(const CompactGraph& graph) {
     std::size_t most = 0;
     for (Vertex v = 0; v < graph.vertex_count(); ++v) most = std::max(most, graph.arcs_of(v).size());
@@ -254,7 +261,8 @@ std::vector<std::int32_t> evolve(const CompactGraph& graph, const std::vector<st
     if (given.empty() && graph.vertex_count() > effort.large) {
         // Starts and generations happen on a smaller graph; its result is searched on the way back.
         std::vector<std::int32_t> none;
-        const GraphLevels levels = coarsen(graph, none, effort.large, std::max<std::int64_t>(1, graph.total / effort.large * 2), effort.pairs, rng);
+        const GraphLevels levels = coarsen(
+            graph, none, effort.large, std::max<std::int64_t>(1, graph.total / effort.large * 2), effort.pairs, rng);
         if (!levels.coarse.empty()) {
             std::vector<std::int32_t> part = evolve(levels.coarsest(), capacity, rng, effort, evolution, {});
             const TargetTree star = make_star(capacity);

@@ -12,12 +12,12 @@ namespace zbs::multilevel {
 
 /// How much work a multilevel run does.
 struct Effort {
-    bool pairs = true;       ///< coarsen by matchings, else by clusters
-    int restarts = 2;        ///< recursive bisections of the coarsest level, the best is taken up
-    int tries = 4;           ///< starts of each bisection
-    int coarsest = 40;       ///< vertices per leaf where coarsening stops
-    Vertex large = 40'000;   ///< graphs above it are coarsened to it before starts are multiplied
-    SearchOptions search;    ///< at every level
+    bool pairs = true;         ///< coarsen by matchings, else by clusters
+    int restarts = 2;          ///< recursive bisections of the coarsest level, the best is taken up
+    int tries = 4;             ///< starts of each bisection
+    int coarsest = 40;         ///< vertices per leaf where coarsening stops
+    Vertex large = 40'000;     ///< graphs above it are coarsened to it before starts are multiplied
+    SearchOptions search;      ///< at every level
     bool greedy_only = false;  ///< on the way up: greedy moves alone
 };
 
@@ -41,18 +41,18 @@ GraphLevels coarsen(const CompactGraph& graph, std::vector<std::int32_t>& label,
 std::vector<std::int32_t> partition(const CompactGraph& graph, const std::vector<std::int64_t>& capacity, Rng& rng,
                                     const Effort& effort);
 
-/// One V-cycle: coarsens within the leaves of `leaf_of` (and, where given, within the parts of `other`), and searches on
-/// the objective of `tree` at every level on the way back. Never worse.
+/// One V-cycle: coarsens within the leaves of `leaf_of` (and, where given, within the parts of `other`), and searches
+/// on the objective of `tree` at every level on the way back. Never worse.
 void v_cycle(const CompactGraph& graph, const TargetTree& tree, std::vector<std::int32_t>& leaf_of,
              std::span<const std::int32_t> other, Rng& rng, const Effort& effort);
 
 struct Evolution {
-    int population = 1;  ///< independent starts
-    int generations = 0; ///< combinations of two, or V-cycles of one, each replacing the worst where it is better
+    int population = 1;   ///< independent starts
+    int generations = 0;  ///< combinations of two, or V-cycles of one, each replacing the worst where it is better
 };
 
-/// Partitions by starts that are then combined: a child is coarsened only where both parents agree, so it inherits their
-/// common borders and searches among the others [after Sanders and Schulz 2012].
+/// Partitions by starts that are then combined: a child is coarsened only where both parents agree, so it inherits
+/// their common borders and searches among the others [after Sanders and Schulz 2012].
 std::vector<std::int32_t> evolve(const CompactGraph& graph, const std::vector<std::int64_t>& capacity, Rng& rng,
                                  const Effort& effort, const Evolution& evolution,
                                  std::vector<std::vector<std::int32_t>> given);

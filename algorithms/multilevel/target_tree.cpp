@@ -14,7 +14,9 @@ std::int64_t TargetTree::distance(std::int32_t a, std::int32_t b) const {
     }
     if (!top_gap.empty()) {
         const std::int32_t za = group_of(a, levels - 1) - top_begin, zb = group_of(b, levels - 1) - top_begin;
-        if (za != zb) d -= top_gap[static_cast<std::size_t>(za) * static_cast<std::size_t>(top_count) + static_cast<std::size_t>(zb)];
+        if (za != zb)
+            d -= top_gap[static_cast<std::size_t>(za) * static_cast<std::size_t>(top_count) +
+                         static_cast<std::size_t>(zb)];
     }
     return d;
 }
@@ -62,7 +64,8 @@ TargetTree make_target_tree(const ProcessorTree& tree, std::vector<std::int64_t>
     }
     for (std::int32_t leaf = 0; leaf < target.leaves; ++leaf) {
         for (int l = 0; l < depth; ++l) {
-            target.ancestor[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth) + static_cast<std::size_t>(l)] =
+            target.ancestor[static_cast<std::size_t>(leaf) * static_cast<std::size_t>(depth) +
+                            static_cast<std::size_t>(l)] =
                 number[static_cast<std::size_t>(tree.group_of(leaf, depth - l))];
         }
     }
@@ -72,8 +75,8 @@ TargetTree make_target_tree(const ProcessorTree& tree, std::vector<std::int64_t>
         for (std::int32_t a = 0; a < top_count; ++a)
             for (std::int32_t b = 0; b < top_count; ++b)
                 if (a != b)
-                    target.top_gap[static_cast<std::size_t>(a) * static_cast<std::size_t>(top_count) + static_cast<std::size_t>(b)] =
-                        target.far - scaled(tree.top_distance(a, b));
+                    target.top_gap[static_cast<std::size_t>(a) * static_cast<std::size_t>(top_count) +
+                                   static_cast<std::size_t>(b)] = target.far - scaled(tree.top_distance(a, b));
     }
     return target;
 }

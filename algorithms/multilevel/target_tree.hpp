@@ -9,8 +9,9 @@ namespace zbs::multilevel {
 
 /// The processors as the inner loops need them: integer distances and capacities. Groups below the root are numbered
 /// leaves first (a leaf is its own group), then machines, then zones. Two leaves are `far` apart less the `bonus` of
-/// every group that holds both: a group's bonus is its parent's distance less its own. So the cost of a vertex on leaf b
-/// is far x degree - sum over groups g of b of bonus[g] x (weight to neighbours in g), which needs no loop over pairs.
+/// every group that holds both: a group's bonus is its parent's distance less its own. So the cost of a vertex on leaf
+/// b is far x degree - sum over groups g of b of bonus[g] x (weight to neighbours in g), which needs no loop over
+/// pairs.
 struct TargetTree {
     std::int32_t leaves = 0;
     std::int32_t levels = 0;             ///< groups that hold a leaf, itself included

@@ -1,0 +1,123 @@
+#include "algorithms/mapping/multilevel_mapper.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "algorithms/mapping/load_repair.hpp"
+#include "algorithms/multilevel/multilevel.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr double kEdgeSum = 1 << 30;  // of all edge weights; arcs count twice
+constexpr double kLoadSum = static_cast<double>(1LL << 40);
+
+bool is_whole(double value) { return value == std::floor(value); }
+
+multilevel::CompactGraph compact(const TaskGraph& graph, const LoadBounds& bounds, double& load_scale) {
+    double traffic = 0, load = 0;
+    bool whole_traffic = true, whole_load = true;
+    for (const TaskEdge& edge : graph.edges()) {
+        traffic += edge.bytes;
+        whole_traffic = whole_traffic && is_whole(edge.bytes);
+    }
+    for (TaskIndex t = 0; t < graph.task_count(); ++t) {
+        const double size = bounds.size(graph, t);
+        load += size;
+        whole_load = whole_load && is_whole(size);
+    }
+    const double scale = whole_traffic && traffic <= kEdgeSum ? 1 : kEdgeSum / traffic;
+    load_scale = whole_load && load <= kLoadSum ? 1 : kLoadSum / load;
+
+    multilevel::CompactGraph small;
+    const auto tasks = static_cast<std::size_t>(graph.task_count());
+    small.weight.resize(tasks);
+    small.offsets.resize(tasks + 1);
+    small.arcs.reserve(2 * graph.edge_count());
+    for (TaskIndex t = 0; t < graph.task_count(); ++t) {
+        const auto i = static_cast<std::size_t>(t);
+        // Rounded up, so that what fits here fits there.
+        const double size = load > 0 ? bounds.size(graph, t) : 1;
+        small.weight[i] = static_cast<std::int64_t>(std::ceil(size * (load > 0 ? load_scale : 1)));
+        small.total += small.weight[i];
+        small.heaviest = std::max(small.heaviest, small.weight[i]);
+        for (const TaskGraph::Neighbour& next : graph.neighbours(t)) {
+            if (next.bytes <= 0) continue;
+            small.arcs.push_back(
+                {next.task, static_cast<std::int32_t>(std::max(1LL, std::llround(next.bytes * scale)))});
+        }
+        small.offsets[i + 1] = static_cast<std::uint32_t>(small.arcs.size());
+    }
+    if (load <= 0) load_scale = 0;
+    return small;
+}
+
+multilevel::Level level_of(Preset preset) {
+    switch (preset) {
+        case Preset::kFast:
+            return multilevel::Level::kFast;
+        case Preset::kDefault:
+            return multilevel::Level::kDefault;
+        case Preset::kStrong:
+            return multilevel::Level::kStrong;
+    }
+    return multilevel::Level::kDefault;
+}
+
+}  // namespace
+
+std::vector<ProcessorIndex> multilevel_on_tree(const TaskGraph& graph, const ProcessorTree& tree,
+                                               const LoadBounds& bounds, const MapOptions& options) {
+    if (graph.task_count() == 0) return {};
+    double load_scale = 1;
+    const multilevel::CompactGraph small = compact(graph, bounds, load_scale);
+    std::vector<std::int64_t> capacity(bounds.most.size());
+    const double each =
+        std::ceil(1.03 * static_cast<double>(graph.task_count()) / static_cast<double>(capacity.size()));
+    for (std::size_t p = 0; p < capacity.size(); ++p) {
+        // Tasks without any load fit everywhere; they are spread by number.
+        const double most = load_scale > 0 ? std::floor(bounds.most[p] * load_scale * (1 + 1e-12)) : each;
+        capacity[p] = static_cast<std::int64_t>(std::min(most, 4e18 / static_cast<double>(capacity.size())));
+    }
+    std::vector<ProcessorIndex> processor_of =
+        multilevel::map(small, multilevel::make_target_tree(tree, std::move(capacity)),
+                        {.level = level_of(options.preset),
+                         .seed = options.seed,
+                         .runner = options.runner,
+                         .out_of_time = options.out_of_time});
+    keep_bounds(graph, tree, bounds, processor_of);
+    return processor_of;
+}
+
+Result<Mapping> MultilevelMapper::map(const TaskGraph& graph, const ResourceGraph& resources,
+                                      const MapOptions& options) const {
+    if (auto ok = check_slots(graph.task_count(), resources.processor_count(), options); !ok) return ok.error();
+    double bytes = 0, messages = 0;
+    for (const TaskEdge& edge : graph.edges()) {
+        bytes += edge.bytes;
+        messages += edge.messages;
+    }
+    const double message_bytes = messages > 0 && bytes > 0 ? bytes / messages : 4096;
+    const ProcessorTree tree = ProcessorTree::of(resources, message_bytes);
+    const LoadBounds bounds = load_bounds(graph, tree, options);
+    if (!options.weigh_messages || messages <= 0) return Mapping{multilevel_on_tree(graph, tree, bounds, options)};
+    Link slowest = resources.zones()[0].within_zone;
+    const auto seconds = [&](const Link& link) { return link.delay_s + message_bytes / link.bandwidth_Bps; };
+    for (std::int32_t a = 0; a < resources.zone_count(); ++a) {
+        for (const Link& link : {resources.zones()[static_cast<std::size_t>(a)].within_machine,
+                                 resources.zones()[static_cast<std::size_t>(a)].within_zone})
+            if (seconds(link) > seconds(slowest)) slowest = link;
+        for (std::int32_t b = 0; b < a; ++b)
+            if (seconds(resources.zone_link(a, b)) > seconds(slowest)) slowest = resources.zone_link(a, b);
+    }
+    std::vector<TaskEdge> edges(graph.edges().begin(), graph.edges().end());
+    for (TaskEdge& edge : edges) edge.bytes = edge.bytes / slowest.bandwidth_Bps + edge.messages * slowest.delay_s;
+    const Result<TaskGraph> weighed =
+        TaskGraph::make({graph.compute().begin(), graph.compute().end()}, std::move(edges));
+    ZBS_EXPECTS(weighed.has_value());
+    return Mapping{multilevel_on_tree(*weighed, tree, bounds, options)};
+}
+
+}  // namespace zbs
