@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "algorithms/multilevel/coarsening.hpp"
+#include "algorithms/multilevel/flow_refinement.hpp"
 
 namespace zbs::multilevel {
 
@@ -152,11 +153,19 @@ void refine(Placement& placement, Rng& rng, const Effort& effort) {
     greedy_moves(placement, rng, effort.greedy_only ? 6 : 3);
     if (effort.greedy_only) return;
     SearchOptions search = effort.search;
+    FlowOptions flow = effort.flow;
     search.slack = std::max(search.slack, placement.graph.heaviest);
+    if (placement.graph.vertex_count() > effort.large) {
+        search.rounds = std::min(search.rounds, 1);
+        flow.rounds = std::min(flow.rounds, 1);
+    }
     local_search(placement, rng, search);
+    flow_refinement(placement, flow);
 }
 
-void refine_up(const GraphLevels& levels, const TargetTree& tree, std::vector<std::int32_t>& leaf_of, Rng& rng,
+}  // namespace
+
+void search_up(const GraphLevels& levels, const TargetTree& tree, std::vector<std::int32_t>& leaf_of, Rng& rng,
                const Effort& effort) {
     for (std::size_t level = levels.coarse.size() + 1; level-- > 0;) {
         Placement placement(levels.at(level), tree, std::move(leaf_of));
@@ -171,8 +180,6 @@ void refine_up(const GraphLevels& levels, const TargetTree& tree, std::vector<st
         }
     }
 }
-
-}  // namespace
 
 std::vector<std::int32_t> partition(const CompactGraph& graph, const std::vector<std::int64_t>& capacity, Rng& rng,
                                     const Effort& effort) {
@@ -204,7 +211,7 @@ std::vector<std::int32_t> partition(const CompactGraph& graph, const std::vector
             best_over = over;
         }
     }
-    refine_up(levels, star, best, rng, effort);
+    search_up(levels, star, best, rng, effort);
     return best;
 }
 
@@ -239,7 +246,7 @@ void v_cycle(const CompactGraph& graph, const TargetTree& tree, std::vector<std:
         for (std::size_t v = 0; v < cluster.size(); ++v) up[static_cast<std::size_t>(cluster[v])] = leaves[v];
         leaves = std::move(up);
     }
-    refine_up(levels, tree, leaves, rng, effort);
+    search_up(levels, tree, leaves, rng, effort);
     leaf_of = std::move(leaves);
 }
 
@@ -255,18 +262,22 @@ bool has_hubs(const CompactGraph& graph) {
 
 }  // namespace
 
+GraphLevels coarsen_large(const CompactGraph& graph, const Effort& effort, Rng& rng) {
+    std::vector<std::int32_t> none;
+    const std::int64_t heaviest = std::max<std::int64_t>(1, 2 * graph.total / effort.large);
+    return coarsen(graph, none, effort.large, heaviest, effort.pairs, rng);
+}
+
 std::vector<std::int32_t> evolve(const CompactGraph& graph, const std::vector<std::int64_t>& capacity, Rng& rng,
                                  const Effort& effort, const Evolution& evolution,
                                  std::vector<std::vector<std::int32_t>> given) {
     if (given.empty() && graph.vertex_count() > effort.large) {
         // Starts and generations happen on a smaller graph; its result is searched on the way back.
-        std::vector<std::int32_t> none;
-        const GraphLevels levels = coarsen(
-            graph, none, effort.large, std::max<std::int64_t>(1, graph.total / effort.large * 2), effort.pairs, rng);
+        const GraphLevels levels = coarsen_large(graph, effort, rng);
         if (!levels.coarse.empty()) {
             std::vector<std::int32_t> part = evolve(levels.coarsest(), capacity, rng, effort, evolution, {});
             const TargetTree star = make_star(capacity);
-            refine_up(levels, star, part, rng, effort);
+            search_up(levels, star, part, rng, effort);
             return part;
         }
     }

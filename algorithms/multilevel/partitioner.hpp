@@ -5,6 +5,7 @@
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/multilevel/compact_graph.hpp"
+#include "algorithms/multilevel/flow_refinement.hpp"
 #include "algorithms/multilevel/local_search.hpp"
 #include "algorithms/multilevel/target_tree.hpp"
 
@@ -12,12 +13,13 @@ namespace zbs::multilevel {
 
 /// How much work a multilevel run does.
 struct Effort {
-    bool pairs = true;         ///< coarsen by matchings, else by clusters
-    int restarts = 2;          ///< recursive bisections of the coarsest level, the best is taken up
-    int tries = 4;             ///< starts of each bisection
-    int coarsest = 40;         ///< vertices per leaf where coarsening stops
-    Vertex large = 40'000;     ///< graphs above it are coarsened to it before starts are multiplied
-    SearchOptions search;      ///< at every level
+    bool pairs = true;      ///< coarsen by matchings, else by clusters
+    int restarts = 2;       ///< recursive bisections of the coarsest level, the best is taken up
+    int tries = 4;          ///< starts of each bisection
+    int coarsest = 40;      ///< vertices per leaf where coarsening stops
+    Vertex large = 40'000;  ///< graphs above it are coarsened to it before starts are multiplied
+    SearchOptions search;   ///< at every level
+    FlowOptions flow{.rounds = 0};
     bool greedy_only = false;  ///< on the way up: greedy moves alone
 };
 
@@ -35,6 +37,13 @@ struct GraphLevels {
 /// carried along and come back for the coarsest level.
 GraphLevels coarsen(const CompactGraph& graph, std::vector<std::int32_t>& label, std::int64_t vertices,
                     std::int64_t heaviest, bool pairs, Rng& rng);
+
+/// Coarsens a graph that is too large for many starts; levels are empty where it is not.
+GraphLevels coarsen_large(const CompactGraph& graph, const Effort& effort, Rng& rng);
+
+/// Takes `leaf_of`, of the coarsest level, up to the finest, searching on the objective of `tree` at every level.
+void search_up(const GraphLevels& levels, const TargetTree& tree, std::vector<std::int32_t>& leaf_of, Rng& rng,
+               const Effort& effort);
 
 /// Partitions for the edge cut into capacity.size() parts of at most these loads: multilevel, with recursive bisection
 /// at the coarsest level and direct k-way searches on the way up. O(edges log vertices) or so.

@@ -416,6 +416,8 @@ void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitOptions>&
     command.add_option("--seed", options->seed, "seed of the mapping")->capture_default_str();
     command.add_option("--id", options->id, "request id of an earlier try whose answer was lost");
     command.add_flag("--no-record", options->no_profile, "do not profile this run");
+    command.add_option("--trace", options->trace,
+                       "also trace the run into PREFIX.RANK, for zbs replay; at most 256 MiB a rank");
     command.add_flag("--ignore-profile", options->ignore_profile, "plan as if no profile were known");
     command.add_flag("--dry-run", options->dry_run, "show the plan, change nothing");
     command.add_option("program", options->argv, "program and its arguments, after --")->required();

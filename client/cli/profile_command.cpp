@@ -1,71 +1,19 @@
 #include <unistd.h>
-#include <zlib.h>
 
 #include <CLI/CLI.hpp>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <numeric>
-#include <sstream>
 
 #include "algorithms/formats/profile_log.hpp"
 #include "algorithms/formats/rank_profile.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/input.hpp"
 #include "services/common/codec/model_codec.hpp"
 
 namespace zbs::cli {
 namespace {
 
-constexpr std::size_t kPiece = 1 << 20;
-
-/// One input, plain or gzip, read in pieces.
-class Input {
-  public:
-    static Result<std::unique_ptr<Input>> open(const std::string& path) {
-        std::error_code ignored;
-        if (std::filesystem::is_directory(path, ignored)) return invalid("is a directory", path);
-        gzFile file = path == "-" ? gzdopen(dup(0), "rb") : gzopen(path.c_str(), "rb");
-        if (file == nullptr)
-            return Error{ErrorCode::kNotFound, std::string("cannot be read: ") + std::strerror(errno), path};
-        gzbuffer(file, 256 * 1024);
-        return std::unique_ptr<Input>(new Input(file, path));
-    }
-    ~Input() { gzclose_r(file_); }
-    Input(const Input&) = delete;
-    Input& operator=(const Input&) = delete;
-
-    /// The next piece; empty at the end.
-    Result<std::string_view> next() {
-        const int got = gzread(file_, buffer_.data(), static_cast<unsigned>(buffer_.size()));
-        int fault = Z_OK;
-        const char* why = gzerror(file_, &fault);
-        if (got < 0 || (fault != Z_OK && fault != Z_STREAM_END)) {
-            return invalid(std::string("the compressed data is damaged or cut off: ") + why, path_);
-        }
-        return std::string_view(buffer_.data(), static_cast<std::size_t>(got));
-    }
-
-  private:
-    Input(gzFile file, std::string path) : file_(file), path_(std::move(path)), buffer_(kPiece, '\0') {}
-    gzFile file_;
-    std::string path_;
-    std::string buffer_;
-};
-
-Result<std::string> read_all(const std::string& path) {
-    auto input = Input::open(path);
-    if (!input) return input.error();
-    std::string all;
-    for (;;) {
-        const auto piece = (*input)->next();
-        if (!piece) return piece.error();
-        if (piece->empty()) return all;
-        all.append(*piece);
-    }
-}
-
-enum class Kind { kLog, kModel, kRankFiles };
+enum class Kind { kLog, kModel, kRankFiles, kTrace };
 
 Result<Kind> kind_of(const std::string& path) {
     if (path == "-") return Kind::kLog;
@@ -74,6 +22,7 @@ Result<Kind> kind_of(const std::string& path) {
     const auto piece = (*input)->next();
     if (!piece) return piece.error();
     if (piece->starts_with("ZBSPROF1")) return Kind::kRankFiles;
+    if (is_trace(*piece)) return Kind::kTrace;
     const std::size_t first = piece->find_first_not_of(" \t\r\n");
     return first != std::string_view::npos && (*piece)[first] == '{' ? Kind::kModel : Kind::kLog;
 }
@@ -94,11 +43,11 @@ Result<ApplicationModel> read_logs(const std::vector<std::string>& paths) {
             if (piece->empty()) break;
             if (auto ok = reader.feed(*piece); !ok) return ok.error();
             bytes += piece->size();
-            if (progress && bytes % (64 * kPiece) < piece->size())
+            if (progress && bytes % (64 * Input::kPiece) < piece->size())
                 std::cerr << "\rzbs: " << human_bytes(static_cast<double>(bytes)) << " read" << std::flush;
         }
     }
-    if (progress && bytes > 64 * kPiece) std::cerr << "\n";
+    if (progress && bytes > 64 * Input::kPiece) std::cerr << "\n";
     return reader.finish();
 }
 
@@ -149,18 +98,16 @@ void profile(Context& context, const std::vector<std::string>& paths, const std:
         model = json ? codec::decode_model(*json) : Result<ApplicationModel>(json.error());
         if (!model)
             return context.fail({model.error().code, model.error().message, paths[0] + " " + model.error().pointer});
+    } else if (*kind == Kind::kTrace) {
+        Result<Trace> trace = read_traces(paths);
+        if (!trace) return context.fail(trace.error());
+        model = ApplicationModel{trace->program, trace->complete, task_graph_of(*trace)};
     } else {
         model = *kind == Kind::kRankFiles ? read_rank_files(paths) : read_logs(paths);
     }
     if (!model) return context.fail(model.error());
     if (!out.empty()) {
-        // Beside the target and then renamed: a fault leaves an older model as it was.
-        const std::string temporary = out + ".new";
-        std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-        file << codec::dump(codec::encode(*model)) << "\n";
-        file.close();
-        if (!file || std::rename(temporary.c_str(), out.c_str()) != 0)
-            return context.fail({ErrorCode::kInternal, std::string("cannot be written: ") + std::strerror(errno), out});
+        if (auto ok = write_file(out, codec::dump(codec::encode(*model)) + "\n"); !ok) return context.fail(ok.error());
     }
     if (context.output == "table")
         summarise(*model);
@@ -177,8 +124,9 @@ void add_profile_command(CLI::App& app, Context& context) {
         "profile",
         "reduce the logs of a run to a model; show a model as a matrix\n\nReads augmented ASCII logs (one merged or "
         "one a rank, .gz too, - for "
-        "standard input), rank files of a killed run, or a model.\n\nExample: zbs profile run.log.gz -o model.json");
-    command->add_option("logs", *paths, "log files, rank files or one model")->required();
+        "standard input), rank files of a killed run, execution traces, or a model.\n\nExample: zbs profile run.log.gz "
+        "-o model.json");
+    command->add_option("logs", *paths, "log files, rank files, traces or one model")->required();
     command->add_option("-o,--out", *out, "write the model here");
     command->callback([&context, paths, out] { profile(context, *paths, *out); });
 }

@@ -195,6 +195,12 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
         if (!is_utf8(item)) return invalid("'" + ascii(item) + "' is not UTF-8", "--env");
         environment[item.substr(0, equals)] = item.substr(equals + 1);
     }
+    if (!options.trace.empty()) {
+        if (options.no_profile)
+            return invalid("a trace is part of the profile, which --no-record turns off", "--trace");
+        if (!is_utf8(options.trace)) return invalid("'" + ascii(options.trace) + "' is not UTF-8", "--trace");
+        environment["ZBS_PROFILE_TRACE"] = fs::absolute(options.trace).lexically_normal().string();
+    }
     request.environment.assign(environment.begin(), environment.end());
     const Result<Duration> walltime = parse_duration(options.walltime);
     if (!walltime) return Error{ErrorCode::kInvalidArgument, walltime.error().message, "--walltime"};

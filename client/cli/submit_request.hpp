@@ -13,7 +13,7 @@ namespace zbs::cli {
 struct SubmitOptions {
     int ranks = 1;
     std::vector<std::string> argv;
-    std::string directory, walltime = "1h", model, mapper = "hier", id;
+    std::string directory, walltime = "1h", model, mapper = "hier", id, trace;
     std::vector<std::string> zones, exports;
     std::uint64_t seed = 1;
     bool dry_run = false, no_profile = false, ignore_profile = false, quiet = false, wait = false;

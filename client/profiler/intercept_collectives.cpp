@@ -1,7 +1,9 @@
-#include "client/profiler/collective_pattern.hpp"
+#include "algorithms/base/collective_pattern.hpp"
 #include "client/profiler/recorder.hpp"
+#include "client/profiler/trace_file.hpp"
 
 using namespace zbs::profiler;
+using namespace zbs::collectives;
 
 namespace {
 
@@ -9,13 +11,23 @@ namespace {
 const Group* collective_group(const Call& call, MPI_Comm comm) {
     if (!call) return nullptr;
     const Group* group = group_of(comm);
-    return group && !group->inter ? group : nullptr;
+    if (!group || group->inter) return nullptr;
+    trace_collective(*group);
+    return group;
 }
 Place place(const Group& group) { return {group.size, group.rank}; }
 auto to_recorder(const Group& group) {
-    return [&group](int to, Bytes bytes) {
-        if (to != group.rank) record_send(group, to, bytes);
+    return [&group](int to, Bytes bytes, int round) {
+        if (to == group.rank) return;
+        record_send(group, to, bytes);
+        trace_collective_message(group, to, bytes, round);
     };
+}
+
+/// A message of a collective in which every message goes at once.
+void record_direct(const Group& group, int to, Bytes bytes) {
+    record_send(group, to, bytes);
+    trace_collective_message(group, to, bytes, 0);
 }
 
 Reduction reduction(long long count, MPI_Datatype type, MPI_Op op, bool nonblocking) {
@@ -48,7 +60,7 @@ void note_gather(const Call& call, int scount, MPI_Datatype stype, int root, MPI
 }
 void note_gatherv(const Call& call, int scount, MPI_Datatype stype, int root, MPI_Comm comm) {
     const Group* g = collective_group(call, comm);
-    if (g && g->rank != root && scount > 0) record_send(*g, root, size_of(stype, scount));
+    if (g && g->rank != root && scount > 0) record_direct(*g, root, size_of(stype, scount));
 }
 void note_scatter(const Call& call, int scount, MPI_Datatype stype, int rcount, MPI_Datatype rtype, int root,
                   MPI_Comm comm) {
@@ -59,7 +71,7 @@ void note_scatterv(const Call& call, const int scounts[], MPI_Datatype stype, in
     const Group* g = collective_group(call, comm);
     if (!g || g->rank != root) return;
     for (int r = 0; r < g->size; ++r) {
-        if (r != root && scounts[r] > 0) record_send(*g, r, size_of(stype, scounts[r]));
+        if (r != root && scounts[r] > 0) record_direct(*g, r, size_of(stype, scounts[r]));
     }
 }
 void note_allgather(const Call& call, int rcount, MPI_Datatype rtype, MPI_Comm comm) {
@@ -93,7 +105,7 @@ void note_scattered(const Call& call, MPI_Comm comm, Size&& size) {
     if (!g) return;
     for (int i = 1; i < g->size; ++i) {
         const int to = (g->rank + i) % g->size;
-        if (const Bytes bytes = size(to); bytes > 0) record_send(*g, to, bytes);
+        if (const Bytes bytes = size(to); bytes > 0) record_direct(*g, to, bytes);
     }
 }
 void note_alltoallv(const Call& call, const void* sbuf, const int scounts[], MPI_Datatype stype, const int rcounts[],

@@ -1,38 +1,98 @@
+#include <vector>
+
 #include "client/profiler/recorder.hpp"
 #include "client/profiler/requests.hpp"
+#include "client/profiler/trace_file.hpp"
 
 using namespace zbs::profiler;
 
 namespace {
-void sent(const Call& call, MPI_Comm comm, int to, MPI_Datatype type, long long count) {
+void sent(const Call& call, MPI_Comm comm, int to, int tag, MPI_Datatype type, long long count) {
     if (!call || to < 0) return;
-    if (const Group* group = group_of(comm)) record_send(*group, to, size_of(type, count));
+    const Group* group = group_of(comm);
+    if (!group) return;
+    const std::uint64_t bytes = size_of(type, count);
+    record_send(*group, to, bytes);
+    trace_send(*group, to, tag, bytes);
 }
 void touched(const Call& call, MPI_Win win, int target, MPI_Datatype type, long long count) {
     if (!call || target < 0) return;
-    if (const Group* group = group_of_window(win)) record_send(*group, target, size_of(type, count));
+    const Group* group = group_of_window(win);
+    if (!group) return;
+    const std::uint64_t bytes = size_of(type, count);
+    record_send(*group, target, bytes);
+    trace_access(*group, target, bytes);
 }
-void prepared(const Call& call, MPI_Comm comm, int to, MPI_Datatype type, long long count, const MPI_Request* request,
-              int rc) {
-    if (call && rc == MPI_SUCCESS && to >= 0) remember_request(*request, comm, to, size_of(type, count));
+void prepared(const Call& call, MPI_Comm comm, int to, int tag, MPI_Datatype type, long long count,
+              const MPI_Request* request, int rc) {
+    if (call && rc == MPI_SUCCESS && to >= 0) remember_request(*request, comm, to, tag, size_of(type, count));
 }
+
+// Receives are recorded where they complete, with the source and tag that MPI's status tells. So in the trace mode
+// every completing call needs a status, also where the program wants none.
+bool traces(const Call& call) { return recorder.tracing && call; }
+
+void received(const Members* members, const MPI_Status& status) {
+    int cancelled = 0;
+    if (!members || status.MPI_SOURCE < 0) return;
+    if (PMPI_Test_cancelled(&status, &cancelled) != MPI_SUCCESS || cancelled) return;
+    trace_receive(*members, status.MPI_SOURCE, status.MPI_TAG);
+}
+const Members* members_of(MPI_Comm comm) {
+    const Group* group = group_of(comm);
+    return group ? group->members : nullptr;
+}
+void asked(const Call& call, MPI_Comm comm, const MPI_Request* request, int rc, bool persistent = false) {
+    if (traces(call) && rc == MPI_SUCCESS) remember_receive(*request, members_of(comm), persistent);
+}
+
+/// The requests of a completing call as they were before it, and room for their statuses.
+class Completion {
+  public:
+    Completion(const Call& call, int count, const MPI_Request* requests, MPI_Status* statuses, MPI_Status* ignored)
+        : statuses_(statuses) {
+        if (!traces(call) || count <= 0) return;
+        requests_.assign(requests, requests + count);
+        if (statuses != ignored) return;
+        own_.resize(static_cast<std::size_t>(count));
+        statuses_ = own_.data();
+    }
+    MPI_Status* statuses() { return statuses_; }
+    /// `request`: its index; `status`: where its status is.
+    void done(int request, int status) {
+        if (requests_.empty() || request < 0 || static_cast<std::size_t>(request) >= requests_.size()) return;
+        const MPI_Request handle = requests_[static_cast<std::size_t>(request)];
+        if (handle != MPI_REQUEST_NULL) received(completed_receive(handle), statuses_[status]);
+    }
+    void all_done() {
+        for (int i = 0; static_cast<std::size_t>(i) < requests_.size(); ++i) done(i, i);
+    }
+
+  private:
+    std::vector<MPI_Request> requests_;
+    std::vector<MPI_Status> own_;
+    MPI_Status* statuses_;
+};
 }  // namespace
 
 void zbs::profiler::note_start(const Call& call, MPI_Request request) {
     PersistentSend send;
     if (!call || !find_request(request, send)) return;
-    if (const Group* group = group_of(send.comm)) record_send(*group, send.to, send.bytes);
+    const Group* group = group_of(send.comm);
+    if (!group) return;
+    record_send(*group, send.to, send.bytes);
+    trace_send(*group, send.to, send.tag, send.bytes);
 }
 
 #define ZBS_SEND(name)                                                                                        \
     int MPI_##name(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {           \
         const Call call;                                                                                      \
-        sent(call, comm, to, type, count);                                                                    \
+        sent(call, comm, to, tag, type, count);                                                               \
         return PMPI_##name(buf, count, type, to, tag, comm);                                                  \
     }                                                                                                         \
     int MPI_##name##_c(const void* buf, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm) { \
         const Call call;                                                                                      \
-        sent(call, comm, to, type, count);                                                                    \
+        sent(call, comm, to, tag, type, count);                                                               \
         return PMPI_##name##_c(buf, count, type, to, tag, comm);                                              \
     }
 ZBS_SEND(Send)
@@ -43,13 +103,13 @@ ZBS_SEND(Rsend)
 #define ZBS_ISEND(name)                                                                                             \
     int MPI_##name(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* r) { \
         const Call call;                                                                                            \
-        sent(call, comm, to, type, count);                                                                          \
+        sent(call, comm, to, tag, type, count);                                                                     \
         return PMPI_##name(buf, count, type, to, tag, comm, r);                                                     \
     }                                                                                                               \
     int MPI_##name##_c(const void* buf, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm,         \
                        MPI_Request* r) {                                                                            \
         const Call call;                                                                                            \
-        sent(call, comm, to, type, count);                                                                          \
+        sent(call, comm, to, tag, type, count);                                                                     \
         return PMPI_##name##_c(buf, count, type, to, tag, comm, r);                                                 \
     }
 ZBS_ISEND(Isend)
@@ -62,7 +122,7 @@ ZBS_ISEND(Irsend)
     int MPI_##name(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* r) { \
         const Call call(Call::Kind::kOther);                                                                        \
         const int rc = PMPI_##name(buf, count, type, to, tag, comm, r);                                             \
-        prepared(call, comm, to, type, count, r, rc);                                                               \
+        prepared(call, comm, to, tag, type, count, r, rc);                                                          \
         return rc;                                                                                                  \
     }
 ZBS_SEND_INIT(Send_init)
@@ -85,54 +145,166 @@ int MPI_Request_free(MPI_Request* request) {
     return PMPI_Request_free(request);
 }
 
+/// A blocking call that ends with a message from `comm` in `status`.
+#define ZBS_RECEIVING(comm, invoke)                                                       \
+    MPI_Status own;                                                                       \
+    MPI_Status* const seen = traces(call) && status == MPI_STATUS_IGNORE ? &own : status; \
+    const int rc = invoke;                                                                \
+    if (traces(call) && rc == MPI_SUCCESS) received(members_of(comm), *seen);             \
+    return rc
+
+int MPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+    const Call call;
+    ZBS_RECEIVING(comm, PMPI_Recv(buf, count, type, from, tag, comm, seen));
+}
 int MPI_Sendrecv(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
                  MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Status* status) {
     const Call call;
-    sent(call, comm, to, type, count);
-    return PMPI_Sendrecv(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, status);
+    sent(call, comm, to, tag, type, count);
+    ZBS_RECEIVING(comm, PMPI_Sendrecv(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, seen));
 }
 int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag, MPI_Comm comm,
                          MPI_Status* status) {
     const Call call;
-    sent(call, comm, to, type, count);
-    return PMPI_Sendrecv_replace(buf, count, type, to, tag, from, rtag, comm, status);
+    sent(call, comm, to, tag, type, count);
+    ZBS_RECEIVING(comm, PMPI_Sendrecv_replace(buf, count, type, to, tag, from, rtag, comm, seen));
 }
 int MPI_Isendrecv(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
                   MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Request* request) {
     const Call call;
-    sent(call, comm, to, type, count);
-    return PMPI_Isendrecv(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, request);
+    sent(call, comm, to, tag, type, count);
+    const int rc = PMPI_Isendrecv(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, request);
+    asked(call, comm, request, rc);
+    return rc;
 }
 int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag, MPI_Comm comm,
                           MPI_Request* request) {
     const Call call;
-    sent(call, comm, to, type, count);
-    return PMPI_Isendrecv_replace(buf, count, type, to, tag, from, rtag, comm, request);
+    sent(call, comm, to, tag, type, count);
+    const int rc = PMPI_Isendrecv_replace(buf, count, type, to, tag, from, rtag, comm, request);
+    asked(call, comm, request, rc);
+    return rc;
+}
+int MPI_Irecv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+    const Call call;
+    const int rc = PMPI_Irecv(buf, count, type, from, tag, comm, request);
+    asked(call, comm, request, rc);
+    return rc;
+}
+int MPI_Recv_init(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+    const Call call(Call::Kind::kOther);
+    const int rc = PMPI_Recv_init(buf, count, type, from, tag, comm, request);
+    asked(call, comm, request, rc, /*persistent=*/true);
+    return rc;
 }
 
-// Receiving and completing: boundaries of computing, no message of this rank.
+// A message that was matched by a probe: whose communicator it is, only the probe knows.
+int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+    const Call call;
+    const int rc = PMPI_Mprobe(from, tag, comm, message, status);
+    if (traces(call) && rc == MPI_SUCCESS) remember_message(*message, members_of(comm));
+    return rc;
+}
+int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+    Call call(Call::Kind::kPoll);
+    const int rc = PMPI_Improbe(from, tag, comm, flag, message, status);
+    call.found(rc == MPI_SUCCESS && *flag);
+    if (traces(call) && rc == MPI_SUCCESS && *flag) remember_message(*message, members_of(comm));
+    return rc;
+}
+int MPI_Mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+    const Call call;
+    const Members* const members = traces(call) ? take_message(*message) : nullptr;
+    MPI_Status own;
+    MPI_Status* const seen = members && status == MPI_STATUS_IGNORE ? &own : status;
+    const int rc = PMPI_Mrecv(buf, count, type, message, seen);
+    if (members && rc == MPI_SUCCESS) received(members, *seen);
+    return rc;
+}
+int MPI_Imrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+    const Call call;
+    const Members* const members = traces(call) ? take_message(*message) : nullptr;
+    const int rc = PMPI_Imrecv(buf, count, type, message, request);
+    if (members && rc == MPI_SUCCESS) remember_receive(*request, members);
+    return rc;
+}
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+    const Call call;
+    Completion completion(call, 1, request, status, MPI_STATUS_IGNORE);
+    const int rc = PMPI_Wait(request, completion.statuses());
+    if (rc == MPI_SUCCESS) completion.done(0, 0);
+    return rc;
+}
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* statuses) {
+    const Call call;
+    Completion completion(call, count, requests, statuses, MPI_STATUSES_IGNORE);
+    const int rc = PMPI_Waitall(count, requests, completion.statuses());
+    if (rc == MPI_SUCCESS) completion.all_done();
+    return rc;
+}
+int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+    const Call call;
+    Completion completion(call, count, requests, status, MPI_STATUS_IGNORE);
+    const int rc = PMPI_Waitany(count, requests, index, completion.statuses());
+    if (rc == MPI_SUCCESS && *index != MPI_UNDEFINED) completion.done(*index, 0);
+    return rc;
+}
+int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses) {
+    const Call call;
+    Completion completion(call, count, requests, statuses, MPI_STATUSES_IGNORE);
+    const int rc = PMPI_Waitsome(count, requests, done, indices, completion.statuses());
+    for (int i = 0; rc == MPI_SUCCESS && *done != MPI_UNDEFINED && i < *done; ++i) completion.done(indices[i], i);
+    return rc;
+}
+
+// A poll that finds nothing is not an operation: else a waiting loop would drown the computing time in empty intervals.
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+    Call call(Call::Kind::kPoll);
+    Completion completion(call, 1, request, status, MPI_STATUS_IGNORE);
+    const int rc = PMPI_Test(request, flag, completion.statuses());
+    call.found(rc == MPI_SUCCESS && *flag);
+    if (rc == MPI_SUCCESS && *flag) completion.done(0, 0);
+    return rc;
+}
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status* statuses) {
+    Call call(Call::Kind::kPoll);
+    Completion completion(call, count, requests, statuses, MPI_STATUSES_IGNORE);
+    const int rc = PMPI_Testall(count, requests, flag, completion.statuses());
+    call.found(rc == MPI_SUCCESS && *flag);
+    if (rc == MPI_SUCCESS && *flag) completion.all_done();
+    return rc;
+}
+int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+    Call call(Call::Kind::kPoll);
+    Completion completion(call, count, requests, status, MPI_STATUS_IGNORE);
+    const int rc = PMPI_Testany(count, requests, index, flag, completion.statuses());
+    call.found(rc == MPI_SUCCESS && *flag);
+    if (rc == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED) completion.done(*index, 0);
+    return rc;
+}
+int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses) {
+    Call call(Call::Kind::kPoll);
+    Completion completion(call, count, requests, statuses, MPI_STATUSES_IGNORE);
+    const int rc = PMPI_Testsome(count, requests, done, indices, completion.statuses());
+    call.found(rc == MPI_SUCCESS && *done > 0);
+    for (int i = 0; rc == MPI_SUCCESS && *done != MPI_UNDEFINED && i < *done; ++i) completion.done(indices[i], i);
+    return rc;
+}
+int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+    Call call(Call::Kind::kPoll);
+    const int rc = PMPI_Iprobe(from, tag, comm, flag, status);
+    call.found(rc == MPI_SUCCESS && *flag);
+    return rc;
+}
+
+// Boundaries of computing, no message of this rank.
 #define ZBS_BOUNDARY(name, parameters, arguments) \
     int MPI_##name parameters {                   \
         const Call call;                          \
         return PMPI_##name arguments;             \
     }
-ZBS_BOUNDARY(Recv, (void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status),
-             (buf, count, type, from, tag, comm, status))
-ZBS_BOUNDARY(Irecv, (void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request),
-             (buf, count, type, from, tag, comm, request))
-ZBS_BOUNDARY(Mrecv, (void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status),
-             (buf, count, type, message, status))
-ZBS_BOUNDARY(Imrecv, (void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request),
-             (buf, count, type, message, request))
-ZBS_BOUNDARY(Wait, (MPI_Request * request, MPI_Status* status), (request, status))
-ZBS_BOUNDARY(Waitall, (int count, MPI_Request requests[], MPI_Status* statuses), (count, requests, statuses))
-ZBS_BOUNDARY(Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* status),
-             (count, requests, index, status))
-ZBS_BOUNDARY(Waitsome, (int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses),
-             (count, requests, done, indices, statuses))
 ZBS_BOUNDARY(Probe, (int from, int tag, MPI_Comm comm, MPI_Status* status), (from, tag, comm, status))
-ZBS_BOUNDARY(Mprobe, (int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status),
-             (from, tag, comm, message, status))
 ZBS_BOUNDARY(Win_fence, (int assertion, MPI_Win win), (assertion, win))
 ZBS_BOUNDARY(Win_lock, (int type, int rank, int assertion, MPI_Win win), (type, rank, assertion, win))
 ZBS_BOUNDARY(Win_unlock, (int rank, MPI_Win win), (rank, win))
@@ -144,26 +316,6 @@ ZBS_BOUNDARY(Win_start, (MPI_Group group, int assertion, MPI_Win win), (group, a
 ZBS_BOUNDARY(Win_complete, (MPI_Win win), (win))
 ZBS_BOUNDARY(Win_post, (MPI_Group group, int assertion, MPI_Win win), (group, assertion, win))
 ZBS_BOUNDARY(Win_wait, (MPI_Win win), (win))
-
-// A poll that finds nothing is not an operation: else a waiting loop would drown the computing time in empty intervals.
-#define ZBS_POLL(name, parameters, arguments, something) \
-    int MPI_##name parameters {                          \
-        Call call(Call::Kind::kPoll);                    \
-        const int rc = PMPI_##name arguments;            \
-        call.found(rc == MPI_SUCCESS && (something));    \
-        return rc;                                       \
-    }
-ZBS_POLL(Test, (MPI_Request * request, int* flag, MPI_Status* status), (request, flag, status), *flag)
-ZBS_POLL(Testall, (int count, MPI_Request requests[], int* flag, MPI_Status* statuses),
-         (count, requests, flag, statuses), *flag)
-ZBS_POLL(Testany, (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status),
-         (count, requests, index, flag, status), *flag)
-ZBS_POLL(Testsome, (int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses),
-         (count, requests, done, indices, statuses), *done > 0)
-ZBS_POLL(Iprobe, (int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status), (from, tag, comm, flag, status),
-         *flag)
-ZBS_POLL(Improbe, (int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status),
-         (from, tag, comm, flag, message, status), *flag)
 
 // One-sided: the origin records the bytes with the target, whichever way they flow; edges have no direction.
 int MPI_Put(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,

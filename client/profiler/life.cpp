@@ -13,6 +13,7 @@
 
 #include "client/profiler/model_file.hpp"
 #include "client/profiler/recorder.hpp"
+#include "client/profiler/trace_file.hpp"
 
 namespace zbs::profiler {
 namespace {
@@ -190,6 +191,7 @@ void start(int thread_level) noexcept {
     recorder.many_threads = thread_level == MPI_THREAD_MULTIPLE;
     owner = getpid();
     open_log();
+    open_trace(run_id, header->program);
     std::atexit(at_exit);
     clock_here().gap_begin = clock_here().now(recorder.many_threads);
     recorder.active.store(true, std::memory_order_release);
@@ -199,6 +201,10 @@ void finish() noexcept {
     if (!recorder.active.exchange(false) || over) return;
     over = true;
     close_log();
+    // What was computed since the last operation: no part of the mean, but of the run.
+    CpuClock& clock = clock_here();
+    trace_compute(clock.pending + clock.now(recorder.many_threads) - clock.gap_begin);
+    close_trace(true);
     // One row a rank: compute sum and count, then (peer, bytes, messages) where there is anything.
     std::vector<std::uint64_t> row = {recorder.header->compute_ns, recorder.header->compute_count};
     for (int peer = 0; peer < recorder.world_size; ++peer) {
@@ -233,6 +239,7 @@ void give_up(RankState state) noexcept {
     if (!recorder.active.exchange(false) || over) return;
     over = true;
     close_log();
+    close_trace(false);
     recorder.header->state = state;
     Model model = empty_model();
     model.complete = false;

@@ -1,6 +1,8 @@
 #include "client/profiler/recorder.hpp"
 
+#include <cstring>
 #include <new>
+#include <unordered_map>
 
 namespace zbs::profiler {
 
@@ -34,6 +36,45 @@ int* world_ranks(MPI_Group group, int size) {
     if (done) return world;
     delete[] world;
     return nullptr;
+}
+
+std::uint64_t hash_of(const int* world, int size) {
+    std::uint64_t h = 0xcbf29ce484222325ULL + static_cast<std::uint64_t>(size);
+    for (int i = 0; i < size; ++i) {
+        h = (h ^ static_cast<std::uint32_t>(world[i])) * 0x9e3779b97f4a7c15ULL;
+        h ^= h >> 32;
+    }
+    return h;
+}
+
+/// For messages, both sides of an intercommunicator must give it one name: the sum does not depend on the side.
+std::uint64_t local_hash(MPI_Comm comm) {
+    MPI_Group group = MPI_GROUP_NULL;
+    int size = 0;
+    PMPI_Comm_size(comm, &size);
+    if (PMPI_Comm_group(comm, &group) != MPI_SUCCESS) return 0;
+    const int* world = world_ranks(group, size);
+    const std::uint64_t h = world ? hash_of(world, size) : 0;
+    delete[] world;
+    return h;
+}
+
+/// Never destroyed: MPI may be called while static objects of the program are being destroyed. `groups_lock` is held.
+Members* members_of(const Group& group, std::uint64_t other_side) {
+    static auto* all = new std::unordered_map<std::uint64_t, Members>;
+    const std::uint64_t own = hash_of(group.world, group.size);
+    // The two sides translate different ranks, so they are two entries with one name.
+    const auto [at, added] = all->try_emplace(own ^ (other_side << 1));
+    Members& members = at->second;
+    if (!added) return &members;
+    int* world = new (std::nothrow) int[static_cast<std::size_t>(group.size)];
+    if (!world) {
+        all->erase(at);
+        return nullptr;
+    }
+    std::memcpy(world, group.world, sizeof(int) * static_cast<std::size_t>(group.size));
+    members = {own + other_side, group.size, world, 0};
+    return &members;
 }
 
 bool translate(MPI_Comm comm, Group& made) {
@@ -72,6 +113,7 @@ const Group* lookup(int handle, bool window) {
     made.handle = handle;
     made.window = window;
     if (!(window ? translate_window(handle, made) : translate(handle, made))) return nullptr;
+    if (recorder.tracing) made.members = members_of(made, made.inter ? local_hash(handle) : 0);
     made.next = head;
     Group* kept = new (std::nothrow) Group(made);
     if (!kept) {

@@ -23,6 +23,7 @@ struct Recorder {
     ProfileHeader* header = nullptr;
     ProfilePeer* peers = nullptr;
     bool logging = false;
+    std::atomic<bool> tracing{false};
 };
 extern Recorder recorder;
 
@@ -62,14 +63,24 @@ inline void add(std::uint64_t& counter, std::uint64_t amount) {
     }
 }
 
+/// What all communicators of the same processes share; made in the trace mode only and never freed, because receives
+/// may complete after their communicator is gone.
+struct Members {
+    std::uint64_t id = 0;  ///< equal on all ranks for equal lists of processes
+    int size = 0;
+    const int* world = nullptr;     ///< as Group::world
+    std::uint64_t collectives = 0;  ///< that have begun here
+};
+
 /// Ranks of a communicator or window in MPI_COMM_WORLD. For an intercommunicator, `world` holds the remote group.
 struct Group {
     int handle = 0;
     bool window = false;
     bool inter = false;
-    int size = 0;          ///< entries of `world`
-    int rank = 0;          ///< of this process in the local group
-    int* world = nullptr;  ///< MPI_UNDEFINED for a process outside MPI_COMM_WORLD; null where translation failed
+    int size = 0;                ///< entries of `world`
+    int rank = 0;                ///< of this process in the local group
+    int* world = nullptr;        ///< MPI_UNDEFINED for a process outside MPI_COMM_WORLD; null where translation failed
+    Members* members = nullptr;  ///< null where nothing is traced
     Group* next = nullptr;
 };
 /// Found in a table, or translated now. Null where MPI refuses the handle (the call itself will say so).
@@ -125,6 +136,7 @@ inline CpuClock& clock_here() { return recorder.many_threads ? thread_clock : ma
 
 void log_message(int to_world, std::uint64_t bytes) noexcept;
 void log_compute(std::int64_t ns) noexcept;
+void trace_compute(std::int64_t ns) noexcept;
 
 /// Brackets one MPI call: the time up to here was computing, the time inside is not.
 class Call {
@@ -162,6 +174,7 @@ class Call {
         add(recorder.header->compute_ns, static_cast<std::uint64_t>(clock_->pending));
         add(recorder.header->compute_count, 1);
         if (recorder.logging) log_compute(clock_->pending);
+        if (recorder.tracing) trace_compute(clock_->pending);
         clock_->pending = 0;
     }
     CpuClock* clock_ = nullptr;

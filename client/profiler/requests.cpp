@@ -12,11 +12,49 @@ std::unordered_map<MPI_Request, PersistentSend>& requests() {
     static auto* map = new std::unordered_map<MPI_Request, PersistentSend>;
     return *map;
 }
+struct PendingReceive {
+    const Members* members = nullptr;
+    bool persistent = false;
+};
+std::unordered_map<MPI_Request, PendingReceive>& receives() {
+    static auto* map = new std::unordered_map<MPI_Request, PendingReceive>;
+    return *map;
+}
+std::unordered_map<MPI_Message, const Members*>& messages() {
+    static auto* map = new std::unordered_map<MPI_Message, const Members*>;
+    return *map;
+}
 }  // namespace
 
-void remember_request(MPI_Request request, MPI_Comm comm, int to, std::uint64_t bytes) noexcept {
+void remember_receive(MPI_Request request, const Members* members, bool persistent) noexcept {
+    if (!members || request == MPI_REQUEST_NULL) return;
     const MaybeLocked guard(lock);
-    requests()[request] = {comm, to, bytes};
+    receives()[request] = {members, persistent};
+}
+const Members* completed_receive(MPI_Request request) noexcept {
+    const MaybeLocked guard(lock);
+    const auto at = receives().find(request);
+    if (at == receives().end()) return nullptr;
+    const PendingReceive found = at->second;
+    if (!found.persistent) receives().erase(at);
+    return found.members;
+}
+void remember_message(MPI_Message message, const Members* members) noexcept {
+    const MaybeLocked guard(lock);
+    messages()[message] = members;
+}
+const Members* take_message(MPI_Message message) noexcept {
+    const MaybeLocked guard(lock);
+    const auto at = messages().find(message);
+    if (at == messages().end()) return nullptr;
+    const Members* members = at->second;
+    messages().erase(at);
+    return members;
+}
+
+void remember_request(MPI_Request request, MPI_Comm comm, int to, int tag, std::uint64_t bytes) noexcept {
+    const MaybeLocked guard(lock);
+    requests()[request] = {comm, to, tag, bytes};
 }
 bool find_request(MPI_Request request, PersistentSend& found) noexcept {
     const MaybeLocked guard(lock);
@@ -28,6 +66,7 @@ bool find_request(MPI_Request request, PersistentSend& found) noexcept {
 void forget_request(MPI_Request request) noexcept {
     const MaybeLocked guard(lock);
     requests().erase(request);
+    if (recorder.tracing) receives().erase(request);
 }
 
 }  // namespace zbs::profiler

@@ -8,13 +8,23 @@
 
 namespace zbs::profiler {
 
+struct Members;
+
 /// What a persistent send request will send each time it is started.
 struct PersistentSend {
     MPI_Comm comm = MPI_COMM_NULL;
     int to = MPI_PROC_NULL;
+    int tag = 0;
     std::uint64_t bytes = 0;
 };
-void remember_request(MPI_Request request, MPI_Comm comm, int to, std::uint64_t bytes) noexcept;
+/// Processes of receives that have not completed, for the trace mode; persistent ones stay.
+void remember_receive(MPI_Request request, const Members* members, bool persistent = false) noexcept;
+/// Null where the request is no receive that was remembered. Forgets it, unless it is persistent.
+const Members* completed_receive(MPI_Request request) noexcept;
+void remember_message(MPI_Message message, const Members* members) noexcept;
+const Members* take_message(MPI_Message message) noexcept;
+
+void remember_request(MPI_Request request, MPI_Comm comm, int to, int tag, std::uint64_t bytes) noexcept;
 bool find_request(MPI_Request request, PersistentSend& found) noexcept;
 void forget_request(MPI_Request request) noexcept;
 

@@ -96,6 +96,21 @@ class Runs(Shared):
                 self.assertEqual(parsed.returncode, 0, parsed.stderr)
         self.assert_idle()
 
+    def test_trace_of_a_run_is_replayed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.f.zbs("run", "-n", "6", "--trace", "ring.trace", "--", ring(), "--bytes", "100", "--rounds", "3", cwd=folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            traces = [f"{folder}/ring.trace.{rank}" for rank in range(6)]
+            replayed = self.f.zbs("replay", "--trace", *traces, "--resources", Offline.ZONES, "--output", "json")
+            self.assertEqual(replayed.returncode, 0, replayed.stderr)
+            report = json.loads(replayed.stdout)
+            self.assertIs(report["complete"], True)
+            self.assertEqual(report["unreceived_messages"], 0)
+            self.assertEqual(sum(link["bytes"] for link in report["links"]), 6 * 3 * 100)
+        refused = self.f.zbs("run", "-n", "2", "--no-record", "--trace", "x", "--", ring())
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--no-record", refused.stderr)
+
     def test_job_inside_a_job_is_a_job_of_its_own(self):
         inner = self.f.zbs("run", "-n", "1", "--", "/bin/sh", "-c", "zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'",
                            env={"ZBS_TEST_URL": self.f.url})
@@ -318,6 +333,9 @@ class BadInput(Shared):
 class Offline(unittest.TestCase):
     """Commands that need no service."""
 
+    ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+    ZONES = ROOT + "/tests/apps/three_zones.json"
+
     def zbs(self, *arguments):
         return subprocess.run([federation.BIN + "/zbs", *arguments], capture_output=True, text=True, timeout=60)
 
@@ -351,6 +369,54 @@ class Offline(unittest.TestCase):
         shown = self.zbs("profile", self.folder + "/model.json")
         self.assertEqual(shown.returncode, 0)
         self.assertIn("messages", shown.stdout)
+
+    def test_replay_as_the_readme_shows_it(self):
+        block = next(b.split("```")[0] for b in read(self.ROOT + "/README.md").split("```sh\n")[1:] if b.startswith("zbs replay"))
+        os.symlink(os.path.abspath(self.ROOT + "/tests"), self.folder + "/tests")
+        done = subprocess.run(["/bin/bash", "-euc", block], cwd=self.folder, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, "PATH": federation.BIN + ":" + os.environ["PATH"]})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table, report = done.stdout.split("{", 1)
+        report = json.loads("{" + report)
+        self.assertIn("run time", table)
+        self.assertEqual(len(report["ranks"]), 9)
+        self.assertEqual(report["unreceived_messages"], 0)
+        for rank in report["ranks"]:
+            self.assertAlmostEqual(rank["compute_s"] + rank["blocked_s"] + rank["idle_s"], report["run_time_s"], 6)
+        # Teams torn by round robin wait for the links between zones; the plan's do not.
+        planned = float(table.split("run time")[1].split()[0])
+        self.assertLess(planned, report["run_time_s"])
+        svg = read(self.folder + "/kernel.svg")
+        self.assertTrue(svg.startswith("<svg") and svg.endswith("</svg>\n"))
+
+    def test_replay_refuses_bad_input_with_the_place(self):
+        for text, message in (("hello", ":1: the first line"), ("zbs-trace/1 2\nrank 0\nc x\n", ":3: seconds must be"),
+                              ("zbs-trace/1 2\nrank 0\nr 1\nrank 1\nr 0\n", "rank 0 waits for rank 1")):
+            done = self.zbs("replay", "--trace", self.write("bad.trace", text), "--resources", self.ZONES)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn(message, done.stderr)
+        good = self.write("good.trace", "zbs-trace/1 2\nrank 0\nc 1\n")
+        for arguments, message in ((["--mapping", self.write("m.json", '{"format":"zbs-mapping/1","mapping":[]}')], "maps 0 tasks"),
+                                   (["--algorithm", "best"], "known are"), (["--gantt", "/proc/no/x.svg"], "/proc/no/x.svg")):
+            done = self.zbs("replay", "--trace", good, "--resources", self.ZONES, *arguments)
+            self.assertNotEqual(done.returncode, 0, arguments)
+            self.assertIn(message, done.stderr)
+        self.assertIn("--resources", self.zbs("replay", "--trace", good).stderr)
+        self.assertIn("--trace", self.zbs("replay").stderr)
+        self.assertIn("--params", self.zbs("replay", "--generate", "transport", "--resources", self.ZONES).stderr)
+        self.assertIn("2 ranks", self.zbs("replay", "--generate", "random", "--ranks", "1", "--resources", self.ZONES).stderr)
+        self.assertEqual(self.zbs("replay", "--generate", "random", "--ranks", "100", "--resources", self.ZONES).returncode, 2)
+
+    def test_trace_packed_by_gzip_is_the_same_trace(self):
+        plain, packed = self.folder + "/a.trace", self.folder + "/a.trace.gz"
+        self.assertEqual(self.zbs("replay", "--generate", "random", "--ranks", "8", "--lines", "500", "--save-trace", plain).returncode, 0)
+        with open(plain, "rb") as file, gzip.open(packed, "wb") as out:
+            out.write(file.read())
+        runs = [self.zbs("replay", "--trace", path, "--resources", self.ZONES, "-o", "json") for path in (plain, packed)]
+        self.assertEqual(runs[0].returncode, 0, runs[0].stderr)
+        self.assertEqual(runs[0].stdout, runs[1].stdout)
+        again = self.zbs("replay", "--generate", "random", "--ranks", "8", "--lines", "500", "--resources", self.ZONES, "-o", "json")
+        self.assertEqual(runs[0].stdout, again.stdout)
 
     def test_cut_gzip_is_refused(self):
         packed = gzip.compress(b"1 -101 0 0 4 0 1 S 0 D 4 SZ 200\n" * 1000)
@@ -427,7 +493,7 @@ class Readme(Shared):
             self.assertIn("which an earlier run left", done.stderr)
 
     def test_every_example_of_the_help_names_a_command_that_exists(self):
-        for command in ("run", "submit", "list", "show", "wait", "logs", "cancel", "explain", "zone list", "peer list", "map", "profile", "quickstart"):
+        for command in ("run", "submit", "list", "show", "wait", "logs", "cancel", "explain", "zone list", "peer list", "map", "profile", "replay", "quickstart"):
             done = self.f.zbs(*command.split(), "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("Example: zbs " + command, done.stdout)

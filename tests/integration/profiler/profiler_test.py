@@ -204,6 +204,103 @@ class Collectives(ProfilerTest):
         self.assertEqual(self.edges(), edges)
 
 
+class Trace(ProfilerTest):
+    """The trace mode, judged by the profile of the same run and by a replay, which must neither hang nor leave messages."""
+
+    ZONES = {"format": "zbs-resources/1",
+             "zones": [{"name": name, "machines": [{"name": f"m{i}", "processors": 1} for i in range(3)], "zone_delay_s": 1e-4, "zone_bandwidth_Bps": 1e9}
+                       for name in "abc"],
+             "links": [{"a": a, "b": b, "delay_s": 0.01, "bandwidth_Bps": 1e8} for a, b in ("ab", "ac", "bc")]}
+
+    def setUp(self):
+        super().setUp()
+        self.zbs = os.path.join(os.path.dirname(APPS), "zbs")
+        if not os.path.exists(self.zbs):
+            self.skipTest("no client in this build")
+        self.prefix = self.dir.name + "/trace"
+        with open(self.dir.name + "/zones.json", "w", encoding="utf-8") as file:
+            json.dump(self.ZONES, file)
+
+    def traces(self):
+        return sorted(glob.glob(self.prefix + ".*"))
+
+    def offline(self, *arguments):
+        return subprocess.run([self.zbs, *arguments], cwd=self.dir.name, capture_output=True, text=True, timeout=60)
+
+    def trace(self, ranks, *command, env=None):
+        for path in self.traces():
+            os.unlink(path)
+        run = self.run_mpi(ranks, *command, env={"ZBS_PROFILE_TRACE": self.prefix, **(env or {})})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run
+
+    def replay(self, *arguments):
+        done = self.offline("replay", "--trace", *self.traces(), "--resources", "zones.json", "-o", "json", *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def check(self, ranks, *command, unreceived=0):
+        self.trace(ranks, *command)
+        self.assertEqual(len(self.traces()), ranks)
+        done = self.offline("profile", *self.traces(), "--out", "from_trace.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.dir.name + "/from_trace.json", encoding="utf-8") as file:
+            model = json.load(file)
+        self.assertEqual({(u, v): (size, messages) for u, v, size, messages in model["edges"]}, self.edges(), command)
+        self.assertNotIn("complete", model)
+        report = self.replay()
+        self.assertIs(report["complete"], True)
+        self.assertEqual(report["unreceived_messages"], unreceived, command)
+        self.assertEqual(sum(link["bytes"] for link in report["links"]), sum(size for size, _ in self.edges().values()))
+        self.assertEqual(sum(link["messages"] for link in report["links"]), sum(messages for _, messages in self.edges().values()))
+        return report
+
+    def test_transport_kernel(self):
+        with open(self.dir.name + "/kernel.params", "w", encoding="ascii") as file:
+            file.write("NO_OF_TEAMS=2 NO_OF_PROCS_PER_TEAM=2 BYTES_INTRA_TEAM=1000 BYTES_INTER_TEAM=1000 OP_INTRA_TEAM=MPI_Allgather\n"
+                       "OP_INTER_TEAM=MPI_Bcast NO_OF_EXTERNAL_CYCLES=10 NO_OF_INTERNAL_CYCLES=100 TIME_TO_COMPUTE=10000\n")
+        report = self.check(5, APPS + "/transport_kernel", "kernel.params")
+        # 1000 internal cycles within a zone at 0.1 ms a message: the kernel itself cannot take less.
+        self.assertGreater(report["run_time_s"], 0.1)
+        # A team torn over zones pays 10 ms in every cycle.
+        blocks = self.replay("--algorithm", "round_robin")
+        self.assertGreater(blocks["run_time_s"], 10)
+
+    def test_every_kind_of_message(self):
+        self.check(4, APPS + "/ring", "--bytes", "100", "--rounds", "3")
+        # Put, Get and Accumulate: bytes that nobody receives.
+        self.check(3, APPS + "/messages", unreceived=3)
+        self.check(3, APPS + "/messages", "threads", unreceived=3)
+
+    def test_every_collective(self):
+        for ranks in (2, 3, 4, 5, 6, 8):
+            for count in ("7", "20000"):
+                self.check(ranks, APPS + "/collectives", "all", count)
+
+    def test_fortran(self):
+        if not os.path.exists(APPS + "/fortran_ring"):
+            self.skipTest("no Fortran compiler for MPICH at build time")
+        self.check(4, APPS + "/fortran_ring")
+
+    def test_file_is_bounded(self):
+        run = self.trace(2, APPS + "/ring", "--rounds", "20000", env={"ZBS_PROFILE_TRACE_MIB": "1"})
+        self.assertIn("stops tracing", run.stderr)
+        for path in self.traces():
+            self.assertLessEqual(os.path.getsize(path), (1 << 20) + 288)
+        self.assertIs(self.replay()["complete"], False)
+
+    def test_killed_rank_leaves_an_incomplete_trace(self):
+        run = self.run_mpi(4, APPS + "/ring", "--kill", "2", "--sleep", "0.3", env={"ZBS_PROFILE_TRACE": self.prefix})
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIs(self.replay()["complete"], False)
+
+    def test_unwritable_place_warns_and_runs(self):
+        run = self.run_mpi(2, APPS + "/ring", env={"ZBS_PROFILE_TRACE": "/proc/no/trace"})
+        self.assertEqual(run.returncode, 0)
+        self.assertIn("cannot write the trace", run.stderr)
+        self.assertEqual(self.edges(), {(0, 1): (16, 2)})
+
+
 class Endings(ProfilerTest):
     RING = {(0, 1): (8, 1), (1, 2): (8, 1), (2, 3): (8, 1), (0, 3): (8, 1)}
 

@@ -1,4 +1,4 @@
-#include "client/profiler/collective_pattern.hpp"
+#include "algorithms/base/collective_pattern.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace zbs::profiler {
+namespace zbs::collectives {
 namespace {
 
 /// Bytes and messages per directed pair, summed over all ranks.
@@ -22,7 +22,7 @@ template <class OneRank>
 Traffic all_ranks(int p, OneRank&& one_rank) {
     Traffic traffic;
     for (int rank = 0; rank < p; ++rank) {
-        one_rank(Place{p, rank}, [&](int to, Bytes bytes) {
+        one_rank(Place{p, rank}, [&](int to, Bytes bytes, int) {
             EXPECT_TRUE(to >= 0 && to < p && to != rank) << rank << " sends to " << to << " of " << p;
             Sum& sum = traffic[{rank, to}];
             sum.bytes += bytes;
@@ -179,4 +179,4 @@ TEST(Collectives, OfNothingSendNothing) {
 }
 
 }  // namespace
-}  // namespace zbs::profiler
+}  // namespace zbs::collectives

@@ -1,0 +1,464 @@
+#include "algorithms/formats/svg.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <optional>
+
+#include "algorithms/base/expects.hpp"
+#include "algorithms/base/utf8.hpp"
+
+namespace zbs::formats {
+namespace {
+
+/// Pixels with at most two decimals, no trailing zeros.
+std::string pixels(double value) {
+    char text[32];
+    const int n = std::snprintf(text, sizeof text, "%.2f", value);
+    std::string_view cut(text, static_cast<std::size_t>(n));
+    while (cut.ends_with('0')) cut.remove_suffix(1);
+    if (cut.ends_with('.')) cut.remove_suffix(1);
+    return cut == "-0" ? "0" : std::string(cut);
+}
+
+struct Colour {
+    double r, g, b;
+};
+std::string hex(const Colour& c) {
+    char text[8];
+    std::snprintf(text, sizeof text, "#%02x%02x%02x", static_cast<int>(std::lround(c.r)) & 255,
+                  static_cast<int>(std::lround(c.g)) & 255, static_cast<int>(std::lround(c.b)) & 255);
+    return text;
+}
+Colour between(const Colour& a, const Colour& b, double share) {
+    return {a.r + (b.r - a.r) * share, a.g + (b.g - a.g) * share, a.b + (b.b - a.b) * share};
+}
+
+/// Light yellow, orange, dark brown: also told apart without colour vision, and in print.
+std::vector<std::string> heat_colours(int levels) {
+    const std::array<Colour, 4> stops = {Colour{255, 240, 170}, {254, 153, 41}, {204, 76, 2}, {84, 28, 4}};
+    std::vector<std::string> colours;
+    for (int i = 0; i < levels; ++i) {
+        const double at = 3.0 * i / (levels - 1);
+        const int stop = std::min(2, static_cast<int>(at));
+        colours.push_back(
+            hex(between(stops[static_cast<std::size_t>(stop)], stops[static_cast<std::size_t>(stop) + 1], at - stop)));
+    }
+    return colours;
+}
+
+void outlines(SvgWriter& svg, std::span<const std::int32_t> group, std::span<const std::int32_t> outer, double x,
+              double y, double pixels_per_position, double width) {
+    for (std::size_t begin = 0; begin < group.size();) {
+        std::size_t end = begin + 1;
+        while (end < group.size() && group[end] == group[begin] && (outer.empty() || outer[end] == outer[begin])) ++end;
+        const double from = static_cast<double>(begin) * pixels_per_position;
+        const double to = static_cast<double>(end) * pixels_per_position;
+        svg.line(x + from, y + from, x + to, y + from, "#205080", width);
+        svg.line(x + from, y + to, x + to, y + to, "#205080", width);
+        svg.line(x + from, y + from, x + from, y + to, "#205080", width);
+        svg.line(x + to, y + from, x + to, y + to, "#205080", width);
+        begin = end;
+    }
+}
+
+/// At most 16 bytes, cut between characters.
+std::string cut_name(std::string_view name) {
+    if (name.size() <= 16) return std::string(name);
+    std::size_t end = 15;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+    return std::string(name.substr(0, end)) + "~";
+}
+
+constexpr std::size_t kMaxOutlines = 2000;  // more cannot be seen
+
+std::size_t run_count(std::span<const std::int32_t> group, std::span<const std::int32_t> outer) {
+    std::size_t runs = group.empty() ? 0 : 1;
+    for (std::size_t i = 1; i < group.size(); ++i)
+        runs += group[i] != group[i - 1] || (!outer.empty() && outer[i] != outer[i - 1]) ? 1U : 0U;
+    return runs;
+}
+
+/// Ticks of an axis: powers of ten, or about six round steps.
+std::vector<double> ticks(double low, double high, bool logarithmic) {
+    std::vector<double> at;
+    if (logarithmic) {
+        const int first = static_cast<int>(std::floor(low)), last = static_cast<int>(std::ceil(high));
+        const int step = std::max(1, (last - first) / 8);
+        for (int power = first; power <= last; power += step) {
+            if (power >= low - 1e-9 && power <= high + 1e-9) at.push_back(power);
+        }
+        return at;
+    }
+    const double raw = (high - low) / 6;
+    if (!(raw > 0) || !std::isfinite(raw)) return {low};
+    const double power = std::pow(10, std::floor(std::log10(raw)));
+    const double step = power * (raw / power < 1.5 ? 1 : raw / power < 3.5 ? 2 : raw / power < 7.5 ? 5 : 10);
+    for (double tick = std::ceil(low / step) * step; tick <= high + step * 1e-9; tick += step)
+        at.push_back(std::abs(tick) < step * 1e-9 ? 0 : tick);
+    return at;
+}
+
+}  // namespace
+
+std::string xml_escaped(std::string_view text) {
+    const bool clean = is_utf8(text);
+    std::string out;
+    out.reserve(text.size());
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                out += byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !clean) ? '?' : c;
+        }
+    }
+    // U+FFFE and U+FFFF are UTF-8 but no XML characters.
+    for (std::size_t at = out.find("\xef\xbf"); at != std::string::npos; at = out.find("\xef\xbf", at + 1)) {
+        if (at + 2 < out.size() && static_cast<unsigned char>(out[at + 2]) >= 0xbe) out.replace(at, 3, "???");
+    }
+    return out;
+}
+
+std::string short_number(double value, int digits) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    return text;
+}
+
+std::string short_bytes(double bytes) {
+    static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    int unit = 0;
+    while (bytes >= 1024 && unit < 5) {
+        bytes /= 1024;
+        ++unit;
+    }
+    char text[48];
+    std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
+    return text;
+}
+
+SvgWriter::SvgWriter(double width, double height, std::string_view title) {
+    out_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + pixels(width) + "\" height=\"" + pixels(height) +
+           "\" viewBox=\"0 0 " + pixels(width) + " " + pixels(height) + "\" font-family=\"sans-serif\">\n<title>" +
+           xml_escaped(title) + "</title>\n";
+    rectangle(0, 0, width, height, "#ffffff");
+}
+
+void SvgWriter::rectangle(double x, double y, double width, double height, std::string_view fill,
+                          std::string_view stroke) {
+    out_ += "<rect x=\"" + pixels(x) + "\" y=\"" + pixels(y) + "\" width=\"" + pixels(width) + "\" height=\"" +
+            pixels(height) + "\" fill=\"" + std::string(fill) + "\"";
+    if (stroke != "none") out_ += " stroke=\"" + std::string(stroke) + "\"";
+    out_ += "/>\n";
+}
+
+void SvgWriter::line(double x1, double y1, double x2, double y2, std::string_view stroke, double width) {
+    out_ += "<line x1=\"" + pixels(x1) + "\" y1=\"" + pixels(y1) + "\" x2=\"" + pixels(x2) + "\" y2=\"" + pixels(y2) +
+            "\" stroke=\"" + std::string(stroke) + "\" stroke-width=\"" + pixels(width) + "\"/>\n";
+}
+
+void SvgWriter::text(double x, double y, std::string_view text, Anchor anchor, double size) {
+    out_ += "<text x=\"" + pixels(x) + "\" y=\"" + pixels(y) + "\" font-size=\"" + pixels(size) + "\"";
+    if (anchor == Anchor::kMiddle) out_ += " text-anchor=\"middle\"";
+    if (anchor == Anchor::kEnd) out_ += " text-anchor=\"end\"";
+    out_ += ">" + xml_escaped(text) + "</text>\n";
+}
+
+void SvgWriter::polyline(std::span<const std::pair<double, double>> points, std::string_view stroke) {
+    out_ += "<polyline fill=\"none\" stroke=\"" + std::string(stroke) + "\" stroke-width=\"1.5\" points=\"";
+    for (const auto& [x, y] : points) out_ += pixels(x) + "," + pixels(y) + " ";
+    out_ += "\"/>\n";
+}
+
+void SvgWriter::circle(double x, double y, double radius, std::string_view fill) {
+    out_ += "<circle cx=\"" + pixels(x) + "\" cy=\"" + pixels(y) + "\" r=\"" + pixels(radius) + "\" fill=\"" +
+            std::string(fill) + "\"/>\n";
+}
+
+void SvgWriter::raster(const Raster& raster) {
+    const auto columns = static_cast<std::size_t>(raster.columns);
+    ZBS_EXPECTS(raster.colour_of_cell.size() == static_cast<std::size_t>(raster.rows) * columns);
+    std::vector<std::string> paths(raster.colours.size());
+    for (int row = 0; row < raster.rows; ++row) {
+        for (std::size_t begin = 0; begin < columns;) {
+            const int colour = raster.colour_of_cell[static_cast<std::size_t>(row) * columns + begin];
+            std::size_t end = begin + 1;
+            while (end < columns && raster.colour_of_cell[static_cast<std::size_t>(row) * columns + end] == colour)
+                ++end;
+            if (colour >= 0) {
+                // In cell units: the transform below scales them, which keeps the numbers short.
+                paths[static_cast<std::size_t>(colour)] +=
+                    "M" + std::to_string(begin) + " " + std::to_string(row) + "h" + std::to_string(end - begin);
+            }
+            begin = end;
+        }
+    }
+    out_ += "<g transform=\"translate(" + pixels(raster.x) + " " + pixels(raster.y) + ") scale(" +
+            short_number(raster.cell_width, 6) + " " + short_number(raster.cell_height, 6) +
+            ") translate(0 0.5)\" fill=\"none\" stroke-width=\"1.02\">\n";
+    for (std::size_t c = 0; c < paths.size(); ++c) {
+        if (!paths[c].empty()) out_ += "<path stroke=\"" + raster.colours[c] + "\" d=\"" + paths[c] + "\"/>\n";
+    }
+    out_ += "</g>\n";
+}
+
+std::string SvgWriter::finish() && {
+    out_ += "</svg>\n";
+    return std::move(out_);
+}
+
+std::string matrix_svg(const TaskGraph& graph, const MatrixPicture& picture) {
+    const auto tasks = static_cast<std::size_t>(graph.task_count());
+    ZBS_EXPECTS(picture.order.empty() || picture.order.size() == tasks);
+    ZBS_EXPECTS(picture.zone_of_position.empty() || picture.zone_of_position.size() == tasks);
+    ZBS_EXPECTS(picture.machine_of_position.empty() || picture.machine_of_position.size() == tasks);
+
+    const std::size_t tasks_per_row =
+        std::max<std::size_t>(1, (tasks + MatrixPicture::kMaxRows - 1) / MatrixPicture::kMaxRows);
+    const std::size_t rows = tasks == 0 ? 0 : (tasks + tasks_per_row - 1) / tasks_per_row;
+    std::vector<std::size_t> row_of(tasks);
+    for (std::size_t i = 0; i < tasks; ++i)
+        row_of[picture.order.empty() ? i : static_cast<std::size_t>(picture.order[i])] = i / tasks_per_row;
+    std::vector<double> bytes(rows * rows, 0);
+    for (const TaskEdge& edge : graph.edges()) {
+        const std::size_t u = row_of[static_cast<std::size_t>(edge.u)], v = row_of[static_cast<std::size_t>(edge.v)];
+        bytes[u * rows + v] += edge.bytes;
+        if (u != v) bytes[v * rows + u] += edge.bytes;
+    }
+    double least = 0, most = 0;
+    for (const double b : bytes) {
+        if (b <= 0) continue;
+        least = least == 0 ? b : std::min(least, b);
+        most = std::max(most, b);
+    }
+
+    constexpr int kLevels = 32;
+    const std::vector<std::string> colours = heat_colours(kLevels);
+    const double span = most > least ? std::log(most / least) : 0;
+    std::vector<int> cells(rows * rows, -1);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (bytes[i] <= 0) continue;
+        const double at = span > 0 ? std::log(bytes[i] / least) / span : 1;
+        cells[i] = std::clamp(static_cast<int>(at * kLevels), 0, kLevels - 1);
+    }
+
+    constexpr double kLeft = 110, kTop = 50, kSide = 640;
+    const double cell = rows == 0 ? 1 : kSide / static_cast<double>(rows);
+    const double per_position = cell / static_cast<double>(tasks_per_row);
+    SvgWriter svg(kLeft + kSide + 130, kTop + kSide + 40, picture.title);
+    svg.text(kLeft, 24, picture.title, SvgWriter::Anchor::kStart, 15);
+    svg.text(kLeft, 40,
+             std::to_string(tasks) + " tasks" +
+                 (tasks_per_row > 1 ? ", " + std::to_string(tasks_per_row) + " in a row" : std::string()),
+             SvgWriter::Anchor::kStart, 11);
+    svg.raster({.x = kLeft,
+                .y = kTop,
+                .cell_width = cell,
+                .cell_height = cell,
+                .rows = static_cast<int>(rows),
+                .columns = static_cast<int>(rows),
+                .colour_of_cell = cells,
+                .colours = colours});
+    svg.rectangle(kLeft, kTop, per_position * static_cast<double>(tasks), per_position * static_cast<double>(tasks),
+                  "none", "#808080");
+    if (run_count(picture.machine_of_position, picture.zone_of_position) <= kMaxOutlines)
+        outlines(svg, picture.machine_of_position, picture.zone_of_position, kLeft, kTop, per_position, 0.6);
+    if (run_count(picture.zone_of_position, {}) <= kMaxOutlines)
+        outlines(svg, picture.zone_of_position, {}, kLeft, kTop, per_position, 2);
+    double label_end = 0;
+    for (std::size_t begin = 0; begin < picture.zone_of_position.size();) {
+        std::size_t end = begin + 1;
+        while (end < tasks && picture.zone_of_position[end] == picture.zone_of_position[begin]) ++end;
+        const auto zone = static_cast<std::size_t>(picture.zone_of_position[begin]);
+        const double middle = kTop + per_position * static_cast<double>(begin + end) / 2 + 4;
+        if (zone < picture.zone_names.size() && middle >= label_end) {
+            svg.text(kLeft - 6, middle, cut_name(picture.zone_names[zone]), SvgWriter::Anchor::kEnd, 11);
+            label_end = middle + 12;
+        }
+        begin = end;
+    }
+    const double legend = kLeft + kSide + 20;
+    if (most > 0) {
+        for (int i = 0; i < kLevels; ++i)
+            svg.rectangle(legend, kTop + 200 - 200.0 * (i + 1) / kLevels, 16, 200.0 / kLevels + 0.5,
+                          colours[static_cast<std::size_t>(i)]);
+        svg.text(legend + 22, kTop + 10, short_bytes(most), SvgWriter::Anchor::kStart, 11);
+        if (span > 0) {
+            svg.text(legend + 22, kTop + 104, short_bytes(std::sqrt(least) * std::sqrt(most)),
+                     SvgWriter::Anchor::kStart, 11);
+            svg.text(legend + 22, kTop + 200, short_bytes(least), SvgWriter::Anchor::kStart, 11);
+        }
+        svg.text(legend, kTop + 220, "both directions", SvgWriter::Anchor::kStart, 11);
+        svg.text(legend, kTop + 236, "white: none", SvgWriter::Anchor::kStart, 11);
+    }
+    return std::move(svg).finish();
+}
+
+GanttCanvas::GanttCanvas(int ranks, double run_time_s)
+    : ranks_(ranks),
+      run_time_s_(run_time_s),
+      rows_(std::min(ranks, kMaxRows)),
+      share_(static_cast<std::size_t>(rows_) * kColumns * 2, 0.0F) {
+    ZBS_EXPECTS(ranks > 0 && run_time_s > 0);
+}
+
+void GanttCanvas::add(int rank, double begin_s, double end_s, Activity activity) {
+    ZBS_EXPECTS(rank >= 0 && rank < ranks_);
+    const double scale = kColumns / run_time_s_;
+    const double begin = std::clamp(begin_s * scale, 0.0, double{kColumns});
+    const double end = std::clamp(end_s * scale, 0.0, double{kColumns});
+    if (!(end > begin)) return;
+    const auto row = static_cast<std::size_t>(static_cast<std::int64_t>(rank) * rows_ / ranks_);
+    const std::size_t first = (row * kColumns) * 2 + (activity == Activity::kBlocked ? 1 : 0);
+    for (int column = static_cast<int>(begin); column < kColumns && column < end; ++column) {
+        share_[first + static_cast<std::size_t>(column) * 2] +=
+            static_cast<float>(std::min(end, column + 1.0) - std::max(begin, double(column)));
+    }
+}
+
+std::string GanttCanvas::svg(std::string_view title) const {
+    constexpr int kSteps = 8;
+    const Colour compute{44, 123, 182}, blocked{215, 80, 60}, idle{238, 238, 238};
+    std::vector<std::string> colours;
+    for (int c = 0; c <= kSteps; ++c) {
+        for (int b = 0; b <= kSteps; ++b) {
+            const double busy = static_cast<double>(c + b) / kSteps;
+            const Colour active = c + b == 0 ? idle : between(compute, blocked, static_cast<double>(b) / (c + b));
+            colours.push_back(hex(between(idle, active, std::min(1.0, busy))));
+        }
+    }
+    std::vector<int> cells(static_cast<std::size_t>(rows_) * kColumns);
+    for (int row = 0; row < rows_; ++row) {
+        // Rows hold floor or ceil of ranks / rows ranks each.
+        const auto first = (static_cast<std::int64_t>(row) * ranks_ + rows_ - 1) / rows_;
+        const auto next = (static_cast<std::int64_t>(row + 1) * ranks_ + rows_ - 1) / rows_;
+        const auto in_row = static_cast<double>(std::max<std::int64_t>(1, next - first));
+        for (std::size_t column = 0; column < kColumns; ++column) {
+            const std::size_t cell = static_cast<std::size_t>(row) * kColumns + column;
+            const int c = std::clamp(static_cast<int>(std::lround(share_[cell * 2] / in_row * kSteps)), 0, kSteps);
+            const int b =
+                std::clamp(static_cast<int>(std::lround(share_[cell * 2 + 1] / in_row * kSteps)), 0, kSteps - c);
+            cells[cell] = c + b == 0 ? -1 : c * (kSteps + 1) + b;
+        }
+    }
+    constexpr double kLeft = 70, kTop = 60;
+    const double row_height = std::clamp(480.0 / rows_, 2.0, 24.0);
+    const double height = row_height * rows_;
+    SvgWriter svg(kLeft + kColumns + 30, kTop + height + 50, title);
+    svg.text(kLeft, 22, title, SvgWriter::Anchor::kStart, 15);
+    const std::array<std::pair<const char*, std::string>, 3> legend = {
+        std::pair{"computing", hex(compute)}, {"waiting for a message", hex(blocked)}, {"ended", hex(idle)}};
+    double at = kLeft;
+    for (const auto& [name, colour] : legend) {
+        svg.rectangle(at, 34, 12, 12, colour);
+        svg.text(at + 17, 44, name, SvgWriter::Anchor::kStart, 11);
+        at += 160;
+    }
+    svg.rectangle(kLeft, kTop, kColumns, height, hex(idle));
+    svg.raster({.x = kLeft,
+                .y = kTop,
+                .cell_width = 1,
+                .cell_height = row_height,
+                .rows = rows_,
+                .columns = kColumns,
+                .colour_of_cell = cells,
+                .colours = colours});
+    const int every = std::max(1, static_cast<int>(std::ceil(14 / row_height)));
+    for (int row = 0; row < rows_; row += every) {
+        const auto rank = (static_cast<std::int64_t>(row) * ranks_ + rows_ - 1) / rows_;
+        svg.text(kLeft - 6, kTop + row_height * (row + 0.5) + 4, std::to_string(rank), SvgWriter::Anchor::kEnd, 11);
+    }
+    svg.text(kLeft - 6, kTop - 6, "rank", SvgWriter::Anchor::kEnd, 11);
+    for (const double tick : ticks(0, run_time_s_, false)) {
+        const double x = kLeft + tick / run_time_s_ * kColumns;
+        svg.line(x, kTop + height, x, kTop + height + 5, "#404040");
+        svg.text(x, kTop + height + 18, short_number(tick, 4), SvgWriter::Anchor::kMiddle, 11);
+    }
+    svg.text(kLeft + kColumns / 2.0, kTop + height + 38, "seconds", SvgWriter::Anchor::kMiddle, 11);
+    return std::move(svg).finish();
+}
+
+std::string chart_svg(const Chart& chart) {
+    constexpr double kLeft = 80, kTop = 50, kWidth = 560, kHeight = 320;
+    static constexpr const char* kPalette[] = {"#1b6ca8", "#c8553d", "#3a7d44", "#7b4b94", "#8a6d3b", "#444444"};
+    struct Range {
+        double low = 0, high = 0;
+        bool any = false;
+        void take(double v) {
+            low = any ? std::min(low, v) : v;
+            high = any ? std::max(high, v) : v;
+            any = true;
+        }
+        void widen(bool logarithmic) {
+            if (!logarithmic) low = std::min(low, 0.0);
+            if (high - low < 1e-12 * std::max(1.0, std::abs(high))) high = low + 1;
+        }
+    };
+    Range xs, ys;
+    const auto scaled = [&](const std::pair<double, double>& point) -> std::optional<std::pair<double, double>> {
+        auto [x, y] = point;
+        if ((chart.log_x && !(x > 0)) || (chart.log_y && !(y > 0)) || !std::isfinite(x) || !std::isfinite(y))
+            return std::nullopt;
+        return std::pair{chart.log_x ? std::log10(x) : x, chart.log_y ? std::log10(y) : y};
+    };
+    for (const Chart::Series& series : chart.series) {
+        for (const auto& point : series.points) {
+            if (const auto at = scaled(point)) {
+                xs.take(at->first);
+                ys.take(at->second);
+            }
+        }
+    }
+    xs.widen(chart.log_x);
+    ys.widen(chart.log_y);
+    const auto x_of = [&](double x) { return kLeft + (x - xs.low) / (xs.high - xs.low) * kWidth; };
+    const auto y_of = [&](double y) { return kTop + kHeight - (y - ys.low) / (ys.high - ys.low) * kHeight; };
+
+    SvgWriter svg(kLeft + kWidth + 170, kTop + kHeight + 60, chart.title);
+    svg.text(kLeft, 24, chart.title, SvgWriter::Anchor::kStart, 15);
+    svg.rectangle(kLeft, kTop, kWidth, kHeight, "none", "#808080");
+    for (const double tick : ticks(xs.low, xs.high, chart.log_x)) {
+        svg.line(x_of(tick), kTop + kHeight, x_of(tick), kTop + kHeight + 5, "#404040");
+        svg.text(x_of(tick), kTop + kHeight + 18, short_number(chart.log_x ? std::pow(10, tick) : tick, 4),
+                 SvgWriter::Anchor::kMiddle, 11);
+    }
+    for (const double tick : ticks(ys.low, ys.high, chart.log_y)) {
+        svg.line(kLeft, y_of(tick), kLeft + kWidth, y_of(tick), "#e0e0e0");
+        svg.text(kLeft - 6, y_of(tick) + 4, short_number(chart.log_y ? std::pow(10, tick) : tick, 4),
+                 SvgWriter::Anchor::kEnd, 11);
+    }
+    svg.text(kLeft + kWidth / 2, kTop + kHeight + 42, chart.x_label, SvgWriter::Anchor::kMiddle);
+    svg.text(kLeft, kTop - 8, chart.y_label, SvgWriter::Anchor::kStart, 11);
+    for (std::size_t s = 0; s < chart.series.size(); ++s) {
+        const char* colour = kPalette[s % std::size(kPalette)];
+        std::vector<std::pair<double, double>> points;
+        for (const auto& point : chart.series[s].points) {
+            if (const auto at = scaled(point)) points.emplace_back(x_of(at->first), y_of(at->second));
+        }
+        if (chart.series[s].joined) svg.polyline(points, colour);
+        for (const auto& [x, y] : points) svg.circle(x, y, 2.5, colour);
+        const double y = kTop + 14 + 18 * static_cast<double>(s);
+        svg.circle(kLeft + kWidth + 16, y - 4, 4, colour);
+        svg.text(kLeft + kWidth + 26, y, chart.series[s].name);
+    }
+    return std::move(svg).finish();
+}
+
+}  // namespace zbs::formats

@@ -1,0 +1,85 @@
+#include "client/cli/input.hpp"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "algorithms/formats/trace_log.hpp"
+#include "algorithms/sim/rank_trace.hpp"
+
+namespace zbs::cli {
+
+Result<std::unique_ptr<Input>> Input::open(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) return invalid("is a directory", path);
+    gzFile file = path == "-" ? gzdopen(dup(0), "rb") : gzopen(path.c_str(), "rb");
+    if (file == nullptr)
+        return Error{ErrorCode::kNotFound, std::string("cannot be read: ") + std::strerror(errno), path};
+    gzbuffer(file, 256 * 1024);
+    return std::unique_ptr<Input>(new Input(file, path));
+}
+
+Input::~Input() { gzclose_r(static_cast<gzFile>(file_)); }
+
+Result<std::string_view> Input::next() {
+    auto* const file = static_cast<gzFile>(file_);
+    const int got = gzread(file, buffer_.data(), static_cast<unsigned>(buffer_.size()));
+    int fault = Z_OK;
+    const char* why = gzerror(file, &fault);
+    if (got < 0 || (fault != Z_OK && fault != Z_STREAM_END)) {
+        return invalid(std::string("the compressed data is damaged or cut off: ") + why, path_);
+    }
+    return std::string_view(buffer_.data(), static_cast<std::size_t>(got));
+}
+
+Result<std::string> read_all(const std::string& path) {
+    auto input = Input::open(path);
+    if (!input) return input.error();
+    std::string all;
+    for (;;) {
+        const auto piece = (*input)->next();
+        if (!piece) return piece.error();
+        if (piece->empty()) return all;
+        all.append(*piece);
+    }
+}
+
+Result<void> write_file(const std::string& path, std::string_view text) {
+    const std::string temporary = path + ".new";
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    file << text;
+    file.close();
+    if (!file || std::rename(temporary.c_str(), path.c_str()) != 0)
+        return Error{ErrorCode::kInternal, std::string("cannot be written: ") + std::strerror(errno), path};
+    return {};
+}
+
+bool is_trace(std::string_view begin) { return begin.starts_with("ZBSTRAC1") || begin.starts_with("zbs-trace/"); }
+
+Result<Trace> read_traces(const std::vector<std::string>& paths) {
+    std::vector<std::string> files;
+    for (const std::string& path : paths) {
+        Result<std::string> bytes = read_all(path);
+        if (!bytes) return bytes.error();
+        files.push_back(*std::move(bytes));
+    }
+    if (!files[0].starts_with("ZBSTRAC1")) {
+        if (files.size() > 1) return invalid("only one trace in text form can be read at a time", paths[1]);
+        return formats::read_trace(files[0], paths[0]);
+    }
+    const std::vector<std::string_view> views(files.begin(), files.end());
+    Result<Trace> trace = merge_rank_traces(views);
+    if (!trace && trace.error().pointer.starts_with("/")) {
+        const auto at = static_cast<std::size_t>(std::atoi(trace.error().pointer.c_str() + 1));
+        return Error{trace.error().code, trace.error().message, at < paths.size() ? paths[at] : trace.error().pointer};
+    }
+    return trace;
+}
+
+}  // namespace zbs::cli

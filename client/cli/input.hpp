@@ -1,0 +1,43 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "algorithms/model/trace.hpp"
+
+namespace zbs::cli {
+
+/// One input, plain or gzip, read in pieces.
+class Input {
+  public:
+    static constexpr std::size_t kPiece = 1 << 20;
+
+    /// "-" is standard input. Errors name the path.
+    static Result<std::unique_ptr<Input>> open(const std::string& path);
+    ~Input();
+    Input(const Input&) = delete;
+    Input& operator=(const Input&) = delete;
+
+    /// The next piece, at most kPiece bytes, valid until the next call; empty at the end.
+    Result<std::string_view> next();
+
+  private:
+    Input(void* file, std::string path) : file_(file), path_(std::move(path)), buffer_(kPiece, '\0') {}
+    void* file_;
+    std::string path_;
+    std::string buffer_;
+};
+
+Result<std::string> read_all(const std::string& path);
+/// Beside the target and then renamed: a fault leaves an older file as it was.
+Result<void> write_file(const std::string& path, std::string_view text);
+
+/// Whether a file that begins so holds an execution trace, of one rank or of all.
+bool is_trace(std::string_view begin);
+/// One trace in text form, or the trace files of the ranks of one run. Errors name the file, and the line where there
+/// are lines.
+Result<Trace> read_traces(const std::vector<std::string>& paths);
+
+}  // namespace zbs::cli

@@ -1,0 +1,139 @@
+#include "algorithms/formats/svg.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/support/graphs.hpp"
+
+namespace zbs::formats {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// Every element is closed in order, every attribute quoted, no bare '<' or '&' in texts.
+void expect_well_formed(const std::string& svg) {
+    std::vector<std::string> open;
+    for (std::size_t at = 0; at < svg.size(); ++at) {
+        if (svg[at] == '&') {
+            const std::size_t end = svg.find(';', at);
+            ASSERT_TRUE(end != std::string::npos && end - at <= 5) << svg.substr(at, 20);
+        }
+        if (svg[at] != '<') continue;
+        const std::size_t end = svg.find('>', at);
+        ASSERT_NE(end, std::string::npos);
+        const std::string element = svg.substr(at + 1, end - at - 1);
+        ASSERT_EQ(element.find('<'), std::string::npos) << element;
+        ASSERT_EQ(std::ranges::count(element, '"') % 2, 0) << element;
+        const std::string name = element.substr(0, element.find_first_of(" /", 1));
+        if (element.starts_with('/')) {
+            ASSERT_FALSE(open.empty());
+            ASSERT_EQ(open.back(), element.substr(1));
+            open.pop_back();
+        } else if (!element.ends_with('/')) {
+            open.push_back(name);
+        }
+        at = end;
+    }
+    EXPECT_TRUE(open.empty());
+    EXPECT_TRUE(svg.starts_with("<svg xmlns="));
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t n = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    return n;
+}
+
+TEST(XmlEscaped, KeepsTextsFromBeingMarkup) {
+    EXPECT_EQ(xml_escaped("a<b & \"c\" > 'd'"), "a&lt;b &amp; &quot;c&quot; &gt; &#39;d&#39;");
+    EXPECT_EQ(xml_escaped("caf\xc3\xa9"), "caf\xc3\xa9");
+    EXPECT_EQ(xml_escaped("\xff\x01\n"), "???");
+    EXPECT_EQ(xml_escaped("\xef\xbf\xbf"), "???");
+}
+
+TEST(ShortBytes, HaveAUnit) {
+    EXPECT_EQ(short_bytes(12), "12 B");
+    EXPECT_EQ(short_bytes(1536), "1.5 KiB");
+    EXPECT_EQ(short_bytes(5.0 * (1LL << 40)), "5.0 TiB");
+}
+
+TEST(MatrixSvg, DrawsCellsInTheOrderGivenWithZoneBlocks) {
+    // 0-2 is heavy, 1-3 light; in the order 0 2 1 3 the heavy pair is in rows 0 and 1.
+    const TaskGraph graph = *TaskGraph::make({1, 1, 1, 1}, {{0, 2, 1 << 20, 1}, {1, 3, 1024, 1}});
+    const std::vector<TaskIndex> order = {0, 2, 1, 3};
+    const std::vector<std::int32_t> zones = {0, 0, 1, 1};
+    const std::vector<std::string> names = {"a<b", "b"};
+    const std::string svg = matrix_svg(graph, {.title = "x & y",
+                                               .order = order,
+                                               .zone_of_position = zones,
+                                               .machine_of_position = zones,
+                                               .zone_names = names});
+    expect_well_formed(svg);
+    EXPECT_THAT(svg, HasSubstr("x &amp; y"));
+    EXPECT_THAT(svg, HasSubstr("a&lt;b"));
+    EXPECT_THAT(svg, HasSubstr("d=\"M1 0h1M0 1h1\""));  // heavy
+    EXPECT_THAT(svg, HasSubstr("d=\"M3 2h1M2 3h1\""));  // light
+    EXPECT_THAT(svg, HasSubstr("1.0 MiB"));
+    EXPECT_THAT(svg, HasSubstr("1.0 KiB"));
+    EXPECT_EQ(count(svg, "stroke-width=\"2\""), 8U);  // two squares of four lines
+}
+
+TEST(MatrixSvg, LargeGraphsShareRowsAndStaySmall) {
+    const TaskGraph graph = test::large_clusters(20'000, 10, 8, 2, 1);
+    std::vector<TaskIndex> order(20'000);
+    std::iota(order.begin(), order.end(), 0);
+    std::vector<std::int32_t> machines(20'000);
+    std::iota(machines.begin(), machines.end(), 0);
+    const std::string svg = matrix_svg(graph, {.order = order, .machine_of_position = machines});
+    expect_well_formed(svg);
+    EXPECT_LT(svg.size(), 4'000'000U);
+    EXPECT_THAT(svg, HasSubstr("40 in a row"));
+}
+
+TEST(MatrixSvg, GraphsWithoutTasksOrTrafficAreDrawn) {
+    expect_well_formed(matrix_svg(TaskGraph(), {}));
+    expect_well_formed(matrix_svg(test::isolated(3), {}));
+}
+
+TEST(GanttCanvas, RowsAndTimesAreWhereTheyBelong) {
+    GanttCanvas canvas(2, 10);
+    canvas.add(0, 0, 5, GanttCanvas::Activity::kCompute);
+    canvas.add(1, 5, 10, GanttCanvas::Activity::kBlocked);
+    const std::string svg = canvas.svg("run <1>");
+    expect_well_formed(svg);
+    EXPECT_THAT(svg, HasSubstr("run &lt;1&gt;"));
+    EXPECT_THAT(svg, HasSubstr("\"M0 0h500\""));
+    EXPECT_THAT(svg, HasSubstr("\"M500 1h500\""));
+}
+
+TEST(GanttCanvas, MillionsOfIntervalsOnThousandsOfRanksStaySmall) {
+    GanttCanvas canvas(5'000, 1);
+    for (int i = 0; i < 2'000'000; ++i) {
+        const double begin = i * 5e-7;
+        canvas.add(i % 5'000, begin, begin + 1e-4,
+                   i % 3 == 0 ? GanttCanvas::Activity::kBlocked : GanttCanvas::Activity::kCompute);
+    }
+    const std::string svg = canvas.svg("many");
+    expect_well_formed(svg);
+    EXPECT_LT(svg.size(), 4'000'000U);
+}
+
+TEST(ChartSvg, LogarithmicAxesLeaveOutWhatHasNoLogarithm) {
+    const std::string svg = chart_svg({.title = "t",
+                                       .x_label = "T x P",
+                                       .y_label = "s",
+                                       .log_x = true,
+                                       .log_y = true,
+                                       .series = {{"a&b", {{10, 1}, {100, 10}, {0, 5}}, true}, {"c", {}, true}}});
+    expect_well_formed(svg);
+    EXPECT_THAT(svg, HasSubstr("a&amp;b"));
+    EXPECT_EQ(count(svg, "r=\"2.5\""), 2U);
+    EXPECT_THAT(svg, Not(HasSubstr("nan")));
+    expect_well_formed(chart_svg({}));
+}
+
+}  // namespace
+}  // namespace zbs::formats
