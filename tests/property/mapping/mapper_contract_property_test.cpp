@@ -162,7 +162,7 @@ TEST(TreeMapperProperty, ResultsDoNotDependOnTheWidthOfTheRunner) {
 }
 
 TEST(MapperProperty, OddGraphsOnUnevenZonesKeepTheLimit) {
-    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    for (std::uint64_t seed = 0; seed < 2; ++seed) {
         const ResourceGraph resources = seed == 0 ? test::flat_zones({6, 4}, {1e-3, 1e8})
                                                   : test::uneven_zones({.zones = 3, .most_machines = 3}, seed);
         for (const Named& in : odd_graphs()) {
