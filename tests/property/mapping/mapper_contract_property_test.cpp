@@ -302,9 +302,10 @@ TEST(MultilevelProperty, IsNearTheOptimalCostOfSmallInstances) {
     for (std::size_t p = 0; p < 3; ++p) {
         RecordProperty("preset_" + std::to_string(p) + "_mean_over_optimum", std::to_string(sum[p] / count[p]));
         RecordProperty("preset_" + std::to_string(p) + "_worst_over_optimum", std::to_string(worst[p]));
-        // Seen: fast 1.19 and 3.6, default 1.08 and 2.9. The optimum is missed on 2 of 24 (default: 1), where fewer
-        // processors than all could hold the tasks and the optimum leaves some of those half empty.
-        EXPECT_LE(sum[p] / count[p], p == 0 ? 1.25 : p == 1 ? 1.1 : 1.35);
+        // Seen: fast 1.085 and 2.9 (one of 24, where the optimum leaves a second group nearly empty), default and
+        // strong at the optimum of every instance.
+        EXPECT_LE(sum[p] / count[p], p == 0 ? 1.2 : 1.01);
+        EXPECT_LE(worst[p], p == 0 ? 3 : 1.05);
     }
 }
 

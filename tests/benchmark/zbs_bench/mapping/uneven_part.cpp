@@ -12,7 +12,7 @@ namespace zbs::bench {
 namespace {
 
 struct Instance {
-    std::string kind;
+    std::string name;
     TaskGraph graph;
     ResourceGraph resources;
     int tasks_per_processor;
@@ -38,7 +38,10 @@ std::vector<Instance> make_instances(const Setup& setup) {
                     test::transport(teams, std::max(1, (tasks - 1) / teams), 20, seed),
                     test::random_graph(tasks, 6.0 / tasks, seed),
                 };
-                for (const TaskGraph& graph : graphs) made.push_back({name, graph, *resources, share > 1 ? 0 : 1});
+                const char* kinds[] = {", clusters", ", teams", ", random"};
+                for (std::size_t kind = 0; kind < 3; ++kind)
+                    made.push_back({name + kinds[kind] + ", seed " + std::to_string(seed), graphs[kind], *resources,
+                                    share > 1 ? 0 : 1});
             }
         }
     }
@@ -84,6 +87,9 @@ void bench_uneven(const Setup& setup) {
         "uneven zones: ours, asked for the objective, against each baseline (value / ours, geometric mean)",
         {"objective", "ours", "baseline", "better", "equal", "worse", "baseline / ours", "our seconds", "its seconds"},
         {}};
+    Table lost{"uneven zones: where a baseline is better",
+               {"objective", "ours", "baseline", "instance", "baseline / ours"},
+               {}};
     for (const Aim& aim : aims) {
         if (!setup.wants(aim.name)) continue;
         for (const Contender& mine : contenders(setup, {})) {
@@ -101,6 +107,8 @@ void bench_uneven(const Setup& setup) {
                     const double theirs = judged.value;
                     seconds.push_back(judged.seconds);
                     if (ours[i] > 0 && theirs > 0) ratios.push_back(theirs / ours[i]);
+                    if (theirs < ours[i] * (1 - 1e-6))
+                        lost.rows.push_back({aim.name, mine.name, name, instances[i].name, theirs / ours[i]});
                     (ours[i] < theirs * (1 - 1e-6) ? better : theirs < ours[i] * (1 - 1e-6) ? worse : equal) += 1;
                 }
                 table.rows.push_back({aim.name, mine.name, name, better, equal, worse, geometric_mean(ratios),
@@ -109,6 +117,7 @@ void bench_uneven(const Setup& setup) {
         }
     }
     setup.report->add(table);
+    setup.report->add(lost);
 }
 
 }  // namespace zbs::bench
