@@ -16,6 +16,8 @@ namespace {
 constexpr double kEdgeSum = 1 << 30;  // of all edge weights; arcs count twice
 constexpr double kLoadSum = static_cast<double>(1LL << 40);
 
+constexpr TaskIndex kLargestRoomy = 2'000;  // above it GLOBAL and HIER take too long to be starts
+
 bool is_whole(double value) { return value == std::floor(value); }
 
 multilevel::CompactGraph compact(const TaskGraph& graph, const LoadBounds& bounds, double& load_scale) {
@@ -93,12 +95,18 @@ std::vector<ProcessorIndex> multilevel_on_tree(const TaskGraph& graph, const Pro
     return processor_of;
 }
 
+Mapping multilevel_on_zones(const TaskGraph& graph, const ResourceGraph& resources, const MapOptions& options) {
+    const WeighedTraffic weighed = weigh_traffic(graph, resources, options.weigh_messages);
+    return {multilevel_on_tree(weighed.graph, weighed.tree, load_bounds(graph, weighed.tree, options), options)};
+}
+
 Result<Mapping> MultilevelMapper::map(const TaskGraph& graph, const ResourceGraph& resources,
                                       const MapOptions& options) const {
     if (auto ok = check_slots(graph.task_count(), resources.processor_count(), options); !ok) return ok.error();
-    if (options.objective != Objective::kCost) return map_by_objective(graph, resources, options);
-    const WeighedTraffic weighed = weigh_traffic(graph, resources, options.weigh_messages);
-    return Mapping{multilevel_on_tree(weighed.graph, weighed.tree, load_bounds(graph, weighed.tree, options), options)};
+    const bool roomy = options.max_tasks_per_processor > 0 && graph.task_count() <= kLargestRoomy &&
+                       options.slots(resources.processor_count()) > graph.task_count() / 3 * 4;
+    if (options.objective != Objective::kCost || roomy) return map_by_objective(graph, resources, options);
+    return multilevel_on_zones(graph, resources, options);
 }
 
 }  // namespace zbs

@@ -14,8 +14,11 @@ namespace zbs {
 std::vector<ProcessorIndex> multilevel_on_tree(const TaskGraph& graph, const ProcessorTree& tree,
                                                const LoadBounds& bounds, const MapOptions& options);
 
-/// The same for zones, machines and processors, with traffic as weigh_traffic() has it. Where options.objective is
-/// occupancy or time, this mapping is one start of map_by_objective().
+/// The same for zones, machines and processors, with traffic as weigh_traffic() has it. Precondition: the tasks fit.
+Mapping multilevel_on_zones(const TaskGraph& graph, const ResourceGraph& resources, const MapOptions& options);
+
+/// multilevel_on_zones(); where options.objective is occupancy or time, or there are many more slots than tasks, so
+/// that it matters which are used, that is one start of map_by_objective().
 class MultilevelMapper final : public Mapper {
   public:
     std::string_view name() const override { return "multilevel"; }

@@ -244,6 +244,16 @@ class CostState final : public ObjectiveState {
           largest_(cost_) {}
     double value() const override { return cost_; }
     double recompute() const override { return cost_on_tree(traffic_, tree_, processors()); }
+    std::vector<TaskIndex> critical_tasks() const override {
+        std::vector<std::pair<double, TaskIndex>> shares;
+        for (TaskIndex t = 0; t < traffic_.task_count(); ++t) {
+            double share = 0;
+            for (const TaskGraph::Neighbour& n : traffic_.neighbours(t))
+                share += n.bytes * tree_.distance(processor_of(t), processor_of(n.task));
+            shares.emplace_back(share, t);
+        }
+        return by_share(std::move(shares));
+    }
 
   protected:
     void apply(TaskIndex task, ProcessorIndex from, ProcessorIndex to) override {
@@ -301,12 +311,6 @@ double ObjectiveState::swap_delta(TaskIndex a, TaskIndex b) {
     const double after = value();
     swap(a, b);
     return after - before;
-}
-
-std::vector<TaskIndex> ObjectiveState::critical_tasks() const {
-    std::vector<TaskIndex> tasks(static_cast<std::size_t>(graph_.task_count()));
-    std::iota(tasks.begin(), tasks.end(), 0);
-    return tasks;
 }
 
 void ObjectiveState::check() {

@@ -35,8 +35,8 @@ class ObjectiveState {
     virtual std::size_t bottlenecks() const { return 1; }
     /// Falls when large loads fall, although the largest stays: what a search climbs down. value() for a sum.
     virtual double smooth() const { return value(); }
-    /// Tasks that load the bottleneck, those that load it most first; every task for a sum. O(tasks + edges).
-    virtual std::vector<TaskIndex> critical_tasks() const;
+    /// Tasks that load the bottleneck (that add to a sum), those that load it most first. O(tasks log tasks + edges).
+    virtual std::vector<TaskIndex> critical_tasks() const = 0;
 
     ProcessorIndex processor_of(TaskIndex task) const { return processor_of_[static_cast<std::size_t>(task)]; }
     std::span<const ProcessorIndex> processors() const { return processor_of_; }

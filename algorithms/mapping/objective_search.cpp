@@ -11,6 +11,7 @@
 #include "algorithms/mapping/load_repair.hpp"
 #include "algorithms/mapping/metis_multisection.hpp"
 #include "algorithms/mapping/multilevel_mapper.hpp"
+#include "algorithms/mapping/tree_baselines.hpp"
 #include "algorithms/mapping/zone_planner.hpp"
 
 namespace zbs {
@@ -399,17 +400,12 @@ Result<Mapping> map_by_objective(const TaskGraph& graph, const ResourceGraph& re
     if (graph.task_count() == 0) return Mapping{};
     MapOptions by_cost = options;
     by_cost.objective = Objective::kCost;
-    const Mapper& multilevel = *find_mapper("multilevel");
-    const Result<Mapping> cheapest = multilevel.map(graph, resources, by_cost);
-    if (!cheapest) return cheapest.error();
-    std::vector<std::vector<ProcessorIndex>> starts = {cheapest->processor_of};
+    std::vector<std::vector<ProcessorIndex>> starts = {multilevel_on_zones(graph, resources, by_cost).processor_of};
     by_cost.preset = Preset::kFast;
     for (const Part& part : smaller_parts(resources, graph.task_count(), options)) {
         if (options.out_of_time && options.out_of_time()) break;
-        Result<Mapping> mapped = multilevel.map(graph, part.resources, by_cost);
-        if (!mapped) return mapped.error();
-        for (ProcessorIndex& p : mapped->processor_of) p = part.processor[static_cast<std::size_t>(p)];
-        starts.push_back(std::move(mapped->processor_of));
+        starts.push_back(multilevel_on_zones(graph, part.resources, by_cost).processor_of);
+        for (ProcessorIndex& p : starts.back()) p = part.processor[static_cast<std::size_t>(p)];
     }
     for (const std::string_view name : {"global", "hier"}) {
         if (options.out_of_time && options.out_of_time()) break;
@@ -418,6 +414,16 @@ Result<Mapping> map_by_objective(const TaskGraph& graph, const ResourceGraph& re
         const Result<Mapping> mapped = find_mapper(name)->map(graph, resources, plain);
         if (!mapped) return mapped.error();
         starts.push_back(mapped->processor_of);
+    }
+    if (options.objective == Objective::kCost) {
+        const WeighedTraffic weighed = weigh_traffic(graph, resources, options.weigh_messages);
+        const LoadBounds bounds = load_bounds(graph, weighed.tree, options);
+        starts.push_back(greedy_on_tree(weighed.graph, weighed.tree, bounds));
+        return Mapping{improve_objective(
+            [&](std::vector<ProcessorIndex> start) {
+                return make_objective(Objective::kCost, weighed.graph, weighed.tree, std::move(start));
+            },
+            std::move(starts), bounds, improve_options(options))};
     }
     LoadBounds bounds;
     bounds.counts_tasks = true;

@@ -30,9 +30,10 @@ std::vector<ProcessorIndex> improve_objective(const MakeObjective& make,
                                               std::vector<std::vector<ProcessorIndex>> starts, const LoadBounds& bounds,
                                               const ImproveOptions& options);
 
-/// `multilevel` where the objective is occupancy or time, on zones: improve_objective from the mapping of least cost
-/// on all zones and on the few fastest ones (down to one machine, one processor), and from GLOBAL and HIER. Without a
-/// limit of tasks per processor nothing else bounds them: what a processor has to do is part of both objectives.
+/// `multilevel` on zones where the objective is occupancy or time, or processors are to be chosen: improve_objective
+/// from multilevel_on_zones on all zones and on the few fastest ones (down to one machine, one processor), and from
+/// GLOBAL and HIER. Without a limit of tasks per processor nothing else bounds occupancy and time: what a processor has
+/// to do is part of both.
 Result<Mapping> map_by_objective(const TaskGraph& graph, const ResourceGraph& resources, const MapOptions& options);
 
 /// The same on a tree, within `bounds`, from the mapping of least cost and METIS's.
