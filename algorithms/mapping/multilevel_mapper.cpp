@@ -18,6 +18,8 @@ constexpr double kLoadSum = static_cast<double>(1LL << 40);
 
 constexpr TaskIndex kLargestRoomy = 2'000;  // above it GLOBAL and HIER take too long to be starts
 
+constexpr double kLargestScale = 1e300;  // of sums near the least double, whose inverse is none
+
 bool is_whole(double value) { return value == std::floor(value); }
 
 multilevel::CompactGraph compact(const TaskGraph& graph, const LoadBounds& bounds, double& load_scale) {
@@ -32,8 +34,8 @@ multilevel::CompactGraph compact(const TaskGraph& graph, const LoadBounds& bound
         load += size;
         whole_load = whole_load && is_whole(size);
     }
-    const double scale = whole_traffic && traffic <= kEdgeSum ? 1 : kEdgeSum / traffic;
-    load_scale = whole_load && load <= kLoadSum ? 1 : kLoadSum / load;
+    const double scale = whole_traffic && traffic <= kEdgeSum ? 1 : std::min(kEdgeSum / traffic, kLargestScale);
+    load_scale = whole_load && load <= kLoadSum ? 1 : std::min(kLoadSum / load, kLargestScale);
 
     multilevel::CompactGraph small;
     const auto tasks = static_cast<std::size_t>(graph.task_count());
