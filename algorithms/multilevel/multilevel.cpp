@@ -18,6 +18,7 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
     recipe.section.out_of_time = recipe.lower.out_of_time = recipe.cycle.out_of_time = &options.out_of_time;
     Rng rng(mix(options.seed, 5));
     const bool small = fits_annealing(graph, tree) && graph.vertex_count() <= 1024;
+    if (small) recipe.top.population = std::max(recipe.top.population, 6);  // costs next to nothing
     std::vector<std::int32_t> leaf_of;
     if (options.level == Level::kFast && graph.vertex_count() > 3 * recipe.section.large) {
         Recipe large = recipe_of_large();
