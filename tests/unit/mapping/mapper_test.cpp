@@ -34,7 +34,7 @@ Mapping mapped(std::string_view name, const TaskGraph& graph, const ResourceGrap
 }
 
 TEST(Mappers, AreFoundByName) {
-    EXPECT_THAT(mapper_names(), ElementsAre("global", "hier", "block", "round_robin", "random"));
+    EXPECT_THAT(mapper_names(), ElementsAre("global", "hier", "multilevel", "block", "round_robin", "random"));
     for (const std::string_view name : mapper_names()) EXPECT_EQ(find_mapper(name)->name(), name);
     EXPECT_EQ(find_mapper("taura"), nullptr);
 }
