@@ -35,15 +35,11 @@ class Annealer {
         }
         for (std::size_t i = 0; i < minus_log_.size(); ++i)
             minus_log_[i] = -std::log((static_cast<double>(i) + 0.5) / static_cast<double>(minus_log_.size()));
-        for (std::int32_t leaf = 0; leaf < t_.leaves; ++leaf)
-            for (std::int32_t other = 0; other < leaf; ++other)
-                if (t_.capacity[static_cast<std::size_t>(leaf)] != t_.capacity[static_cast<std::size_t>(other)]) break;
     }
 
     void run(const AnnealingOptions& options, const std::function<bool()>& out_of_time) {
         if (n_ < 2 || t_.leaves < 2) return;
-        const std::int64_t start = p_.cost();
-        std::int64_t cost = start;
+        std::int64_t cost = p_.cost();
         // The temperature is measured in changes of cost that random proposals make near the start.
         double sum = 0;
         int seen = 0;
@@ -85,11 +81,9 @@ class Annealer {
             best = p_.leaf_of;
             marked = cost;
         }
-        if (marked < start || true) {
-            Placement fresh(g_, t_, std::move(best));
-            p_.leaf_of = std::move(fresh.leaf_of);
-            p_.load = std::move(fresh.load);
-        }
+        Placement fresh(g_, t_, std::move(best));
+        p_.leaf_of = std::move(fresh.leaf_of);
+        p_.load = std::move(fresh.load);
     }
 
   private:

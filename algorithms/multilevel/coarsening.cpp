@@ -27,7 +27,6 @@ std::vector<Vertex> find_clusters(const CompactGraph& graph, std::span<const std
     const bool labelled = !label.empty();
     // Vertices of small degree first have the fewest choices [Karypis and Kumar 1998 sort likewise]; here by chance
     // only.
-    Vertex joined = 0;
     std::uint64_t noise = rng.next() | 1;
     for (const Vertex v : order) {
         const auto i = static_cast<std::size_t>(v);
@@ -58,14 +57,11 @@ std::vector<Vertex> find_clusters(const CompactGraph& graph, std::span<const std
                 choice = target;
             }
         }
-        if (choice == kNone) {
-            if (!options.pairs || true) continue;
-        }
+        if (choice == kNone) continue;
         const auto c = static_cast<std::size_t>(choice);
         if (leader[c] == kNone) leader[c] = choice;
         leader[i] = choice;
         load[c] += own;
-        ++joined;
     }
     std::vector<Vertex> number(static_cast<std::size_t>(n), kNone);
     std::vector<Vertex> cluster(static_cast<std::size_t>(n));

@@ -134,7 +134,15 @@ class Searcher {
           options_(options),
           finder_(placement.tree),
           stamp_(placement.leaf_of.size(), 0),
-          locked_(placement.leaf_of.size(), 0) {}
+          locked_(placement.leaf_of.size(), 0) {
+        // Where neighbours are many and leaves few, weights to leaves are kept instead of gathered again and again.
+        const CompactGraph& graph = placement.graph;
+        const std::size_t cells = stamp_.size() * static_cast<std::size_t>(placement.tree.leaves);
+        if (placement.tree.levels != 1 || cells > graph.arcs.size()) return;
+        table_.assign(cells, 0);
+        for (Vertex v = 0; v < graph.vertex_count(); ++v)
+            for (const auto& arc : graph.arcs_of(v)) weight_to(v, placement.leaf(arc.head)) += arc.weight;
+    }
 
     std::int64_t run() {
         std::int64_t cost = -1, saved = 0;
@@ -171,8 +179,33 @@ class Searcher {
     }
 
   private:
+    std::int64_t& weight_to(Vertex v, std::int32_t leaf) {
+        return table_[static_cast<std::size_t>(v) * static_cast<std::size_t>(placement_.tree.leaves) +
+                      static_cast<std::size_t>(leaf)];
+    }
+
+    Move best_move(Vertex v) {
+        if (table_.empty()) return finder_.best_move(placement_, v, options_.slack);
+        Move best;
+        std::int64_t best_room = 0;
+        const std::int32_t own = placement_.leaf(v);
+        const std::int64_t weight = placement_.graph.load(v);
+        for (std::int32_t leaf = 0; leaf < placement_.tree.leaves; ++leaf) {
+            const std::int64_t towards = weight_to(v, leaf);
+            if (leaf == own || towards == 0) continue;
+            const std::int64_t room = placement_.room(leaf) - weight;
+            if (room + options_.slack < 0) continue;
+            const std::int64_t gain = towards - weight_to(v, own);
+            if (gain > best.gain || (gain == best.gain && room > best_room)) {
+                best = {leaf, gain};
+                best_room = room;
+            }
+        }
+        return best;
+    }
+
     bool evaluate(Vertex v) {
-        const Move move = finder_.best_move(placement_, v, options_.slack);
+        const Move move = best_move(v);
         const std::uint32_t stamp = ++stamp_[static_cast<std::size_t>(v)];
         if (move.to < 0) return false;
         heap_.push_back({move.gain, v, move.to, stamp});
@@ -184,6 +217,11 @@ class Searcher {
         overload_ -= over(from) + over(to);
         placement_.move(v, to);
         overload_ += over(from) + over(to);
+        if (table_.empty()) return;
+        for (const auto& arc : placement_.graph.arcs_of(v)) {
+            weight_to(arc.head, from) -= arc.weight;
+            weight_to(arc.head, to) += arc.weight;
+        }
     }
     std::int64_t over(std::int32_t leaf) const { return std::max<std::int64_t>(0, -placement_.room(leaf)); }
 
@@ -242,6 +280,7 @@ class Searcher {
     std::vector<std::uint32_t> locked_;
     std::uint32_t round_ = 0;
     std::int64_t overload_ = 0;
+    std::vector<std::int64_t> table_;  // vertex x leaf: weight to neighbours there; empty where it is gathered
     std::vector<Entry> heap_;
     std::vector<Step> moves_;
 };

@@ -14,12 +14,15 @@ namespace zbs::multilevel {
 std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree, const MultilevelOptions& options) {
     SerialRunner serial;
     TaskRunner& runner = options.runner != nullptr ? *options.runner : serial;
-    const Recipe recipe = recipe_of(options.level);
+    Recipe recipe = recipe_of(options.level);
+    recipe.section.out_of_time = recipe.lower.out_of_time = recipe.cycle.out_of_time = &options.out_of_time;
     Rng rng(mix(options.seed, 5));
     const bool small = fits_annealing(graph, tree) && graph.vertex_count() <= 1024;
+    if (small) recipe.top.population = std::max(recipe.top.population, 6);  // costs next to nothing
     std::vector<std::int32_t> leaf_of;
     if (options.level == Level::kFast && graph.vertex_count() > 3 * recipe.section.large) {
-        const Recipe large = recipe_of_large();
+        Recipe large = recipe_of_large();
+        large.section.out_of_time = large.lower.out_of_time = &options.out_of_time;
         std::vector<std::int32_t> none;
         const std::int64_t coarsest =
             std::max<std::int64_t>({large.section.large, 16 * tree.leaves, graph.vertex_count() / 8});
@@ -36,12 +39,16 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
         leaf_of = std::move(placement.leaf_of);
     }
     if (!small) {
-        for (int i = 0; i < recipe.cycles; ++i) v_cycle(graph, tree, leaf_of, {}, rng, recipe.cycle);
+        for (int i = 0; i < recipe.cycles && !recipe.cycle.is_over(); ++i)
+            v_cycle(graph, tree, leaf_of, {}, rng, recipe.cycle);
     }
     if (small && graph.vertex_count() > 0) {
         // An accepted change costs a walk over the neighbours: dense graphs get fewer proposals for the same time.
         const double degree = static_cast<double>(graph.arcs.size()) / static_cast<double>(graph.vertex_count());
-        const auto proposals = static_cast<std::int64_t>(static_cast<double>(recipe.proposals) / (1 + degree / 40));
+        // A handful of tasks has few changes to try.
+        const double most = static_cast<double>(recipe.proposals);
+        const double few = std::max(20'000.0, most * static_cast<double>(graph.vertex_count()) / 256);
+        const auto proposals = static_cast<std::int64_t>(std::min(most, few) / (1 + degree / 40));
         const Placement start(graph, tree, std::move(leaf_of));
         std::vector<Placement> ends(static_cast<std::size_t>(recipe.islands), start);
         if (start.overload() == 0) {

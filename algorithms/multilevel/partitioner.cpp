@@ -306,8 +306,9 @@ std::vector<std::int32_t> evolve(const CompactGraph& graph, const std::vector<st
         refine(placement, rng, effort);
         all.push_back(judge(std::move(placement.leaf_of)));
     }
-    for (int i = 0; i < evolution.population; ++i) all.push_back(judge(partition(graph, capacity, rng, effort)));
-    for (int i = 0; i < evolution.generations; ++i) {
+    for (int i = 0; i < evolution.population && (all.empty() || !effort.is_over()); ++i)
+        all.push_back(judge(partition(graph, capacity, rng, effort)));
+    for (int i = 0; i < evolution.generations && !effort.is_over(); ++i) {
         std::sort(all.begin(), all.end());
         const std::size_t first = std::min(rng.below(all.size()), rng.below(all.size()));
         std::size_t second = rng.below(all.size());

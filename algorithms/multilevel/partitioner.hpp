@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Effort {
     Vertex large = 40'000;  ///< graphs above it are coarsened to it before starts are multiplied
     SearchOptions search;   ///< at every level
     FlowOptions flow{.rounds = 0};
+    const std::function<bool()>* out_of_time = nullptr;  ///< no more starts or generations once it says so; not owned
+
+    bool is_over() const { return out_of_time != nullptr && *out_of_time && (*out_of_time)(); }
     bool greedy_only = false;  ///< on the way up: greedy moves alone
 };
 

@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <numeric>
 
 #include "algorithms/formats/hostfile.hpp"
+#include "algorithms/formats/svg.hpp"
 #include "algorithms/mapping/mapper.hpp"
 #include "algorithms/mapping/occupancy.hpp"
 #include "algorithms/mapping/tree_evaluation.hpp"
@@ -24,8 +26,8 @@ namespace {
 struct MapCommand {
     MapSources sources;
     LaunchOptions launch;
-    std::string algorithm, objective = "cost", preset = "default", level1, level2, format = "table", evaluate, zone,
-                           file;
+    std::string algorithm, objective = "cost", preset = "default", format = "table", evaluate, zone, file, plot;
+    std::string level1, level2;  ///< of hier; empty: the mapper's own
     std::uint64_t seed = 1;
     int tasks_per_processor = -1;  ///< not given
     int threads = 0;
@@ -92,7 +94,28 @@ bool is_known(const std::vector<std::string_view>& names, std::string_view name)
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string default_tree_algorithm() { return is_known(tree_mapper_names(), "multilevel") ? "multilevel" : "metis"; }
+/// The traffic of all pairs of tasks, ordered by processor, with the zones and machines outlined. `group_at` tells the
+/// number of a processor's group at a depth (1 zones, 2 machines) below the root, -1 where there is none.
+template <typename GroupAt>
+Result<void> plot(const TaskGraph& graph, const std::vector<ProcessorIndex>& processor_of, const GroupAt& group_at,
+                  std::vector<std::string> zone_names, const std::string& path) {
+    std::vector<std::int32_t> order(processor_of.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto processor = [&](std::int32_t task) { return processor_of[static_cast<std::size_t>(task)]; };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int32_t a, std::int32_t b) { return processor(a) < processor(b); });
+    std::vector<std::int32_t> zones, machines;
+    for (const std::int32_t task : order) {
+        if (group_at(processor(task), 1) >= 0) zones.push_back(group_at(processor(task), 1));
+        if (group_at(processor(task), 2) >= 0) machines.push_back(group_at(processor(task), 2));
+    }
+    return deliver(formats::matrix_svg(graph, {.title = "Traffic between tasks, ordered by processor",
+                                               .order = order,
+                                               .zone_of_position = zones,
+                                               .machine_of_position = machines,
+                                               .zone_names = zone_names}),
+                   path);
+}
 
 /// Bytes of an average message, for the distance of a link; of an average pair where messages were not counted.
 double message_bytes(const TaskGraph& graph) {
@@ -120,14 +143,20 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
     Found found;
     if (options.evaluate.empty()) {
         const auto begin = std::chrono::steady_clock::now();
-        auto mapped =
-            map_onto_tree(graph, tree, options.algorithm.empty() ? default_tree_algorithm() : options.algorithm, how);
+        auto mapped = map_onto_tree(graph, tree, options.algorithm.empty() ? "multilevel" : options.algorithm, how);
         if (!mapped) return context.fail(mapped.error());
         found = {*std::move(mapped), Seconds(std::chrono::steady_clock::now() - begin).count()};
     } else {
         auto read = read_mapping(options.evaluate, graph.task_count(), tree.processor_count(), nullptr);
         if (!read) return context.fail(read.error());
         found.processor_of = *std::move(read);
+    }
+    if (!options.plot.empty()) {
+        const auto group_at = [&](ProcessorIndex p, int depth) {
+            return depth < tree.levels() ? tree.group_of(p, depth) - tree.first_group(depth) : -1;
+        };
+        if (auto done = plot(graph, found.processor_of, group_at, {}, options.plot); !done)
+            return context.fail(done.error());
     }
     const LoadBounds bounds = load_bounds(graph, tree, how);
     const TreeReport report = evaluate_on_tree(graph, tree, found.processor_of, bounds);
@@ -227,6 +256,16 @@ void map_onto_resources(Context& context, const MapCommand& options, const TaskG
         if (!read) return context.fail(read.error());
         mapping.processor_of = *std::move(read);
     }
+    if (!options.plot.empty()) {
+        const ProcessorTree tree = ProcessorTree::of(*resources, 1);
+        const auto group_at = [&](ProcessorIndex p, int depth) {
+            return tree.group_of(p, depth) - tree.first_group(depth);
+        };
+        std::vector<std::string> names;
+        for (const Zone& zone : resources->zones()) names.push_back(zone.name);
+        if (auto done = plot(graph, mapping.processor_of, group_at, std::move(names), options.plot); !done)
+            return context.fail(done.error());
+    }
     if (is_launch_format(options.format)) {
         if (auto done = write_launch(options, *resources, mapping); !done) context.fail(done.error());
         return;
@@ -295,7 +334,8 @@ void add_map_command(CLI::App& app, Context& context) {
     command->add_option("--distances", sources.distances,
                         "of two processors whose first common group is of that level");
     command->add_option("--algorithm", options->algorithm,
-                        "hier (with --resources), metis (with --hierarchy), greedy, global, block, round_robin, "
+                        "hier (default with --resources), multilevel (default with --hierarchy), metis, greedy, "
+                        "global, block, round_robin, "
                         "random; an unknown word lists all");
     command
         ->add_option("--level1", options->level1,
@@ -337,6 +377,8 @@ void add_map_command(CLI::App& app, Context& context) {
         ->capture_default_str();
     command->add_option("--output", options->file,
                         "write here; {zone} in the name gives one file per zone (table: one processor per line)");
+    command->add_option("--plot", options->plot,
+                        "also draw the traffic between tasks, ordered by the mapping, as SVG into this file");
     command->add_option("--zone", options->zone, "only this zone, for formats with one document per zone");
     command->add_option("-D,--chdir", options->launch.directory, "launch formats: working directory of every rank");
     command->add_option("-t,--walltime,--time", options->launch.walltime,
