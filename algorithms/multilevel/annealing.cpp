@@ -9,6 +9,7 @@ namespace zbs::multilevel {
 namespace {
 
 constexpr Vertex kDenseVertices = 1024;
+constexpr Vertex kStoreAtOnce = 64;  // storing a new best is cheap enough to do it every time
 
 class Annealer {
   public:
@@ -67,7 +68,12 @@ class Annealer {
                     continue;
                 accept(q);
                 cost += q.delta;
-                if (cost < best_cost) best_cost = cost;
+                if (cost < best_cost) {
+                    best_cost = cost;
+                    if (n_ > kStoreAtOnce) continue;
+                    best = p_.leaf_of;
+                    marked = cost;
+                }
             }
             // Storing is O(vertices): only when cooled down or at the end of a step that beat the stored best.
             if (cost == best_cost && cost < marked) {

@@ -47,14 +47,17 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
         const double degree = static_cast<double>(graph.arcs.size()) / static_cast<double>(graph.vertex_count());
         // A handful of tasks has few changes to try.
         const double most = static_cast<double>(recipe.proposals);
-        const double few = std::max(20'000.0, most * static_cast<double>(graph.vertex_count()) / 256);
+        const double few = std::max(40'000.0, most * static_cast<double>(graph.vertex_count()) / 256);
         const auto proposals = static_cast<std::int64_t>(std::min(most, few) / (1 + degree / 40));
         const Placement start(graph, tree, std::move(leaf_of));
         std::vector<Placement> ends(static_cast<std::size_t>(recipe.islands), start);
         if (start.overload() == 0) {
             runner.run(recipe.islands, [&](int island) {
                 Rng own(mix(options.seed, 1000 + static_cast<std::uint64_t>(island)));
-                anneal(ends[static_cast<std::size_t>(island)], own, {.proposals = proposals}, options.out_of_time);
+                // With few tasks a bad start is a deep basin, and hot enough to forget it costs little.
+                const double hot = graph.vertex_count() <= 64 ? 2 : 0.5;
+                anneal(ends[static_cast<std::size_t>(island)], own, {.proposals = proposals, .hot = hot},
+                       options.out_of_time);
             });
         }
         const auto best = std::min_element(ends.begin(), ends.end(),
