@@ -7,7 +7,7 @@
 namespace zbs::multilevel {
 namespace {
 
-/// Maximum flow from many sources to many sinks by shortest augmenting paths, level by level [Dinic 1970]. Terminals
+/// Maximum flow from many sources to many sinks by shortest augmenting paths, level by level [Dinic1970]. Terminals
 /// are capacities of vertices, not vertices themselves.
 class FlowNetwork {
   public:

@@ -12,8 +12,8 @@ struct FlowOptions {
 };
 
 /// Replaces the border of two parts by a minimum cut of the region around it, pair by pair, where the new cut keeps the
-/// capacities [after Sanders and Schulz 2011]. For trees of one level, whose cost is the edge cut; others stay as they
-/// are. Never worse. Returns the cost saved. O(rounds x (edges + flows in the regions)).
+/// capacities [after SandersSchulz2011, section 4]. For trees of one level, whose cost is the edge cut; others stay as
+/// they are. Never worse. Returns the cost saved. O(rounds x (edges + flows in the regions)).
 std::int64_t flow_refinement(Placement& placement, const FlowOptions& options);
 
 }  // namespace zbs::multilevel

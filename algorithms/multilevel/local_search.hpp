@@ -49,8 +49,8 @@ struct SearchOptions {
 std::int64_t greedy_moves(Placement& placement, Rng& rng, int rounds);
 
 /// Localised Fiduccia-Mattheyses searches with many targets on the true objective: each starts at one boundary vertex,
-/// follows the best moves, also bad ones, and rolls back to its best point [after Sanders and Schulz 2011, multi-try
-/// FM]. Never raises the cost at equal or smaller overload. Returns the cost saved.
+/// follows the best moves, also bad ones, and rolls back to its best point [FiducciaMattheyses1982; localised after
+/// SandersSchulz2011, section 4]. Never raises the cost at equal or smaller overload. Returns the cost saved.
 std::int64_t local_search(Placement& placement, Rng& rng, const SearchOptions& options);
 
 /// Moves vertices off overloaded leaves at the least cost while any leaf has room. O(overloads x edges).

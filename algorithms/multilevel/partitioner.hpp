@@ -65,7 +65,7 @@ struct Evolution {
 };
 
 /// Partitions by starts that are then combined: a child is coarsened only where both parents agree, so it inherits
-/// their common borders and searches among the others [after Sanders and Schulz 2012].
+/// their common borders and searches among the others [after SandersSchulz2012].
 std::vector<std::int32_t> evolve(const CompactGraph& graph, const std::vector<std::int64_t>& capacity, Rng& rng,
                                  const Effort& effort, const Evolution& evolution,
                                  std::vector<std::vector<std::int32_t>> given);
