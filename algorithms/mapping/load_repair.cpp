@@ -160,6 +160,8 @@ class Repair {
         TaskIndex out = -1, in = -1;
         for (const TaskIndex t : tasks_on_[static_cast<std::size_t>(p)]) {
             if (at(t) != p) continue;
+            if (comparisons_ <= 0) break;  // many equal tasks and a bound they cannot meet
+            comparisons_ -= static_cast<std::int64_t>(tasks_on_[static_cast<std::size_t>(q)].size());
             for (const TaskIndex u : tasks_on_[static_cast<std::size_t>(q)]) {
                 const double less = size(t) - size(u);
                 if (at(u) == q && less > gain && less <= room) {
@@ -174,6 +176,8 @@ class Repair {
         move(in, p);
         return true;
     }
+
+    std::int64_t comparisons_ = 20'000'000;  ///< left for swap_down, all processors together
 
     /// Where only large tasks are too many and only small places are left: sends small tasks of another processor away
     /// until a task of `p` fits there. The emptiest processors first, at most kHosts of them.

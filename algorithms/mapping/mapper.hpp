@@ -32,8 +32,8 @@ struct MapOptions {
     std::string_view level2 = "global";      ///< the mapper that `hier` uses inside a zone; any name of mapper_names()
     Objective objective = Objective::kCost;  ///< heeded by `multilevel`; the others have their own
     Preset preset = Preset::kDefault;        ///< heeded by `multilevel`
-    /// Where max_tasks_per_processor is 0: no processor gets more compute than ceil((1 + imbalance) x its share by
-    /// speed), >= 0. On zones only for the cost: load is part of the other objectives.
+    /// Where max_tasks_per_processor is 0: no processor gets more compute than (1 + imbalance) x its share by speed,
+    /// the share rounded up where all compute is whole, >= 0.
     double imbalance = 0.03;
     TaskRunner* runner = nullptr;            ///< null is serial; not owned
     std::function<bool()> out_of_time = {};  ///< asked now and then, from any thread; true ends the search early

@@ -23,16 +23,27 @@ constexpr double kLargestScale = 1e300;  // of sums near the least double, whose
 bool is_whole(double value) { return value == std::floor(value); }
 
 multilevel::CompactGraph compact(const TaskGraph& graph, const LoadBounds& bounds, double& load_scale) {
-    double traffic = 0, load = 0;
+    double traffic = 0, largest = 0, load = 0;
     bool whole_traffic = true, whole_load = true;
     for (const TaskEdge& edge : graph.edges()) {
         traffic += edge.bytes;
+        largest = std::max(largest, edge.bytes);
         whole_traffic = whole_traffic && is_whole(edge.bytes);
     }
     for (TaskIndex t = 0; t < graph.task_count(); ++t) {
         const double size = bounds.size(graph, t);
         load += size;
         whole_load = whole_load && is_whole(size);
+    }
+    // One edge far above all others together is kept whole in any case; at its true size it would leave no digits for
+    // them.
+    constexpr double kFarAbove = 1000;
+    double most = largest;
+    if (traffic > kEdgeSum && traffic > largest && largest > kFarAbove * (traffic - largest)) {
+        const double others = traffic - largest;
+        most = kFarAbove * others;
+        traffic = others + most;
+        whole_traffic = whole_traffic && is_whole(most);
     }
     const double scale = whole_traffic && traffic <= kEdgeSum ? 1 : std::min(kEdgeSum / traffic, kLargestScale);
     load_scale = whole_load && load <= kLoadSum ? 1 : std::min(kLoadSum / load, kLargestScale);
@@ -51,8 +62,8 @@ multilevel::CompactGraph compact(const TaskGraph& graph, const LoadBounds& bound
         small.heaviest = std::max(small.heaviest, small.weight[i]);
         for (const TaskGraph::Neighbour& next : graph.neighbours(t)) {
             if (next.bytes <= 0) continue;
-            small.arcs.push_back(
-                {next.task, static_cast<std::int32_t>(std::max(1LL, std::llround(next.bytes * scale)))});
+            small.arcs.push_back({next.task, static_cast<std::int32_t>(
+                                                 std::max(1LL, std::llround(std::min(next.bytes, most) * scale)))});
         }
         small.offsets[i + 1] = static_cast<std::uint32_t>(small.arcs.size());
     }

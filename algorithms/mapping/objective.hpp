@@ -15,7 +15,7 @@ namespace zbs {
 /// each Objective on zones, machines and processors, and on a tree of processors. Refers to the graph and the
 /// processors, which must outlive it. Not for several threads at once.
 ///
-/// Where assertions are on (no NDEBUG), value() is compared with recompute() every so many changes: O(1) a change.
+/// In debug builds (ZBS_CHECK_DELTAS) value() is compared with recompute() every so many changes: O(1) a change.
 class ObjectiveState {
   public:
     virtual ~ObjectiveState() = default;
@@ -56,6 +56,7 @@ class ObjectiveState {
     ProcessorIndex processor_count_;
     std::vector<ProcessorIndex> processor_of_;
     std::int64_t unchecked_ = 0;
+    double largest_ = 0;  // value seen, debug builds only
 };
 
 /// Traffic as the time it keeps the slowest link busy (bytes / bandwidth + messages x delay; without `weigh_messages`:

@@ -30,13 +30,14 @@ LoadBounds load_bounds(const TaskGraph& graph, const ProcessorTree& tree, const 
         return bounds;
     }
     const bool whole = std::ranges::all_of(graph.compute(), [](double c) { return c == std::floor(c); });
-    const double allowed = (1 + options.imbalance) * compute_sum(graph);
+    const double compute = compute_sum(graph);
     const double speeds = speed_sum(tree);
     bounds.most.reserve(processors);
     for (ProcessorIndex p = 0; p < tree.processor_count(); ++p) {
-        const double share = allowed * tree.speed(p) / speeds;
-        // 1.03 x 100 must not become 104 by a rounding error of the product.
-        bounds.most.push_back(whole ? std::ceil(share * (1 - 1e-12)) : share);
+        const double share = compute * tree.speed(p) / speeds;
+        // Neither may a share of 100 become 101 by a rounding error, nor 1.03 x 100 become 102.
+        bounds.most.push_back(whole ? std::floor((1 + options.imbalance) * std::ceil(share * (1 - 1e-12)) * (1 + 1e-12))
+                                    : (1 + options.imbalance) * share);
     }
     return bounds;
 }

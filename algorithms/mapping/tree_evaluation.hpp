@@ -17,8 +17,9 @@ struct LoadBounds {
     double size(const TaskGraph& graph, TaskIndex task) const { return counts_tasks ? 1 : graph.compute(task); }
 };
 
-/// With max_tasks_per_processor > 0 that many tasks; else (1 + imbalance) x total compute x the processor's share of
-/// all speed, rounded up to a whole number where all compute is whole, as partitioners define it.
+/// With max_tasks_per_processor > 0 that many tasks; else (1 + imbalance) x the processor's share of all compute by its
+/// speed. Where all compute is whole the share is rounded up first and the bound down: floor((1 + imbalance) x
+/// ceil(share)), as most partitioners define it.
 LoadBounds load_bounds(const TaskGraph& graph, const ProcessorTree& tree, const MapOptions& options);
 
 /// From scratch, O(edges x levels + processors). Precondition: one processor in range for every task.

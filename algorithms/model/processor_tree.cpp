@@ -63,8 +63,8 @@ Result<ProcessorTree> ProcessorTree::uniform(std::span<const int> arity, std::sp
         if (processors > ResourceGraph::kMaxProcessors)
             return invalid("makes more than " + std::to_string(ResourceGraph::kMaxProcessors) + " processors",
                            "--hierarchy");
-        if (!std::isfinite(distances[level]) || distances[level] < 0)
-            return invalid("distance " + std::to_string(level + 1) + " must be a finite number >= 0", "--distances");
+        if (!(distances[level] >= 0 && distances[level] <= kMaxDistance))
+            return invalid("distance " + std::to_string(level + 1) + " must be a number from 0 to 1e15", "--distances");
     }
     ProcessorTree tree;
     tree.groups_.push_back({.processor_count = static_cast<ProcessorIndex>(processors)});

@@ -16,6 +16,7 @@ namespace zbs {
 class ProcessorTree {
   public:
     static constexpr int kMaxLevels = 16;
+    static constexpr double kMaxDistance = 1e15;  ///< so that bytes x distance stays a number
 
     struct Group {
         std::int32_t parent = -1;      ///< -1 for the root

@@ -63,6 +63,29 @@ std::vector<Vertex> find_clusters(const CompactGraph& graph, std::span<const std
         leader[i] = choice;
         load[c] += own;
     }
+    // What found no partner joins others like it: leaves of one hub whose cluster is full, and vertices without edges.
+    std::vector<Vertex> open(static_cast<std::size_t>(n) + 1, kNone);  // by heaviest neighbour; the last: none
+    for (Vertex v = 0; v < n; ++v) {
+        const auto i = static_cast<std::size_t>(v);
+        const auto arcs = graph.arcs_of(v);
+        if (leader[i] != kNone || arcs.size() > 2) continue;
+        auto key = static_cast<std::size_t>(n);
+        std::int32_t heaviest = 0;
+        for (const auto& arc : arcs) {
+            if (arc.weight <= heaviest) continue;
+            heaviest = arc.weight;
+            key = static_cast<std::size_t>(arc.head);
+        }
+        const Vertex host = open[key];
+        const auto h = static_cast<std::size_t>(host);
+        if (host == kNone || (labelled && label[h] != label[i]) || load[h] + load[i] > options.heaviest ||
+            (options.pairs && leader[h] != kNone)) {
+            open[key] = v;
+            continue;
+        }
+        leader[h] = leader[i] = host;
+        load[h] += load[i];
+    }
     std::vector<Vertex> number(static_cast<std::size_t>(n), kNone);
     std::vector<Vertex> cluster(static_cast<std::size_t>(n));
     clusters = 0;

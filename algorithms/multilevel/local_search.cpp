@@ -134,7 +134,8 @@ class Searcher {
           options_(options),
           finder_(placement.tree),
           stamp_(placement.leaf_of.size(), 0),
-          locked_(placement.leaf_of.size(), 0) {
+          locked_(placement.leaf_of.size(), 0),
+          missed_(placement.leaf_of.size(), 0) {
         // Where neighbours are many and leaves few, weights to leaves are kept instead of gathered again and again.
         const CompactGraph& graph = placement.graph;
         const std::size_t cells = stamp_.size() * static_cast<std::size_t>(placement.tree.leaves);
@@ -179,6 +180,8 @@ class Searcher {
     }
 
   private:
+    static constexpr std::size_t kHub = 64;
+
     std::int64_t& weight_to(Vertex v, std::int32_t leaf) {
         return table_[static_cast<std::size_t>(v) * static_cast<std::size_t>(placement_.tree.leaves) +
                       static_cast<std::size_t>(leaf)];
@@ -204,7 +207,19 @@ class Searcher {
         return best;
     }
 
+    /// A neighbour of v has moved. Gathering costs a hub's degree: it is marked, and judged again when its turn comes
+    /// or after a sixteenth of its neighbours moved, so that every move costs O(degree of the moved vertex).
+    void update(Vertex v) {
+        const std::size_t degree = placement_.graph.arcs_of(v).size();
+        if (table_.empty() && degree > kHub) {
+            std::uint32_t& missed = missed_[static_cast<std::size_t>(v)];
+            if (++missed < degree / 16) return;
+        }
+        if (evaluate(v)) std::push_heap(heap_.begin(), heap_.end());
+    }
+
     bool evaluate(Vertex v) {
+        missed_[static_cast<std::size_t>(v)] = 0;
         const Move move = best_move(v);
         const std::uint32_t stamp = ++stamp_[static_cast<std::size_t>(v)];
         if (move.to < 0) return false;
@@ -239,7 +254,8 @@ class Searcher {
             heap_.pop_back();
             const Vertex v = entry.vertex;
             if (entry.stamp != stamp_[static_cast<std::size_t>(v)]) continue;
-            if (placement_.room(entry.to) + options_.slack < placement_.graph.load(v)) {
+            if (missed_[static_cast<std::size_t>(v)] > 0 ||
+                placement_.room(entry.to) + options_.slack < placement_.graph.load(v)) {
                 if (evaluate(v)) std::push_heap(heap_.begin(), heap_.end());
                 continue;
             }
@@ -256,8 +272,7 @@ class Searcher {
                 idle = 0;
             }
             for (const auto& arc : placement_.graph.arcs_of(v)) {
-                if (locked_[static_cast<std::size_t>(arc.head)] != round_ && evaluate(arc.head))
-                    std::push_heap(heap_.begin(), heap_.end());
+                if (locked_[static_cast<std::size_t>(arc.head)] != round_) update(arc.head);
             }
         }
         for (std::size_t i = moves_.size(); i-- > best;) {
@@ -278,6 +293,7 @@ class Searcher {
     MoveFinder finder_;
     std::vector<std::uint32_t> stamp_;
     std::vector<std::uint32_t> locked_;
+    std::vector<std::uint32_t> missed_;  // moves of neighbours since the last judgement, hubs only
     std::uint32_t round_ = 0;
     std::int64_t overload_ = 0;
     std::vector<std::int64_t> table_;  // vertex x leaf: weight to neighbours there; empty where it is gathered

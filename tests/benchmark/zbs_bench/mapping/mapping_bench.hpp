@@ -40,7 +40,7 @@ std::vector<Contender> contenders(const Setup& setup, const std::vector<std::str
 struct Outcome {
     double cost = 0;
     double seconds = 0;
-    bool balanced = false;  ///< every block within ceil((1 + imbalance) x average)
+    bool balanced = false;  ///< every block within (1 + imbalance) x ceil(average)
 };
 Outcome measure(const Setup& setup, const Contender& contender, const TaskGraph& graph, const ProcessorTree& tree,
                 double imbalance);
