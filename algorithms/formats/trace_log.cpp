@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -65,13 +66,19 @@ class Reader {
                          shown(text));
         return value;
     }
+    static std::string shown_number(double value) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%g", value);
+        return text;
+    }
     Result<double> amount(const char* what, double most) {
         const std::string_view text = word();
         double value = 0;
         const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (text.empty()) return fault(std::string(what) + " are missing");
         if (error != std::errc() || stop != text.data() + text.size() || !(value >= 0) || value > most)
-            return fault(std::string(what) + " must be a number of 0 or more, not " + shown(text));
+            return fault(std::string(what) + " must be a number from 0 to " + shown_number(most) + ", not " +
+                         shown(text));
         return value == 0 ? 0 : value;  // no -0
     }
     Result<std::int32_t> rank() {

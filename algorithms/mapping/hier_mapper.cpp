@@ -72,6 +72,12 @@ MapOptions within(const MapOptions& options, const TaskGraph& graph, const Resou
     return made;
 }
 
+std::string known_mappers() {
+    std::string names;
+    for (const std::string_view name : mapper_names()) names += " " + std::string(name);
+    return names;
+}
+
 }  // namespace
 
 Result<Mapping> HierMapper::map(const TaskGraph& graph, const ResourceGraph& resources,
@@ -79,7 +85,8 @@ Result<Mapping> HierMapper::map(const TaskGraph& graph, const ResourceGraph& res
     if (auto ok = check_slots(graph.task_count(), resources.processor_count(), options); !ok) return ok.error();
     const Mapper* level2 = find_mapper(options.level2);
     if (level2 == nullptr)
-        return invalid("no mapper is named '" + std::string(options.level2) + "'; choose one of mapper_names()");
+        return invalid("'" + std::string(options.level2) + "' is no mapper inside a zone; take" + known_mappers(),
+                       "--level2");
     const bool by_clusters = options.level1 == "clusters";
     if (!by_clusters && options.level1 != "multilevel")
         return invalid("'" + std::string(options.level1) +

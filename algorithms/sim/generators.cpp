@@ -135,7 +135,8 @@ Result<Trace> transport_trace(const TransportKernel& kernel) {
 }
 
 Result<RandomProgram> make_random_program(const RandomProgramOptions& options) {
-    if (options.ranks < 2 || options.ranks > Trace::kMaxRanks) return invalid("a random program has at least 2 ranks");
+    if (options.ranks < 2 || options.ranks > Trace::kMaxRanks)
+        return invalid("a random program has 2 to " + std::to_string(Trace::kMaxRanks) + " ranks", "--ranks");
     constexpr std::int32_t kMaxClusters = 4096;  // rules take quadratic memory
     if (options.clusters < 1 || options.clusters > options.ranks || options.clusters > kMaxClusters)
         return invalid("a random program has 1 to " + std::to_string(kMaxClusters) +

@@ -344,7 +344,10 @@ void add_map_command(CLI::App& app, Context& context) {
     command->add_option("--level2", options->level2,
                         "hier: the algorithm inside a zone (default: global); with --level1 multilevel --level2 hier a "
                         "hierarchy of any depth is divided level by level");
-    command->add_option("--objective", options->objective, "what is to be small: cost, occupancy or time")
+    command
+        ->add_option(
+            "--objective", options->objective,
+            "what is to be small: cost, occupancy or time; multilevel heeds it, the others have a measure of their own")
         ->check(CLI::IsMember({"cost", "occupancy", "time"}))
         ->capture_default_str();
     command->add_option("--preset", options->preset, "how hard to try: fast, default or strong")

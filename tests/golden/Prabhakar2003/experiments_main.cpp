@@ -6,7 +6,7 @@
 #include "tests/golden/Prabhakar2003/experiments.hpp"
 
 int main(int argc, char** argv) {
-    if (argc < 2 || argc > 3) {
+    if (argc < 2 || argc > 3 || argv[1][0] == '-') {
         std::cerr << "usage: zbs_experiments DIRECTORY [LARGEST]\n";
         return 2;
     }

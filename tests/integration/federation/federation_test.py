@@ -404,7 +404,7 @@ class Offline(unittest.TestCase):
         self.assertIn("--resources", self.zbs("replay", "--trace", good).stderr)
         self.assertIn("--trace", self.zbs("replay").stderr)
         self.assertIn("--params", self.zbs("replay", "--generate", "transport", "--resources", self.ZONES).stderr)
-        self.assertIn("2 ranks", self.zbs("replay", "--generate", "random", "--ranks", "1", "--resources", self.ZONES).stderr)
+        self.assertIn("2 to 1000000 ranks", self.zbs("replay", "--generate", "random", "--ranks", "1", "--resources", self.ZONES).stderr)
         self.assertEqual(self.zbs("replay", "--generate", "random", "--ranks", "100", "--resources", self.ZONES).returncode, 2)
 
     def test_trace_packed_by_gzip_is_the_same_trace(self):
