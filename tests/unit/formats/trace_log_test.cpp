@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"NoRankYet", "zbs-trace/1 2\nc 1", "t:2", "before the first"},
         Bad{"UnknownEvent", kHead + "x 1", "t:3", "'x' is no event"},
         Bad{"NegativeSeconds", kHead + "c -1", "t:3", "number from 0"},
-        Bad{"NotANumber", kHead + "c nan", "t:3", "number from 0"}, Bad{"Infinite", kHead + "c inf", "t:3", "0 or more"},
+        Bad{"NotANumber", kHead + "c nan", "t:3", "number from 0"}, Bad{"Infinite", kHead + "c inf", "t:3", "number from 0"},
         Bad{"NoSeconds", kHead + "c", "t:3", "missing"}, Bad{"RankOutOfRange", kHead + "s 4 1", "t:3", "0 to 3"},
         Bad{"RankNegative", kHead + "r -1", "t:3", "0 to 3"}, Bad{"NoBytes", kHead + "s 1", "t:3", "missing"},
         Bad{"SendToAny", kHead + "s * 1", "t:3", "a rank must be"},
