@@ -38,6 +38,7 @@ std::vector<std::int32_t> map(const CompactGraph& graph, const TargetTree& tree,
         repair_balance(placement, rng);
         leaf_of = std::move(placement.leaf_of);
     }
+    if (graph.vertex_count() > 3 * recipe.section.large) recipe.cycles = std::min(recipe.cycles, 1);
     if (!small) {
         for (int i = 0; i < recipe.cycles && !recipe.cycle.is_over(); ++i)
             v_cycle(graph, tree, leaf_of, {}, rng, recipe.cycle);
