@@ -10,6 +10,7 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
+#include "tests/fuzz/mutation.hpp"
 #include "tests/support/messages.hpp"
 
 // Any bytes: no crash, no fault of a sanitizer; what is read is written and read back the same, for JSON itself and for
@@ -164,22 +165,7 @@ void mutate_text(std::string& text, Rng& rng) {
                                                     "\"a\":1,",
                                                     "//",
                                                     " "};
-    for (std::uint64_t n = rng.below(3); n > 0; --n) {
-        const std::size_t at = rng.below(text.size() + 1);
-        switch (rng.below(4)) {
-            case 0:
-                text.insert(at, pieces[rng.below(pieces.size())]);
-                break;
-            case 1:
-                text.erase(at, rng.below(20));
-                break;
-            case 2:
-                if (rng.below(8) == 0) text.resize(at);
-                break;
-            default:
-                if (at < text.size()) text[at] = static_cast<char>(rng.below(256));
-        }
-    }
+    fuzz::mutate(text, rng, pieces, 3, 8);
 }
 }  // namespace
 

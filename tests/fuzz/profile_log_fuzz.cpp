@@ -10,6 +10,7 @@
 #include "algorithms/formats/hostfile.hpp"
 #include "algorithms/formats/profile_log.hpp"
 #include "algorithms/formats/rank_profile.hpp"
+#include "tests/fuzz/mutation.hpp"
 
 // Any bytes: no crash, no fault of a sanitizer; the log means the same however it is cut into chunks; every refusal has
 // a message and a place. With libFuzzer this is the whole program; without, a replay over generated and mutated logs.
@@ -97,22 +98,7 @@ void mutate(std::string& text, Rng& rng) {
                                                     "\xff",
                                                     "S 0 D",
                                                     "node:3\n"};
-    for (std::uint64_t n = rng.below(4); n > 0; --n) {
-        const std::size_t at = rng.below(text.size() + 1);
-        switch (rng.below(4)) {
-            case 0:
-                text.insert(at, pieces[rng.below(pieces.size())]);
-                break;
-            case 1:
-                text.erase(at, rng.below(20));
-                break;
-            case 2:
-                text.resize(at);
-                break;
-            default:
-                if (at < text.size()) text[at] = static_cast<char>(rng.below(256));
-        }
-    }
+    fuzz::mutate(text, rng, pieces);
 }
 }  // namespace
 

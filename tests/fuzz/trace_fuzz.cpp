@@ -13,6 +13,7 @@
 #include "algorithms/sim/generators.hpp"
 #include "algorithms/sim/rank_trace.hpp"
 #include "algorithms/sim/replay.hpp"
+#include "tests/fuzz/mutation.hpp"
 
 // Any bytes as a trace, as the trace file of a rank and as a parameter file: no crash, no fault of a sanitizer, no
 // hang; what is read is written and read back; it replays or says why not. With libFuzzer this is the whole program;
@@ -104,22 +105,7 @@ void mutate(std::string& text, Rng& rng) {
         "-",   "\n",           " ", "*",     "99999999999999999999", "nan",
         "inf", "zbs-trace/1 ", "#", "1e400", "NO_OF_TEAMS=2",        std::string(1, '\0'),
         "\xff"};
-    for (std::uint64_t n = rng.below(4); n > 0; --n) {
-        const std::size_t at = rng.below(text.size() + 1);
-        switch (rng.below(4)) {
-            case 0:
-                text.insert(at, pieces[rng.below(pieces.size())]);
-                break;
-            case 1:
-                text.erase(at, rng.below(20));
-                break;
-            case 2:
-                text.resize(at);
-                break;
-            default:
-                if (at < text.size()) text[at] = static_cast<char>(rng.below(256));
-        }
-    }
+    fuzz::mutate(text, rng, pieces);
 }
 }  // namespace
 

@@ -5,6 +5,7 @@
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/multilevel/compact_graph.hpp"
+#include "algorithms/multilevel/target_tree.hpp"
 
 namespace zbs::multilevel::testing {
 
@@ -57,6 +58,16 @@ inline CompactGraph random_graph(Vertex vertices, int edges, Rng& rng) {
     std::vector<std::int64_t> weights;
     for (Vertex v = 0; v < vertices; ++v) weights.push_back(1 + static_cast<std::int64_t>(rng.below(4)));
     return graph_of(vertices, list, weights);
+}
+
+/// Equal groups, distances 1, 10, 100 ..., every leaf of this capacity.
+inline TargetTree tree_of(std::vector<int> arity, std::int64_t capacity) {
+    std::vector<double> distances;
+    for (std::size_t level = 0; level < arity.size(); ++level)
+        distances.push_back(level == 0 ? 1 : distances.back() * 10);
+    const ProcessorTree tree = *ProcessorTree::uniform(arity, distances);
+    return make_target_tree(tree,
+                            std::vector<std::int64_t>(static_cast<std::size_t>(tree.processor_count()), capacity));
 }
 
 }  // namespace zbs::multilevel::testing

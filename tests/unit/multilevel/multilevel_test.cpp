@@ -14,15 +14,7 @@ namespace {
 using testing::graph_of;
 using testing::grid;
 using testing::random_graph;
-
-TargetTree tree_of(std::vector<int> arity, std::int64_t capacity) {
-    std::vector<double> distances;
-    for (std::size_t level = 0; level < arity.size(); ++level)
-        distances.push_back(level == 0 ? 1 : distances.back() * 10);
-    const ProcessorTree tree = *ProcessorTree::uniform(arity, distances);
-    return make_target_tree(tree,
-                            std::vector<std::int64_t>(static_cast<std::size_t>(tree.processor_count()), capacity));
-}
+using testing::tree_of;
 
 /// One thread a piece, all at once.
 class AtOnce final : public TaskRunner {

@@ -14,15 +14,7 @@ namespace {
 using testing::graph_of;
 using testing::grid;
 using testing::random_graph;
-
-TargetTree tree_of(std::vector<int> arity, std::int64_t capacity) {
-    std::vector<double> distances;
-    for (std::size_t level = 0; level < arity.size(); ++level)
-        distances.push_back(level == 0 ? 1 : distances.back() * 7);
-    const ProcessorTree tree = *ProcessorTree::uniform(arity, distances);
-    return make_target_tree(tree,
-                            std::vector<std::int64_t>(static_cast<std::size_t>(tree.processor_count()), capacity));
-}
+using testing::tree_of;
 
 std::vector<std::int32_t> random_leaves(const CompactGraph& graph, const TargetTree& tree, Rng& rng) {
     std::vector<std::int32_t> leaves(graph.weight.size());
@@ -172,14 +164,14 @@ TEST(Annealing, FindsTheTilingOfARing) {
     std::vector<testing::WeightedEdge> ring;
     for (Vertex v = 0; v < 16; ++v) ring.push_back({v, (v + 1) % 16, 1});
     const CompactGraph graph = graph_of(16, ring);
-    const TargetTree tree = tree_of({4, 4}, 1);  // distances 1 and 7
+    const TargetTree tree = tree_of({4, 4}, 1);  // distances 1 and 10
     Rng rng(9);
     std::vector<std::int32_t> leaves(16);
     for (std::size_t v = 0; v < 16; ++v) leaves[v] = static_cast<std::int32_t>(v * 5 % 16);
     Placement placement(graph, tree, leaves);
     anneal(placement, rng, {.proposals = 200'000}, {});
     EXPECT_EQ(placement.overload(), 0);
-    EXPECT_EQ(placement.cost(), 12 * 1 + 4 * 7);
+    EXPECT_EQ(placement.cost(), 12 * 1 + 4 * 10);
 }
 
 TEST(Annealing, IsNeverWorseAndKeepsCapacities) {
