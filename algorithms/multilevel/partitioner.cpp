@@ -150,8 +150,9 @@ void bisect_recursively(const CompactGraph& graph, std::span<const std::int64_t>
 
 void refine(Placement& placement, Rng& rng, const Effort& effort) {
     if (placement.overload() > 0) repair_balance(placement, rng);
-    greedy_moves(placement, rng, effort.greedy_only ? 6 : 3);
-    if (effort.greedy_only) return;
+    const bool over = effort.is_over();
+    greedy_moves(placement, rng, over ? 1 : effort.greedy_only ? 6 : 3);
+    if (effort.greedy_only || over) return;
     SearchOptions search = effort.search;
     FlowOptions flow = effort.flow;
     search.slack = std::max(search.slack, placement.graph.heaviest);
@@ -199,7 +200,7 @@ std::vector<std::int32_t> partition(const CompactGraph& graph, const std::vector
     const TargetTree star = make_star(capacity);
     std::vector<std::int32_t> best;
     std::int64_t best_cut = 0, best_over = 0;
-    for (int attempt = 0; attempt < effort.restarts; ++attempt) {
+    for (int attempt = 0; attempt < effort.restarts && (best.empty() || !effort.is_over()); ++attempt) {
         std::vector<std::int32_t> part(names.size(), 0);
         bisect_recursively(small, capacity, 0, names, part, effort.tries, effort.greedy_only ? 1 : 4, rng);
         Placement placement(small, star, std::move(part));
