@@ -117,6 +117,11 @@ Result<void> plot(const TaskGraph& graph, const std::vector<ProcessorIndex>& pro
                    path);
 }
 
+Error beyond_numbers() {
+    return invalid(
+        "traffic times distance is more than a number holds; check bytes, delays and bandwidths for their units");
+}
+
 /// Bytes of an average message, for the distance of a link; of an average pair where messages were not counted.
 double message_bytes(const TaskGraph& graph) {
     double bytes = 0, messages = 0;
@@ -160,6 +165,7 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
     }
     const LoadBounds bounds = load_bounds(graph, tree, how);
     const TreeReport report = evaluate_on_tree(graph, tree, found.processor_of, bounds);
+    if (!std::isfinite(report.cost) || !std::isfinite(report.occupancy)) return context.fail(beyond_numbers());
     if (!report.feasible)
         std::cerr << "zbs: warning: a processor holds more than the bound of " << shown(bounds.most[0])
                   << "; allow more --imbalance or --tasks-per-processor\n";
@@ -271,6 +277,7 @@ void map_onto_resources(Context& context, const MapCommand& options, const TaskG
         return;
     }
     const MappingReport report = evaluate(graph, *resources, mapping);
+    if (!std::isfinite(report.cost) || !std::isfinite(report.occupancy)) return context.fail(beyond_numbers());
     if (options.format == "json" || context.output == "json") {
         const std::string text = codec::dump(codec::encode_mapping(*resources, mapping, report, seconds)) + "\n";
         if (auto done = deliver(text, options.file); !done) context.fail(done.error());
