@@ -20,7 +20,7 @@ enum class Objective {
     kTime,       ///< predicted_time(): the slowest processor's compute and messages together, seconds
 };
 
-/// How much work the multilevel mapper puts in: about 1 : 6 : 60.
+/// How much work the multilevel mapper puts in: about 1 : 6 : 50.
 enum class Preset { kFast, kDefault, kStrong };
 
 struct MapOptions {

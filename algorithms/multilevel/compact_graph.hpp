@@ -7,9 +7,9 @@ namespace zbs::multilevel {
 
 using Vertex = std::int32_t;
 
-/// The graph all steps of the multilevel mapper work on: undirected, no self loops, integer weights > 0, every edge
-/// stored at both ends. 8 bytes an arc, so that a million tasks stay in reach of the caches level by level. The sum of
-/// all edge weights stays below 2^31.
+/// The graph all steps of the multilevel mapper work on: undirected, no self loops, integer edge weights > 0, every
+/// edge stored at both ends. 8 bytes an arc, so that a million tasks stay in reach of the caches level by level. The
+/// sum of all edge weights stays below 2^31.
 struct CompactGraph {
     struct Arc {
         Vertex head;

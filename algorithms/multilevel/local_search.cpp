@@ -1,8 +1,6 @@
 #include "algorithms/multilevel/local_search.hpp"
 
 #include <algorithm>
-#include <numeric>
-#include <queue>
 
 namespace zbs::multilevel {
 

@@ -19,8 +19,8 @@ class MoveFinder {
   public:
     explicit MoveFinder(const TargetTree& tree) : tree_(tree), weight_to_(static_cast<std::size_t>(tree.groups), 0) {}
 
-    /// The best leaf among those of neighbours (and one with room beside the best neighbours) that has room for the
-    /// vertex, `slack` above capacity allowed; of equal gains the less loaded. O(degree + leaves near x levels).
+    /// The best leaf among those of neighbours that has room for the vertex, `slack` above capacity allowed; of equal
+    /// gains the less loaded. O(degree + leaves near x levels).
     Move best_move(const Placement& placement, Vertex v, std::int64_t slack);
     /// True when all neighbours are on the vertex's own leaf. O(degree).
     static bool is_interior(const Placement& placement, Vertex v);
