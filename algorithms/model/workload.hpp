@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "algorithms/model/job.hpp"
+
+namespace zbs {
+
+/// A job of a workload to be replayed: what its user asked for, and how long it really runs on a machine of its own.
+struct WorkloadJob {
+    Job job;
+    Duration runtime{};  ///< > 0, <= job.walltime; known to the simulator, never to a policy
+
+    bool operator==(const WorkloadJob&) const = default;
+};
+
+/// Jobs in the order of (submit, id), ids distinct. Times count from the trace's own origin.
+struct Workload {
+    std::string name;             ///< for reports
+    std::int32_t processors = 0;  ///< of the machine the workload was recorded on or made for; 0: not known
+    std::vector<WorkloadJob> jobs;
+
+    bool operator==(const Workload&) const = default;
+};
+
+}  // namespace zbs
