@@ -1,0 +1,37 @@
+#pragma once
+#include <iosfwd>
+#include <vector>
+
+#include "algorithms/model/job.hpp"
+
+namespace zbs {
+
+/// The instant that never comes.
+inline constexpr Time kNever = Time::max();
+
+/// The promise to start a waiting job no later than `at`, in the absence of faults.
+struct Reservation {
+    JobId id;
+    Time at{};
+    bool operator==(const Reservation&) const = default;
+};
+
+/// What a policy wants done now. The driver carries it out in the order of the members; jobs that it does not name stay
+/// as they are. A plan that follows the contract of `Policy` is carried out whole.
+struct Plan {
+    std::vector<JobId> preemptions;         ///< running jobs to stop and put back into the queue at their old place
+    std::vector<JobId> starts;              ///< waiting jobs to start now, in this order
+    std::vector<Reservation> reservations;  ///< promises made or moved; all others stand
+    Time wake_at = kNever;                  ///< plan again then, even if nothing has happened
+
+    void clear() {
+        preemptions.clear();
+        starts.clear();
+        reservations.clear();
+        wake_at = kNever;
+    }
+    bool operator==(const Plan&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Plan& plan);
+
+}  // namespace zbs

@@ -1,0 +1,257 @@
+#include "algorithms/model/zone_state.hpp"
+
+#include <bit>
+#include <ostream>
+#include <string>
+
+namespace zbs {
+namespace {
+
+Error unknown_job(JobId id) {
+    return {ErrorCode::kNotFound, "job " + std::to_string(id.value) + " neither waits nor runs in this zone", {}};
+}
+Error wrong_phase(JobId id, const char* needed, JobPhase phase) {
+    const char* is = phase == JobPhase::kWaiting ? "waits" : "runs";
+    return {ErrorCode::kConflict, "job " + std::to_string(id.value) + " " + is + "; only a job that " + needed + " can do this", {}};
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const Plan& plan) {
+    const auto list = [&out](const char* word, const std::vector<JobId>& ids) {
+        if (ids.empty()) return;
+        out << ' ' << word;
+        for (const JobId id : ids) out << ' ' << id;
+        out << ';';
+    };
+    out << "plan:";
+    list("preempt", plan.preemptions);
+    list("start", plan.starts);
+    for (const Reservation& reservation : plan.reservations)
+        out << " reserve " << reservation.id << " at " << to_seconds(reservation.at.time_since_epoch()) << " s;";
+    if (plan.wake_at != kNever) out << " wake at " << to_seconds(plan.wake_at.time_since_epoch()) << " s;";
+    return out;
+}
+
+ZoneState::HandleTable::HandleTable() : cells_(16), shift_(64 - 4) {}
+
+void ZoneState::HandleTable::insert(JobId id, JobHandle handle) {
+    if (2 * (size_ + 1) > cells_.size()) {
+        std::vector<Cell> old(cells_.size() * 2);
+        old.swap(cells_);
+        --shift_;
+        size_ = 0;
+        for (const Cell& cell : old)
+            if (cell.id >= 0) insert(JobId{cell.id}, cell.handle);
+    }
+    std::size_t place = home_of(id.value);
+    while (cells_[place].id >= 0) place = (place + 1) & (cells_.size() - 1);
+    cells_[place] = {id.value, handle};
+    ++size_;
+}
+
+JobHandle ZoneState::HandleTable::find(JobId id) const {
+    for (std::size_t place = home_of(id.value);; place = (place + 1) & (cells_.size() - 1)) {
+        if (cells_[place].id == id.value) return cells_[place].handle;
+        if (cells_[place].id < 0) return kNone;
+    }
+}
+
+void ZoneState::HandleTable::erase(JobId id) {
+    const std::size_t mask = cells_.size() - 1;
+    std::size_t hole = home_of(id.value);
+    while (cells_[hole].id != id.value) hole = (hole + 1) & mask;
+    for (std::size_t place = (hole + 1) & mask; cells_[place].id >= 0; place = (place + 1) & mask) {
+        if (((place - home_of(cells_[place].id)) & mask) < ((place - hole) & mask)) continue;
+        cells_[hole] = cells_[place];
+        hole = place;
+    }
+    cells_[hole] = {};
+    --size_;
+}
+
+ZoneState::ZoneState(const Options& options) : options_(options), free_(options.processors) {
+    ZBS_EXPECTS(options.processors > 0 && options.processors <= kMaxProcessors);
+}
+
+Result<void> ZoneState::apply(Time at, const ZoneEvent& event) {
+    if (at != now_)
+        if (Result<void> advanced = advance(at); !advanced) return advanced;
+    struct Visitor {
+        ZoneState& state;
+        Result<void> operator()(const JobSubmitted& e) const { return state.submit(e.job); }
+        Result<void> operator()(const JobStarted& e) const { return state.start(e.id); }
+        Result<void> operator()(const JobEnded& e) const { return state.end(e.id); }
+        Result<void> operator()(const JobWithdrawn& e) const { return state.withdraw(e.id); }
+        Result<void> operator()(const JobPreempted& e) const { return state.preempt(e.id); }
+        Result<void> operator()(const JobReserved& e) const { return state.reserve(e.id, e.at); }
+        Result<void> operator()(const ProcessorsChanged& e) const { return state.change_processors(e.processors); }
+        Result<void> operator()(const ClockAdvanced&) const { return {}; }
+    };
+    return std::visit(Visitor{*this}, event);
+}
+
+Result<void> ZoneState::advance(Time at) {
+    if (at < now_) return invalid("an event lies before one that was taken already: events come in the order of time");
+    if (to_microseconds(at) > kMaxTimeUs || to_microseconds(at) < -kMaxTimeUs) return invalid("the time of an event is out of range");
+    now_ = at;
+    pass_walltimes();
+    return {};
+}
+
+void ZoneState::pass_walltimes() {
+    while (!running_.empty() && running_.front().expected_end <= now_) {
+        const RunningJob job = running_.front();
+        JobRecord& record = records_[job.handle];
+        running_.erase(job.key());
+        if (options_.overdue == Overdue::kGone) {
+            record.phase = JobPhase::kLeaving;
+            free_ += held(record);
+        } else {
+            record.expected_end = now_ + kOverdueGrace;
+            running_.insert({record.expected_end, job.processors, job.handle});
+            ++generation_;
+        }
+    }
+}
+
+Result<void> ZoneState::submit(const Job& job) {
+    const auto fault = [&job](const std::string& what) { return invalid("job " + std::to_string(job.id.value) + ": " + what); };
+    if (job.id.value < 0) return fault("its number must not be negative");
+    if (job.processors < 1) return fault("it must ask for at least one processor");
+    if (job.processors > options_.processors)
+        return fault("it asks for " + std::to_string(job.processors) + " processors, the zone has " + std::to_string(options_.processors));
+    if (job.walltime <= Duration::zero() || job.walltime.count() > kMaxTimeUs) return fault("its walltime must be positive and below 73,000 years");
+    if (handles_.find(job.id) != HandleTable::kNone)
+        return Error{ErrorCode::kConflict, "job " + std::to_string(job.id.value) + " is in this zone already", {}};
+    JobHandle handle;
+    if (unused_.empty()) {
+        handle = static_cast<JobHandle>(records_.size());
+        records_.emplace_back();
+    } else {
+        handle = unused_.back();
+        unused_.pop_back();
+    }
+    records_[handle] = JobRecord{.job = job, .arrival = next_arrival_++};
+    handles_.insert(job.id, handle);
+    waiting_.insert({records_[handle].arrival, job.walltime, job.processors, handle});
+    log(ZoneChange::Kind::kSubmitted, handle);
+    return {};
+}
+
+Result<void> ZoneState::start(JobId id) {
+    const JobHandle handle = handles_.find(id);
+    if (handle == HandleTable::kNone) return unknown_job(id);
+    JobRecord& record = records_[handle];
+    if (record.phase != JobPhase::kWaiting) return wrong_phase(id, "waits", record.phase);
+    if (held(record) > free_)
+        return Error{ErrorCode::kConflict,
+                     "job " + std::to_string(id.value) + " needs " + std::to_string(record.job.processors) + " processors, " + std::to_string(free_) + " are free",
+                     {}};
+    waiting_.erase(record.arrival);
+    free_ -= held(record);
+    record.phase = JobPhase::kRunning;
+    record.start = now_;
+    record.expected_end = options_.sharing == Sharing::kSpace ? now_ + record.job.walltime : kNever;
+    running_.insert({record.expected_end, record.job.processors, handle});
+    log(ZoneChange::Kind::kStarted, handle);
+    record.reserved = kNever;
+    return {};
+}
+
+Result<void> ZoneState::end(JobId id) {
+    const JobHandle handle = handles_.find(id);
+    if (handle == HandleTable::kNone) return unknown_job(id);
+    const JobRecord& record = records_[handle];
+    if (record.phase == JobPhase::kWaiting) return wrong_phase(id, "runs", record.phase);
+    log(ZoneChange::Kind::kEnded, handle);
+    if (record.phase == JobPhase::kRunning) {
+        running_.erase({record.expected_end, handle});
+        free_ += held(record);
+    }
+    drop(handle);
+    return {};
+}
+
+Result<void> ZoneState::withdraw(JobId id) {
+    const JobHandle handle = handles_.find(id);
+    if (handle == HandleTable::kNone) return unknown_job(id);
+    const JobRecord& record = records_[handle];
+    if (record.phase != JobPhase::kWaiting) return wrong_phase(id, "waits", record.phase);
+    log(ZoneChange::Kind::kWithdrawn, handle);
+    waiting_.erase(record.arrival);
+    drop(handle);
+    return {};
+}
+
+Result<void> ZoneState::preempt(JobId id) {
+    const JobHandle handle = handles_.find(id);
+    if (handle == HandleTable::kNone) return unknown_job(id);
+    JobRecord& record = records_[handle];
+    if (record.phase != JobPhase::kRunning) return wrong_phase(id, "runs", record.phase);
+    running_.erase({record.expected_end, handle});
+    free_ += held(record);
+    record.phase = JobPhase::kWaiting;
+    record.start = record.expected_end = kNever;
+    waiting_.insert({record.arrival, record.job.walltime, record.job.processors, handle});
+    ++generation_;
+    return {};
+}
+
+Result<void> ZoneState::reserve(JobId id, Time at) {
+    const JobHandle handle = handles_.find(id);
+    if (handle == HandleTable::kNone) return unknown_job(id);
+    JobRecord& record = records_[handle];
+    if (record.phase != JobPhase::kWaiting) return wrong_phase(id, "waits", record.phase);
+    if (at != kNever && (at < now_ || to_microseconds(at) > 2 * kMaxTimeUs)) return invalid("a reservation must lie ahead");
+    record.reserved = at;
+    record.reservation_order = next_reservation_++;
+    return {};
+}
+
+Result<void> ZoneState::change_processors(std::int32_t processors) {
+    if (processors < 1 || processors > kMaxProcessors)
+        return invalid("a zone has 1 to " + std::to_string(kMaxProcessors) + " processors, not " + std::to_string(processors));
+    const std::int32_t used = options_.processors - free_;
+    if (processors < used)
+        return Error{ErrorCode::kConflict, std::to_string(used) + " processors are held by running jobs; end or move these first", {}};
+    options_.processors = processors;
+    free_ = processors - used;
+    ++generation_;
+    return {};
+}
+
+ZoneSnapshot ZoneState::snapshot(bool instant_complete) const {
+    return {.now = now_,
+            .processors = options_.processors,
+            .free_processors = free_,
+            .waiting = waiting_,
+            .running = running_,
+            .records = records_,
+            .instant_complete = instant_complete,
+            .changes = changes_,
+            .change_base = change_base_,
+            .generation = generation_};
+}
+
+void ZoneState::changes_planned() {
+    change_base_ += changes_.size();
+    changes_.clear();
+}
+
+const JobRecord* ZoneState::find(JobId id) const {
+    const JobHandle handle = handles_.find(id);
+    return handle == HandleTable::kNone ? nullptr : &records_[handle];
+}
+
+void ZoneState::log(ZoneChange::Kind kind, JobHandle handle) {
+    const JobRecord& record = records_[handle];
+    changes_.push_back({kind, handle, record.arrival, record.job.processors, record.job.priority, record.job.walltime, record.reserved, record.expected_end});
+}
+
+void ZoneState::drop(JobHandle handle) {
+    handles_.erase(records_[handle].job.id);
+    unused_.push_back(handle);
+}
+
+}  // namespace zbs

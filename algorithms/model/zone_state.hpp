@@ -1,0 +1,223 @@
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "algorithms/model/job.hpp"
+#include "algorithms/model/plan.hpp"
+#include "algorithms/model/sorted_blocks.hpp"
+
+namespace zbs {
+
+/// Names a job inside one ZoneState for as long as it waits or runs there; reused afterwards.
+using JobHandle = std::uint32_t;
+
+enum class JobPhase : std::uint8_t {
+    kWaiting,
+    kRunning,
+    kLeaving,  ///< past its walltime, its processors counted as free, its end not yet reported
+};
+
+/// All that a zone knows of a job that has not ended.
+struct JobRecord {
+    Job job;
+    JobPhase phase = JobPhase::kWaiting;
+    std::uint64_t arrival = 0;            ///< order of submission: smaller came first
+    Time reserved = kNever;               ///< promised start of a waiting job
+    std::uint64_t reservation_order = 0;  ///< order in which the promises that stand were made
+    Time start = kNever;                  ///< of a running job
+    Time expected_end = kNever;           ///< of a running job: start + walltime, later once it is overdue; kNever where jobs take turns
+};
+
+/// A waiting job in the arrival order.
+struct WaitingJob {
+    std::uint64_t arrival;
+    Duration walltime;
+    std::int32_t processors;
+    JobHandle handle;
+    std::uint64_t key() const { return arrival; }
+};
+/// Lower bounds over the waiting jobs of a block.
+struct WaitingSummary {
+    std::int32_t least_processors = std::numeric_limits<std::int32_t>::max();
+    Duration least_walltime = Duration::max();
+    void include(const WaitingJob& job) {
+        least_processors = std::min(least_processors, job.processors);
+        least_walltime = std::min(least_walltime, job.walltime);
+    }
+    bool exclude(const WaitingJob& job) const { return job.processors > least_processors && job.walltime > least_walltime; }
+};
+using WaitingQueue = SortedBlocks<WaitingJob, WaitingSummary>;
+
+/// A running job in the order of expected ends.
+struct RunningJob {
+    Time expected_end;
+    std::int32_t processors;
+    JobHandle handle;
+    std::pair<Time, JobHandle> key() const { return {expected_end, handle}; }
+};
+struct RunningSummary {
+    std::int64_t processors = 0;  ///< of all jobs of the block
+    void include(const RunningJob& job) { processors += job.processors; }
+    bool exclude(const RunningJob& job) {
+        processors -= job.processors;
+        return true;
+    }
+};
+using RunningJobs = SortedBlocks<RunningJob, RunningSummary>;
+
+/// One step of a zone's history since the last plan, as an index over the snapshot needs it.
+struct ZoneChange {
+    enum class Kind : std::uint8_t { kSubmitted, kStarted, kEnded, kWithdrawn };
+    Kind kind;
+    JobHandle handle;  ///< of an ended or withdrawn job: may be in use again
+    std::uint64_t arrival;
+    std::int32_t processors;
+    std::int32_t priority;
+    Duration walltime;
+    Time reserved;      ///< before the change
+    Time expected_end;  ///< of a started job; of an ended one as it was expected before
+};
+
+/// What a policy may look at: a view of a ZoneState, valid until the state's next event.
+struct ZoneSnapshot {
+    Time now{};
+    std::int32_t processors = 0;       ///< in service, > 0
+    std::int32_t free_processors = 0;  ///< of those, held by nobody
+    const WaitingQueue& waiting;
+    const RunningJobs& running;
+    std::span<const JobRecord> records;  ///< by handle
+    /// False where the driver knows of events of this very instant that it has not reported yet.
+    bool instant_complete = true;
+
+    /// For policies that keep an index: `changes` are the steps since the state of the last plan, whose number was
+    /// `change_base`. An index made for another number, or in another generation, has to be made anew.
+    std::span<const ZoneChange> changes;
+    std::uint64_t change_base = 0;
+    std::uint64_t generation = 0;
+
+    const JobRecord& record(JobHandle handle) const { return records[handle]; }
+};
+
+struct JobSubmitted {
+    Job job;
+};
+/// A waiting job got its processors.
+struct JobStarted {
+    JobId id;
+};
+/// A running job completed, failed or was killed; its processors are free.
+struct JobEnded {
+    JobId id;
+};
+/// A waiting job was cancelled.
+struct JobWithdrawn {
+    JobId id;
+};
+/// A running job was stopped and waits again, at its old place in the queue.
+struct JobPreempted {
+    JobId id;
+};
+struct JobReserved {
+    JobId id;
+    Time at{};
+};
+/// Processors came into service or left it. Those of running jobs may not leave.
+struct ProcessorsChanged {
+    std::int32_t processors = 0;
+};
+struct ClockAdvanced {};
+using ZoneEvent = std::variant<JobSubmitted, JobStarted, JobEnded, JobWithdrawn, JobPreempted, JobReserved, ProcessorsChanged, ClockAdvanced>;
+
+/// The queue and the processors of one zone (or partition) as a pure state machine: the live zone and the simulator are
+/// two drivers of it. Events cost O(log jobs) and move at most one block of 64 entries.
+class ZoneState {
+  public:
+    /// Whether a job that runs past its walltime keeps its processors until its end is reported, as on real machines,
+    /// or counts as gone at the instant its walltime is over, which is what reference schedules are made with.
+    enum class Overdue : std::uint8_t { kHolds, kGone };
+    /// Whether running jobs take processors exclusively, or take turns in a slice matrix.
+    enum class Sharing : std::uint8_t { kSpace, kTime };
+    struct Options {
+        std::int32_t processors = 1;  ///< 1 .. kMaxProcessors
+        Overdue overdue = Overdue::kHolds;
+        Sharing sharing = Sharing::kSpace;
+    };
+    static constexpr std::int32_t kMaxProcessors = 100'000'000;
+    static constexpr std::int64_t kMaxTimeUs = std::int64_t{1} << 61;  ///< 73,000 years; sums of two instants stay in range
+    /// How long an overdue job is expected to need, from every plan on.
+    static constexpr Duration kOverdueGrace = std::chrono::seconds{1};
+
+    /// Precondition: processors in range.
+    explicit ZoneState(const Options& options);
+
+    /// Takes one event at `at`. Errors, nothing changed: time goes back or is out of range (kInvalidArgument), bad job
+    /// (kInvalidArgument), unknown job (kNotFound), job in another phase or too few free processors (kConflict).
+    Result<void> apply(Time at, const ZoneEvent& event);
+
+    ZoneSnapshot snapshot(bool instant_complete = true) const;
+    /// To be called when a plan has been made from the snapshot: its changes are over.
+    void changes_planned();
+    /// To be called when a plan was not carried out as it stands: indexes of policies are made anew.
+    void plan_refused() { ++generation_; }
+
+    Time now() const { return now_; }
+    std::size_t waiting_count() const { return waiting_.size(); }
+    std::size_t running_count() const { return running_.size(); }
+    /// The job's record while it waits or runs, else nullptr; valid until the next event.
+    const JobRecord* find(JobId id) const;
+
+  private:
+    /// JobId -> JobHandle by open addressing; as large as the most jobs present at a time.
+    class HandleTable {
+      public:
+        HandleTable();
+        void insert(JobId id, JobHandle handle);
+        void erase(JobId id);
+        static constexpr JobHandle kNone = ~JobHandle{0};
+        JobHandle find(JobId id) const;
+
+      private:
+        struct Cell {
+            std::int64_t id = -1;
+            JobHandle handle = kNone;
+        };
+        std::size_t home_of(std::int64_t id) const { return (static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ULL) >> shift_; }
+        std::vector<Cell> cells_;
+        std::size_t size_ = 0;
+        int shift_;
+    };
+
+    Result<void> advance(Time at);
+    Result<void> submit(const Job& job);
+    Result<void> start(JobId id);
+    Result<void> end(JobId id);
+    Result<void> withdraw(JobId id);
+    Result<void> preempt(JobId id);
+    Result<void> reserve(JobId id, Time at);
+    Result<void> change_processors(std::int32_t processors);
+    void pass_walltimes();
+    void log(ZoneChange::Kind kind, JobHandle handle);
+    void drop(JobHandle handle);
+    std::int32_t held(const JobRecord& record) const { return options_.sharing == Sharing::kSpace ? record.job.processors : 0; }
+
+    Options options_;
+    Time now_ = Time::min();
+    std::int32_t free_;
+    WaitingQueue waiting_;
+    RunningJobs running_;
+    std::vector<JobRecord> records_;
+    std::vector<JobHandle> unused_;
+    HandleTable handles_;
+    std::uint64_t next_arrival_ = 0;
+    std::uint64_t next_reservation_ = 0;
+    std::vector<ZoneChange> changes_;
+    std::uint64_t change_base_ = 0;
+    std::uint64_t generation_ = 0;
+};
+
+}  // namespace zbs

@@ -1,0 +1,51 @@
+#pragma once
+#include "algorithms/model/plan.hpp"
+#include "algorithms/model/zone_state.hpp"
+
+namespace zbs {
+
+/// A queue discipline: decides from a snapshot of a zone which waiting jobs start now and what the others are promised.
+///
+/// The contract, checked by one suite for every policy: a plan starts only waiting jobs, each once, that fit together
+/// into the free processors; equal snapshots give equal plans; what an object may keep between calls is an index that
+/// it can make anew from the snapshot, so that a fresh object plans the same; every job of a finite workload gets to run
+/// unless the policy says otherwise.
+///
+/// One object serves one zone; calls come one at a time.
+class Policy {
+  public:
+    virtual ~Policy() = default;
+    /// Replaces `plan` by the decision for `zone`. Takes the buffers of a plan so that a million calls a second need no
+    /// allocation.
+    virtual void plan(const ZoneSnapshot& zone, Plan& plan) = 0;
+    Plan plan(const ZoneSnapshot& zone) {
+        Plan result;
+        plan(zone, result);
+        return result;
+    }
+
+  protected:
+    Policy() = default;
+    Policy(const Policy&) = default;
+    Policy& operator=(const Policy&) = default;
+};
+
+/// Tells whether an index over the snapshot's jobs follows by the changes alone, or has to be made anew.
+class IndexAge {
+  public:
+    /// True where the index was last brought up to the state that `zone.changes` start from. To be followed by `update`.
+    bool follows(const ZoneSnapshot& zone) const { return known_ && generation_ == zone.generation && next_change_ == zone.change_base; }
+    /// The index now shows `zone`, all of its changes included.
+    void update(const ZoneSnapshot& zone) {
+        known_ = true;
+        generation_ = zone.generation;
+        next_change_ = zone.change_base + zone.changes.size();
+    }
+
+  private:
+    bool known_ = false;
+    std::uint64_t generation_ = 0;
+    std::uint64_t next_change_ = 0;
+};
+
+}  // namespace zbs

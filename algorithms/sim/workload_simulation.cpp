@@ -1,0 +1,153 @@
+#include "algorithms/sim/workload_simulation.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace zbs {
+namespace {
+
+/// The end of a running job. Ends of one instant come in the order in which the jobs started.
+struct End {
+    Time at;
+    std::uint32_t order;
+    std::uint32_t job;
+    bool operator>(const End& other) const { return at != other.at ? at > other.at : order > other.order; }
+};
+
+std::string name_of(const Workload& workload, std::size_t index) {
+    return "job " + std::to_string(workload.jobs[index].job.id.value) + " of " + (workload.name.empty() ? "the workload" : workload.name);
+}
+
+class Run {
+  public:
+    Run(const Workload& workload, Policy& policy, const SimulationOptions& options, std::int32_t processors)
+        : workload_(workload),
+          policy_(policy),
+          options_(options),
+          zone_({.processors = processors, .overdue = options.rules == EventRules::kReference ? ZoneState::Overdue::kGone : ZoneState::Overdue::kHolds}) {
+        outcome_.processors = processors;
+        outcome_.start.assign(workload.jobs.size(), kNever);
+        outcome_.end.assign(workload.jobs.size(), kNever);
+    }
+
+    Result<SimulationOutcome> run() {
+        const bool one_by_one = options_.rules == EventRules::kReference;
+        for (;;) {
+            const Time submission = submitted_ < workload_.jobs.size() ? workload_.jobs[submitted_].job.submit : kNever;
+            const Time end = ends_.empty() ? kNever : ends_.front().at;
+            const Time now = std::min({submission, end, plan_.wake_at});
+            if (now == kNever) break;
+            Result<void> done;
+            if (one_by_one) {
+                if (submission == now)
+                    done = submit(now);
+                else if (end == now)
+                    done = finish(now);
+                else
+                    done = wake(now);
+                const bool complete = submission != now && end != now;
+                if (done) done = decide(now, complete);
+            } else {
+                if (plan_.wake_at == now) done = wake(now);
+                while (done && !ends_.empty() && ends_.front().at == now) done = finish(now);
+                while (done && submitted_ < workload_.jobs.size() && workload_.jobs[submitted_].job.submit == now) done = submit(now);
+                if (done) done = decide(now, true);
+            }
+            if (!done) return done.error();
+        }
+        if (ended_ < workload_.jobs.size()) return left_waiting();
+        return std::move(outcome_);
+    }
+
+  private:
+    Result<void> submit(Time now) {
+        Job job = workload_.jobs[submitted_].job;
+        // Inside, a job goes by its place in the workload.
+        job.id = JobId{static_cast<std::int64_t>(submitted_)};
+        ++submitted_;
+        ++outcome_.events;
+        Result<void> taken = zone_.apply(now, JobSubmitted{job});
+        if (!taken) return invalid(name_of(workload_, submitted_ - 1) + ": " + taken.error().message);
+        return taken;
+    }
+
+    Result<void> finish(Time now) {
+        std::pop_heap(ends_.begin(), ends_.end(), std::greater<>{});
+        const End end = ends_.back();
+        ends_.pop_back();
+        outcome_.end[end.job] = now;
+        ++outcome_.events;
+        ++ended_;
+        if (options_.progress && ended_ % 4096 == 0) options_.progress(ended_);
+        return zone_.apply(now, JobEnded{JobId{static_cast<std::int64_t>(end.job)}});
+    }
+
+    Result<void> wake(Time now) {
+        ++outcome_.events;
+        return zone_.apply(now, ClockAdvanced{});
+    }
+
+    Result<void> decide(Time now, bool instant_complete) {
+        policy_.plan(zone_.snapshot(instant_complete), plan_);
+        ++outcome_.plans;
+        zone_.changes_planned();
+        for (const JobId id : plan_.starts) {
+            Result<void> started = zone_.apply(now, JobStarted{id});
+            if (!started) return refused(id, started.error());
+            const std::uint32_t job = static_cast<std::uint32_t>(id.value);
+            outcome_.start[job] = now;
+            ends_.push_back({now + workload_.jobs[job].runtime, started_++, job});
+            std::push_heap(ends_.begin(), ends_.end(), std::greater<>{});
+        }
+        for (const Reservation& reservation : plan_.reservations) {
+            Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at});
+            if (!reserved) return refused(reservation.id, reserved.error());
+        }
+        if (plan_.wake_at < now || (plan_.wake_at == now && instant_complete))
+            return Error{ErrorCode::kInternal, "the policy asked to be woken at an instant that is over", {}};
+        return {};
+    }
+
+    Error refused(JobId id, const Error& why) const {
+        return {ErrorCode::kInternal, "the policy's plan for " + name_of(workload_, static_cast<std::size_t>(id.value)) + " cannot be carried out: " + why.message, {}};
+    }
+
+    Error left_waiting() const {
+        std::size_t first = 0;
+        while (outcome_.start[first] != kNever) ++first;
+        return {ErrorCode::kRejected,
+                "the policy never started " + std::to_string(zone_.waiting_count()) + " jobs, the first of them " + name_of(workload_, first), {}};
+    }
+
+    const Workload& workload_;
+    Policy& policy_;
+    const SimulationOptions& options_;
+    ZoneState zone_;
+    Plan plan_;
+    std::vector<End> ends_;  ///< min-heap
+    std::size_t submitted_ = 0;
+    std::size_t ended_ = 0;
+    std::uint32_t started_ = 0;
+    SimulationOutcome outcome_;
+};
+
+}  // namespace
+
+Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options) {
+    const std::int32_t processors = options.processors > 0 ? options.processors : workload.processors;
+    if (processors <= 0) return invalid("the workload does not say how many processors its machine has: name the number");
+    if (processors > ZoneState::kMaxProcessors) return invalid("a machine has at most " + std::to_string(ZoneState::kMaxProcessors) + " processors");
+    if (workload.jobs.size() > 0xffffffffULL) return Error{ErrorCode::kTooLarge, "a simulation takes at most 4,294,967,295 jobs", {}};
+    for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
+        const WorkloadJob& entry = workload.jobs[i];
+        if (i > 0 && entry.job.submit < workload.jobs[i - 1].job.submit)
+            return invalid(name_of(workload, i) + " is submitted before the job ahead of it: sort the workload by submit time");
+        if (entry.runtime <= Duration::zero() || entry.runtime > entry.job.walltime)
+            return invalid(name_of(workload, i) + " must have a run time above zero and no longer than its walltime");
+        if (to_microseconds(entry.job.submit) < 0 || to_microseconds(entry.job.submit) > ZoneState::kMaxTimeUs / 2)
+            return invalid(name_of(workload, i) + ": its submit time is out of range");
+    }
+    return Run(workload, policy, options, processors).run();
+}
+
+}  // namespace zbs

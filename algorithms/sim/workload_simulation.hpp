@@ -1,0 +1,41 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "algorithms/model/workload.hpp"
+#include "algorithms/policy/policy.hpp"
+
+namespace zbs {
+
+/// How events of one instant reach the policy.
+enum class EventRules : std::uint8_t {
+    kBatched,    ///< all ends and submissions of an instant first, then one plan: what a live zone does
+    kReference,  ///< one by one, submissions before ends before promised starts, a plan after each: pyss order
+};
+
+struct SimulationOptions {
+    std::int32_t processors = 0;  ///< of the machine; 0: as the workload says
+    EventRules rules = EventRules::kBatched;
+    /// Called now and then with the number of jobs that have ended.
+    std::function<void(std::size_t)> progress;
+};
+
+/// When each job of the workload ran, by its place in `Workload::jobs`.
+struct SimulationOutcome {
+    std::int32_t processors = 0;
+    std::vector<Time> start;
+    std::vector<Time> end;
+    std::uint64_t events = 0;  ///< submissions, ends and wake-ups
+    std::uint64_t plans = 0;
+};
+
+/// Replays `workload` under `policy` on one pool of processors: a pure function of its arguments. A job ends when its
+/// run time is over. O(jobs log jobs) besides the policy's own work; memory linear in jobs.
+///
+/// Errors, naming the job: larger than the machine, jobs out of order, ids given twice, no machine size (kInvalidArgument);
+/// the policy left jobs waiting for ever (kRejected); a plan that cannot be carried out (kInternal).
+Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options);
+
+}  // namespace zbs
