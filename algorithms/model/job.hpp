@@ -19,10 +19,10 @@ inline std::ostream& operator<<(std::ostream& out, JobId id) { return out << id.
 struct Job {
     JobId id;
     Time submit{};
-    Duration walltime{};            ///< requested limit, > 0; the job is stopped when it has run that long
-    std::int32_t processors = 1;    ///< >= 1; one task a processor
-    std::int32_t priority = 0;      ///< larger goes first where a policy looks at it
-    std::int32_t user = -1;         ///< -1: unknown, as in the next two
+    Duration walltime{};          ///< requested limit, > 0; the job is stopped when it has run that long
+    std::int32_t processors = 1;  ///< >= 1; one task a processor
+    std::int32_t priority = 0;    ///< larger goes first where a policy looks at it
+    std::int32_t user = -1;       ///< -1: unknown, as in the next two
     std::int32_t group = -1;
     std::int32_t queue = -1;
     std::int64_t memory_bytes = 0;  ///< of every task; 0: unknown, taken as none

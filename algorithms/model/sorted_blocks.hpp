@@ -12,9 +12,9 @@
 namespace zbs {
 
 /// A sorted sequence kept in blocks of up to 64 entries, each with a summary that lets a scan skip the block.
-/// Insertion and removal cost O(log n) comparisons and moves inside one block; the list of blocks itself is a vector, which
-/// is touched only when a block fills up or becomes empty (once in 32 insertions or more). A scan that can use the
-/// summaries looks at n / 32 of them at most.
+/// Insertion and removal cost O(log n) comparisons and moves inside one block; the list of blocks itself is a vector,
+/// which is touched only when a block fills up or becomes empty (once in 32 insertions or more). A scan that can use
+/// the summaries looks at n / 32 of them at most.
 ///
 /// `Entry` is trivially copyable and has `auto key() const`, which is unique and gives the order. `Summary` is default
 /// constructed for no entries and has `void include(const Entry&)` and `bool exclude(const Entry&)`; exclude answers
@@ -105,7 +105,8 @@ class SortedBlocks {
         Block& block = *blocks_[index];
         Entry* const first = block.entries_.data();
         Entry* const place =
-            std::lower_bound(first + block.begin_, first + block.end_, key, [](const Entry& entry, const Key& wanted) { return entry.key() < wanted; });
+            std::lower_bound(first + block.begin_, first + block.end_, key,
+                             [](const Entry& entry, const Key& wanted) { return entry.key() < wanted; });
         ZBS_EXPECTS(place != first + block.end_ && place->key() == key);
         const Entry gone = *place;
         if (place - (first + block.begin_) < (first + block.end_) - place) {
@@ -129,7 +130,8 @@ class SortedBlocks {
         const std::size_t index = block_of(key);
         if (index == blocks_.size()) return nullptr;
         const std::span<const Entry> entries = blocks_[index]->entries();
-        const auto place = std::lower_bound(entries.begin(), entries.end(), key, [](const Entry& entry, const Key& wanted) { return entry.key() < wanted; });
+        const auto place = std::lower_bound(entries.begin(), entries.end(), key,
+                                            [](const Entry& entry, const Key& wanted) { return entry.key() < wanted; });
         return place != entries.end() && place->key() == key ? &*place : nullptr;
     }
 
@@ -139,6 +141,20 @@ class SortedBlocks {
         for (const std::unique_ptr<Block>& block : blocks_)
             for (const Entry& entry : block->entries())
                 if (!visit(entry)) return;
+    }
+
+    /// The same from the first entry on whose key is not less than `key`.
+    template <class Visit>
+    void visit_from(const Key& key, Visit&& visit) const {
+        for (std::size_t b = block_of(key); b < blocks_.size(); ++b)
+            for (const Entry& entry : blocks_[b]->entries())
+                if (!(entry.key() < key) && !visit(entry)) return;
+    }
+
+    /// A block's entries, to change what neither the key nor the summary looks at.
+    std::span<Entry> entries_to_change(std::size_t block) {
+        Block& changed = *blocks_[block];
+        return {changed.entries_.data() + changed.begin_, changed.size()};
     }
 
   private:
@@ -167,8 +183,8 @@ class SortedBlocks {
         std::unique_ptr<Block> high = take_block();
         // Entries that come at the end, as in a queue, should leave full blocks behind them.
         const std::size_t keep = index + 1 == blocks_.size() ? kBlockCapacity - 1 : kBlockCapacity / 2;
-        std::copy(low.entries_.begin() + static_cast<std::ptrdiff_t>(low.begin_ + keep), low.entries_.begin() + static_cast<std::ptrdiff_t>(low.end_),
-                  high->entries_.begin());
+        std::copy(low.entries_.begin() + static_cast<std::ptrdiff_t>(low.begin_ + keep),
+                  low.entries_.begin() + static_cast<std::ptrdiff_t>(low.end_), high->entries_.begin());
         high->end_ = low.end_ - low.begin_ - keep;
         low.end_ = low.begin_ + keep;
         low.remake_summary();

@@ -12,7 +12,9 @@ Error unknown_job(JobId id) {
 }
 Error wrong_phase(JobId id, const char* needed, JobPhase phase) {
     const char* is = phase == JobPhase::kWaiting ? "waits" : "runs";
-    return {ErrorCode::kConflict, "job " + std::to_string(id.value) + " " + is + "; only a job that " + needed + " can do this", {}};
+    return {ErrorCode::kConflict,
+            "job " + std::to_string(id.value) + " " + is + "; only a job that " + needed + " can do this",
+            {}};
 }
 
 }  // namespace
@@ -93,7 +95,8 @@ Result<void> ZoneState::apply(Time at, const ZoneEvent& event) {
 
 Result<void> ZoneState::advance(Time at) {
     if (at < now_) return invalid("an event lies before one that was taken already: events come in the order of time");
-    if (to_microseconds(at) > kMaxTimeUs || to_microseconds(at) < -kMaxTimeUs) return invalid("the time of an event is out of range");
+    if (to_microseconds(at) > kMaxTimeUs || to_microseconds(at) < -kMaxTimeUs)
+        return invalid("the time of an event is out of range");
     now_ = at;
     pass_walltimes();
     return {};
@@ -116,12 +119,16 @@ void ZoneState::pass_walltimes() {
 }
 
 Result<void> ZoneState::submit(const Job& job) {
-    const auto fault = [&job](const std::string& what) { return invalid("job " + std::to_string(job.id.value) + ": " + what); };
+    const auto fault = [&job](const std::string& what) {
+        return invalid("job " + std::to_string(job.id.value) + ": " + what);
+    };
     if (job.id.value < 0) return fault("its number must not be negative");
     if (job.processors < 1) return fault("it must ask for at least one processor");
     if (job.processors > options_.processors)
-        return fault("it asks for " + std::to_string(job.processors) + " processors, the zone has " + std::to_string(options_.processors));
-    if (job.walltime <= Duration::zero() || job.walltime.count() > kMaxTimeUs) return fault("its walltime must be positive and below 73,000 years");
+        return fault("it asks for " + std::to_string(job.processors) + " processors, the zone has " +
+                     std::to_string(options_.processors));
+    if (job.walltime <= Duration::zero() || job.walltime.count() > kMaxTimeUs)
+        return fault("its walltime must be positive and below 73,000 years");
     if (handles_.find(job.id) != HandleTable::kNone)
         return Error{ErrorCode::kConflict, "job " + std::to_string(job.id.value) + " is in this zone already", {}};
     JobHandle handle;
@@ -146,7 +153,8 @@ Result<void> ZoneState::start(JobId id) {
     if (record.phase != JobPhase::kWaiting) return wrong_phase(id, "waits", record.phase);
     if (held(record) > free_)
         return Error{ErrorCode::kConflict,
-                     "job " + std::to_string(id.value) + " needs " + std::to_string(record.job.processors) + " processors, " + std::to_string(free_) + " are free",
+                     "job " + std::to_string(id.value) + " needs " + std::to_string(record.job.processors) +
+                         " processors, " + std::to_string(free_) + " are free",
                      {}};
     waiting_.erase(record.arrival);
     free_ -= held(record);
@@ -203,7 +211,8 @@ Result<void> ZoneState::reserve(JobId id, Time at) {
     if (handle == HandleTable::kNone) return unknown_job(id);
     JobRecord& record = records_[handle];
     if (record.phase != JobPhase::kWaiting) return wrong_phase(id, "waits", record.phase);
-    if (at != kNever && (at < now_ || to_microseconds(at) > 2 * kMaxTimeUs)) return invalid("a reservation must lie ahead");
+    if (at != kNever && (at < now_ || to_microseconds(at) > 2 * kMaxTimeUs))
+        return invalid("a reservation must lie ahead");
     record.reserved = at;
     record.reservation_order = next_reservation_++;
     return {};
@@ -211,10 +220,13 @@ Result<void> ZoneState::reserve(JobId id, Time at) {
 
 Result<void> ZoneState::change_processors(std::int32_t processors) {
     if (processors < 1 || processors > kMaxProcessors)
-        return invalid("a zone has 1 to " + std::to_string(kMaxProcessors) + " processors, not " + std::to_string(processors));
+        return invalid("a zone has 1 to " + std::to_string(kMaxProcessors) + " processors, not " +
+                       std::to_string(processors));
     const std::int32_t used = options_.processors - free_;
     if (processors < used)
-        return Error{ErrorCode::kConflict, std::to_string(used) + " processors are held by running jobs; end or move these first", {}};
+        return Error{ErrorCode::kConflict,
+                     std::to_string(used) + " processors are held by running jobs; end or move these first",
+                     {}};
     options_.processors = processors;
     free_ = processors - used;
     ++generation_;
@@ -246,7 +258,8 @@ const JobRecord* ZoneState::find(JobId id) const {
 
 void ZoneState::log(ZoneChange::Kind kind, JobHandle handle) {
     const JobRecord& record = records_[handle];
-    changes_.push_back({kind, handle, record.arrival, record.job.processors, record.job.priority, record.job.walltime, record.reserved, record.expected_end});
+    changes_.push_back({kind, handle, record.arrival, record.job.processors, record.job.priority, record.job.walltime,
+                        record.reserved, record.expected_end});
 }
 
 void ZoneState::drop(JobHandle handle) {

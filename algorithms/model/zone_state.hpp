@@ -30,7 +30,8 @@ struct JobRecord {
     Time reserved = kNever;               ///< promised start of a waiting job
     std::uint64_t reservation_order = 0;  ///< order in which the promises that stand were made
     Time start = kNever;                  ///< of a running job
-    Time expected_end = kNever;           ///< of a running job: start + walltime, later once it is overdue; kNever where jobs take turns
+    Time expected_end =
+        kNever;  ///< of a running job: start + walltime, later once it is overdue; kNever where jobs take turns
 };
 
 /// A waiting job in the arrival order.
@@ -49,7 +50,9 @@ struct WaitingSummary {
         least_processors = std::min(least_processors, job.processors);
         least_walltime = std::min(least_walltime, job.walltime);
     }
-    bool exclude(const WaitingJob& job) const { return job.processors > least_processors && job.walltime > least_walltime; }
+    bool exclude(const WaitingJob& job) const {
+        return job.processors > least_processors && job.walltime > least_walltime;
+    }
 };
 using WaitingQueue = SortedBlocks<WaitingJob, WaitingSummary>;
 
@@ -131,7 +134,8 @@ struct ProcessorsChanged {
     std::int32_t processors = 0;
 };
 struct ClockAdvanced {};
-using ZoneEvent = std::variant<JobSubmitted, JobStarted, JobEnded, JobWithdrawn, JobPreempted, JobReserved, ProcessorsChanged, ClockAdvanced>;
+using ZoneEvent = std::variant<JobSubmitted, JobStarted, JobEnded, JobWithdrawn, JobPreempted, JobReserved,
+                               ProcessorsChanged, ClockAdvanced>;
 
 /// The queue and the processors of one zone (or partition) as a pure state machine: the live zone and the simulator are
 /// two drivers of it. Events cost O(log jobs) and move at most one block of 64 entries.
@@ -148,7 +152,8 @@ class ZoneState {
         Sharing sharing = Sharing::kSpace;
     };
     static constexpr std::int32_t kMaxProcessors = 100'000'000;
-    static constexpr std::int64_t kMaxTimeUs = std::int64_t{1} << 61;  ///< 73,000 years; sums of two instants stay in range
+    static constexpr std::int64_t kMaxTimeUs = std::int64_t{1}
+                                               << 61;  ///< 73,000 years; sums of two instants stay in range
     /// How long an overdue job is expected to need, from every plan on.
     static constexpr Duration kOverdueGrace = std::chrono::seconds{1};
 
@@ -186,7 +191,9 @@ class ZoneState {
             std::int64_t id = -1;
             JobHandle handle = kNone;
         };
-        std::size_t home_of(std::int64_t id) const { return (static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ULL) >> shift_; }
+        std::size_t home_of(std::int64_t id) const {
+            return (static_cast<std::uint64_t>(id) * 0x9e3779b97f4a7c15ULL) >> shift_;
+        }
         std::vector<Cell> cells_;
         std::size_t size_ = 0;
         int shift_;
@@ -203,7 +210,9 @@ class ZoneState {
     void pass_walltimes();
     void log(ZoneChange::Kind kind, JobHandle handle);
     void drop(JobHandle handle);
-    std::int32_t held(const JobRecord& record) const { return options_.sharing == Sharing::kSpace ? record.job.processors : 0; }
+    std::int32_t held(const JobRecord& record) const {
+        return options_.sharing == Sharing::kSpace ? record.job.processors : 0;
+    }
 
     Options options_;
     Time now_ = Time::min();

@@ -43,7 +43,8 @@ Shadow EasyBackfill::find_shadow(const ZoneSnapshot& zone, std::int32_t free, st
 }
 
 template <class Queue>
-void EasyBackfill::backfill(const ZoneSnapshot& zone, const Queue& queue, std::int32_t free, const Shadow& shadow, std::uint64_t head, Plan& plan) {
+void EasyBackfill::backfill(const ZoneSnapshot& zone, const Queue& queue, std::int32_t free, const Shadow& shadow,
+                            std::uint64_t head, Plan& plan) {
     const Duration room = shadow.at == kNever ? Duration::max() : shadow.at - zone.now;
     std::int32_t extra = shadow.extra_processors;
     for (std::size_t b = 0; b < queue.block_count() && free > 0; ++b) {
@@ -61,11 +62,14 @@ void EasyBackfill::backfill(const ZoneSnapshot& zone, const Queue& queue, std::i
     }
 }
 
-void EasyBackfill::backfill_by_slowdown(const ZoneSnapshot& zone, std::int32_t free, const Shadow& shadow, std::uint64_t head, Plan& plan) {
+void EasyBackfill::backfill_by_slowdown(const ZoneSnapshot& zone, std::int32_t free, const Shadow& shadow,
+                                        std::uint64_t head, Plan& plan) {
     const Duration room = shadow.at == kNever ? Duration::max() : shadow.at - zone.now;
     candidates_.clear();
     zone.waiting.visit([&](const WaitingJob& job) {
-        if (job.arrival < head || job.processors > free || (job.walltime > room && job.processors > shadow.extra_processors)) return true;
+        if (job.arrival < head || job.processors > free ||
+            (job.walltime > room && job.processors > shadow.extra_processors))
+            return true;
         const double wait = static_cast<double>((zone.now - zone.record(job.handle).job.submit).count());
         candidates_.emplace_back(wait / static_cast<double>(job.walltime.count()), job);
         return true;
@@ -85,7 +89,8 @@ void EasyBackfill::backfill_by_slowdown(const ZoneSnapshot& zone, std::int32_t f
 }
 
 EasyBackfill::Ranked EasyBackfill::ranked(const ZoneSnapshot& zone, const WaitingJob& job) const {
-    const std::int64_t rank = order_ == BackfillOrder::kEstimate ? job.walltime.count() : -std::int64_t{zone.record(job.handle).job.priority};
+    const std::int64_t rank =
+        order_ == BackfillOrder::kEstimate ? job.walltime.count() : -std::int64_t{zone.record(job.handle).job.priority};
     return {rank, job.arrival, job.walltime, job.processors, job.handle};
 }
 
@@ -93,7 +98,8 @@ void EasyBackfill::follow(const ZoneSnapshot& zone) {
     if (age_.follows(zone)) {
         for (const ZoneChange& change : zone.changes) {
             if (change.kind == ZoneChange::Kind::kEnded) continue;
-            const std::int64_t rank = order_ == BackfillOrder::kEstimate ? change.walltime.count() : -std::int64_t{change.priority};
+            const std::int64_t rank =
+                order_ == BackfillOrder::kEstimate ? change.walltime.count() : -std::int64_t{change.priority};
             if (change.kind == ZoneChange::Kind::kSubmitted)
                 by_rank_.insert({rank, change.arrival, change.walltime, change.processors, change.handle});
             else
@@ -133,10 +139,13 @@ void EasyBackfill::plan(const ZoneSnapshot& zone, Plan& plan) {
     if (record.reserved != shadow.at) plan.reservations.push_back({record.job.id, shadow.at});
     if (free == 0) return;
     switch (order_) {
-        case BackfillOrder::kArrival: return backfill(zone, zone.waiting, free, shadow, head->arrival, plan);
-        case BackfillOrder::kSlowdown: return backfill_by_slowdown(zone, free, shadow, head->arrival, plan);
+        case BackfillOrder::kArrival:
+            return backfill(zone, zone.waiting, free, shadow, head->arrival, plan);
+        case BackfillOrder::kSlowdown:
+            return backfill_by_slowdown(zone, free, shadow, head->arrival, plan);
         case BackfillOrder::kEstimate:
-        case BackfillOrder::kPriority: return backfill(zone, by_rank_, free, shadow, head->arrival, plan);
+        case BackfillOrder::kPriority:
+            return backfill(zone, by_rank_, free, shadow, head->arrival, plan);
     }
 }
 

@@ -15,14 +15,15 @@ enum class BackfillOrder : std::uint8_t {
 
 /// When the head of the queue can start if nothing is backfilled, and what it leaves free then.
 struct Shadow {
-    Time at = kNever;                  ///< kNever: not before processors come back into service
+    Time at = kNever;  ///< kNever: not before processors come back into service
     std::int32_t extra_processors = 0;
     bool operator==(const Shadow&) const = default;
 };
 
 /// Aggressive backfilling [Lifka1995; ShmueliFeitelson2005, section 2]: only the head of the queue, which is always the
 /// oldest job, has a reservation; any other job may start if it does not delay the head, that is if it ends by the
-/// shadow time or needs no more than the extra processors. The head cannot starve; others may be passed again and again.
+/// shadow time or needs no more than the extra processors. The head cannot starve; others may be passed again and
+/// again.
 ///
 /// A plan costs O(jobs started + running jobs / 32 + blocks of the queue that a job could fit in).
 class EasyBackfill final : public Policy {
@@ -47,7 +48,9 @@ class EasyBackfill final : public Policy {
             least_processors = std::min(least_processors, job.processors);
             least_walltime = std::min(least_walltime, job.walltime);
         }
-        bool exclude(const Ranked& job) const { return job.processors > least_processors && job.walltime > least_walltime; }
+        bool exclude(const Ranked& job) const {
+            return job.processors > least_processors && job.walltime > least_walltime;
+        }
     };
     struct Ending {
         Time at;
@@ -57,8 +60,10 @@ class EasyBackfill final : public Policy {
     void start(const ZoneSnapshot& zone, JobHandle handle, Plan& plan);
     Shadow find_shadow(const ZoneSnapshot& zone, std::int32_t free, std::int32_t needed);
     template <class Queue>
-    void backfill(const ZoneSnapshot& zone, const Queue& queue, std::int32_t free, const Shadow& shadow, std::uint64_t head, Plan& plan);
-    void backfill_by_slowdown(const ZoneSnapshot& zone, std::int32_t free, const Shadow& shadow, std::uint64_t head, Plan& plan);
+    void backfill(const ZoneSnapshot& zone, const Queue& queue, std::int32_t free, const Shadow& shadow,
+                  std::uint64_t head, Plan& plan);
+    void backfill_by_slowdown(const ZoneSnapshot& zone, std::int32_t free, const Shadow& shadow, std::uint64_t head,
+                              Plan& plan);
     void follow(const ZoneSnapshot& zone);
     Ranked ranked(const ZoneSnapshot& zone, const WaitingJob& job) const;
 

@@ -8,8 +8,8 @@ namespace zbs {
 ///
 /// The contract, checked by one suite for every policy: a plan starts only waiting jobs, each once, that fit together
 /// into the free processors; equal snapshots give equal plans; what an object may keep between calls is an index that
-/// it can make anew from the snapshot, so that a fresh object plans the same; every job of a finite workload gets to run
-/// unless the policy says otherwise.
+/// it can make anew from the snapshot, so that a fresh object plans the same; every job of a finite workload gets to
+/// run unless the policy says otherwise.
 ///
 /// One object serves one zone; calls come one at a time.
 class Policy {
@@ -33,8 +33,11 @@ class Policy {
 /// Tells whether an index over the snapshot's jobs follows by the changes alone, or has to be made anew.
 class IndexAge {
   public:
-    /// True where the index was last brought up to the state that `zone.changes` start from. To be followed by `update`.
-    bool follows(const ZoneSnapshot& zone) const { return known_ && generation_ == zone.generation && next_change_ == zone.change_base; }
+    /// True where the index was last brought up to the state that `zone.changes` start from. To be followed by
+    /// `update`.
+    bool follows(const ZoneSnapshot& zone) const {
+        return known_ && generation_ == zone.generation && next_change_ == zone.change_base;
+    }
     /// The index now shows `zone`, all of its changes included.
     void update(const ZoneSnapshot& zone) {
         known_ = true;

@@ -15,7 +15,8 @@ struct End {
 };
 
 std::string name_of(const Workload& workload, std::size_t index) {
-    return "job " + std::to_string(workload.jobs[index].job.id.value) + " of " + (workload.name.empty() ? "the workload" : workload.name);
+    return "job " + std::to_string(workload.jobs[index].job.id.value) + " of " +
+           (workload.name.empty() ? "the workload" : workload.name);
 }
 
 class Run {
@@ -24,7 +25,9 @@ class Run {
         : workload_(workload),
           policy_(policy),
           options_(options),
-          zone_({.processors = processors, .overdue = options.rules == EventRules::kReference ? ZoneState::Overdue::kGone : ZoneState::Overdue::kHolds}) {
+          zone_({.processors = processors,
+                 .overdue = options.rules == EventRules::kReference ? ZoneState::Overdue::kGone
+                                                                    : ZoneState::Overdue::kHolds}) {
         outcome_.processors = processors;
         outcome_.start.assign(workload.jobs.size(), kNever);
         outcome_.end.assign(workload.jobs.size(), kNever);
@@ -50,7 +53,8 @@ class Run {
             } else {
                 if (plan_.wake_at == now) done = wake(now);
                 while (done && !ends_.empty() && ends_.front().at == now) done = finish(now);
-                while (done && submitted_ < workload_.jobs.size() && workload_.jobs[submitted_].job.submit == now) done = submit(now);
+                while (done && submitted_ < workload_.jobs.size() && workload_.jobs[submitted_].job.submit == now)
+                    done = submit(now);
                 if (done) done = decide(now, true);
             }
             if (!done) return done.error();
@@ -109,14 +113,19 @@ class Run {
     }
 
     Error refused(JobId id, const Error& why) const {
-        return {ErrorCode::kInternal, "the policy's plan for " + name_of(workload_, static_cast<std::size_t>(id.value)) + " cannot be carried out: " + why.message, {}};
+        return {ErrorCode::kInternal,
+                "the policy's plan for " + name_of(workload_, static_cast<std::size_t>(id.value)) +
+                    " cannot be carried out: " + why.message,
+                {}};
     }
 
     Error left_waiting() const {
         std::size_t first = 0;
         while (outcome_.start[first] != kNever) ++first;
         return {ErrorCode::kRejected,
-                "the policy never started " + std::to_string(zone_.waiting_count()) + " jobs, the first of them " + name_of(workload_, first), {}};
+                "the policy never started " + std::to_string(zone_.waiting_count()) + " jobs, the first of them " +
+                    name_of(workload_, first),
+                {}};
     }
 
     const Workload& workload_;
@@ -135,13 +144,17 @@ class Run {
 
 Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options) {
     const std::int32_t processors = options.processors > 0 ? options.processors : workload.processors;
-    if (processors <= 0) return invalid("the workload does not say how many processors its machine has: name the number");
-    if (processors > ZoneState::kMaxProcessors) return invalid("a machine has at most " + std::to_string(ZoneState::kMaxProcessors) + " processors");
-    if (workload.jobs.size() > 0xffffffffULL) return Error{ErrorCode::kTooLarge, "a simulation takes at most 4,294,967,295 jobs", {}};
+    if (processors <= 0)
+        return invalid("the workload does not say how many processors its machine has: name the number");
+    if (processors > ZoneState::kMaxProcessors)
+        return invalid("a machine has at most " + std::to_string(ZoneState::kMaxProcessors) + " processors");
+    if (workload.jobs.size() > 0xffffffffULL)
+        return Error{ErrorCode::kTooLarge, "a simulation takes at most 4,294,967,295 jobs", {}};
     for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
         const WorkloadJob& entry = workload.jobs[i];
         if (i > 0 && entry.job.submit < workload.jobs[i - 1].job.submit)
-            return invalid(name_of(workload, i) + " is submitted before the job ahead of it: sort the workload by submit time");
+            return invalid(name_of(workload, i) +
+                           " is submitted before the job ahead of it: sort the workload by submit time");
         if (entry.runtime <= Duration::zero() || entry.runtime > entry.job.walltime)
             return invalid(name_of(workload, i) + " must have a run time above zero and no longer than its walltime");
         if (to_microseconds(entry.job.submit) < 0 || to_microseconds(entry.job.submit) > ZoneState::kMaxTimeUs / 2)

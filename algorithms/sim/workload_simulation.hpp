@@ -34,8 +34,9 @@ struct SimulationOutcome {
 /// Replays `workload` under `policy` on one pool of processors: a pure function of its arguments. A job ends when its
 /// run time is over. O(jobs log jobs) besides the policy's own work; memory linear in jobs.
 ///
-/// Errors, naming the job: larger than the machine, jobs out of order, ids given twice, no machine size (kInvalidArgument);
-/// the policy left jobs waiting for ever (kRejected); a plan that cannot be carried out (kInternal).
+/// Errors, naming the job: larger than the machine, jobs out of order, ids given twice, no machine size
+/// (kInvalidArgument); the policy left jobs waiting for ever (kRejected); a plan that cannot be carried out
+/// (kInternal).
 Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options);
 
 }  // namespace zbs
