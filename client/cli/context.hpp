@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/base/duration_text.hpp"
 #include "client/api/zone_client.hpp"
 
 namespace CLI {
@@ -53,8 +54,6 @@ std::string printable(const std::string& text);
 std::string ascii(std::string text);
 /// "1048576" as "1.0 MiB".
 std::string human_bytes(double bytes);
-/// 90, 90s, 15m, 1h30m, 2d, HH:MM:SS, MM:SS. Errors name what is accepted.
-Result<Duration> parse_duration(const std::string& text);
 
 /// The traffic matrix of a model as text: rows and columns in `order`, a rule after each position in `blocks` (ends of
 /// groups, ascending). Bytes in short form; at most 32 ranks are drawn, larger models print the heaviest pairs.
