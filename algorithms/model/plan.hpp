@@ -9,10 +9,12 @@ namespace zbs {
 /// The instant that never comes.
 inline constexpr Time kNever = Time::max();
 
-/// The promise to start a waiting job no later than `at`, in the absence of faults.
+/// The promise to start a waiting job at `at` or before, and at `latest` at the latest, in the absence of faults. Most
+/// policies never go back on `at` and leave `latest` alone.
 struct Reservation {
     JobId id;
     Time at{};
+    Time latest = kNever;
     bool operator==(const Reservation&) const = default;
 };
 

@@ -86,7 +86,7 @@ Result<void> ZoneState::apply(Time at, const ZoneEvent& event) {
         Result<void> operator()(const JobEnded& e) const { return state.end(e.id); }
         Result<void> operator()(const JobWithdrawn& e) const { return state.withdraw(e.id); }
         Result<void> operator()(const JobPreempted& e) const { return state.preempt(e.id); }
-        Result<void> operator()(const JobReserved& e) const { return state.reserve(e.id, e.at); }
+        Result<void> operator()(const JobReserved& e) const { return state.reserve(e); }
         Result<void> operator()(const ProcessorsChanged& e) const { return state.change_processors(e.processors); }
         Result<void> operator()(const ClockAdvanced&) const { return {}; }
     };
@@ -206,14 +206,17 @@ Result<void> ZoneState::preempt(JobId id) {
     return {};
 }
 
-Result<void> ZoneState::reserve(JobId id, Time at) {
+Result<void> ZoneState::reserve(const JobReserved& promise) {
+    const auto& [id, at, latest] = promise;
     const JobHandle handle = handles_.find(id);
     if (handle == HandleTable::kNone) return unknown_job(id);
     JobRecord& record = records_[handle];
     if (record.phase != JobPhase::kWaiting) return wrong_phase(id, "waits", record.phase);
+    if (latest < at) return invalid("a promise must not end before it begins");
     if (at != kNever && (at < now_ || to_microseconds(at) > 2 * kMaxTimeUs))
         return invalid("a reservation must lie ahead");
     record.reserved = at;
+    record.latest_start = latest;
     record.reservation_order = next_reservation_++;
     return {};
 }

@@ -28,6 +28,7 @@ struct JobRecord {
     JobPhase phase = JobPhase::kWaiting;
     std::uint64_t arrival = 0;            ///< order of submission: smaller came first
     Time reserved = kNever;               ///< promised start of a waiting job
+    Time latest_start = kNever;           ///< the end of what was promised, where a policy says
     std::uint64_t reservation_order = 0;  ///< order in which the promises that stand were made
     Time start = kNever;                  ///< of a running job
     Time expected_end =
@@ -128,6 +129,7 @@ struct JobPreempted {
 struct JobReserved {
     JobId id;
     Time at{};
+    Time latest = kNever;
 };
 /// Processors came into service or left it. Those of running jobs may not leave.
 struct ProcessorsChanged {
@@ -205,7 +207,7 @@ class ZoneState {
     Result<void> end(JobId id);
     Result<void> withdraw(JobId id);
     Result<void> preempt(JobId id);
-    Result<void> reserve(JobId id, Time at);
+    Result<void> reserve(const JobReserved& promise);
     Result<void> change_processors(std::int32_t processors);
     void pass_walltimes();
     void log(ZoneChange::Kind kind, JobHandle handle);

@@ -104,7 +104,7 @@ class Run {
             std::push_heap(ends_.begin(), ends_.end(), std::greater<>{});
         }
         for (const Reservation& reservation : plan_.reservations) {
-            Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at});
+            Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
             if (!reserved) return refused(reservation.id, reserved.error());
         }
         if (plan_.wake_at < now || (plan_.wake_at == now && instant_complete))
