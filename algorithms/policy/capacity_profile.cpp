@@ -44,7 +44,7 @@ int CapacityProfile::entry_at(const Node& node, Time at) {
 /// Bounds and start of `parent`'s entry from the child's entries.
 void CapacityProfile::refresh(Node& parent, int entry, int child_height) {
     const Node& child = nodes_[parent.child[entry]];
-    const std::int32_t* highs = child_height == 0 ? child.low.data() : child.high.data();
+    const std::int32_t* highs = child_height == 0 ? child.low : child.high;
     std::int32_t low = child.low[0], high = highs[0];
     for (int i = 1; i < child.count; ++i) {
         low = std::min(low, child.low[i]);
@@ -88,14 +88,12 @@ bool CapacityProfile::insert(NodeIndex index, int height, Time at, NodeIndex& si
         }
     }
     Node& node = nodes_[target];
-    std::copy_backward(node.time.begin() + place, node.time.begin() + node.count, node.time.begin() + node.count + 1);
-    std::copy_backward(node.low.begin() + place, node.low.begin() + node.count, node.low.begin() + node.count + 1);
+    std::copy_backward(node.time + place, node.time + node.count, node.time + node.count + 1);
+    std::copy_backward(node.low + place, node.low + node.count, node.low + node.count + 1);
     if (height > 0) {
-        std::copy_backward(node.high.begin() + place, node.high.begin() + node.count,
-                           node.high.begin() + node.count + 1);
-        std::copy_backward(node.add.begin() + place, node.add.begin() + node.count, node.add.begin() + node.count + 1);
-        std::copy_backward(node.child.begin() + place, node.child.begin() + node.count,
-                           node.child.begin() + node.count + 1);
+        std::copy_backward(node.high + place, node.high + node.count, node.high + node.count + 1);
+        std::copy_backward(node.add + place, node.add + node.count, node.add + node.count + 1);
+        std::copy_backward(node.child + place, node.child + node.count, node.child + node.count + 1);
     }
     ++node.count;
     // `place` > 0: a new entry always follows the one that it was cut from, in the same node.
@@ -146,11 +144,11 @@ void CapacityProfile::merge_if_small(Node& parent, int entry, int child_height) 
     into.count += from.count;
     free_node(from_index);
     const int gone = left + 1;
-    std::copy(parent.time.begin() + gone + 1, parent.time.begin() + parent.count, parent.time.begin() + gone);
-    std::copy(parent.low.begin() + gone + 1, parent.low.begin() + parent.count, parent.low.begin() + gone);
-    std::copy(parent.high.begin() + gone + 1, parent.high.begin() + parent.count, parent.high.begin() + gone);
-    std::copy(parent.add.begin() + gone + 1, parent.add.begin() + parent.count, parent.add.begin() + gone);
-    std::copy(parent.child.begin() + gone + 1, parent.child.begin() + parent.count, parent.child.begin() + gone);
+    std::copy(parent.time + gone + 1, parent.time + parent.count, parent.time + gone);
+    std::copy(parent.low + gone + 1, parent.low + parent.count, parent.low + gone);
+    std::copy(parent.high + gone + 1, parent.high + parent.count, parent.high + gone);
+    std::copy(parent.add + gone + 1, parent.add + parent.count, parent.add + gone);
+    std::copy(parent.child + gone + 1, parent.child + parent.count, parent.child + gone);
     --parent.count;
     refresh(parent, left, child_height);
 }
@@ -161,8 +159,8 @@ void CapacityProfile::remove(NodeIndex index, int height, Time at) {
     const int entry = entry_at(node, at);
     if (height == 0) {
         ZBS_EXPECTS(node.time[entry] == at);
-        std::copy(node.time.begin() + entry + 1, node.time.begin() + node.count, node.time.begin() + entry);
-        std::copy(node.low.begin() + entry + 1, node.low.begin() + node.count, node.low.begin() + entry);
+        std::copy(node.time + entry + 1, node.time + node.count, node.time + entry);
+        std::copy(node.low + entry + 1, node.low + node.count, node.low + entry);
         --node.count;
         --size_;
         return;
@@ -171,11 +169,11 @@ void CapacityProfile::remove(NodeIndex index, int height, Time at) {
     remove(child, height - 1, at);
     if (nodes_[child].count == 0) {
         free_node(child);
-        std::copy(node.time.begin() + entry + 1, node.time.begin() + node.count, node.time.begin() + entry);
-        std::copy(node.low.begin() + entry + 1, node.low.begin() + node.count, node.low.begin() + entry);
-        std::copy(node.high.begin() + entry + 1, node.high.begin() + node.count, node.high.begin() + entry);
-        std::copy(node.add.begin() + entry + 1, node.add.begin() + node.count, node.add.begin() + entry);
-        std::copy(node.child.begin() + entry + 1, node.child.begin() + node.count, node.child.begin() + entry);
+        std::copy(node.time + entry + 1, node.time + node.count, node.time + entry);
+        std::copy(node.low + entry + 1, node.low + node.count, node.low + entry);
+        std::copy(node.high + entry + 1, node.high + node.count, node.high + entry);
+        std::copy(node.add + entry + 1, node.add + node.count, node.add + entry);
+        std::copy(node.child + entry + 1, node.child + node.count, node.child + entry);
         --node.count;
         return;
     }
@@ -292,18 +290,16 @@ bool CapacityProfile::add_within_leaf(Time begin, Time end, std::int32_t delta) 
     }
     const bool cut_end = last + 1 < leaf.count ? leaf.time[last + 1] != end : !(leaf_ends_here || end == kNever);
     const auto insert_after = [&leaf, this](int entry, Time at) {
-        std::copy_backward(leaf.time.begin() + entry + 1, leaf.time.begin() + leaf.count,
-                           leaf.time.begin() + leaf.count + 1);
-        std::copy_backward(leaf.low.begin() + entry + 1, leaf.low.begin() + leaf.count,
-                           leaf.low.begin() + leaf.count + 1);
+        std::copy_backward(leaf.time + entry + 1, leaf.time + leaf.count, leaf.time + leaf.count + 1);
+        std::copy_backward(leaf.low + entry + 1, leaf.low + leaf.count, leaf.low + leaf.count + 1);
         leaf.time[entry + 1] = at;
         leaf.low[entry + 1] = leaf.low[entry];
         ++leaf.count;
         ++size_;
     };
     const auto erase = [&leaf, this](int entry) {
-        std::copy(leaf.time.begin() + entry + 1, leaf.time.begin() + leaf.count, leaf.time.begin() + entry);
-        std::copy(leaf.low.begin() + entry + 1, leaf.low.begin() + leaf.count, leaf.low.begin() + entry);
+        std::copy(leaf.time + entry + 1, leaf.time + leaf.count, leaf.time + entry);
+        std::copy(leaf.low + entry + 1, leaf.low + leaf.count, leaf.low + entry);
         --leaf.count;
         --size_;
     };

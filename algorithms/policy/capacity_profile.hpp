@@ -75,15 +75,17 @@ class CapacityProfile {
   private:
     static constexpr int kFanOut = 32;
     using NodeIndex = std::uint32_t;
+    /// Plain arrays: the searches read little else, and a checked index would be a third of their time.
+    ///
     /// A leaf's entry i has `low[i]` free from `time[i]` on, plus what the nodes above add. An inner entry stands for a
     /// child that starts at `time[i]`, with bounds `low` and `high` that include its own `add`.
     struct Node {
         int count = 0;
-        std::array<Time, kFanOut> time;
-        std::array<std::int32_t, kFanOut> low;
-        std::array<std::int32_t, kFanOut> high;
-        std::array<std::int32_t, kFanOut> add;
-        std::array<NodeIndex, kFanOut> child;
+        Time time[kFanOut];
+        std::int32_t low[kFanOut];
+        std::int32_t high[kFanOut];
+        std::int32_t add[kFanOut];
+        NodeIndex child[kFanOut];
     };
     struct Search;
 
