@@ -67,18 +67,13 @@ void EasyBackfill::backfill_by_slowdown(const ZoneSnapshot& zone, std::int32_t f
     const Duration room = shadow.at == kNever ? Duration::max() : shadow.at - zone.now;
     candidates_.clear();
     zone.waiting.visit([&](const WaitingJob& job) {
-        if (job.arrival < head || job.processors > free ||
-            (job.walltime > room && job.processors > shadow.extra_processors))
-            return true;
-        const double wait = static_cast<double>((zone.now - zone.record(job.handle).job.submit).count());
-        candidates_.emplace_back(wait / static_cast<double>(job.walltime.count()), job);
+        const bool fits = job.processors <= free && (job.walltime <= room || job.processors <= shadow.extra_processors);
+        if (fits && job.arrival > head) candidates_.push_back(job);
         return true;
     });
-    std::sort(candidates_.begin(), candidates_.end(), [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first > b.first : a.second.arrival < b.second.arrival;
-    });
+    sort_jobs(zone, BackfillOrder::kSlowdown, candidates_);
     std::int32_t extra = shadow.extra_processors;
-    for (const auto& [slowdown, job] : candidates_) {
+    for (const WaitingJob& job : candidates_) {
         if (job.processors > free) continue;
         const bool ends_before_shadow = job.walltime <= room;
         if (!ends_before_shadow && job.processors > extra) continue;

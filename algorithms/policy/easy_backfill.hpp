@@ -1,17 +1,10 @@
 #pragma once
 #include <vector>
 
+#include "algorithms/policy/backfill_order.hpp"
 #include "algorithms/policy/policy.hpp"
 
 namespace zbs {
-
-/// In which order jobs behind the head are tried for backfilling.
-enum class BackfillOrder : std::uint8_t {
-    kArrival,
-    kEstimate,  ///< shortest walltime first
-    kSlowdown,  ///< largest expected slowdown, (wait + walltime) / walltime, first
-    kPriority,  ///< largest priority first
-};
 
 /// When the head of the queue can start if nothing is backfilled, and what it leaves free then.
 struct Shadow {
@@ -71,7 +64,7 @@ class EasyBackfill final : public Policy {
     SortedBlocks<Ranked, RankedSummary> by_rank_;  ///< waiting jobs, for kEstimate and kPriority
     IndexAge age_;
     std::vector<Ending> just_started_;  ///< scratch of one plan
-    std::vector<std::pair<double, WaitingJob>> candidates_;
+    std::vector<WaitingJob> candidates_;
 };
 
 }  // namespace zbs

@@ -1,0 +1,217 @@
+#include "algorithms/policy/registry.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "algorithms/base/suggestion.hpp"
+#include "algorithms/policy/conservative.hpp"
+#include "algorithms/policy/depth_backfill.hpp"
+#include "algorithms/policy/dynamic_backfill.hpp"
+#include "algorithms/policy/easy_backfill.hpp"
+#include "algorithms/policy/fcfs.hpp"
+#include "algorithms/policy/los.hpp"
+#include "algorithms/policy/multiqueue.hpp"
+#include "algorithms/policy/option_reader.hpp"
+#include "algorithms/policy/selective.hpp"
+#include "algorithms/policy/slack_backfill.hpp"
+
+namespace zbs {
+namespace {
+
+using Kind = PolicyOption::Kind;
+constexpr double kOpen = 1e19;
+
+constexpr std::array<std::string_view, 4> kOrders{"arrival", "estimate", "slowdown", "priority"};
+static_assert(static_cast<int>(BackfillOrder::kPriority) == 3, "kOrders lists the values of BackfillOrder in order");
+
+constexpr std::array kEasyOptions{
+    PolicyOption{.name = "order",
+                 .kind = Kind::kChoice,
+                 .default_value = "arrival",
+                 .meaning =
+                     "order in which jobs behind the head are tried: arrival, estimate (shortest walltime first), "
+                     "slowdown (largest expected slowdown first) or priority (largest first)",
+                 .choices = kOrders},
+};
+constexpr std::array kBackfillOptions{
+    PolicyOption{.name = "depth",
+                 .kind = Kind::kInteger,
+                 .default_value = "1",
+                 .meaning = "number of reservations, 0 or more, or unlimited",
+                 .least = 0,
+                 .most = kOpen},
+    kEasyOptions[0],
+};
+constexpr std::array kSelectiveOptions{
+    PolicyOption{.name = "threshold",
+                 .kind = Kind::kNumber,
+                 .default_value = "2",
+                 .meaning = "expected slowdown above which a job has a reservation, 1 to 1000000",
+                 .least = 1,
+                 .most = 1e6},
+};
+constexpr std::array kSlackOptions{
+    PolicyOption{
+        .name = "slack",
+        .kind = Kind::kNumber,
+        .default_value = "1",
+        .meaning =
+            "delay beyond its first promise that a job of priority 0 may suffer, in walltimes, 0 to 1000000; jobs of "
+            "higher priority have slack / (1 + priority)",
+        .least = 0,
+        .most = 1e6},
+    PolicyOption{.name = "lookahead",
+                 .kind = Kind::kInteger,
+                 .default_value = "16",
+                 .meaning = "early starts tried in one plan, 0 to 100000",
+                 .least = 0,
+                 .most = 1e5},
+};
+constexpr std::array kDynamicOptions{
+    PolicyOption{.name = "max_delay",
+                 .kind = Kind::kDuration,
+                 .default_value = "10m",
+                 .meaning = "largest delay of the head beyond its first reservation"},
+    PolicyOption{.name = "gain",
+                 .kind = Kind::kNumber,
+                 .default_value = "0.1",
+                 .meaning = "share of the machine that a job must fill to delay the head, 0 to 1",
+                 .least = 0,
+                 .most = 1},
+};
+constexpr std::array kMultiqueueOptions{
+    PolicyOption{.name = "bounds",
+                 .kind = Kind::kDurations,
+                 .default_value = "1h,6h",
+                 .meaning = "largest walltime of every queue but the last, ascending"},
+    PolicyOption{
+        .name = "shares",
+        .kind = Kind::kNumbers,
+        .default_value = "0.2,0.3,0.5",
+        .meaning =
+            "share of the processors that each queue owns, one more than there are bounds, each 0.000001 to 1000000",
+        .least = 1e-6,
+        .most = 1e6},
+};
+constexpr std::array kLosOptions{
+    PolicyOption{.name = "lookahead",
+                 .kind = Kind::kInteger,
+                 .default_value = "50",
+                 .meaning = "waiting jobs looked at behind the head, 1 to 100000",
+                 .least = 1,
+                 .most = 1e5},
+    PolicyOption{.name = "reserve",
+                 .kind = Kind::kFlag,
+                 .default_value = "true",
+                 .meaning = "true: the head has a reservation; false: most processors now, whatever it costs the head"},
+};
+
+constexpr std::array kPolicies{
+    PolicyInfo{
+        .name = "backfill",
+        .summary = "backfilling with a number of reservations, made anew in every plan",
+        .starvation = "with depth 1 or more the head starts by its reservation; with depth 0 wide jobs may starve",
+        .options = kBackfillOptions},
+    PolicyInfo{.name = "conservative",
+               .summary = "a promised start for every job on arrival, compressed when jobs end early",
+               .starvation = "every job starts by its promise",
+               .options = {}},
+    PolicyInfo{.name = "dynamic",
+               .summary = "EASY whose reservation may be overruled by a job that fills much of the machine",
+               .starvation = "the head starts by its first reservation plus max_delay",
+               .options = kDynamicOptions},
+    PolicyInfo{.name = "easy",
+               .summary = "aggressive backfilling: a reservation for the head alone",
+               .starvation = "the head starts by its reservation",
+               .options = kEasyOptions},
+    PolicyInfo{.name = "fcfs",
+               .summary = "first come, first served, without backfilling",
+               .starvation = "jobs start in the order of arrival",
+               .options = {}},
+    PolicyInfo{.name = "los",
+               .summary = "lookahead optimising: the set of waiting jobs that uses most processors now",
+               .starvation = "with reserve=true the head starts by its reservation; with false it may starve",
+               .options = kLosOptions},
+    PolicyInfo{.name = "multiqueue",
+               .summary = "queues by walltime, each with its own partition and EASY inside it",
+               .starvation = "the first blocked job of every queue starts by its promise",
+               .options = kMultiqueueOptions},
+    PolicyInfo{.name = "selective",
+               .summary = "reservations only for jobs whose expected slowdown exceeds a threshold",
+               .starvation = "a job's expected slowdown grows until it has a reservation, which stands",
+               .options = kSelectiveOptions},
+    PolicyInfo{.name = "sjbf",
+               .summary = "EASY that backfills by shortest walltime: easy with order=estimate",
+               .starvation = "the head starts by its reservation",
+               .options = {}},
+    PolicyInfo{.name = "slack",
+               .summary = "a promised start for every job, which others may delay within the job's slack",
+               .starvation = "every job starts by its first promise plus its slack",
+               .options = kSlackOptions},
+};
+
+template <class T, class... Arguments>
+Result<std::unique_ptr<Policy>> made(const OptionReader& reader, Arguments&&... arguments) {
+    if (const Error* fault = reader.fault()) return *fault;
+    return std::unique_ptr<Policy>(std::make_unique<T>(std::forward<Arguments>(arguments)...));
+}
+
+Result<std::unique_ptr<Policy>> make_multiqueue(OptionReader& reader) {
+    Multiqueue::Options options{
+        .bounds = reader.durations("bounds"), .shares = reader.numbers("shares"), .borrow = reader.flag("borrow")};
+    if (reader.fault() == nullptr) {
+        if (!std::ranges::is_sorted(options.bounds, std::less_equal<>{}) && options.bounds.size() > 1)
+            reader.fail("bounds", "must ascend");
+        if (options.shares.size() != options.bounds.size() + 1)
+            reader.fail("shares", "names " + std::to_string(options.shares.size()) + " queues, but " +
+                                      std::to_string(options.bounds.size()) + " bounds make " +
+                                      std::to_string(options.bounds.size() + 1));
+    }
+    if (const Error* fault = reader.fault()) return *fault;
+    return made<Multiqueue>(reader, options);
+}
+
+}  // namespace
+
+std::span<const PolicyInfo> policies() { return kPolicies; }
+
+const PolicyInfo* find_policy(std::string_view name) {
+    for (const PolicyInfo& policy : kPolicies)
+        if (policy.name == name) return &policy;
+    return nullptr;
+}
+
+Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyOptions& options) {
+    const PolicyInfo* const policy = find_policy(name);
+    if (policy == nullptr) {
+        std::vector<std::string_view> names;
+        for (const PolicyInfo& known : kPolicies) names.push_back(known.name);
+        return invalid("there is no policy '" + std::string(name) + "'" + did_you_mean(name, names));
+    }
+    OptionReader reader(*policy, options);
+    if (const Error* fault = reader.fault()) return *fault;
+    if (name == "fcfs") return made<Fcfs>(reader);
+    if (name == "conservative") return made<Conservative>(reader);
+    if (name == "sjbf") return made<EasyBackfill>(reader, BackfillOrder::kEstimate);
+    if (name == "easy") return made<EasyBackfill>(reader, static_cast<BackfillOrder>(reader.choice("order")));
+    if (name == "selective") return made<Selective>(reader, reader.number("threshold"));
+    if (name == "multiqueue") return make_multiqueue(reader);
+    if (name == "backfill") {
+        const std::int64_t depth = reader.integer("depth");
+        const BackfillOrder order = static_cast<BackfillOrder>(reader.choice("order"));
+        if (depth == 1) return made<EasyBackfill>(reader, order);
+        return made<DepthBackfill>(reader, static_cast<std::size_t>(depth), order);
+    }
+    if (name == "dynamic")
+        return made<DynamicBackfill>(
+            reader, DynamicBackfill::Options{.max_delay = reader.duration("max_delay"), .gain = reader.number("gain")});
+    if (name == "slack")
+        return made<SlackBackfill>(
+            reader, SlackBackfill::Options{.slack = reader.number("slack"),
+                                           .lookahead = static_cast<std::size_t>(reader.integer("lookahead"))});
+    ZBS_EXPECTS(name == "los");
+    return made<Los>(reader, Los::Options{.lookahead = static_cast<std::size_t>(reader.integer("lookahead")),
+                                          .reserve = reader.flag("reserve")});
+}
+
+}  // namespace zbs
