@@ -1,8 +1,21 @@
 #include "algorithms/policy/conservative.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace zbs {
+namespace {
+
+/// A promise that was made anew after a fault may have been improved since.
+void keep_last_of_each(std::vector<Reservation>& reservations) {
+    std::unordered_set<JobId> seen;
+    std::size_t kept = reservations.size();
+    for (std::size_t i = reservations.size(); i-- > 0;)
+        if (seen.insert(reservations[i].id).second) reservations[--kept] = reservations[i];
+    reservations.erase(reservations.begin(), reservations.begin() + static_cast<std::ptrdiff_t>(kept));
+}
+
+}  // namespace
 
 void Conservative::rebuild(const ZoneSnapshot& zone, Plan& plan) {
     promised_.clear();
@@ -16,22 +29,30 @@ void Conservative::rebuild(const ZoneSnapshot& zone, Plan& plan) {
         return true;
     });
     bool kept = true;
+    std::vector<WaitingJob> without_promise;
     zone.waiting.visit([&](const WaitingJob& job) {
         const JobRecord& record = zone.record(job.handle);
-        if (record.reserved == kNever) return true;
+        if (record.reserved == kNever) {
+            without_promise.push_back(job);
+            return true;
+        }
         // A promise that could not be kept is made again, together with those that no longer fit beside it.
         const Time begin = std::max(record.reserved, zone.now);
         kept = kept && profile_.fits(begin, job.walltime, job.processors);
         profile_.add(begin, begin + job.walltime, -job.processors);
-        promised_.insert(
-            {job.arrival, job.walltime, record.reserved, record.reservation_order, job.processors, job.handle});
-        due_.insert({record.reserved, record.reservation_order, job.handle});
+        promised_.insert({job.arrival, job.walltime, begin, record.reservation_order, job.processors, job.handle});
+        due_.insert({begin, record.reservation_order, job.handle});
         next_order_ = std::max(next_order_, record.reservation_order + 1);
         next_arrival_ = job.arrival + 1;
         return true;
     });
-    if (kept) return;
+    if (!kept) promise_again(zone, plan);
+    // Jobs that wait for processors to come back, between others that have a promise. Later ones count as new.
+    for (const WaitingJob& job : without_promise)
+        if (job.arrival < next_arrival_) promise(zone, job, plan);
+}
 
+void Conservative::promise_again(const ZoneSnapshot& zone, Plan& plan) {
     // Processors left the zone or a job overran: what was promised first keeps its place as far as it can.
     const SortedBlocks<Due, NoSummary> old = due_;
     promised_.clear();
@@ -43,14 +64,13 @@ void Conservative::rebuild(const ZoneSnapshot& zone, Plan& plan) {
     });
     old.visit([&](const Due& due) {
         const JobRecord& record = zone.record(due.handle);
-        const Time begin = std::max(due.reserved, zone.now);
         const Time start = profile_.earliest_start(
-            {.from = begin, .duration = record.job.walltime, .processors = record.job.processors});
+            {.from = due.reserved, .duration = record.job.walltime, .processors = record.job.processors});
         if (start != kNever) profile_.add(start, start + record.job.walltime, -record.job.processors);
         const std::uint64_t order = start == due.reserved ? due.order : next_order_++;
         promised_.insert({record.arrival, record.job.walltime, start, order, record.job.processors, due.handle});
         due_.insert({start, order, due.handle});
-        if (start != due.reserved) plan.reservations.push_back({record.job.id, start});
+        if (start != record.reserved) plan.reservations.push_back({record.job.id, start});
         return true;
     });
 }
@@ -160,7 +180,8 @@ void Conservative::promise(const ZoneSnapshot& zone, const WaitingJob& job, Plan
     promised_.insert({job.arrival, job.walltime, start, next_order_, job.processors, job.handle});
     due_.insert({start, next_order_, job.handle});
     ++next_order_;
-    plan.reservations.push_back({zone.record(job.handle).job.id, start});
+    const JobRecord& record = zone.record(job.handle);
+    if (record.reserved != start) plan.reservations.push_back({record.job.id, start});
 }
 
 void Conservative::start_due(const ZoneSnapshot& zone, Plan& plan) {
@@ -182,10 +203,13 @@ void Conservative::start_due(const ZoneSnapshot& zone, Plan& plan) {
 
 void Conservative::plan(const ZoneSnapshot& zone, Plan& plan) {
     plan.clear();
-    if (age_.follows(zone))
+    bool made_anew = !age_.follows(zone);
+    if (!made_anew) {
         follow(zone);
-    else
-        rebuild(zone, plan);
+        // A job that should have started before, but did not, runs until later than the profile shows.
+        made_anew = !due_.empty() && due_.front().reserved < zone.now;
+    }
+    if (made_anew) rebuild(zone, plan);
     const bool something_ended = std::ranges::any_of(zone.changes, [](const ZoneChange& change) {
         return change.kind == ZoneChange::Kind::kEnded || change.kind == ZoneChange::Kind::kWithdrawn;
     });
@@ -198,6 +222,7 @@ void Conservative::plan(const ZoneSnapshot& zone, Plan& plan) {
         next_arrival_ = zone.waiting.back().arrival + 1;
     }
     age_.update(zone);
+    if (made_anew) keep_last_of_each(plan.reservations);
 
     std::size_t due_now = 0;
     if (zone.instant_complete) {

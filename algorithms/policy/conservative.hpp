@@ -59,6 +59,7 @@ class Conservative final : public Policy {
     };
 
     void rebuild(const ZoneSnapshot& zone, Plan& plan);
+    void promise_again(const ZoneSnapshot& zone, Plan& plan);
     void follow(const ZoneSnapshot& zone);
     void promise(const ZoneSnapshot& zone, const WaitingJob& job, Plan& plan);
     void compress(const ZoneSnapshot& zone, Plan& plan);

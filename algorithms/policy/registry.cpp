@@ -87,11 +87,16 @@ constexpr std::array kMultiqueueOptions{
     PolicyOption{
         .name = "shares",
         .kind = Kind::kNumbers,
-        .default_value = "0.2,0.3,0.5",
+        .default_value = "0.1,0.2,0.7",
         .meaning =
             "share of the processors that each queue owns, one more than there are bounds, each 0.000001 to 1000000",
         .least = 1e-6,
         .most = 1e6},
+    PolicyOption{
+        .name = "borrow",
+        .kind = Kind::kFlag,
+        .default_value = "false",
+        .meaning = "true: every queue may use all processors that are idle; false: only those of its partition"},
 };
 constexpr std::array kLosOptions{
     PolicyOption{.name = "lookahead",

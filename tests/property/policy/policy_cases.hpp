@@ -1,0 +1,47 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "algorithms/policy/registry.hpp"
+
+namespace zbs::test {
+
+/// A policy with options, as tests over all policies take it.
+struct PolicyCase {
+    std::string name;
+    PolicyOptions options;
+
+    std::unique_ptr<Policy> make() const { return std::move(*make_policy(name, options)); }
+    std::string label() const {
+        std::string text = name;
+        for (const auto& [key, value] : options) text += "_" + key + "_" + value;
+        for (char& c : text)
+            if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))) c = '_';
+        return text;
+    }
+    friend std::ostream& operator<<(std::ostream& out, const PolicyCase& which) { return out << which.label(); }
+};
+
+/// Every policy of the registry with its defaults, and the options that make it decide otherwise.
+inline std::vector<PolicyCase> policy_cases() {
+    std::vector<PolicyCase> cases;
+    for (const PolicyInfo& policy : policies()) cases.push_back({std::string(policy.name), {}});
+    for (const std::string order : {"estimate", "slowdown", "priority"}) {
+        cases.push_back({"easy", {{"order", order}}});
+        cases.push_back({"backfill", {{"depth", "3"}, {"order", order}}});
+    }
+    cases.push_back({"backfill", {{"depth", "0"}}});
+    cases.push_back({"backfill", {{"depth", "unlimited"}}});
+    cases.push_back({"selective", {{"threshold", "1"}}});
+    cases.push_back({"slack", {{"slack", "0"}}});
+    cases.push_back({"slack", {{"slack", "3"}, {"lookahead", "4"}}});
+    cases.push_back({"dynamic", {{"max_delay", "0s"}}});
+    cases.push_back({"dynamic", {{"max_delay", "60s"}, {"gain", "0"}}});
+    cases.push_back({"multiqueue", {{"bounds", "20s,60s"}, {"shares", "1,1,2"}}});
+    cases.push_back({"multiqueue", {{"bounds", "20s,60s"}, {"shares", "1,1,2"}, {"borrow", "true"}}});
+    cases.push_back({"los", {{"lookahead", "3"}}});
+    cases.push_back({"los", {{"reserve", "false"}}});
+    return cases;
+}
+
+}  // namespace zbs::test

@@ -1,0 +1,144 @@
+#include "algorithms/policy/capacity_profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include "algorithms/base/rng.hpp"
+
+namespace zbs {
+namespace {
+
+using std::chrono::microseconds;
+
+Time at(std::int64_t us) { return Time{microseconds{us}}; }
+
+/// The same step function, one number for every instant of a short time.
+class PlainProfile {
+  public:
+    PlainProfile(std::int64_t until, std::int32_t capacity)
+        : free_(static_cast<std::size_t>(until), capacity), after_(capacity) {}
+    void add(std::int64_t begin, std::int64_t end, std::int32_t delta) {
+        for (std::int64_t t = std::max<std::int64_t>(begin, 0); t < std::min<std::int64_t>(end, size()); ++t)
+            free_[static_cast<std::size_t>(t)] += delta;
+        if (end > size()) after_ += delta;
+    }
+    std::int32_t free_at(std::int64_t t) const { return t < size() ? free_[static_cast<std::size_t>(t)] : after_; }
+    std::int32_t least(std::int64_t from, std::int64_t until) const {
+        std::int32_t result = free_at(from);
+        for (std::int64_t t = from; t < until && t <= size(); ++t) result = std::min(result, free_at(t));
+        return result;
+    }
+    std::int32_t most(std::int64_t from, std::int64_t until) const {
+        std::int32_t result = free_at(from);
+        for (std::int64_t t = from; t < until && t <= size(); ++t) result = std::max(result, free_at(t));
+        return result;
+    }
+    Time earliest(std::int64_t from, std::int64_t duration, std::int32_t processors) const {
+        for (std::int64_t t = from; t <= size() + duration; ++t)
+            if (least(t, t + duration) >= processors) return at(t);
+        return kNever;
+    }
+    Time first_with(std::int64_t from, std::int32_t processors) const { return earliest(from, 1, processors); }
+
+  private:
+    std::int64_t size() const { return static_cast<std::int64_t>(free_.size()); }
+    std::vector<std::int32_t> free_;
+    std::int32_t after_;
+};
+
+TEST(CapacityProfile, IsOneStepWhereNothingIsTaken) {
+    const CapacityProfile profile(at(5), 8);
+    EXPECT_EQ(profile.breakpoint_count(), 1u);
+    EXPECT_EQ(profile.free_at(at(5)), 8);
+    EXPECT_EQ(profile.earliest_start({.from = at(7), .duration = microseconds{100}, .processors = 8}), at(7));
+    EXPECT_EQ(profile.earliest_start({.from = at(7), .duration = microseconds{100}, .processors = 9}), kNever);
+}
+
+TEST(CapacityProfile, FindsTheGapThatIsLongEnough) {
+    CapacityProfile profile(at(0), 4);
+    profile.add(at(0), at(10), -2);
+    profile.add(at(15), at(30), -3);
+    const auto start = [&](int duration, int processors) {
+        return profile.earliest_start({.from = at(0), .duration = microseconds{duration}, .processors = processors});
+    };
+    EXPECT_EQ(start(10, 2), at(0));
+    EXPECT_EQ(start(15, 2), at(0));
+    EXPECT_EQ(start(16, 2), at(30));
+    EXPECT_EQ(start(5, 4), at(10));
+    EXPECT_EQ(start(6, 4), at(30));
+    EXPECT_EQ(start(100, 1), at(0));
+}
+
+TEST(CapacityProfile, EqualNeighboursBecomeOneStep) {
+    CapacityProfile profile(at(0), 4);
+    profile.add(at(3), at(9), -2);
+    profile.add(at(9), at(12), -2);
+    EXPECT_EQ(profile.breakpoint_count(), 3u);
+    profile.add(at(3), at(12), 2);
+    EXPECT_EQ(profile.breakpoint_count(), 1u);
+}
+
+TEST(CapacityProfile, AnswersAsAPlainArrayDoes) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        SCOPED_TRACE(seed);
+        Rng rng(seed);
+        const std::int64_t until = 40 + static_cast<std::int64_t>(rng.below(1000));
+        const std::int32_t capacity = 20;
+        CapacityProfile profile(at(0), capacity);
+        PlainProfile plain(until, capacity);
+        std::int64_t now = 0;
+        const auto below = [&rng](std::int64_t bound) {
+            return static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(bound)));
+        };
+        for (int step = 0; step < 300; ++step) {
+            const std::int64_t begin = now + below(until - now), end = begin + 1 + below(until / 4);
+            const std::int32_t delta = static_cast<std::int32_t>(below(9)) - 4;
+            if (delta != 0) {
+                const Time stop = below(20) == 0 ? kNever : at(end);
+                profile.add(at(begin), stop, delta);
+                plain.add(begin, stop == kNever ? until + 1 : end, delta);
+                if (stop != kNever && end > until) plain.add(until, until + 1, -delta);  // plain ends before `end`
+            }
+            if (below(25) == 0 && now + 2 < until) profile.forget_before(at(++now));
+            const std::int64_t from = now + below(until - now);
+            const std::int64_t to = std::min(from + 1 + below(50), until);
+            ASSERT_EQ(profile.free_at(at(from)), plain.free_at(from));
+            if (to > from) {
+                ASSERT_EQ(profile.least_free(at(from), at(to)), plain.least(from, to));
+                ASSERT_EQ(profile.most_free(at(from), at(to)), plain.most(from, to));
+            }
+        }
+    }
+}
+
+TEST(CapacityProfile, FindsRoomWhereAPlainArrayDoes) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        SCOPED_TRACE(seed);
+        Rng rng(seed);
+        const std::int64_t until = 600;
+        CapacityProfile profile(at(0), 20);
+        PlainProfile plain(until, 20);
+        const auto below = [&rng](std::int64_t bound) {
+            return static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(bound)));
+        };
+        for (int step = 0; step < 200; ++step) {
+            const std::int64_t begin = below(until - 60), end = begin + 1 + below(60);
+            const std::int32_t delta = -1 - static_cast<std::int32_t>(below(6));
+            profile.add(at(begin), at(end), delta);
+            plain.add(begin, end, delta);
+            const std::int64_t from = below(until), duration = 1 + below(80);
+            const std::int32_t processors = static_cast<std::int32_t>(1 + below(21));
+            const CapacityProfile::Room room{
+                .from = at(from), .duration = microseconds{duration}, .processors = processors};
+            const Time expected = plain.earliest(from, duration, processors);
+            ASSERT_EQ(profile.earliest_start(room), expected);
+            ASSERT_EQ(profile.first_with(at(from), processors), plain.first_with(from, processors));
+            CapacityProfile::Room bounded = room;
+            bounded.before = at(from + below(200));
+            const Time found = profile.earliest_start(bounded);
+            ASSERT_EQ(found, expected < bounded.before ? expected : kNever);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace zbs
