@@ -1,0 +1,163 @@
+#include "algorithms/model/trace_diagram.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <ostream>
+
+namespace zbs {
+
+TraceDiagram::TraceDiagram(std::int32_t processors) : processors_(processors) {
+    ZBS_EXPECTS(processors >= 1 && processors <= kMaxProcessors);
+}
+
+std::int32_t TraceDiagram::home_free_count(std::int32_t row) const {
+    std::int32_t count = free_counts_[checked(row)];
+    for (const Entry& entry : entries(row))
+        if (entry.stay == Stay::kAlternative) count += entry.processors;
+    return count;
+}
+
+bool TraceDiagram::all_free(std::int32_t row, std::span<const std::int32_t> processors) const {
+    const std::vector<std::uint64_t>& free = rows_[checked(row)].free;
+    return std::ranges::all_of(processors, [&](std::int32_t p) { return (free[word(p)] >> (p & 63) & 1) != 0; });
+}
+
+std::int32_t TraceDiagram::add_row() {
+    const auto count = static_cast<std::size_t>(processors_);
+    Row row{std::vector<JobId>(count, kNoJob), std::vector<std::uint64_t>((count + 63) / 64, ~std::uint64_t{0}), {}};
+    if (const unsigned rest = static_cast<unsigned>(processors_) & 63; rest != 0)
+        row.free.back() = (std::uint64_t{1} << rest) - 1;
+    rows_.push_back(std::move(row));
+    free_counts_.push_back(processors_);
+    return row_count() - 1;
+}
+
+void TraceDiagram::erase_row(std::int32_t row) {
+    const auto at = static_cast<std::ptrdiff_t>(checked(row));
+    rows_.erase(rows_.begin() + at);
+    free_counts_.erase(free_counts_.begin() + at);
+}
+
+std::int32_t TraceDiagram::erase_empty_rows() {
+    std::int32_t erased = 0;
+    for (std::int32_t row = row_count(); row-- > 0;) {
+        const bool empty = std::ranges::none_of(entries(row), [](const Entry& e) { return e.stay == Stay::kHome; });
+        if (!empty) continue;
+        erase_row(row);
+        ++erased;
+    }
+    return erased;
+}
+
+void TraceDiagram::place(std::int32_t row, JobId job, std::span<const std::int32_t> processors, Stay stay) {
+    Row& r = rows_[checked(row)];
+    ZBS_EXPECTS(job != kNoJob && !processors.empty());
+    ZBS_EXPECTS(std::ranges::none_of(r.entries, [&](const Entry& e) { return e.job == job; }));
+    for (const std::int32_t p : processors) {
+        ZBS_EXPECTS(p >= 0 && p < processors_);
+        std::uint64_t& free = r.free[word(p)];
+        const std::uint64_t bit = std::uint64_t{1} << (p & 63);
+        ZBS_EXPECTS((free & bit) != 0);
+        free &= ~bit;
+        r.slots[static_cast<std::size_t>(p)] = job;
+    }
+    const auto count = static_cast<std::int32_t>(processors.size());
+    r.entries.push_back({job, count, stay});
+    free_counts_[static_cast<std::size_t>(row)] -= count;
+}
+
+template <class Leaves>
+std::int32_t TraceDiagram::remove_entries(std::size_t row, Leaves leaves) {
+    Row& r = rows_[row];
+    std::int32_t freed = 0;
+    std::erase_if(r.entries, [&](const Entry& entry) {
+        if (!leaves(entry)) return false;
+        std::int32_t left = entry.processors;
+        for (std::size_t p = 0; left > 0; ++p) {
+            if (r.slots[p] != entry.job) continue;
+            r.slots[p] = kNoJob;
+            r.free[p >> 6] |= std::uint64_t{1} << (p & 63);
+            --left;
+        }
+        freed += entry.processors;
+        return true;
+    });
+    free_counts_[row] += freed;
+    return freed;
+}
+
+std::int32_t TraceDiagram::remove(JobId job) {
+    std::int32_t freed = 0;
+    for (std::size_t row = 0; row < rows_.size(); ++row)
+        freed += remove_entries(row, [&](const Entry& entry) { return entry.job == job; });
+    return freed;
+}
+
+void TraceDiagram::remove_alternatives() {
+    for (std::size_t row = 0; row < rows_.size(); ++row)
+        remove_entries(row, [](const Entry& entry) { return entry.stay == Stay::kAlternative; });
+}
+
+std::optional<std::int32_t> TraceDiagram::home_row(JobId job) const {
+    for (std::int32_t row = 0; row < row_count(); ++row)
+        for (const Entry& entry : entries(row))
+            if (entry.job == job && entry.stay == Stay::kHome) return row;
+    return std::nullopt;
+}
+
+std::vector<std::int32_t> TraceDiagram::rows_of(JobId job) const {
+    std::vector<std::int32_t> found;
+    for (std::int32_t row = 0; row < row_count(); ++row)
+        if (std::ranges::any_of(entries(row), [&](const Entry& e) { return e.job == job; })) found.push_back(row);
+    return found;
+}
+
+std::vector<std::int32_t> TraceDiagram::processors_of(std::int32_t row, JobId job) const {
+    std::vector<std::int32_t> found;
+    const std::span<const JobId> cells = slots(row);
+    for (std::size_t p = 0; p < cells.size(); ++p)
+        if (cells[p] == job) found.push_back(static_cast<std::int32_t>(p));
+    return found;
+}
+
+std::int64_t TraceDiagram::idle_slots() const {
+    return std::accumulate(free_counts_.begin(), free_counts_.end(), std::int64_t{0});
+}
+
+double TraceDiagram::idling_ratio() const {
+    return row_count() == 0 ? 0 : static_cast<double>(idle_slots()) / static_cast<double>(slot_count());
+}
+
+bool operator==(const TraceDiagram& a, const TraceDiagram& b) {
+    if (a.processors_ != b.processors_ || a.free_counts_ != b.free_counts_) return false;
+    const auto by_job = [](const TraceDiagram::Entry& x, const TraceDiagram::Entry& y) { return x.job < y.job; };
+    for (std::size_t row = 0; row < a.rows_.size(); ++row) {
+        if (a.rows_[row].slots != b.rows_[row].slots) return false;
+        std::vector<TraceDiagram::Entry> x = a.rows_[row].entries, y = b.rows_[row].entries;
+        std::ranges::sort(x, by_job);
+        std::ranges::sort(y, by_job);
+        if (x != y) return false;
+    }
+    return true;
+}
+
+std::ostream& operator<<(std::ostream& out, const TraceDiagram& diagram) {
+    for (std::int32_t row = 0; row < diagram.row_count(); ++row) {
+        for (std::int32_t p = 0; p < diagram.processors(); ++p) {
+            const JobId job = diagram.job_at(row, p);
+            out << (p == 0 ? "" : " ");
+            if (job == kNoJob) {
+                out << '.';
+                continue;
+            }
+            const auto entries = diagram.entries(row);
+            const auto entry =
+                std::ranges::find_if(entries, [&](const TraceDiagram::Entry& e) { return e.job == job; });
+            out << job << (entry->stay == TraceDiagram::Stay::kAlternative ? "+" : "");
+        }
+        out << '\n';
+    }
+    return out;
+}
+
+}  // namespace zbs
