@@ -1,0 +1,170 @@
+#include "algorithms/model/zone_state.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zbs {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+Time at(int seconds) { return Time{std::chrono::seconds{seconds}}; }
+Job job(std::int64_t id, std::int32_t processors, Duration walltime = 10s) {
+    return {.id = JobId{id}, .submit = at(0), .walltime = walltime, .processors = processors};
+}
+void expect_refused(const Result<void>& result, ErrorCode code, const std::string& part) {
+    ASSERT_FALSE(result.has_value());
+    EXPECT_EQ(result.error().code, code);
+    EXPECT_THAT(result.error().message, HasSubstr(part));
+}
+
+class ZoneStateTest : public testing::Test {
+  protected:
+    void apply(int seconds, const ZoneEvent& event) {
+        const Result<void> done = zone.apply(at(seconds), event);
+        ASSERT_TRUE(done.has_value()) << done.error().message;
+    }
+    std::vector<std::int64_t> waiting() const {
+        std::vector<std::int64_t> ids;
+        const ZoneSnapshot snapshot = zone.snapshot();
+        snapshot.waiting.visit(
+            [&](const WaitingJob& each) { return ids.push_back(snapshot.record(each.handle).job.id.value), true; });
+        return ids;
+    }
+    ZoneState zone{{.processors = 4}};
+};
+
+TEST_F(ZoneStateTest, JobWaitsRunsAndEnds) {
+    apply(0, JobSubmitted{job(1, 3)});
+    EXPECT_EQ(zone.find(JobId{1})->phase, JobPhase::kWaiting);
+    EXPECT_EQ(zone.snapshot().free_processors, 4);
+    apply(5, JobStarted{JobId{1}});
+    EXPECT_EQ(zone.find(JobId{1})->expected_end, at(15));
+    EXPECT_EQ(zone.snapshot().free_processors, 1);
+    EXPECT_EQ(zone.running_count(), 1u);
+    apply(9, JobEnded{JobId{1}});
+    EXPECT_EQ(zone.find(JobId{1}), nullptr);
+    EXPECT_EQ(zone.snapshot().free_processors, 4);
+}
+
+TEST_F(ZoneStateTest, PreemptedJobTakesItsOldPlaceInTheQueue) {
+    for (int i = 1; i <= 3; ++i) apply(0, JobSubmitted{job(i, 2)});
+    apply(0, JobStarted{JobId{1}});
+    EXPECT_THAT(waiting(), testing::ElementsAre(2, 3));
+    apply(4, JobPreempted{JobId{1}});
+    EXPECT_THAT(waiting(), testing::ElementsAre(1, 2, 3));
+    EXPECT_EQ(zone.snapshot().free_processors, 4);
+    EXPECT_EQ(zone.find(JobId{1})->start, kNever);
+}
+
+TEST_F(ZoneStateTest, OverdueJobHoldsItsProcessors) {
+    apply(0, JobSubmitted{job(1, 4)});
+    apply(0, JobStarted{JobId{1}});
+    apply(10, ClockAdvanced{});
+    EXPECT_EQ(zone.snapshot().free_processors, 0);
+    EXPECT_EQ(zone.find(JobId{1})->expected_end, at(11));
+    apply(12, ClockAdvanced{});
+    EXPECT_EQ(zone.find(JobId{1})->expected_end, at(13));
+    apply(12, JobEnded{JobId{1}});
+    EXPECT_EQ(zone.snapshot().free_processors, 4);
+}
+
+TEST_F(ZoneStateTest, UnderReferenceRulesAnOverdueJobCountsAsGone) {
+    ZoneState gone({.processors = 4, .overdue = ZoneState::Overdue::kGone});
+    ASSERT_TRUE(gone.apply(at(0), JobSubmitted{job(1, 4)}).has_value());
+    ASSERT_TRUE(gone.apply(at(0), JobStarted{JobId{1}}).has_value());
+    ASSERT_TRUE(gone.apply(at(10), ClockAdvanced{}).has_value());
+    EXPECT_EQ(gone.snapshot().free_processors, 4);
+    EXPECT_EQ(gone.find(JobId{1})->phase, JobPhase::kLeaving);
+    ASSERT_TRUE(gone.apply(at(10), JobEnded{JobId{1}}).has_value());
+    EXPECT_EQ(gone.snapshot().free_processors, 4);
+}
+
+TEST_F(ZoneStateTest, PromiseStandsUntilTheJobStarts) {
+    apply(0, JobSubmitted{job(1, 4)});
+    apply(0, JobReserved{JobId{1}, at(7), at(9)});
+    EXPECT_EQ(zone.find(JobId{1})->reserved, at(7));
+    EXPECT_EQ(zone.find(JobId{1})->latest_start, at(9));
+    apply(3, JobStarted{JobId{1}});
+    EXPECT_EQ(zone.find(JobId{1})->reserved, kNever);
+}
+
+TEST_F(ZoneStateTest, ChangesSinceTheLastPlan) {
+    apply(0, JobSubmitted{job(1, 3)});
+    apply(0, JobStarted{JobId{1}});
+    EXPECT_EQ(zone.snapshot().changes.size(), 2u);
+    zone.changes_planned();
+    EXPECT_TRUE(zone.snapshot().changes.empty());
+    EXPECT_EQ(zone.snapshot().change_base, 2u);
+    apply(3, JobEnded{JobId{1}});
+    ASSERT_EQ(zone.snapshot().changes.size(), 1u);
+    EXPECT_EQ(zone.snapshot().changes[0].kind, ZoneChange::Kind::kEnded);
+    EXPECT_EQ(zone.snapshot().changes[0].expected_end, at(10));
+}
+
+TEST_F(ZoneStateTest, RefusesBadJobs) {
+    expect_refused(zone.apply(at(0), JobSubmitted{job(-1, 1)}), ErrorCode::kInvalidArgument, "negative");
+    expect_refused(zone.apply(at(0), JobSubmitted{job(1, 0)}), ErrorCode::kInvalidArgument, "at least one processor");
+    expect_refused(zone.apply(at(0), JobSubmitted{job(1, 5)}), ErrorCode::kInvalidArgument, "the zone has 4");
+    expect_refused(zone.apply(at(0), JobSubmitted{job(1, 1, 0s)}), ErrorCode::kInvalidArgument, "walltime");
+    apply(0, JobSubmitted{job(1, 1)});
+    expect_refused(zone.apply(at(0), JobSubmitted{job(1, 1)}), ErrorCode::kConflict, "already");
+    EXPECT_EQ(zone.waiting_count(), 1u);
+}
+
+TEST_F(ZoneStateTest, RefusesWhatDoesNotFitTheJobsPhase) {
+    apply(0, JobSubmitted{job(1, 3)});
+    apply(0, JobSubmitted{job(2, 2)});
+    expect_refused(zone.apply(at(0), JobEnded{JobId{1}}), ErrorCode::kConflict, "waits");
+    expect_refused(zone.apply(at(0), JobPreempted{JobId{1}}), ErrorCode::kConflict, "waits");
+    apply(0, JobStarted{JobId{1}});
+    expect_refused(zone.apply(at(0), JobStarted{JobId{1}}), ErrorCode::kConflict, "runs");
+    expect_refused(zone.apply(at(0), JobWithdrawn{JobId{1}}), ErrorCode::kConflict, "runs");
+    expect_refused(zone.apply(at(0), JobReserved{JobId{1}, at(5)}), ErrorCode::kConflict, "runs");
+    expect_refused(zone.apply(at(0), JobStarted{JobId{2}}), ErrorCode::kConflict, "1 are free");
+    expect_refused(zone.apply(at(0), JobEnded{JobId{9}}), ErrorCode::kNotFound, "job 9");
+    EXPECT_EQ(zone.running_count(), 1u);
+    EXPECT_EQ(zone.snapshot().free_processors, 1);
+}
+
+TEST_F(ZoneStateTest, RefusesTimesThatGoBackOrLeaveTheRange) {
+    apply(5, ClockAdvanced{});
+    expect_refused(zone.apply(at(4), ClockAdvanced{}), ErrorCode::kInvalidArgument, "order of time");
+    expect_refused(zone.apply(Time::max(), ClockAdvanced{}), ErrorCode::kInvalidArgument, "out of range");
+    EXPECT_EQ(zone.now(), at(5));
+    apply(5, JobSubmitted{job(1, 1)});
+    expect_refused(zone.apply(at(5), JobReserved{JobId{1}, at(4)}), ErrorCode::kInvalidArgument, "lie ahead");
+    expect_refused(zone.apply(at(5), JobReserved{JobId{1}, at(8), at(7)}), ErrorCode::kInvalidArgument, "end before");
+}
+
+TEST_F(ZoneStateTest, ProcessorsOfRunningJobsDoNotLeave) {
+    apply(0, JobSubmitted{job(1, 3)});
+    apply(0, JobStarted{JobId{1}});
+    expect_refused(zone.apply(at(0), ProcessorsChanged{2}), ErrorCode::kConflict, "held by running jobs");
+    apply(0, ProcessorsChanged{3});
+    EXPECT_EQ(zone.snapshot().free_processors, 0);
+    apply(0, ProcessorsChanged{10});
+    EXPECT_EQ(zone.snapshot().free_processors, 7);
+    expect_refused(zone.apply(at(0), ProcessorsChanged{0}), ErrorCode::kInvalidArgument, "processors");
+}
+
+TEST_F(ZoneStateTest, FindsEachOfManyJobs) {
+    ZoneState large({.processors = 4});
+    for (std::int64_t id = 0; id < 5'000; ++id)
+        ASSERT_TRUE(large.apply(at(0), JobSubmitted{job(id * 7, 1)}).has_value());
+    for (std::int64_t id = 0; id < 5'000; id += 2)
+        ASSERT_TRUE(large.apply(at(0), JobWithdrawn{JobId{id * 7}}).has_value());
+    for (std::int64_t id = 0; id < 5'000; ++id) {
+        const JobRecord* const found = large.find(JobId{id * 7});
+        ASSERT_EQ(found != nullptr, id % 2 == 1);
+        if (found != nullptr) {
+            ASSERT_EQ(found->job.id.value, id * 7);
+        }
+    }
+    EXPECT_EQ(large.find(JobId{1}), nullptr);
+    EXPECT_EQ(large.waiting_count(), 2'500u);
+}
+
+}  // namespace
+}  // namespace zbs

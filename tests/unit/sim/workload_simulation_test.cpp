@@ -1,0 +1,122 @@
+#include "algorithms/sim/workload_simulation.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "algorithms/policy/fcfs.hpp"
+#include "algorithms/policy/registry.hpp"
+#include "tests/support/zones.hpp"
+
+namespace zbs {
+namespace {
+
+using test::workload;
+using testing::HasSubstr;
+
+Time at(int seconds) { return Time{std::chrono::seconds{seconds}}; }
+std::unique_ptr<Policy> policy(const std::string& name) { return std::move(*make_policy(name)); }
+
+void expect_refused(const Workload& jobs, const SimulationOptions& options, ErrorCode code, const std::string& part) {
+    Fcfs fcfs;
+    const Result<SimulationOutcome> outcome = simulate(jobs, fcfs, options);
+    ASSERT_FALSE(outcome.has_value());
+    EXPECT_EQ(outcome.error().code, code);
+    EXPECT_THAT(outcome.error().message, HasSubstr(part));
+}
+
+TEST(Simulate, JobsStartAndEndWhenTheyShould) {
+    const Workload jobs = workload(4, {{0, 3, 10, 4}, {1, 2, 5}, {2, 1, 1}});
+    Fcfs fcfs;
+    const Result<SimulationOutcome> outcome = simulate(jobs, fcfs, {});
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_THAT(outcome->start, testing::ElementsAre(at(0), at(4), at(4)));
+    EXPECT_THAT(outcome->end, testing::ElementsAre(at(4), at(9), at(5)));
+    EXPECT_EQ(outcome->processors, 4);
+    EXPECT_EQ(outcome->events, 6u);
+}
+
+TEST(Simulate, BatchedRulesSeeAnInstantWhole) {
+    // At 10 job 1 ends and job 3 comes. One by one, submissions come first, and job 1, past its walltime, counts as
+    // gone: either way job 2 starts, but under batched rules in one plan with job 3.
+    const Workload jobs = workload(4, {{0, 4, 10}, {1, 2, 5}, {10, 2, 5}});
+    Fcfs fcfs;
+    const Result<SimulationOutcome> batched = simulate(jobs, fcfs, {.rules = EventRules::kBatched});
+    const Result<SimulationOutcome> reference = simulate(jobs, fcfs, {.rules = EventRules::kReference});
+    ASSERT_TRUE(batched.has_value() && reference.has_value());
+    EXPECT_EQ(batched->start, reference->start);
+    EXPECT_LT(batched->plans, reference->plans);
+}
+
+TEST(Simulate, RulesCanChangeTheSchedule) {
+    // At 10 jobs 1 and 2 end together. One by one, the first end lets the narrow job 4 start beside the head's shadow.
+    const Workload jobs = workload(4, {{0, 2, 20, 10}, {0, 2, 12, 10}, {1, 4, 10}, {2, 2, 2}});
+    const auto start_of_4 = [&](EventRules rules) {
+        const Result<SimulationOutcome> outcome = simulate(jobs, *policy("easy"), {.rules = rules});
+        return outcome->start[3];
+    };
+    EXPECT_EQ(start_of_4(EventRules::kBatched), at(20));
+    EXPECT_EQ(start_of_4(EventRules::kReference), at(10));
+}
+
+TEST(Simulate, TellsItsProgress) {
+    Workload jobs = workload(1, {});
+    for (int i = 0; i < 10'000; ++i) {
+        jobs.jobs.push_back(workload(1, {{i, 1, 1}}).jobs[0]);
+        jobs.jobs.back().job.id = JobId{i};
+    }
+    std::vector<std::size_t> told;
+    Fcfs fcfs;
+    ASSERT_TRUE(simulate(jobs, fcfs, {.progress = [&](std::size_t ended) { told.push_back(ended); }}).has_value());
+    EXPECT_THAT(told, testing::ElementsAre(4096, 8192));
+}
+
+TEST(Simulate, EmptyWorkloadIsOverAtOnce) {
+    Fcfs fcfs;
+    const Result<SimulationOutcome> outcome = simulate(workload(4, {}), fcfs, {});
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_TRUE(outcome->start.empty());
+}
+
+TEST(Simulate, RefusesWorkloadsThatCannotBe) {
+    const auto invalid = ErrorCode::kInvalidArgument;
+    expect_refused(workload(4, {{0, 5, 1}}), {}, invalid, "job 1 of hand-made: job 0: it asks for 5 processors");
+    expect_refused(workload(4, {{3, 1, 1}, {2, 1, 1}}), {}, invalid, "job 2");
+    expect_refused(workload(4, {{0, 1, 1, 2}}), {}, invalid, "run time");
+    expect_refused(workload(0, {{0, 1, 1}}), {}, invalid, "how many processors");
+    expect_refused(workload(4, {{-1, 1, 1}}), {}, invalid, "submit time");
+}
+
+/// Starts nothing.
+class IdlePolicy final : public Policy {
+  public:
+    void plan(const ZoneSnapshot&, Plan& plan) override { plan.clear(); }
+};
+/// Starts the head even where it does not fit.
+class RecklessPolicy final : public Policy {
+  public:
+    void plan(const ZoneSnapshot& zone, Plan& plan) override {
+        plan.clear();
+        if (!zone.waiting.empty()) plan.starts.push_back(zone.record(zone.waiting.front().handle).job.id);
+    }
+};
+/// Wants to plan again at once, for ever.
+class RestlessPolicy final : public Policy {
+  public:
+    void plan(const ZoneSnapshot& zone, Plan& plan) override {
+        plan.clear();
+        plan.wake_at = zone.now;
+    }
+};
+
+TEST(Simulate, PoliciesThatBreakTheContractAreStopped) {
+    const Workload jobs = workload(4, {{0, 3, 5}, {1, 3, 5}});
+    const auto error_of = [&](Policy&& bad) { return simulate(jobs, bad, {}).error(); };
+    EXPECT_EQ(error_of(IdlePolicy{}).code, ErrorCode::kRejected);
+    EXPECT_THAT(error_of(IdlePolicy{}).message, HasSubstr("never started 2 jobs, the first of them job 1"));
+    EXPECT_EQ(error_of(RecklessPolicy{}).code, ErrorCode::kInternal);
+    EXPECT_THAT(error_of(RecklessPolicy{}).message, HasSubstr("job 2"));
+    EXPECT_THAT(error_of(RestlessPolicy{}).message, HasSubstr("woken"));
+}
+
+}  // namespace
+}  // namespace zbs
