@@ -1,0 +1,819 @@
+#include "algorithms/sim/workload_generators.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <queue>
+
+#include "algorithms/base/random_variates.hpp"
+#include "algorithms/base/rng.hpp"
+#include "algorithms/base/suggestion.hpp"
+#include "algorithms/model/zone_state.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr double kMost = kMaxGeneratedRuntime_s;
+constexpr double kMaxSubmit_s = 1e12;
+constexpr std::int32_t kMaxHarmonicProcessors = 1'000'000;  ///< the table of probabilities has one entry each
+
+std::string text_of(double value) {
+    char buffer[32];
+    const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
+    ZBS_EXPECTS(error == std::errc{});
+    return {buffer, end};
+}
+
+/// Walks the options of a generator: to check them, to read them from text, or to list them.
+class OptionVisitor {
+  public:
+    virtual ~OptionVisitor() = default;
+    virtual void integer(std::string_view name, std::int64_t& value, std::int64_t least, std::int64_t most,
+                         std::string_view meaning) = 0;
+    virtual void number(std::string_view name, double& value, double least, double most, std::string_view meaning) = 0;
+    virtual void choice(std::string_view name, std::size_t& value, std::span<const std::string_view> choices,
+                        std::string_view meaning) = 0;
+    void integer(std::string_view name, std::int32_t& value, std::int64_t least, std::int64_t most,
+                 std::string_view meaning) {
+        std::int64_t wide = value;
+        integer(name, wide, least, most, meaning);
+        value = static_cast<std::int32_t>(wide);
+    }
+    template <class Enum>
+    void word(std::string_view name, Enum& value, std::span<const std::string_view> choices, std::string_view meaning) {
+        auto index = static_cast<std::size_t>(value);
+        choice(name, index, choices, meaning);
+        value = static_cast<Enum>(index);
+    }
+};
+
+void visit(GeneratorOptions& options, OptionVisitor& visitor) {
+    visitor.integer("jobs", options.jobs, 0, kMaxGeneratedJobs, "number of jobs");
+    visitor.integer("processors", options.processors, 1, ZoneState::kMaxProcessors, "processors of the machine");
+    visitor.number("overestimate", options.most_overestimate, 1, 1000,
+                   "walltimes are the run time times a uniform number from 1 to this");
+}
+void visit(UniformWorkload& options, OptionVisitor& visitor) {
+    visit(options.common, visitor);
+    visitor.integer("min_size", options.least_size, 1, ZoneState::kMaxProcessors, "processors of the smallest job");
+    visitor.integer("max_size", options.most_size, 0, ZoneState::kMaxProcessors,
+                    "processors of the largest job; 0: the machine");
+    visitor.integer("min_runtime", options.least_runtime_s, 1, static_cast<std::int64_t>(kMost),
+                    "shortest run time, seconds");
+    visitor.integer("max_runtime", options.most_runtime_s, 1, static_cast<std::int64_t>(kMost),
+                    "longest run time, seconds");
+    visitor.number("gap", options.mean_gap_s, 0, kMost, "mean seconds between submissions");
+}
+void visit(Feitelson96Workload& options, OptionVisitor& visitor) {
+    visit(options.common, visitor);
+    visitor.number("size_order", options.size_order, 0, 20, "probability of size n falls as n^-order");
+    visitor.number("power_of_two", options.power_of_two_weight, 1, 1e6, "weight of sizes that are powers of two");
+    visitor.number("unit", options.unit_s, 1e-3, kMost, "seconds of the unit of run times");
+    visitor.number("short_mean", options.short_mean, 1e-6, 1e6, "mean of the short run times, units");
+    visitor.number("long_mean", options.long_mean, 1e-6, 1e6, "mean of the long run times, units");
+    visitor.number("short_base", options.short_base, 0, 1, "probability of a short run time for small jobs");
+    visitor.number("short_slope", options.short_slope, 0, 1, "what that loses up to the size of the machine");
+    visitor.number("repeat_order", options.repeat_order, 0, 20, "probability of r runs falls as r^-order");
+    visitor.integer("repeats", options.most_repeats, 1, 100'000, "most runs of one job");
+    visitor.number("gap", options.mean_gap_s, 0, kMost, "mean seconds between first runs (Poisson)");
+}
+constexpr std::string_view kLublinTypes[] = {"all", "batch", "interactive", "both"};
+void visit(LublinWorkload& options, OptionVisitor& visitor) {
+    visit(options.common, visitor);
+    visitor.word("type", options.types, kLublinTypes,
+                 "all: one stream with common parameters; batch, interactive: that stream; both: the two together");
+    visitor.number("gap_factor", options.gap_factor, 1e-3, 1e3,
+                   "seconds between submissions times this: divides the load; days keep their length");
+}
+void visit(HyperErlangWorkload& options, OptionVisitor& visitor) {
+    visit(options.common, visitor);
+    visitor.number("gap_factor", options.gap_factor, 1e-3, 1e3,
+                   "seconds between submissions times this: divides the load");
+}
+constexpr std::string_view kScojoTables[] = {"1", "2"};
+void visit(ScojoWorkload& options, OptionVisitor& visitor) {
+    visit(options.common, visitor);
+    visitor.word("workload", options.table, kScojoTables, "1 or 2, the columns of table 7-2");
+    visitor.number("gap", options.mean_gap_s, 0, kMost, "T, mean seconds between submissions; 0: the formula");
+}
+
+class Checker final : public OptionVisitor {
+  public:
+    void integer(std::string_view name, std::int64_t& value, std::int64_t least, std::int64_t most,
+                 std::string_view meaning) override {
+        if (value < least || value > most)
+            fail(name, std::to_string(value), std::to_string(least), std::to_string(most), meaning);
+    }
+    void number(std::string_view name, double& value, double least, double most, std::string_view meaning) override {
+        if (!(value >= least && value <= most)) fail(name, text_of(value), text_of(least), text_of(most), meaning);
+    }
+    void choice(std::string_view name, std::size_t& value, std::span<const std::string_view> choices,
+                std::string_view meaning) override {
+        if (value >= choices.size())
+            fail(name, std::to_string(value), "0", std::to_string(choices.size() - 1), meaning);
+    }
+    Result<void> result;
+
+  private:
+    void fail(std::string_view name, const std::string& value, const std::string& least, const std::string& most,
+              std::string_view meaning) {
+        if (result)
+            result = invalid("option " + std::string(name) + " is " + value + " but must lie in " + least + " .. " +
+                             most + ": " + std::string(meaning));
+    }
+};
+template <class Workload>
+Result<void> check(const Workload& options) {
+    Checker checker;
+    Workload copy = options;
+    visit(copy, checker);
+    return checker.result;
+}
+
+/// Sets the options that are given, and gathers the names of all.
+class Reader final : public OptionVisitor {
+  public:
+    explicit Reader(const std::vector<std::pair<std::string, std::string>>& given) : given_(given) {}
+    void integer(std::string_view name, std::int64_t& value, std::int64_t least, std::int64_t most,
+                 std::string_view meaning) override {
+        if (const std::string* text = find(name)) {
+            const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+            if (error != std::errc{} || end != text->data() + text->size() || value < least || value > most)
+                fail(name, *text, "write a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+                     meaning);
+            value = std::clamp(value, least, most);
+        }
+    }
+    void number(std::string_view name, double& value, double least, double most, std::string_view meaning) override {
+        if (const std::string* text = find(name)) {
+            double read = 0;
+            const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), read);
+            if (error == std::errc{} && end == text->data() + text->size() && read >= least && read <= most)
+                value = read;
+            else
+                fail(name, *text, "write a number from " + text_of(least) + " to " + text_of(most), meaning);
+        }
+    }
+    void choice(std::string_view name, std::size_t& value, std::span<const std::string_view> choices,
+                std::string_view) override {
+        if (const std::string* text = find(name)) {
+            const auto at = std::find(choices.begin(), choices.end(), *text);
+            if (at != choices.end())
+                value = static_cast<std::size_t>(at - choices.begin());
+            else if (result)
+                result = invalid("option " + std::string(name) + " is '" + *text + "'" + did_you_mean(*text, choices));
+        }
+    }
+    Result<void> result;
+    std::vector<std::string_view> known;
+
+  private:
+    const std::string* find(std::string_view name) {
+        known.push_back(name);
+        for (const auto& [given_name, text] : given_)
+            if (given_name == name) return &text;
+        return nullptr;
+    }
+    void fail(std::string_view name, const std::string& text, const std::string& remedy, std::string_view meaning) {
+        if (result)
+            result =
+                invalid("option " + std::string(name) + " is '" + text + "'; " + remedy + ": " + std::string(meaning));
+    }
+    const std::vector<std::pair<std::string, std::string>>& given_;
+};
+
+class Lister final : public OptionVisitor {
+  public:
+    void integer(std::string_view name, std::int64_t& value, std::int64_t, std::int64_t,
+                 std::string_view meaning) override {
+        add(name, std::to_string(value), meaning);
+    }
+    void number(std::string_view name, double& value, double, double, std::string_view meaning) override {
+        add(name, text_of(value), meaning);
+    }
+    void choice(std::string_view name, std::size_t& value, std::span<const std::string_view> choices,
+                std::string_view meaning) override {
+        add(name, std::string(choices[value]), meaning);
+    }
+    std::vector<GeneratorInfo::Option> options;
+
+  private:
+    void add(std::string_view name, std::string default_value, std::string_view meaning) {
+        options.push_back({name, std::move(default_value), meaning});
+    }
+};
+
+/// Collects jobs in the order of submission, numbered from 1.
+class Collector {
+  public:
+    Collector(std::string name, const GeneratorOptions& common)
+        : common_(common), estimates_(common.seed ^ 0x5fd1c3a7e2b94d68ULL) {
+        workload_.name = std::move(name);
+        workload_.processors = common.processors;
+        workload_.jobs.reserve(static_cast<std::size_t>(common.jobs));
+    }
+
+    bool full() const { return std::ssize(workload_.jobs) >= common_.jobs; }
+
+    /// `details` has what the job is besides its times. Submissions come in order; those of one second stay so.
+    void add(double submit_s, double runtime_s, Job details) {
+        if (full()) return;
+        const double submit = std::floor(submit_s);
+        if (!(submit <= kMaxSubmit_s)) {
+            too_late_ = true;
+            return;
+        }
+        const double runtime = std::clamp(std::round(runtime_s), 1.0, kMost);
+        double walltime = runtime;
+        // A stream of its own: the jobs are the same with exact estimates.
+        if (common_.most_overestimate > 1)
+            walltime = std::ceil(runtime * (1 + (common_.most_overestimate - 1) * estimates_.uniform()));
+        details.id = JobId{std::ssize(workload_.jobs) + 1};
+        details.submit = Time{std::chrono::seconds{static_cast<std::int64_t>(submit)}};
+        details.walltime = std::chrono::seconds{static_cast<std::int64_t>(walltime)};
+        ZBS_EXPECTS(workload_.jobs.empty() || workload_.jobs.back().job.submit <= details.submit);
+        workload_.jobs.push_back({details, std::chrono::seconds{static_cast<std::int64_t>(runtime)}});
+    }
+    /// True once a job would be submitted too late: the workload is refused then.
+    bool too_late() const { return too_late_; }
+
+    Result<Workload> finish() && {
+        if (too_late_)
+            return Error{ErrorCode::kTooLarge,
+                         "jobs would be submitted after more than 1e12 seconds: ask for fewer jobs or shorter gaps",
+                         {}};
+        return std::move(workload_);
+    }
+
+  private:
+    const GeneratorOptions& common_;
+    Rng estimates_;
+    Workload workload_;
+    bool too_late_ = false;
+};
+
+/// Index i with probability weights[i] / sum.
+class DiscreteVariable {
+  public:
+    explicit DiscreteVariable(std::vector<double> weights) : upto_(std::move(weights)) {
+        double sum = 0;
+        for (double& weight : upto_) weight = sum += weight;
+    }
+    std::size_t draw(Rng& rng) const {
+        const double at = rng.uniform() * upto_.back();
+        const auto found = std::upper_bound(upto_.begin(), upto_.end(), at);
+        return std::min(static_cast<std::size_t>(found - upto_.begin()), upto_.size() - 1);
+    }
+
+  private:
+    std::vector<double> upto_;
+};
+
+std::int64_t draw_between(Rng& rng, std::int64_t least, std::int64_t most) {
+    return least + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(most - least + 1)));
+}
+
+}  // namespace
+
+Result<Workload> generate(const UniformWorkload& options) {
+    if (const Result<void> good = check(options); !good) return good.error();
+    const std::int32_t most_size = options.most_size == 0 ? options.common.processors : options.most_size;
+    if (options.least_size > most_size || most_size > options.common.processors)
+        return invalid("sizes must ascend and fit the machine: min_size " + std::to_string(options.least_size) +
+                       ", max_size " + std::to_string(most_size) + ", processors " +
+                       std::to_string(options.common.processors));
+    if (options.least_runtime_s > options.most_runtime_s)
+        return invalid("min_runtime " + std::to_string(options.least_runtime_s) + " exceeds max_runtime " +
+                       std::to_string(options.most_runtime_s));
+    Rng rng(options.common.seed);
+    Collector collector("uniform", options.common);
+    double submit_s = 0;
+    while (!collector.full() && !collector.too_late()) {
+        submit_s += 2 * options.mean_gap_s * rng.uniform();
+        const auto size = static_cast<std::int32_t>(draw_between(rng, options.least_size, most_size));
+        const std::int64_t runtime_s = draw_between(rng, options.least_runtime_s, options.most_runtime_s);
+        collector.add(submit_s, static_cast<double>(runtime_s), {.processors = size});
+    }
+    return std::move(collector).finish();
+}
+
+Result<Workload> generate(const Feitelson96Workload& options) {
+    if (const Result<void> good = check(options); !good) return good.error();
+    const std::int32_t processors = options.common.processors;
+    if (processors > kMaxHarmonicProcessors)
+        return invalid("option processors is " + std::to_string(processors) + ", but this model takes at most " +
+                       std::to_string(kMaxHarmonicProcessors));
+    if (options.short_slope > options.short_base)
+        return invalid("option short_slope exceeds short_base: the probability would fall below zero");
+    std::vector<double> size_weights, repeat_weights;
+    for (std::int32_t n = 1; n <= processors; ++n)
+        size_weights.push_back(std::pow(n, -options.size_order) *
+                               (std::has_single_bit(static_cast<std::uint32_t>(n)) ? options.power_of_two_weight : 1));
+    for (std::int32_t r = 1; r <= options.most_repeats; ++r)
+        repeat_weights.push_back(std::pow(r, -options.repeat_order));
+    const DiscreteVariable sizes(std::move(size_weights)), repeats(std::move(repeat_weights));
+
+    struct Run {
+        double submit_s;
+        std::int64_t user;  ///< in the order of first runs
+        std::int64_t left;  ///< runs after this one
+        std::int32_t size;
+        double runtime_s;
+        bool operator>(const Run& other) const {
+            return submit_s != other.submit_s ? submit_s > other.submit_s : user > other.user;
+        }
+    };
+    std::priority_queue<Run, std::vector<Run>, std::greater<>> pending;
+    Rng rng(options.common.seed);
+    Collector collector("feitelson96", options.common);
+    std::int64_t users = 0;
+    const auto first_run = [&](double after_s) {
+        Run run{.submit_s = after_s + options.mean_gap_s * draw_exponential(rng), .user = users++};
+        run.size = static_cast<std::int32_t>(sizes.draw(rng)) + 1;
+        const double p = options.short_base - options.short_slope * run.size / processors;
+        const double mean = rng.uniform() < p ? options.short_mean : options.long_mean;
+        run.runtime_s = mean * options.unit_s * draw_exponential(rng);
+        run.left = static_cast<std::int64_t>(repeats.draw(rng));
+        return run;
+    };
+    Run next = first_run(0);
+    while (!collector.full() && !collector.too_late()) {
+        Run run = next;
+        if (!pending.empty() && next > pending.top()) {
+            run = pending.top();
+            pending.pop();
+        } else {
+            next = first_run(run.submit_s);
+        }
+        collector.add(run.submit_s, run.runtime_s,
+                      {.processors = run.size, .user = static_cast<std::int32_t>(run.user)});
+        if (run.left > 0) {
+            --run.left;
+            run.submit_s += std::clamp(std::round(run.runtime_s), 1.0, kMost);
+            pending.push(run);
+        }
+    }
+    return std::move(collector).finish();
+}
+
+namespace {
+
+/// Parameters of one kind of jobs [LublinFeitelson2003, tables 3, 4, 7], as in m_lublin99.
+struct LublinParameters {
+    double serial, power_of_two;         ///< probabilities
+    double low, middle_below_high;       ///< U_low; U_hi - U_med
+    double high_below_machine, early;    ///< log2(processors) - U_hi; U_prob
+    double a1, b1, a2, b2, pa, pb;       ///< of the logarithm of run times
+    double gap_shape, gap_scale, ratio;  ///< of the logarithm of gaps; all hours to rush hours
+    double day_shape, day_scale;         ///< of the submissions over the day's half hours
+};
+constexpr LublinParameters kAllJobs{.serial = 0.244,
+                                    .power_of_two = 0.576,
+                                    .low = 0.8,
+                                    .middle_below_high = 2.5,
+                                    .high_below_machine = 0,
+                                    .early = 0.86,
+                                    .a1 = 4.2,
+                                    .b1 = 0.94,
+                                    .a2 = 312,
+                                    .b2 = 0.03,
+                                    .pa = -0.0054,
+                                    .pb = 0.78,
+                                    .gap_shape = 10.2303,
+                                    .gap_scale = 0.4871,
+                                    .ratio = 1.0225,
+                                    .day_shape = 8.1737,
+                                    .day_scale = 3.9631};
+constexpr LublinParameters kBatchJobs{.serial = 0.2927,
+                                      .power_of_two = 0.6686,
+                                      .low = 1.2,
+                                      .middle_below_high = 2,
+                                      .high_below_machine = 0,
+                                      .early = 0.875,
+                                      .a1 = 6.57,
+                                      .b1 = 0.823,
+                                      .a2 = 639.1,
+                                      .b2 = 0.0156,
+                                      .pa = -0.003,
+                                      .pb = 0.6986,
+                                      .gap_shape = 6.0415,
+                                      .gap_scale = 0.8531,
+                                      .ratio = 1.0519,
+                                      .day_shape = 6.1271,
+                                      .day_scale = 5.2740};
+constexpr LublinParameters kInteractiveJobs{.serial = 0.1541,
+                                            .power_of_two = 0.625,
+                                            .low = 1,
+                                            .middle_below_high = 2.5,
+                                            .high_below_machine = 1.5,
+                                            .early = 0.705,
+                                            .a1 = 3.8351,
+                                            .b1 = 0.6605,
+                                            .a2 = 7.073,
+                                            .b2 = 0.6856,
+                                            .pa = -0.0118,
+                                            .pb = 0.9156,
+                                            .gap_shape = 6.5510,
+                                            .gap_scale = 0.6621,
+                                            .ratio = 0.9797,
+                                            .day_shape = 8.9186,
+                                            .day_scale = 3.6680};
+
+/// One stream of jobs of a kind.
+class LublinStream {
+  public:
+    static constexpr int kBuckets = 48;
+    static constexpr double kBucket_s = 1800;
+    static constexpr double kMostLogGap = 13, kMostLogRuntime = 12;  ///< 5 days, 2 days: larger draws are repeated
+    static constexpr int kDayBegins = 11;                            ///< half hour 11 of the day is the fit's first
+
+    LublinStream(const LublinParameters& parameters, const LublinWorkload& options, std::int32_t queue)
+        : parameters_(parameters), gap_factor_(options.gap_factor), processors_(options.common.processors) {
+        details_.queue = queue;
+        const double machine = std::log2(processors_);
+        high_ = machine - parameters.high_below_machine;
+        // Machines of a few processors: the stages shrink to what is left of them.
+        low_ = std::min(parameters.low, machine);
+        high_ = std::max(high_, low_);
+        middle_ = std::clamp(high_ - parameters.middle_below_high, low_, high_);
+        double sum = 0;
+        for (int i = kDayBegins; i < kDayBegins + kBuckets; ++i) {
+            const auto cdf = [&](double at) {
+                return gamma_distribution(at / parameters.day_scale, parameters.day_shape);
+            };
+            const double share = cdf(i + 0.5) - cdf(i - 0.5);
+            weights_[static_cast<std::size_t>((i - 1) % kBuckets)] = share;
+            sum += share;
+        }
+        for (double& weight : weights_) weight *= kBuckets / sum;
+    }
+
+    /// Moves on to the next submission. A gap is spent at the rate of the half hour's weight, so that the hours get
+    /// their share of the jobs.
+    void advance(Rng& rng) {
+        double log_gap;
+        do log_gap = parameters_.gap_scale * draw_gamma(rng, parameters_.gap_shape * parameters_.ratio);
+        while (log_gap > kMostLogGap);
+        spent_ += gap_factor_ * std::exp(log_gap) / kBucket_s;
+        while (spent_ > weight()) {
+            spent_ -= weight();
+            ++bucket_;
+        }
+    }
+    double submit_s() const { return (static_cast<double>(bucket_) + spent_ / weight()) * kBucket_s; }
+
+    /// Draws what else the job is, and hands it over.
+    void emit(Rng& rng, Collector& collector) {
+        details_.processors = draw_size(rng);
+        const double p = std::clamp(parameters_.pa * details_.processors + parameters_.pb, 0.0, 1.0);
+        double log_runtime;
+        do
+            log_runtime = rng.uniform() < p ? parameters_.b1 * draw_gamma(rng, parameters_.a1)
+                                            : parameters_.b2 * draw_gamma(rng, parameters_.a2);
+        while (log_runtime > kMostLogRuntime);
+        collector.add(submit_s(), std::floor(std::exp(log_runtime)), details_);
+    }
+
+  private:
+    double weight() const { return weights_[static_cast<std::size_t>(bucket_ % kBuckets)]; }
+
+    std::int32_t draw_size(Rng& rng) const {
+        const double kind = rng.uniform();
+        if (kind < parameters_.serial || processors_ == 1) return 1;
+        const bool early = rng.uniform() < parameters_.early;
+        const double from = early ? low_ : middle_, to = early ? middle_ : high_;
+        double log_size = from + (to - from) * rng.uniform();
+        if (kind < parameters_.serial + parameters_.power_of_two)
+            log_size = std::min(std::round(log_size), std::floor(std::log2(processors_)));
+        return std::min(processors_, static_cast<std::int32_t>(std::lround(std::exp2(log_size))));
+    }
+
+    const LublinParameters& parameters_;
+    double gap_factor_;
+    std::int32_t processors_;
+    Job details_;
+    double low_ = 0, middle_ = 0, high_ = 0;
+    std::array<double, kBuckets> weights_{};
+    std::int64_t bucket_ = 0;  ///< half hours since the first midnight
+    double spent_ = 0;         ///< of this half hour's weight
+};
+
+/// Emits from the stream whose next submission is the earliest, the first of equals.
+template <class Stream>
+Result<Workload> merge(std::vector<Stream>& streams, Rng& rng, Collector& collector) {
+    using Next = std::pair<double, std::size_t>;
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        streams[i].advance(rng);
+        queue.emplace(streams[i].submit_s(), i);
+    }
+    while (!collector.full() && !collector.too_late()) {
+        Stream& stream = streams[queue.top().second];
+        stream.emit(rng, collector);
+        stream.advance(rng);
+        const std::size_t index = queue.top().second;
+        queue.pop();
+        queue.emplace(stream.submit_s(), index);
+    }
+    return std::move(collector).finish();
+}
+
+class HyperErlangStream {
+  public:
+    HyperErlangStream(const SizeClass& sizes, std::int32_t queue, double gap_factor)
+        : sizes_(sizes), queue_(queue), gap_factor_(gap_factor) {}
+    void advance(Rng& rng) { submit_s_ += gap_factor_ * sizes_.gap.draw(rng); }
+    double submit_s() const { return submit_s_; }
+    void emit(Rng& rng, Collector& collector) const {
+        Job details{.queue = queue_, .memory_bytes = sizes_.memory_bytes};
+        details.processors = static_cast<std::int32_t>(draw_between(rng, sizes_.least, sizes_.most));
+        collector.add(submit_s_, sizes_.runtime.draw(rng), details);
+    }
+
+  private:
+    const SizeClass& sizes_;
+    std::int32_t queue_;
+    double gap_factor_;
+    double submit_s_ = 0;
+};
+
+}  // namespace
+
+Result<Workload> generate(const LublinWorkload& options) {
+    if (const Result<void> good = check(options); !good) return good.error();
+    using Types = LublinWorkload::Types;
+    std::vector<LublinStream> streams;
+    if (options.types == Types::kAll) streams.emplace_back(kAllJobs, options, -1);
+    if (options.types == Types::kInteractive || options.types == Types::kBoth)
+        streams.emplace_back(kInteractiveJobs, options, 0);
+    if (options.types == Types::kBatch || options.types == Types::kBoth) streams.emplace_back(kBatchJobs, options, 1);
+    Rng rng(options.common.seed);
+    Collector collector("lublin", options.common);
+    return merge(streams, rng, collector);
+}
+
+Result<Workload> generate(const HyperErlangWorkload& options) {
+    if (const Result<void> good = check(options); !good) return good.error();
+    if (options.classes.size() > kMaxSizeClasses)
+        return invalid("a hyper-Erlang workload has at most " + std::to_string(kMaxSizeClasses) + " size classes");
+    std::vector<HyperErlangStream> streams;
+    for (std::size_t i = 0; i < options.classes.size(); ++i) {
+        const SizeClass& sizes = options.classes[i];
+        if (sizes.least < 1 || sizes.least > sizes.most || sizes.memory_bytes < 0)
+            return invalid("size class " + std::to_string(i + 1) + " must have sizes 1 or more, in ascending order");
+        for (const HyperErlang& v : {sizes.gap, sizes.runtime})
+            if (const auto good = HyperErlang::make(v.p, v.rate1, v.rate2, v.order); !good) return good.error();
+        if (!(sizes.gap.mean() <= kMost && sizes.runtime.mean() <= kMost))
+            return invalid("size class " + std::to_string(i + 1) + ": mean gap and run time may be at most 1e9 s");
+        if (sizes.most <= options.common.processors)
+            streams.emplace_back(sizes, static_cast<std::int32_t>(i), options.gap_factor);
+    }
+    if (streams.empty())
+        return invalid("no size class fits a machine of " + std::to_string(options.common.processors) + " processors");
+    Rng rng(options.common.seed);
+    Collector collector("hyper-erlang", options.common);
+    return merge(streams, rng, collector);
+}
+
+Result<Workload> generate(const ScojoWorkload& options) {
+    if (const Result<void> good = check(options); !good) return good.error();
+    struct Class {
+        std::int32_t least_size, most_size;
+        std::int64_t after_s, upto_s;  ///< run times (after_s, upto_s]; short ones have 1 s, too
+        std::array<double, 3> share;   ///< of all jobs: rigid, moldable, malleable
+        double sum() const { return share[0] + share[1] + share[2]; }
+    };
+    // Which class has which flexibility follows from the margins of table 7-2: rigid jobs may be of any class, moldable
+    // ones short or medium, malleable ones medium or long.
+    static constexpr Class kTables[2][3] = {
+        {{1, 4, 0, 60, {0, 0.40, 0}}, {4, 24, 60, 1800, {0.10, 0.20, 0.10}}, {8, 32, 1800, 3600, {0, 0, 0.20}}},
+        {{1, 4, 0, 180, {0, 0.30, 0}}, {4, 24, 180, 3600, {0.05, 0.30, 0}}, {8, 32, 3600, 108000, {0.05, 0, 0.30}}}};
+    const auto& classes = kTables[static_cast<std::size_t>(options.table)];
+    if (options.common.processors < 32)
+        return invalid("option processors is " + std::to_string(options.common.processors) +
+                       ", but the jobs of this model have up to 32");
+    double gap_s = options.mean_gap_s;
+    std::vector<double> shares;
+    for (const Class& c : classes) {
+        const double mean_size = (c.least_size + c.most_size) / 2.0;
+        const double mean_runtime_s = static_cast<double>(std::max<std::int64_t>(c.after_s, 1) + c.upto_s) / 2;
+        if (options.mean_gap_s == 0)
+            gap_s += c.sum() * mean_size * c.sum() * mean_runtime_s / options.common.processors;
+        shares.insert(shares.end(), c.share.begin(), c.share.end());
+    }
+    const DiscreteVariable kinds(std::move(shares));
+    Rng rng(options.common.seed);
+    Collector collector("scojo", options.common);
+    double submit_s = 0;
+    while (!collector.full() && !collector.too_late()) {
+        const std::size_t kind = kinds.draw(rng);
+        const Class& c = classes[kind / 3];
+        submit_s += 1 + std::max(0.0, 2 * gap_s - 1) * rng.uniform();
+        Job details{.priority = 10 - 5 * static_cast<std::int32_t>(kind / 3),
+                    .group = static_cast<std::int32_t>(kind % 3),
+                    .queue = static_cast<std::int32_t>(kind / 3)};
+        details.processors = static_cast<std::int32_t>(draw_between(rng, c.least_size, c.most_size));
+        collector.add(submit_s, static_cast<double>(draw_between(rng, c.after_s + 1, c.upto_s)), details);
+    }
+    return std::move(collector).finish();
+}
+
+namespace {
+
+/// Words of a line, one after the other.
+class Words {
+  public:
+    explicit Words(std::string_view line) : left_(line.substr(0, line.find('#'))) {}
+    /// Empty at the end.
+    std::string_view next() {
+        const std::size_t begin = left_.find_first_not_of(" \t\r");
+        if (begin == std::string_view::npos) return left_ = {};
+        left_.remove_prefix(begin);
+        const std::string_view word = left_.substr(0, left_.find_first_of(" \t\r"));
+        left_.remove_prefix(word.size());
+        return word;
+    }
+    template <class Number>
+    bool number(Number& value) {
+        const std::string_view word = next();
+        const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+        return !word.empty() && error == std::errc{} && end == word.data() + word.size();
+    }
+
+  private:
+    std::string_view left_;
+};
+
+Result<HyperErlang> parse_variable(Words& words, std::string_view what) {
+    const std::string_view form = words.next();
+    const std::string place = "the " + std::string(what) + " variable ";
+    if (form == "rates") {
+        double p = 0, rate1 = 0, rate2 = 0;
+        int order = 0;
+        if (!words.number(p) || !words.number(rate1) || !words.number(rate2) || !words.number(order))
+            return invalid(place + "needs four numbers after 'rates': probability, two rates, order");
+        return HyperErlang::make(p, rate1, rate2, order);
+    }
+    if (form == "moments") {
+        std::array<double, 3> moments{};
+        for (double& moment : moments)
+            if (!words.number(moment)) return invalid(place + "needs three numbers after 'moments'");
+        return HyperErlang::fit(moments);
+    }
+    if (form == "mean") {
+        double mean = 0, cv = 0;
+        if (!words.number(mean) || words.next() != "cv" || !words.number(cv))
+            return invalid(place + "is written 'mean M cv C'");
+        return HyperErlang::fit_gamma(mean, cv);
+    }
+    return invalid(place + "is written as 'rates P L1 L2 N', 'moments E1 E2 E3' or 'mean M cv C', not '" +
+                   std::string(form) + "'");
+}
+
+Result<SizeClass> parse_class(Words& words) {
+    SizeClass sizes;
+    const std::string_view range = words.next();
+    const std::size_t dash = range.find('-');
+    const auto read = [](std::string_view text, std::int32_t& value) {
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        return error == std::errc{} && end == text.data() + text.size();
+    };
+    if (!read(range.substr(0, dash), sizes.least) ||
+        !read(dash == std::string_view::npos ? range : range.substr(dash + 1), sizes.most) || sizes.least < 1 ||
+        sizes.least > sizes.most || sizes.most > ZoneState::kMaxProcessors)
+        return invalid("'" + std::string(range) + "' is no range of sizes; write for example 3-4");
+    if (words.next() != "gap") return invalid("the range of sizes must be followed by 'gap' and its variable");
+    Result<HyperErlang> variable = parse_variable(words, "gap");
+    if (!variable) return variable.error();
+    sizes.gap = *variable;
+    if (words.next() != "runtime") return invalid("the gap variable must be followed by 'runtime' and its variable");
+    variable = parse_variable(words, "runtime");
+    if (!variable) return variable.error();
+    sizes.runtime = *variable;
+    std::string_view word = words.next();
+    if (word == "memory_mb") {
+        std::int64_t megabytes = 0;
+        if (!words.number(megabytes) || megabytes < 0 || megabytes > (std::int64_t{1} << 40))
+            return invalid("'memory_mb' must be followed by MiB of a task");
+        sizes.memory_bytes = megabytes << 20;
+        word = words.next();
+    }
+    if (!word.empty()) return invalid("'" + std::string(word) + "' is too much; a class ends with memory_mb");
+    return sizes;
+}
+
+}  // namespace
+
+Result<std::vector<SizeClass>> parse_size_classes(std::string_view text, std::string_view source) {
+    std::vector<SizeClass> classes;
+    bool titled = false;
+    int line_number = 0;
+    const auto at = [&](const Error& fault) {
+        return Error{fault.code, fault.message, std::string(source) + ":" + std::to_string(line_number)};
+    };
+    while (!text.empty()) {
+        ++line_number;
+        const std::size_t end = text.find('\n');
+        Words words(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+        const std::string_view word = words.next();
+        if (word.empty()) continue;
+        if (!titled) {
+            if (word != "zbs-hyper-erlang/1")
+                return at(invalid("a hyper-Erlang parameter file begins with the line zbs-hyper-erlang/1"));
+            titled = true;
+            continue;
+        }
+        if (word != "sizes")
+            return at(invalid("'" + std::string(word) + "' is unknown here; a line begins with sizes"));
+        if (classes.size() == kMaxSizeClasses)
+            return at(invalid("more than " + std::to_string(kMaxSizeClasses) + " size classes"));
+        const Result<SizeClass> sizes = parse_class(words);
+        if (!sizes) return at(sizes.error());
+        classes.push_back(*sizes);
+    }
+    if (classes.empty()) return at(invalid("no size class: add lines that begin with sizes"));
+    return classes;
+}
+
+std::string_view example_size_classes() {
+    // Gaps are 391.4 s, the mean of 17,440 jobs in 79 days, over the class's share of the jobs: 40, 8, 11, 12, 12, 9,
+    // 5, 2, 0.8 and 0.2 per cent. Run times grow with the size up to 64 processors; both vary more than an exponential
+    // variable, run times of large jobs less than those of small ones. Memory doubles from class to class.
+    return "zbs-hyper-erlang/1\n"
+           "sizes 1        gap mean 978.5  cv 2.5  runtime mean 5400  cv 2.2  memory_mb 2\n"
+           "sizes 2        gap mean 4892   cv 2.5  runtime mean 3600  cv 2.4  memory_mb 4\n"
+           "sizes 3-4      gap mean 3558   cv 2.2  runtime mean 4500  cv 2.2  memory_mb 8\n"
+           "sizes 5-8      gap mean 3262   cv 2.2  runtime mean 6000  cv 2.0  memory_mb 16\n"
+           "sizes 9-16     gap mean 3262   cv 2.0  runtime mean 7200  cv 1.9  memory_mb 32\n"
+           "sizes 17-32    gap mean 4349   cv 2.0  runtime mean 8400  cv 1.8  memory_mb 64\n"
+           "sizes 33-64    gap mean 7828   cv 1.8  runtime mean 9000  cv 1.7  memory_mb 128\n"
+           "sizes 65-128   gap mean 19570  cv 1.8  runtime mean 7200  cv 1.7  memory_mb 256\n"
+           "sizes 129-256  gap mean 48925  cv 1.5  runtime mean 5400  cv 1.6  memory_mb 256\n"
+           "sizes 257-322  gap mean 195700 cv 1.5  runtime mean 3600  cv 1.5  memory_mb 256\n";
+}
+
+namespace {
+
+template <class Workload>
+GeneratorInfo info_of(std::string_view name, std::string_view summary) {
+    Lister lister;
+    Workload defaults;
+    visit(defaults, lister);
+    return {name, summary, std::move(lister.options)};
+}
+
+template <class Options>
+Result<Workload> generate_from_text(const GeneratorRequest& request, Options options) {
+    Reader reader(request.options);
+    visit(options, reader);
+    options.common.seed = request.seed;
+    for (std::size_t i = 0; i < request.options.size(); ++i) {
+        const std::string& name = request.options[i].first;
+        if (std::find(reader.known.begin(), reader.known.end(), name) == reader.known.end())
+            return invalid("generator " + request.name + " has no option '" + name + "'" +
+                           did_you_mean(name, reader.known));
+        for (std::size_t j = 0; j < i; ++j)
+            if (request.options[j].first == name)
+                return invalid("option " + name + " of generator " + request.name + " is given twice; keep one");
+    }
+    if (!reader.result) return reader.result.error();
+    return generate(options);
+}
+
+}  // namespace
+
+std::span<const GeneratorInfo> workload_generators() {
+    static const std::vector<GeneratorInfo> kGenerators = {
+        info_of<UniformWorkload>("uniform", "sizes, run times and gaps uniform and independent"),
+        info_of<Feitelson96Workload>(
+            "feitelson96", "harmonic sizes, powers of two preferred; run times grow with the size; jobs repeated"),
+        info_of<LublinWorkload>("lublin", "two-stage uniform sizes, hyper-gamma run times, daily cycle"),
+        info_of<HyperErlangWorkload>("jann", "size classes with hyper-Erlang gaps and run times"),
+        info_of<ScojoWorkload>("scojo", "short, medium and long jobs of Adaptive SCOJO")};
+    return kGenerators;
+}
+
+Result<Workload> generate(const GeneratorRequest& request) {
+    if (!request.parameters.empty() && request.name != "jann")
+        return invalid("only generator jann takes a parameter file");
+    if (request.name == "uniform") return generate_from_text(request, UniformWorkload{});
+    if (request.name == "feitelson96") return generate_from_text(request, Feitelson96Workload{});
+    if (request.name == "lublin") return generate_from_text(request, LublinWorkload{});
+    if (request.name == "scojo") return generate_from_text(request, ScojoWorkload{});
+    if (request.name == "jann") {
+        const bool given = !request.parameters.empty();
+        Result<std::vector<SizeClass>> classes =
+            parse_size_classes(given ? request.parameters : example_size_classes(), request.parameters_source);
+        if (!classes) return classes.error();
+        return generate_from_text(request, HyperErlangWorkload{.classes = *std::move(classes)});
+    }
+    std::vector<std::string_view> names;
+    for (const GeneratorInfo& known : workload_generators()) names.push_back(known.name);
+    return invalid("there is no workload generator '" + request.name + "'" + did_you_mean(request.name, names));
+}
+
+}  // namespace zbs
