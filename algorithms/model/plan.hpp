@@ -1,8 +1,10 @@
 #pragma once
 #include <iosfwd>
+#include <memory>
 #include <vector>
 
 #include "algorithms/model/job.hpp"
+#include "algorithms/model/trace_diagram.hpp"
 
 namespace zbs {
 
@@ -24,16 +26,19 @@ struct Plan {
     std::vector<JobId> preemptions;         ///< running jobs to stop and put back into the queue at their old place
     std::vector<JobId> starts;              ///< waiting jobs to start now, in this order
     std::vector<Reservation> reservations;  ///< promises made or moved; all others stand
-    Time wake_at = kNever;                  ///< plan again then, even if nothing has happened
+    /// Where jobs take turns: which job has which slots from now on. nullptr: as it stands, without the jobs that ended.
+    std::shared_ptr<const TraceDiagram> diagram;
+    Time wake_at = kNever;  ///< plan again then, even if nothing has happened
 
     void clear() {
         preemptions.clear();
         starts.clear();
         reservations.clear();
+        diagram.reset();
         wake_at = kNever;
     }
-    bool operator==(const Plan&) const = default;
 };
+bool operator==(const Plan& a, const Plan& b);
 std::ostream& operator<<(std::ostream& out, const Plan& plan);
 
 }  // namespace zbs

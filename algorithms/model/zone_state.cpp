@@ -3,6 +3,7 @@
 #include <bit>
 #include <ostream>
 #include <string>
+#include <unordered_set>
 
 namespace zbs {
 namespace {
@@ -19,6 +20,12 @@ Error wrong_phase(JobId id, const char* needed, JobPhase phase) {
 
 }  // namespace
 
+bool operator==(const Plan& a, const Plan& b) {
+    const bool same_diagram = a.diagram && b.diagram ? *a.diagram == *b.diagram : a.diagram == b.diagram;
+    return a.preemptions == b.preemptions && a.starts == b.starts && a.reservations == b.reservations &&
+           same_diagram && a.wake_at == b.wake_at;
+}
+
 std::ostream& operator<<(std::ostream& out, const Plan& plan) {
     const auto list = [&out](const char* word, const std::vector<JobId>& ids) {
         if (ids.empty()) return;
@@ -31,6 +38,7 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) {
     list("start", plan.starts);
     for (const Reservation& reservation : plan.reservations)
         out << " reserve " << reservation.id << " at " << to_seconds(reservation.at.time_since_epoch()) << " s;";
+    if (plan.diagram) out << " take turns in " << plan.diagram->row_count() << " slices;";
     if (plan.wake_at != kNever) out << " wake at " << to_seconds(plan.wake_at.time_since_epoch()) << " s;";
     return out;
 }
@@ -74,6 +82,7 @@ void ZoneState::HandleTable::erase(JobId id) {
 
 ZoneState::ZoneState(const Options& options) : options_(options), free_(options.processors) {
     ZBS_EXPECTS(options.processors > 0 && options.processors <= kMaxProcessors);
+    if (options.sharing == Sharing::kTime) diagram_ = std::make_shared<TraceDiagram>(options.processors);
 }
 
 Result<void> ZoneState::apply(Time at, const ZoneEvent& event) {
@@ -88,6 +97,7 @@ Result<void> ZoneState::apply(Time at, const ZoneEvent& event) {
         Result<void> operator()(const JobPreempted& e) const { return state.preempt(e.id); }
         Result<void> operator()(const JobReserved& e) const { return state.reserve(e); }
         Result<void> operator()(const ProcessorsChanged& e) const { return state.change_processors(e.processors); }
+        Result<void> operator()(const DiagramChanged& e) const { return state.change_diagram(e.diagram); }
         Result<void> operator()(const ClockAdvanced&) const { return {}; }
     };
     return std::visit(Visitor{*this}, event);
@@ -226,6 +236,16 @@ Result<void> ZoneState::change_processors(std::int32_t processors) {
         return invalid("a zone has 1 to " + std::to_string(kMaxProcessors) + " processors, not " +
                        std::to_string(processors));
     const std::int32_t used = options_.processors - free_;
+    if (options_.sharing == Sharing::kTime) {
+        if (processors > TraceDiagram::kMaxProcessors)
+            return invalid("jobs take turns on at most " + std::to_string(TraceDiagram::kMaxProcessors) +
+                           " processors");
+        if (!running_.empty())
+            return Error{ErrorCode::kConflict,
+                         "jobs take turns on all processors; end or preempt them before the number changes",
+                         {}};
+        diagram_ = std::make_shared<TraceDiagram>(processors);
+    }
     if (processors < used)
         return Error{ErrorCode::kConflict,
                      std::to_string(used) + " processors are held by running jobs; end or move these first",
@@ -236,6 +256,32 @@ Result<void> ZoneState::change_processors(std::int32_t processors) {
     return {};
 }
 
+Result<void> ZoneState::change_diagram(const std::shared_ptr<const TraceDiagram>& diagram) {
+    const auto conflict = [](const std::string& what) { return Error{ErrorCode::kConflict, what, {}}; };
+    if (options_.sharing == Sharing::kSpace) return conflict("jobs of this zone do not take turns");
+    if (!diagram || diagram->processors() != options_.processors)
+        return conflict("the zone has " + std::to_string(options_.processors) + " processors, the slice matrix " +
+                        std::to_string(diagram ? diagram->processors() : 0));
+    std::unordered_set<JobId> placed;
+    for (std::int32_t row = 0; row < diagram->row_count(); ++row) {
+        for (const TraceDiagram::Entry& entry : diagram->entries(row)) {
+            const JobHandle handle = handles_.find(entry.job);
+            if (handle == HandleTable::kNone || records_[handle].phase != JobPhase::kRunning)
+                return conflict("job " + std::to_string(entry.job.value) + " is in the slice matrix but does not run");
+            if (entry.processors != records_[handle].job.processors)
+                return conflict("job " + std::to_string(entry.job.value) + " needs " +
+                                std::to_string(records_[handle].job.processors) + " processors, the slice matrix has " +
+                                std::to_string(entry.processors));
+            placed.insert(entry.job);
+        }
+    }
+    if (placed.size() != running_.size())
+        return conflict(std::to_string(running_.size()) + " jobs run, the slice matrix has " +
+                        std::to_string(placed.size()));
+    diagram_ = diagram;
+    return {};
+}
+
 ZoneSnapshot ZoneState::snapshot(bool instant_complete) const {
     return {.now = now_,
             .processors = options_.processors,
@@ -243,6 +289,8 @@ ZoneSnapshot ZoneState::snapshot(bool instant_complete) const {
             .waiting = waiting_,
             .running = running_,
             .records = records_,
+            .diagram = diagram_,
+            .memory_bytes = options_.memory_bytes,
             .instant_complete = instant_complete,
             .changes = changes_,
             .change_base = change_base_,

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <utility>
 #include <variant>
@@ -95,6 +96,9 @@ struct ZoneSnapshot {
     const WaitingQueue& waiting;
     const RunningJobs& running;
     std::span<const JobRecord> records;  ///< by handle
+    /// Where jobs take turns: their slots; jobs that have ended since it was made may still be in it. Else nullptr.
+    std::shared_ptr<const TraceDiagram> diagram;
+    std::int64_t memory_bytes = 0;  ///< of each processor, shared by the jobs that take turns there; 0: not limited
     /// False where the driver knows of events of this very instant that it has not reported yet.
     bool instant_complete = true;
 
@@ -131,13 +135,17 @@ struct JobReserved {
     Time at{};
     Time latest = kNever;
 };
-/// Processors came into service or left it. Those of running jobs may not leave.
+/// Processors came into service or left it. Those of running jobs may not leave; where jobs take turns, none may run.
 struct ProcessorsChanged {
     std::int32_t processors = 0;
 };
+/// Jobs that take turns have these slots from now on.
+struct DiagramChanged {
+    std::shared_ptr<const TraceDiagram> diagram;
+};
 struct ClockAdvanced {};
 using ZoneEvent = std::variant<JobSubmitted, JobStarted, JobEnded, JobWithdrawn, JobPreempted, JobReserved,
-                               ProcessorsChanged, ClockAdvanced>;
+                               ProcessorsChanged, DiagramChanged, ClockAdvanced>;
 
 /// The queue and the processors of one zone (or partition) as a pure state machine: the live zone and the simulator are
 /// two drivers of it. Events cost O(log jobs) and move at most one block of 64 entries.
@@ -152,6 +160,7 @@ class ZoneState {
         std::int32_t processors = 1;  ///< 1 .. kMaxProcessors
         Overdue overdue = Overdue::kHolds;
         Sharing sharing = Sharing::kSpace;
+        std::int64_t memory_bytes = 0;  ///< of each processor; 0: not limited
     };
     static constexpr std::int32_t kMaxProcessors = 100'000'000;
     static constexpr std::int64_t kMaxTimeUs = std::int64_t{1}
@@ -159,11 +168,12 @@ class ZoneState {
     /// How long an overdue job is expected to need, from every plan on.
     static constexpr Duration kOverdueGrace = std::chrono::seconds{1};
 
-    /// Precondition: processors in range.
+    /// Precondition: processors in range; where jobs take turns, that of TraceDiagram.
     explicit ZoneState(const Options& options);
 
     /// Takes one event at `at`. Errors, nothing changed: time goes back or is out of range (kInvalidArgument), bad job
-    /// (kInvalidArgument), unknown job (kNotFound), job in another phase or too few free processors (kConflict).
+    /// (kInvalidArgument), unknown job (kNotFound), job in another phase or too few free processors (kConflict), a
+    /// diagram that leaves a running job out or has another (kConflict).
     Result<void> apply(Time at, const ZoneEvent& event);
 
     ZoneSnapshot snapshot(bool instant_complete = true) const;
@@ -209,6 +219,7 @@ class ZoneState {
     Result<void> preempt(JobId id);
     Result<void> reserve(const JobReserved& promise);
     Result<void> change_processors(std::int32_t processors);
+    Result<void> change_diagram(const std::shared_ptr<const TraceDiagram>& diagram);
     void pass_walltimes();
     void log(ZoneChange::Kind kind, JobHandle handle);
     void drop(JobHandle handle);
@@ -217,6 +228,7 @@ class ZoneState {
     }
 
     Options options_;
+    std::shared_ptr<const TraceDiagram> diagram_;  ///< nullptr under Sharing::kSpace
     Time now_ = Time::min();
     std::int32_t free_;
     WaitingQueue waiting_;

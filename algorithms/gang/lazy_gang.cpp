@@ -1,0 +1,73 @@
+#include "algorithms/gang/lazy_gang.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "algorithms/base/expects.hpp"
+
+namespace zbs::gang {
+
+LazyPlan plan_lazy_gang(Time now, std::int32_t processors, std::span<const LazyJob> running,
+                        std::span<const LazyJob> waiting, const LazyOptions& options) {
+    const auto due = [&](const LazyJob& job) {
+        return job.since + options.patience[static_cast<std::size_t>(job.patience)];
+    };
+    const auto undisturbed_until = [&](const LazyJob& job) {
+        return job.since + options.undisturbed_per_memory * job.memory;
+    };
+    std::int32_t free = processors;
+    std::vector<const LazyJob*> victims;
+    LazyPlan plan;
+    for (const LazyJob& job : running) {
+        free -= job.processors;
+        if (undisturbed_until(job) <= now)
+            victims.push_back(&job);
+        else
+            plan.wake_at = std::min(plan.wake_at, undisturbed_until(job));
+    }
+    ZBS_EXPECTS(free >= 0);
+    std::ranges::sort(victims, {}, [](const LazyJob* j) { return std::tuple(j->priority, j->since, j->id); });
+
+    std::vector<const LazyJob*> queue;
+    for (const LazyJob& job : waiting) queue.push_back(&job);
+    std::ranges::sort(queue, {}, [&](const LazyJob* j) {
+        const bool overdue = due(*j) <= now;
+        return std::tuple(!overdue, overdue ? due(*j) : Time{}, overdue ? 0 : -std::int64_t{j->priority}, j->since,
+                          j->id);
+    });
+
+    for (const LazyJob* job : queue) {
+        ZBS_EXPECTS(job->processors <= processors);
+        const bool overdue = due(*job) <= now;
+        if (job->processors > free && overdue) {
+            // In order until it suffices, then spare those that turn out not to be needed, the highest priority first.
+            std::vector<const LazyJob*> chosen;
+            std::int32_t gain = free;
+            for (const LazyJob* victim : victims) {
+                if (gain >= job->processors) break;
+                chosen.push_back(victim);
+                gain += victim->processors;
+            }
+            if (gain < job->processors) break;
+            for (std::size_t i = chosen.size(); i-- > 0;) {
+                if (gain - chosen[i]->processors < job->processors) continue;
+                gain -= chosen[i]->processors;
+                chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+            }
+            for (const LazyJob* victim : chosen) {
+                plan.preemptions.push_back(victim->id);
+                std::erase(victims, victim);
+            }
+            free = gain;
+        }
+        if (job->processors > free) {
+            plan.wake_at = std::min(plan.wake_at, due(*job));
+            continue;
+        }
+        plan.starts.push_back(job->id);
+        free -= job->processors;
+    }
+    return plan;
+}
+
+}  // namespace zbs::gang

@@ -1,0 +1,126 @@
+#include "algorithms/sim/slice_rotation.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+namespace zbs {
+
+SliceRotation::SliceRotation(Duration slice, std::int32_t processors)
+    : slice_(slice), diagram_(std::make_shared<TraceDiagram>(processors)) {
+    ZBS_EXPECTS(slice > Duration::zero());
+}
+
+void SliceRotation::add(std::uint32_t job, Duration runtime) {
+    ZBS_EXPECTS(runtime > Duration::zero());
+    residents_.push_back({job, runtime, {}});
+}
+
+void SliceRotation::remove(std::uint32_t job) {
+    std::erase_if(residents_, [job](const Resident& resident) { return resident.job == job; });
+    std::erase_if(ends_, [job](const End& end) { return end.job == job; });
+    std::make_heap(ends_.begin(), ends_.end(), std::greater<>{});
+}
+
+std::uint32_t SliceRotation::pop_end() {
+    std::pop_heap(ends_.begin(), ends_.end(), std::greater<>{});
+    const std::uint32_t job = ends_.back().job;
+    ends_.pop_back();
+    std::erase_if(residents_, [job](const Resident& resident) { return resident.job == job; });
+    return job;
+}
+
+/// Service that a job gets within `elapsed` from synced_ on.
+Duration SliceRotation::served(const Resident& resident, Duration elapsed) const {
+    if (row_ < 0 || resident.rows.empty()) return Duration::zero();
+    const auto runs_in = [&](std::int32_t row) { return std::ranges::binary_search(resident.rows, row); };
+    const Duration first = std::min(elapsed, left_of_slice_);
+    Duration service = runs_in(row_) ? first : Duration::zero();
+    elapsed -= first;
+    const Duration period = slice_ * rows();
+    service += elapsed / period * static_cast<std::int64_t>(resident.rows.size()) * slice_;
+    elapsed %= period;
+    for (std::int32_t row = (row_ + 1) % rows(); elapsed > Duration::zero(); row = (row + 1) % rows()) {
+        const Duration part = std::min(elapsed, slice_);
+        if (runs_in(row)) service += part;
+        elapsed -= part;
+    }
+    return service;
+}
+
+Time SliceRotation::end_of(const Resident& resident) const {
+    if (row_ < 0 || resident.rows.empty()) return kNever;
+    const auto runs_in = [&](std::int32_t row) { return std::ranges::binary_search(resident.rows, row); };
+    Duration left = resident.left;
+    if (runs_in(row_)) {
+        if (left <= left_of_slice_) return synced_ + left;
+        left -= left_of_slice_;
+    }
+    const Duration per_period = slice_ * static_cast<std::int64_t>(resident.rows.size());
+    const std::int64_t periods = (left.count() - 1) / per_period.count();
+    left -= per_period * periods;
+    Time at = synced_ + left_of_slice_ + slice_ * rows() * periods;
+    for (std::int32_t row = (row_ + 1) % rows();; row = (row + 1) % rows()) {
+        if (runs_in(row)) {
+            if (left <= slice_) return at + left;
+            left -= slice_;
+        }
+        at += slice_;
+    }
+}
+
+void SliceRotation::advance(Time now) {
+    const Duration elapsed = now - synced_;
+    for (Resident& resident : residents_) resident.left -= served(resident, elapsed);
+    if (row_ >= 0) {
+        if (elapsed < left_of_slice_) {
+            left_of_slice_ -= elapsed;
+        } else {
+            const Duration beyond = elapsed - left_of_slice_;
+            row_ = static_cast<std::int32_t>((row_ + 1 + beyond / slice_) % rows());
+            left_of_slice_ = slice_ - beyond % slice_;
+        }
+    }
+    synced_ = now;
+}
+
+void SliceRotation::install(Time now, std::shared_ptr<const TraceDiagram> diagram) {
+    advance(now);
+    std::unordered_map<std::int64_t, std::int32_t> home;
+    for (std::int32_t row = 0; row < diagram->row_count(); ++row)
+        for (const TraceDiagram::Entry& entry : diagram->entries(row))
+            if (entry.stay == TraceDiagram::Stay::kHome) home.emplace(entry.job.value, row);
+
+    std::int32_t next = -1;
+    bool same_row = false;
+    for (std::int32_t step = 0; row_ >= 0 && step < rows() && next < 0; ++step) {
+        const std::int32_t old = (row_ + step) % rows();
+        for (const TraceDiagram::Entry& entry : diagram_->entries(old)) {
+            if (entry.stay != TraceDiagram::Stay::kHome) continue;
+            const auto stays = home.find(entry.job.value);
+            if (stays == home.end()) continue;
+            next = stays->second;
+            same_row = step == 0;
+            break;
+        }
+    }
+    if (next < 0 && diagram->row_count() > 0) next = 0;
+    if (!same_row) left_of_slice_ = slice_;
+    row_ = next;
+    diagram_ = std::move(diagram);
+
+    std::unordered_map<std::int64_t, std::vector<std::int32_t>> rows_of;
+    for (std::int32_t row = 0; row < rows(); ++row)
+        for (const TraceDiagram::Entry& entry : diagram_->entries(row)) rows_of[entry.job.value].push_back(row);
+    ends_.clear();
+    for (std::size_t i = 0; i < residents_.size(); ++i) {
+        Resident& resident = residents_[i];
+        const auto found = rows_of.find(resident.job);
+        resident.rows = found == rows_of.end() ? std::vector<std::int32_t>{} : std::move(found->second);
+        const Time end = end_of(resident);
+        if (end != kNever) ends_.push_back({end, i, resident.job});
+    }
+    std::make_heap(ends_.begin(), ends_.end(), std::greater<>{});
+}
+
+}  // namespace zbs
