@@ -26,7 +26,8 @@ struct Plan {
     std::vector<JobId> preemptions;         ///< running jobs to stop and put back into the queue at their old place
     std::vector<JobId> starts;              ///< waiting jobs to start now, in this order
     std::vector<Reservation> reservations;  ///< promises made or moved; all others stand
-    /// Where jobs take turns: which job has which slots from now on. nullptr: as it stands, without the jobs that ended.
+    /// Where jobs take turns: which job has which slots from now on. nullptr: as it stands, without the jobs that
+    /// ended.
     std::shared_ptr<const TraceDiagram> diagram;
     Time wake_at = kNever;  ///< plan again then, even if nothing has happened
 

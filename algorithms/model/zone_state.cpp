@@ -1,5 +1,6 @@
 #include "algorithms/model/zone_state.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <ostream>
 #include <string>
@@ -22,8 +23,8 @@ Error wrong_phase(JobId id, const char* needed, JobPhase phase) {
 
 bool operator==(const Plan& a, const Plan& b) {
     const bool same_diagram = a.diagram && b.diagram ? *a.diagram == *b.diagram : a.diagram == b.diagram;
-    return a.preemptions == b.preemptions && a.starts == b.starts && a.reservations == b.reservations &&
-           same_diagram && a.wake_at == b.wake_at;
+    return a.preemptions == b.preemptions && a.starts == b.starts && a.reservations == b.reservations && same_diagram &&
+           a.wake_at == b.wake_at;
 }
 
 std::ostream& operator<<(std::ostream& out, const Plan& plan) {
@@ -149,7 +150,8 @@ Result<void> ZoneState::submit(const Job& job) {
         handle = unused_.back();
         unused_.pop_back();
     }
-    records_[handle] = JobRecord{.job = job, .arrival = next_arrival_++};
+    records_[handle] =
+        JobRecord{.job = job, .arrival = next_arrival_++, .waiting_since = now_, .walltime_left = job.walltime};
     handles_.insert(job.id, handle);
     waiting_.insert({records_[handle].arrival, job.walltime, job.processors, handle});
     log(ZoneChange::Kind::kSubmitted, handle);
@@ -170,7 +172,7 @@ Result<void> ZoneState::start(JobId id) {
     free_ -= held(record);
     record.phase = JobPhase::kRunning;
     record.start = now_;
-    record.expected_end = options_.sharing == Sharing::kSpace ? now_ + record.job.walltime : kNever;
+    record.expected_end = options_.sharing == Sharing::kSpace ? now_ + record.walltime_left : kNever;
     running_.insert({record.expected_end, record.job.processors, handle});
     log(ZoneChange::Kind::kStarted, handle);
     record.reserved = kNever;
@@ -210,8 +212,10 @@ Result<void> ZoneState::preempt(JobId id) {
     running_.erase({record.expected_end, handle});
     free_ += held(record);
     record.phase = JobPhase::kWaiting;
+    record.walltime_left = std::max(record.walltime_left - (now_ - record.start), kOverdueGrace);
+    record.waiting_since = now_;
     record.start = record.expected_end = kNever;
-    waiting_.insert({record.arrival, record.job.walltime, record.job.processors, handle});
+    waiting_.insert({record.arrival, record.walltime_left, record.job.processors, handle});
     ++generation_;
     return {};
 }
@@ -309,7 +313,7 @@ const JobRecord* ZoneState::find(JobId id) const {
 
 void ZoneState::log(ZoneChange::Kind kind, JobHandle handle) {
     const JobRecord& record = records_[handle];
-    changes_.push_back({kind, handle, record.arrival, record.job.processors, record.job.priority, record.job.walltime,
+    changes_.push_back({kind, handle, record.arrival, record.job.processors, record.job.priority, record.walltime_left,
                         record.reserved, record.expected_end});
 }
 

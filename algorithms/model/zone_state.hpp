@@ -28,18 +28,20 @@ struct JobRecord {
     Job job;
     JobPhase phase = JobPhase::kWaiting;
     std::uint64_t arrival = 0;            ///< order of submission: smaller came first
+    Time waiting_since{};                 ///< submission, or the last preemption
+    Duration walltime_left{};             ///< of a waiting job: less what it ran before it was preempted
     Time reserved = kNever;               ///< promised start of a waiting job
     Time latest_start = kNever;           ///< the end of what was promised, where a policy says
     std::uint64_t reservation_order = 0;  ///< order in which the promises that stand were made
     Time start = kNever;                  ///< of a running job
-    Time expected_end =
-        kNever;  ///< of a running job: start + walltime, later once it is overdue; kNever where jobs take turns
+    /// Of a running job: start + what was left of its walltime, later once it is overdue; kNever where jobs take turns.
+    Time expected_end = kNever;
 };
 
 /// A waiting job in the arrival order.
 struct WaitingJob {
     std::uint64_t arrival;
-    Duration walltime;
+    Duration walltime;  ///< what is left of it
     std::int32_t processors;
     JobHandle handle;
     std::uint64_t key() const { return arrival; }
@@ -83,7 +85,7 @@ struct ZoneChange {
     std::uint64_t arrival;
     std::int32_t processors;
     std::int32_t priority;
-    Duration walltime;
+    Duration walltime;  ///< what was left of it
     Time reserved;      ///< before the change
     Time expected_end;  ///< of a started job; of an ended one as it was expected before
 };
@@ -126,7 +128,8 @@ struct JobEnded {
 struct JobWithdrawn {
     JobId id;
 };
-/// A running job was stopped and waits again, at its old place in the queue.
+/// A running job was stopped and waits again, at its old place in the queue. What it has done is kept: it goes on there
+/// when it starts again.
 struct JobPreempted {
     JobId id;
 };

@@ -65,10 +65,10 @@ void Conservative::promise_again(const ZoneSnapshot& zone, Plan& plan) {
     old.visit([&](const Due& due) {
         const JobRecord& record = zone.record(due.handle);
         const Time start = profile_.earliest_start(
-            {.from = due.reserved, .duration = record.job.walltime, .processors = record.job.processors});
-        if (start != kNever) profile_.add(start, start + record.job.walltime, -record.job.processors);
+            {.from = due.reserved, .duration = record.walltime_left, .processors = record.job.processors});
+        if (start != kNever) profile_.add(start, start + record.walltime_left, -record.job.processors);
         const std::uint64_t order = start == due.reserved ? due.order : next_order_++;
-        promised_.insert({record.arrival, record.job.walltime, start, order, record.job.processors, due.handle});
+        promised_.insert({record.arrival, record.walltime_left, start, order, record.job.processors, due.handle});
         due_.insert({start, order, due.handle});
         if (start != record.reserved) plan.reservations.push_back({record.job.id, start});
         return true;

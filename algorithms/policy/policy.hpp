@@ -7,9 +7,9 @@ namespace zbs {
 /// A queue discipline: decides from a snapshot of a zone which waiting jobs start now and what the others are promised.
 ///
 /// The contract, checked by one suite for every policy: a plan starts only waiting jobs, each once, that fit together
-/// into the free processors; equal snapshots give equal plans; what an object may keep between calls is an index that
-/// it can make anew from the snapshot, so that a fresh object plans the same; every job of a finite workload gets to
-/// run unless the policy says otherwise.
+/// into the free processors, or has them all in the slice matrix where jobs take turns; equal snapshots give equal
+/// plans; what an object may keep between calls is an index that it can make anew from the snapshot, so that a fresh
+/// object plans the same; every job of a finite workload gets to run unless the policy says otherwise.
 ///
 /// One object serves one zone; calls come one at a time.
 class Policy {
@@ -22,6 +22,15 @@ class Policy {
         Plan result;
         plan(zone, result);
         return result;
+    }
+
+    /// How running jobs share the processors under this policy.
+    virtual ZoneState::Sharing sharing() const { return ZoneState::Sharing::kSpace; }
+    /// Error kInvalidArgument where the policy cannot run a zone of so many processors; to be asked before the first
+    /// plan.
+    virtual Result<void> serves(std::int32_t processors) const {
+        static_cast<void>(processors);
+        return {};
     }
 
   protected:
