@@ -16,12 +16,6 @@ void SliceRotation::add(std::uint32_t job, Duration runtime) {
     residents_.push_back({job, runtime, {}});
 }
 
-void SliceRotation::remove(std::uint32_t job) {
-    std::erase_if(residents_, [job](const Resident& resident) { return resident.job == job; });
-    std::erase_if(ends_, [job](const End& end) { return end.job == job; });
-    std::make_heap(ends_.begin(), ends_.end(), std::greater<>{});
-}
-
 std::uint32_t SliceRotation::pop_end() {
     std::pop_heap(ends_.begin(), ends_.end(), std::greater<>{});
     const std::uint32_t job = ends_.back().job;

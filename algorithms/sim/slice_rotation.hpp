@@ -23,10 +23,8 @@ class SliceRotation {
 
     /// Job `job` needs `runtime` > 0 of service. It gets some once a diagram has it.
     void add(std::uint32_t job, Duration runtime);
-    /// Precondition: jobs of the diagram have been added and have not ended; those left out have ended or been removed.
+    /// Precondition: jobs of the diagram have been added and have not ended; those left out have ended.
     void install(Time now, std::shared_ptr<const TraceDiagram> diagram);
-    /// A job leaves before its end; its service so far is lost. To be followed by an install.
-    void remove(std::uint32_t job);
 
     /// When the next job ends if the diagram stays; kNever where none does.
     Time next_end() const { return ends_.empty() ? kNever : ends_.front().at; }
@@ -56,9 +54,9 @@ class SliceRotation {
 
     Duration slice_;
     std::shared_ptr<const TraceDiagram> diagram_;
-    Time synced_{};             ///< instant to which all below belongs
+    Time synced_{};  ///< instant to which all below belongs
     std::int32_t row_ = -1;
-    Duration left_of_slice_{};  ///< > 0 where a row runs
+    Duration left_of_slice_{};         ///< > 0 where a row runs
     std::vector<Resident> residents_;  ///< in the order of addition
     std::vector<End> ends_;            ///< min-heap
 };

@@ -1,7 +1,11 @@
 #include "algorithms/sim/workload_simulation.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <unordered_map>
+
+#include "algorithms/sim/slice_rotation.hpp"
 
 namespace zbs {
 namespace {
@@ -26,8 +30,11 @@ class Run {
           policy_(policy),
           options_(options),
           zone_({.processors = processors,
-                 .overdue = options.rules == EventRules::kReference ? ZoneState::Overdue::kGone
-                                                                    : ZoneState::Overdue::kHolds}) {
+                 .overdue =
+                     options.rules == EventRules::kReference ? ZoneState::Overdue::kGone : ZoneState::Overdue::kHolds,
+                 .sharing = policy.sharing(),
+                 .memory_bytes = options.memory_bytes}) {
+        if (policy.sharing() == ZoneState::Sharing::kTime) rotation_.emplace(options.slice, processors);
         outcome_.processors = processors;
         outcome_.start.assign(workload.jobs.size(), kNever);
         outcome_.end.assign(workload.jobs.size(), kNever);
@@ -37,7 +44,7 @@ class Run {
         const bool one_by_one = options_.rules == EventRules::kReference;
         for (;;) {
             const Time submission = submitted_ < workload_.jobs.size() ? workload_.jobs[submitted_].job.submit : kNever;
-            const Time end = ends_.empty() ? kNever : ends_.front().at;
+            const Time end = next_end();
             const Time now = std::min({submission, end, plan_.wake_at});
             if (now == kNever) break;
             Result<void> done;
@@ -52,7 +59,7 @@ class Run {
                 if (done) done = decide(now, complete);
             } else {
                 if (plan_.wake_at == now) done = wake(now);
-                while (done && !ends_.empty() && ends_.front().at == now) done = finish(now);
+                while (done && next_end() == now) done = finish(now);
                 while (done && submitted_ < workload_.jobs.size() && workload_.jobs[submitted_].job.submit == now)
                     done = submit(now);
                 if (done) done = decide(now, true);
@@ -75,15 +82,55 @@ class Run {
         return taken;
     }
 
-    Result<void> finish(Time now) {
+    Time next_end() {
+        if (rotation_) return rotation_->next_end();
+        while (!cut_short_.empty() && !ends_.empty() && is_cut_short(ends_.front())) pop_end();
+        return ends_.empty() ? kNever : ends_.front().at;
+    }
+
+    std::uint32_t pop_end() {
+        if (rotation_) return rotation_->pop_end();
         std::pop_heap(ends_.begin(), ends_.end(), std::greater<>{});
-        const End end = ends_.back();
+        const std::uint32_t job = ends_.back().job;
         ends_.pop_back();
-        outcome_.end[end.job] = now;
+        return job;
+    }
+
+    /// Whether the job was preempted after this end was foreseen.
+    bool is_cut_short(const End& end) const {
+        const auto found = cut_short_.find(end.job);
+        return found != cut_short_.end() && end.order < found->second.order;
+    }
+
+    Result<void> finish(Time now) {
+        const std::uint32_t job = pop_end();
+        outcome_.end[job] = now;
         ++outcome_.events;
         ++ended_;
         if (options_.progress && ended_ % 4096 == 0) options_.progress(ended_);
-        return zone_.apply(now, JobEnded{JobId{static_cast<std::int64_t>(end.job)}});
+        return zone_.apply(now, JobEnded{JobId{static_cast<std::int64_t>(job)}});
+    }
+
+    void start(Time now, std::uint32_t job) {
+        if (outcome_.start[job] == kNever) outcome_.start[job] = now;
+        Duration left = workload_.jobs[job].runtime;
+        if (rotation_) return rotation_->add(job, left);
+        if (!cut_short_.empty())
+            if (const auto found = cut_short_.find(job); found != cut_short_.end()) {
+                left = found->second.left;
+                found->second.resumed = now;
+            }
+        ends_.push_back({now + left, started_++, job});
+        std::push_heap(ends_.begin(), ends_.end(), std::greater<>{});
+    }
+
+    void preempt(Time now, std::uint32_t job) {
+        const auto [found, first] = cut_short_.try_emplace(job);
+        CutShort& cut = found->second;
+        if (first) cut = {.left = workload_.jobs[job].runtime, .resumed = outcome_.start[job], .order = 0};
+        cut.left -= now - cut.resumed;
+        cut.order = started_;
+        ++outcome_.preemptions;
     }
 
     Result<void> wake(Time now) {
@@ -95,13 +142,25 @@ class Run {
         policy_.plan(zone_.snapshot(instant_complete), plan_);
         ++outcome_.plans;
         zone_.changes_planned();
+        for (const JobId id : plan_.preemptions) {
+            Result<void> preempted = zone_.apply(now, JobPreempted{id});
+            if (preempted && rotation_) preempted = invalid("jobs that take turns are not preempted besides");
+            if (!preempted) return refused(id, preempted.error());
+            preempt(now, static_cast<std::uint32_t>(id.value));
+        }
         for (const JobId id : plan_.starts) {
             Result<void> started = zone_.apply(now, JobStarted{id});
             if (!started) return refused(id, started.error());
-            const std::uint32_t job = static_cast<std::uint32_t>(id.value);
-            outcome_.start[job] = now;
-            ends_.push_back({now + workload_.jobs[job].runtime, started_++, job});
-            std::push_heap(ends_.begin(), ends_.end(), std::greater<>{});
+            start(now, static_cast<std::uint32_t>(id.value));
+        }
+        if (plan_.diagram) {
+            Result<void> changed = zone_.apply(now, DiagramChanged{plan_.diagram});
+            if (!changed)
+                return Error{
+                    ErrorCode::kInternal, "the policy's slice matrix cannot be used: " + changed.error().message, {}};
+            rotation_->install(now, std::move(plan_.diagram));
+        } else if (rotation_ && !plan_.starts.empty()) {
+            return Error{ErrorCode::kInternal, "the policy started jobs without a place in the slice matrix", {}};
         }
         for (const Reservation& reservation : plan_.reservations) {
             Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
@@ -133,7 +192,15 @@ class Run {
     const SimulationOptions& options_;
     ZoneState zone_;
     Plan plan_;
-    std::vector<End> ends_;  ///< min-heap
+    std::vector<End> ends_;  ///< min-heap; empty where jobs take turns
+    /// What is left of jobs that were preempted, and the first order of ends foreseen after that.
+    struct CutShort {
+        Duration left;
+        Time resumed;
+        std::uint32_t order;
+    };
+    std::unordered_map<std::uint32_t, CutShort> cut_short_;
+    std::optional<SliceRotation> rotation_;
     std::size_t submitted_ = 0;
     std::size_t ended_ = 0;
     std::uint32_t started_ = 0;
@@ -150,6 +217,9 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
         return invalid("a machine has at most " + std::to_string(ZoneState::kMaxProcessors) + " processors");
     if (workload.jobs.size() > 0xffffffffULL)
         return Error{ErrorCode::kTooLarge, "a simulation takes at most 4,294,967,295 jobs", {}};
+    if (options.slice <= Duration::zero()) return invalid("a slice must be longer than nothing");
+    if (options.memory_bytes < 0) return invalid("the memory of a processor must not be negative");
+    if (Result<void> served = policy.serves(processors); !served) return served.error();
     for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
         const WorkloadJob& entry = workload.jobs[i];
         if (i > 0 && entry.job.submit < workload.jobs[i - 1].job.submit)

@@ -18,25 +18,31 @@ enum class EventRules : std::uint8_t {
 struct SimulationOptions {
     std::int32_t processors = 0;  ///< of the machine; 0: as the workload says
     EventRules rules = EventRules::kBatched;
+    /// Under a policy whose jobs take turns: how long a row of the slice matrix runs, > 0.
+    Duration slice = std::chrono::seconds{30};
+    std::int64_t memory_bytes = 0;  ///< of each processor, where jobs take turns; 0: not limited
     /// Called now and then with the number of jobs that have ended.
     std::function<void(std::size_t)> progress;
 };
 
-/// When each job of the workload ran, by its place in `Workload::jobs`.
+/// When each job of the workload ran, by its place in `Workload::jobs`. Where jobs take turns or are preempted, `start`
+/// is the first one, and end - start is longer than the run time.
 struct SimulationOutcome {
     std::int32_t processors = 0;
     std::vector<Time> start;
     std::vector<Time> end;
     std::uint64_t events = 0;  ///< submissions, ends and wake-ups
     std::uint64_t plans = 0;
+    std::uint64_t preemptions = 0;
 };
 
-/// Replays `workload` under `policy` on one pool of processors: a pure function of its arguments. A job ends when its
-/// run time is over. O(jobs log jobs) besides the policy's own work; memory linear in jobs.
+/// Replays `workload` under `policy` on one pool of processors: a pure function of its arguments. A job ends when it
+/// has run for its run time; preemption costs nothing but the wait. O(jobs log jobs) besides the policy's own work, and
+/// O(running jobs x slices) for every change of a slice matrix; memory linear in jobs.
 ///
-/// Errors, naming the job: larger than the machine, jobs out of order, ids given twice, no machine size
-/// (kInvalidArgument); the policy left jobs waiting for ever (kRejected); a plan that cannot be carried out
-/// (kInternal).
+/// Errors, naming the job: larger than the machine, jobs out of order, ids given twice, no machine size or one that the
+/// policy cannot serve (kInvalidArgument); the policy left jobs waiting for ever (kRejected); a plan that cannot be
+/// carried out (kInternal).
 Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options);
 
 }  // namespace zbs
