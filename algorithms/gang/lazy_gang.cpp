@@ -56,6 +56,8 @@ LazyPlan plan_lazy_gang(Time now, std::int32_t processors, std::span<const LazyJ
             }
             for (const LazyJob* victim : chosen) {
                 plan.preemptions.push_back(victim->id);
+                plan.wake_at =
+                    std::min(plan.wake_at, now + options.patience[static_cast<std::size_t>(victim->patience)]);
                 std::erase(victims, victim);
             }
             free = gain;
@@ -66,6 +68,8 @@ LazyPlan plan_lazy_gang(Time now, std::int32_t processors, std::span<const LazyJ
         }
         plan.starts.push_back(job->id);
         free -= job->processors;
+        const Duration undisturbed = options.undisturbed_per_memory * job->memory;
+        if (undisturbed > Duration::zero()) plan.wake_at = std::min(plan.wake_at, now + undisturbed);
     }
     return plan;
 }

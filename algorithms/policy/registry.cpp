@@ -9,6 +9,8 @@
 #include "algorithms/policy/dynamic_backfill.hpp"
 #include "algorithms/policy/easy_backfill.hpp"
 #include "algorithms/policy/fcfs.hpp"
+#include "algorithms/policy/gang_sharing.hpp"
+#include "algorithms/policy/lazy_switching.hpp"
 #include "algorithms/policy/los.hpp"
 #include "algorithms/policy/multiqueue.hpp"
 #include "algorithms/policy/option_reader.hpp"
@@ -98,6 +100,83 @@ constexpr std::array kMultiqueueOptions{
         .default_value = "false",
         .meaning = "true: every queue may use all processors that are idle; false: only those of its partition"},
 };
+constexpr std::array<std::string_view, 5> kPackings{"first-fit", "best-fit", "ffd", "memory-fit", "buddy"};
+constexpr std::array<std::string_view, 4> kMigrations{"rule", "never", "arrival", "change"};
+constexpr std::array<std::string_view, 3> kChoices{"lowest", "fewest-tasks", "most-memory"};
+constexpr std::array<std::string_view, 2> kNewSlices{"if-needed", "always-compared"};
+static_assert(static_cast<int>(gang::Repack::kAtChange) == 2 &&
+                  static_cast<int>(gang::ProcessorChoice::kMostMemory) == 2 &&
+                  static_cast<int>(gang::NewSlice::kAlwaysCompared) == 1,
+              "the lists above name the values in order");
+constexpr std::array<std::string_view, 3> kRuleOrFlag{"rule", "true", "false"};
+constexpr std::array kGangOptions{
+    PolicyOption{.name = "packing",
+                 .kind = Kind::kChoice,
+                 .default_value = "first-fit",
+                 .meaning = "which slots a job gets: first-fit, best-fit, ffd (first fit decreasing, all jobs anew at "
+                            "every change), memory-fit or buddy (distributed hierarchical control)",
+                 .choices = kPackings},
+    PolicyOption{.name = "slices",
+                 .kind = Kind::kInteger,
+                 .default_value = "5",
+                 .meaning = "largest multiprogramming level, 1 or more, or unlimited",
+                 .least = 1,
+                 .most = kOpen},
+    PolicyOption{.name = "tasks",
+                 .kind = Kind::kInteger,
+                 .default_value = "unlimited",
+                 .meaning = "most tasks that share a processor (admission cap), 1 or more, or unlimited",
+                 .least = 1,
+                 .most = kOpen},
+    PolicyOption{.name = "migration",
+                 .kind = Kind::kChoice,
+                 .default_value = "rule",
+                 .meaning = "when all jobs are packed anew: never, at an arrival, at every change, or as the packing "
+                            "rule says (only ffd: change)",
+                 .choices = kMigrations},
+    PolicyOption{.name = "choice",
+                 .kind = Kind::kChoice,
+                 .default_value = "fewest-tasks",
+                 .meaning = "processors within a slice: lowest, fewest-tasks or most-memory",
+                 .choices = kChoices},
+    PolicyOption{.name = "new-slice",
+                 .kind = Kind::kChoice,
+                 .default_value = "if-needed",
+                 .meaning = "when memory-fit opens a slice: if-needed or always-compared",
+                 .choices = kNewSlices},
+    PolicyOption{.name = "overtaking",
+                 .kind = Kind::kChoice,
+                 .default_value = "rule",
+                 .meaning = "whether a job that waits lets later ones pass: true, false, or as the packing rule says "
+                            "(only memory-fit: true)",
+                 .choices = kRuleOrFlag},
+    PolicyOption{.name = "fill",
+                 .kind = Kind::kFlag,
+                 .default_value = "false",
+                 .meaning = "true: left-over slots go to further copies of jobs (alternative scheduling)"},
+    PolicyOption{.name = "compact",
+                 .kind = Kind::kFlag,
+                 .default_value = "false",
+                 .meaning = "true: jobs move into fuller rows when one has left"},
+    PolicyOption{.name = "selective-disabling",
+                 .kind = Kind::kFlag,
+                 .default_value = "true",
+                 .meaning = "buddy: controllers below unused processors stay active"},
+};
+constexpr std::array kLazyGangOptions{
+    PolicyOption{.name = "patience",
+                 .kind = Kind::kDurations,
+                 .default_value = "10s,5m,1h",
+                 .meaning = "how long an interactive job, a debugging run and a batch job may be kept waiting"},
+    PolicyOption{.name = "debug",
+                 .kind = Kind::kDuration,
+                 .default_value = "30m",
+                 .meaning = "largest walltime of a debugging run"},
+    PolicyOption{.name = "undisturbed",
+                 .kind = Kind::kDuration,
+                 .default_value = "10s",
+                 .meaning = "how long a job that got its processors keeps them, for each GiB of its memory"},
+};
 constexpr std::array kLosOptions{
     PolicyOption{.name = "lookahead",
                  .kind = Kind::kInteger,
@@ -133,6 +212,16 @@ constexpr std::array kPolicies{
                .summary = "first come, first served, without backfilling",
                .starvation = "jobs start in the order of arrival",
                .options = {}},
+    PolicyInfo{
+        .name = "gang",
+        .summary = "jobs take turns in the rows of a slice matrix, all tasks of a job together",
+        .starvation = "waiting jobs enter the matrix in the order of arrival; with overtaking wide ones may starve",
+        .options = kGangOptions,
+        .takes_turns = true},
+    PolicyInfo{.name = "lazy-gang",
+               .summary = "jobs keep their processors until somebody has waited too long, who then preempts",
+               .starvation = "a job that has waited longer than its class may comes first and may preempt",
+               .options = kLazyGangOptions},
     PolicyInfo{.name = "los",
                .summary = "lookahead optimising: the set of waiting jobs that uses most processors now",
                .starvation = "with reserve=true the head starts by its reservation; with false it may starve",
@@ -176,6 +265,39 @@ Result<std::unique_ptr<Policy>> make_multiqueue(OptionReader& reader) {
     return made<Multiqueue>(reader, options);
 }
 
+Result<std::unique_ptr<Policy>> make_gang(OptionReader& reader) {
+    gang::PackingOptions packing = *gang::make_packing_options(kPackings[reader.choice("packing")], 1);
+    const auto limit = [&reader](std::string_view name) {
+        const std::int64_t most = reader.integer(name);
+        return most > 1'000'000 ? 0 : static_cast<std::int32_t>(most);  // 0: none
+    };
+    packing.max_slices = limit("slices");
+    packing.max_tasks_per_node = limit("tasks");
+    if (const std::size_t when = reader.choice("migration"); when > 0)
+        packing.repack = static_cast<gang::Repack>(when - 1);
+    packing.choice = static_cast<gang::ProcessorChoice>(reader.choice("choice"));
+    packing.new_slice = static_cast<gang::NewSlice>(reader.choice("new-slice"));
+    if (const std::size_t pass = reader.choice("overtaking"); pass > 0) packing.overtaking = pass == 1;
+    packing.fill = reader.flag("fill");
+    packing.compact = reader.flag("compact");
+    packing.selective_disabling = reader.flag("selective-disabling");
+    return made<GangSharing>(reader, packing);
+}
+
+Result<std::unique_ptr<Policy>> make_lazy_gang(OptionReader& reader) {
+    LazySwitching::Options options{.debug_walltime = reader.duration("debug")};
+    const std::vector<Duration> patience = reader.durations("patience");
+    if (patience.size() == options.lazy.patience.size())
+        std::ranges::copy(patience, options.lazy.patience.begin());
+    else if (reader.fault() == nullptr)
+        reader.fail("patience", "holds " + std::to_string(patience.size()) +
+                                    " durations; write three: interactive, debugging, batch");
+    if (std::ranges::any_of(patience, [](Duration each) { return each <= Duration::zero(); }))
+        reader.fail("patience", "must be longer than nothing: jobs would preempt each other without end");
+    options.lazy.undisturbed_per_memory = reader.duration("undisturbed");
+    return made<LazySwitching>(reader, options);
+}
+
 }  // namespace
 
 std::span<const PolicyInfo> policies() { return kPolicies; }
@@ -201,6 +323,8 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyO
     if (name == "easy") return made<EasyBackfill>(reader, static_cast<BackfillOrder>(reader.choice("order")));
     if (name == "selective") return made<Selective>(reader, reader.number("threshold"));
     if (name == "multiqueue") return make_multiqueue(reader);
+    if (name == "gang") return make_gang(reader);
+    if (name == "lazy-gang") return make_lazy_gang(reader);
     if (name == "backfill") {
         const std::int64_t depth = reader.integer("depth");
         const BackfillOrder order = static_cast<BackfillOrder>(reader.choice("order"));

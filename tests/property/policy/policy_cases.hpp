@@ -41,6 +41,12 @@ inline std::vector<PolicyCase> policy_cases() {
     cases.push_back({"multiqueue", {{"bounds", "20s,60s"}, {"shares", "1,1,2"}, {"borrow", "true"}}});
     cases.push_back({"los", {{"lookahead", "3"}}});
     cases.push_back({"los", {{"reserve", "false"}}});
+    for (const std::string packing : {"best-fit", "ffd", "memory-fit", "buddy"})
+        cases.push_back({"gang", {{"packing", packing}, {"slices", "3"}, {"fill", "true"}, {"compact", "true"}}});
+    cases.push_back({"gang", {{"slices", "1"}}});
+    cases.push_back({"gang", {{"slices", "unlimited"}, {"tasks", "2"}, {"overtaking", "true"}}});
+    cases.push_back({"gang", {{"migration", "arrival"}, {"choice", "lowest"}}});
+    cases.push_back({"lazy-gang", {{"patience", "1s,5s,20s"}, {"debug", "10s"}, {"undisturbed", "0"}}});
     return cases;
 }
 

@@ -31,8 +31,8 @@ TEST(LazyGang, OverdueJobPreemptsTheLowestPriorityAndNoMoreThanNeeded) {
     const Jobs running{job(1, 1, 0, PatienceClass::kBatch, 1), job(2, 2, 0, PatienceClass::kBatch, 2),
                        job(3, 1, 0, PatienceClass::kBatch, 3)};
     const Jobs waiting{job(4, 2, 0, kInteractive)};
-    // In order of priority 1 then 2 go; with 2 gone 1 was not needed.
-    EXPECT_EQ(plan_lazy_gang(at(10), 4, running, waiting, kOptions), (LazyPlan{ids({2}), ids({4}), Time::max()}));
+    // In order of priority 1 then 2 go; with 2 gone 1 was not needed. Job 2 will be overdue itself at 1010.
+    EXPECT_EQ(plan_lazy_gang(at(10), 4, running, waiting, kOptions), (LazyPlan{ids({2}), ids({4}), at(1010)}));
 }
 
 TEST(LazyGang, MemoryBuysUndisturbedTime) {

@@ -67,5 +67,16 @@ TEST(PolicyRegistry, QueuesNeedAShareEach) {
     EXPECT_THAT(refusal("multiqueue", {{"bounds", "1h,1h"}}), HasSubstr("ascend"));
 }
 
+TEST(PolicyRegistry, PatienceIsThreePositiveDurations) {
+    EXPECT_THAT(refusal("lazy-gang", {{"patience", "1s,2s"}}), HasSubstr("three"));
+    EXPECT_THAT(refusal("lazy-gang", {{"patience", "0,2s,3s"}}), HasSubstr("without end"));
+}
+
+TEST(PolicyRegistry, TellsWhoseJobsTakeTurns) {
+    for (const PolicyInfo& policy : policies())
+        EXPECT_EQ((*make_policy(policy.name))->sharing() == ZoneState::Sharing::kTime, policy.takes_turns)
+            << policy.name;
+}
+
 }  // namespace
 }  // namespace zbs

@@ -1,0 +1,27 @@
+#pragma once
+#include "algorithms/gang/packing.hpp"
+#include "algorithms/policy/policy.hpp"
+
+namespace zbs {
+
+/// Gang scheduling: jobs take turns in the rows of a slice matrix, all tasks of a job together [DaSilva2000, chapters 3
+/// and 5]. At every change of the workload the matrix is cleaned of jobs that ended, compacted if wanted, waiting jobs
+/// are put into it in the order of arrival, and left-over slots filled with copies if wanted [ShmueliFeitelson2005].
+///
+/// The matrix travels in snapshot and plan, so the object keeps nothing. Unless later jobs may overtake, waiting jobs
+/// enter in the order of arrival: none starves. A plan costs O((jobs that ended + jobs that enter) x (slices +
+/// processors)), times the number of running jobs with migration.
+class GangSharing final : public Policy {
+  public:
+    /// `packing.processors` and `packing.memory_per_node` are ignored: the zone says both.
+    explicit GangSharing(const gang::PackingOptions& packing) : packing_(packing) {}
+    using Policy::plan;
+    void plan(const ZoneSnapshot& zone, Plan& plan) override;
+    ZoneState::Sharing sharing() const override { return ZoneState::Sharing::kTime; }
+    Result<void> serves(std::int32_t processors) const override;
+
+  private:
+    gang::PackingOptions packing_;
+};
+
+}  // namespace zbs
