@@ -81,8 +81,9 @@ std::size_t run_count(std::span<const std::int32_t> group, std::span<const std::
     return runs;
 }
 
-/// Ticks of an axis: powers of ten, or about six round steps.
-std::vector<double> ticks(double low, double high, bool logarithmic) {
+}  // namespace
+
+std::vector<double> axis_ticks(double low, double high, bool logarithmic) {
     std::vector<double> at;
     if (logarithmic) {
         const int first = static_cast<int>(std::floor(low)), last = static_cast<int>(std::ceil(high));
@@ -100,8 +101,6 @@ std::vector<double> ticks(double low, double high, bool logarithmic) {
         at.push_back(std::abs(tick) < step * 1e-9 ? 0 : tick);
     return at;
 }
-
-}  // namespace
 
 std::string xml_escaped(std::string_view text) {
     const bool clean = is_utf8(text);
@@ -183,6 +182,12 @@ void SvgWriter::text(double x, double y, std::string_view text, Anchor anchor, d
 
 void SvgWriter::polyline(std::span<const std::pair<double, double>> points, std::string_view stroke) {
     out_ += "<polyline fill=\"none\" stroke=\"" + std::string(stroke) + "\" stroke-width=\"1.5\" points=\"";
+    for (const auto& [x, y] : points) out_ += pixels(x) + "," + pixels(y) + " ";
+    out_ += "\"/>\n";
+}
+
+void SvgWriter::polygon(std::span<const std::pair<double, double>> points, std::string_view fill) {
+    out_ += "<polygon fill=\"" + std::string(fill) + "\" points=\"";
     for (const auto& [x, y] : points) out_ += pixels(x) + "," + pixels(y) + " ";
     out_ += "\"/>\n";
 }
@@ -386,7 +391,7 @@ std::string GanttCanvas::svg(std::string_view title) const {
         svg.text(kLeft - 6, kTop + row_height * (row + 0.5) + 4, std::to_string(rank), SvgWriter::Anchor::kEnd, 11);
     }
     svg.text(kLeft - 6, kTop - 6, "rank", SvgWriter::Anchor::kEnd, 11);
-    for (const double tick : ticks(0, run_time_s_, false)) {
+    for (const double tick : axis_ticks(0, run_time_s_)) {
         const double x = kLeft + tick / run_time_s_ * kColumns;
         svg.line(x, kTop + height, x, kTop + height + 5, "#404040");
         svg.text(x, kTop + height + 18, short_number(tick, 4), SvgWriter::Anchor::kMiddle, 11);
@@ -434,12 +439,12 @@ std::string chart_svg(const Chart& chart) {
     SvgWriter svg(kLeft + kWidth + 170, kTop + kHeight + 60, chart.title);
     svg.text(kLeft, 24, chart.title, SvgWriter::Anchor::kStart, 15);
     svg.rectangle(kLeft, kTop, kWidth, kHeight, "none", "#808080");
-    for (const double tick : ticks(xs.low, xs.high, chart.log_x)) {
+    for (const double tick : axis_ticks(xs.low, xs.high, chart.log_x)) {
         svg.line(x_of(tick), kTop + kHeight, x_of(tick), kTop + kHeight + 5, "#404040");
         svg.text(x_of(tick), kTop + kHeight + 18, short_number(chart.log_x ? std::pow(10, tick) : tick, 4),
                  SvgWriter::Anchor::kMiddle, 11);
     }
-    for (const double tick : ticks(ys.low, ys.high, chart.log_y)) {
+    for (const double tick : axis_ticks(ys.low, ys.high, chart.log_y)) {
         svg.line(kLeft, y_of(tick), kLeft + kWidth, y_of(tick), "#e0e0e0");
         svg.text(kLeft - 6, y_of(tick) + 4, short_number(chart.log_y ? std::pow(10, tick) : tick, 4),
                  SvgWriter::Anchor::kEnd, 11);

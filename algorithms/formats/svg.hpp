@@ -16,6 +16,9 @@ std::string xml_escaped(std::string_view text);
 
 /// A number as short as it may be with at least `digits` significant ones: 1200000 -> "1.2e+06", 0.25 -> "0.25".
 std::string short_number(double value, int digits = 3);
+/// Ticks of an axis over [low, high]: about six round steps. `logarithmic`: all are decimal logarithms, and the ticks
+/// whole ones.
+std::vector<double> axis_ticks(double low, double high, bool logarithmic = false);
 /// Bytes with a binary unit: "12", "1.5 KiB", "3.0 GiB".
 std::string short_bytes(double bytes);
 
@@ -31,6 +34,7 @@ class SvgWriter {
     void line(double x1, double y1, double x2, double y2, std::string_view stroke, double width = 1);
     void text(double x, double y, std::string_view text, Anchor anchor = Anchor::kStart, double size = 12);
     void polyline(std::span<const std::pair<double, double>> points, std::string_view stroke);
+    void polygon(std::span<const std::pair<double, double>> points, std::string_view fill);
     void circle(double x, double y, double radius, std::string_view fill);
     /// Cells of a raster, one path a colour, so that a picture of many cells stays small. Cell (row, column) covers
     /// [x + column * cell_width, ...) x [y + row * cell_height, ...); equal neighbours in a row are one stroke.

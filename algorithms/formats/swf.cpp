@@ -1,0 +1,249 @@
+#include "algorithms/formats/swf.hpp"
+
+#include <charconv>
+#include <cstring>
+
+#include "algorithms/base/expects.hpp"
+
+namespace zbs::formats {
+namespace {
+
+constexpr int kMaxDigits = 12;  // kMaxValue has as many, and so many millionths fit into 64 bits
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+/// Sign, digits, perhaps a point and digits. The value in millionths, rounded half away from zero.
+bool scan_decimal(std::string_view word, std::int64_t& value) {
+    const bool negative = !word.empty() && word[0] == '-';
+    if (!word.empty() && (word[0] == '-' || word[0] == '+')) word.remove_prefix(1);
+    std::int64_t whole = 0, part = 0;
+    std::size_t i = 0, digits = 0;
+    for (; i < word.size() && word[i] >= '0' && word[i] <= '9'; ++i, ++digits) {
+        whole = whole * 10 + (word[i] - '0');
+        if (whole > SwfTrace::kMaxValue) return false;
+    }
+    if (i < word.size() && word[i] == '.') {
+        ++i;
+        std::int64_t unit = SwfRecord::kUnit;
+        bool up = false;
+        for (; i < word.size() && word[i] >= '0' && word[i] <= '9'; ++i, ++digits) {
+            if (unit > 1) {
+                unit /= 10;
+                part += (word[i] - '0') * unit;
+            } else if (unit == 1) {
+                up = word[i] >= '5';
+                unit = 0;
+            }
+        }
+        part += up ? 1 : 0;
+    }
+    if (i < word.size() || digits == 0) return false;
+    const std::int64_t magnitude = whole * SwfRecord::kUnit + part;
+    if (magnitude > SwfTrace::kMaxValue * SwfRecord::kUnit) return false;
+    value = negative ? -magnitude : magnitude;
+    return true;
+}
+
+/// What is wrong with a line that was not read.
+Error fault_of(std::string_view line) {
+    std::size_t fields = 0;
+    std::size_t wrong = 0;
+    std::string_view wrong_word;
+    for (std::size_t at = 0; at < line.size();) {
+        if (is_blank(line[at])) {
+            ++at;
+            continue;
+        }
+        std::size_t end = at;
+        while (end < line.size() && !is_blank(line[end])) ++end;
+        ++fields;
+        std::int64_t ignored = 0;
+        if (wrong == 0 && !scan_decimal(line.substr(at, end - at), ignored)) {
+            wrong = fields;
+            wrong_word = line.substr(at, end - at);
+        }
+        at = end;
+    }
+    if (fields != kSwfFields)
+        return invalid("the line has " + std::to_string(fields) + (fields == 1 ? " field" : " fields") +
+                       " instead of 18; write -1 for what is unknown, or skip such lines with --lenient");
+    std::string shown;
+    for (const char c : wrong_word.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
+    return invalid("field " + std::to_string(wrong) + " is '" + shown + "', not a number of at most " +
+                   std::to_string(kMaxDigits) + " digits; correct it, or skip such lines with --lenient");
+}
+
+/// Reads the 18 fields of [at, end), whose first character is no blank.
+bool scan_record(const char* at, const char* end, SwfRecord& record) {
+    for (std::int64_t& value : record.millionths) {
+        while (at < end && is_blank(*at)) ++at;
+        const char* const word = at;
+        const bool negative = at < end && *at == '-';
+        at += negative ? 1 : 0;
+        const char* const digits = at;
+        std::int64_t number = 0;
+        // Bounded by the digits, so that it cannot overflow.
+        while (at < end && static_cast<unsigned char>(*at - '0') < 10 && at - digits < kMaxDigits)
+            number = number * 10 + (*at++ - '0');
+        if (at > digits && (at == end || is_blank(*at))) {
+            value = (negative ? -number : number) * SwfRecord::kUnit;
+            continue;
+        }
+        while (at < end && !is_blank(*at)) ++at;
+        if (!scan_decimal({word, static_cast<std::size_t>(at - word)}, value)) return false;
+    }
+    while (at < end && is_blank(*at)) ++at;
+    return at == end;
+}
+
+void append_value(std::string& out, std::int64_t millionths) {
+    char buffer[24];
+    if (millionths < 0) out += '-';
+    const auto magnitude = millionths < 0 ? -millionths : millionths;
+    const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, magnitude / SwfRecord::kUnit);
+    ZBS_EXPECTS(error == std::errc{});
+    out.append(buffer, end);
+    std::int64_t part = magnitude % SwfRecord::kUnit;
+    if (part == 0) return;
+    out += '.';
+    for (std::int64_t unit = SwfRecord::kUnit / 10; part > 0; unit /= 10) {
+        out += static_cast<char>('0' + part / unit);
+        part %= unit;
+    }
+}
+
+}  // namespace
+
+std::optional<std::string> SwfTrace::directive(std::string_view name) const {
+    for (const std::string& comment : comments) {
+        std::string_view left = comment;
+        const auto trim = [&left] {
+            while (!left.empty() && is_blank(left.front())) left.remove_prefix(1);
+            while (!left.empty() && is_blank(left.back())) left.remove_suffix(1);
+        };
+        trim();
+        if (!left.starts_with(name) || left.size() == name.size() || left[name.size()] != ':') continue;
+        left.remove_prefix(name.size() + 1);
+        trim();
+        return std::string(left);
+    }
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> SwfTrace::number(std::string_view name) const {
+    const std::optional<std::string> text = directive(name);
+    if (!text) return std::nullopt;
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+    // Logs add remarks: "MaxProcs: 128 (64 nodes)".
+    if (error != std::errc{} || value < 0 || (end != text->data() + text->size() && !is_blank(*end)))
+        return std::nullopt;
+    return value;
+}
+
+std::optional<std::int64_t> SwfTrace::processors() const {
+    for (const std::string_view name : {"MaxProcs", "MaxNodes"})
+        if (const auto value = number(name); value && *value > 0) return value;
+    return std::nullopt;
+}
+
+Result<SwfTrace> read_swf(std::string_view text, std::string_view source, const SwfReadOptions& options) {
+    SwfTrace trace;
+    // Lines of archived logs have 70 bytes or more; shorter ones make the vector grow.
+    trace.records.reserve(std::min(text.size() / 70 + 1, SwfTrace::kMaxRecords));
+    const char* at = text.data();
+    const char* const text_end = at + text.size();
+    std::uint32_t line_number = 0;
+    while (at < text_end) {
+        ++line_number;
+        const void* const newline = std::memchr(at, '\n', static_cast<std::size_t>(text_end - at));
+        const char* const end = newline == nullptr ? text_end : static_cast<const char*>(newline);
+        const char* const next = newline == nullptr ? text_end : end + 1;
+        const std::string_view line(at, static_cast<std::size_t>(end - at));
+        while (at < end && is_blank(*at)) ++at;
+        const char* const first = at;
+        at = next;
+        if (first == end) continue;
+        std::optional<Error> fault;
+        if (line.size() > SwfTrace::kMaxLine) {
+            fault = invalid("the line has " + std::to_string(line.size()) + " bytes; at most " +
+                            std::to_string(SwfTrace::kMaxLine) + " are read: is this a workload log?");
+        } else if (*first == ';') {
+            std::string_view comment(first + 1, static_cast<std::size_t>(end - first - 1));
+            if (comment.ends_with('\r')) comment.remove_suffix(1);
+            trace.comments.emplace_back(comment);
+        } else {
+            if (trace.records.size() == SwfTrace::kMaxRecords)
+                return Error{ErrorCode::kTooLarge,
+                             "more than " + std::to_string(SwfTrace::kMaxRecords) + " jobs; split the log",
+                             std::string(source) + ":" + std::to_string(line_number)};
+            SwfRecord& record = trace.records.emplace_back();
+            record.line = line_number;
+            if (!scan_record(first, end, record)) {
+                trace.records.pop_back();
+                fault = fault_of(line);
+            }
+        }
+        if (!fault) continue;
+        fault->pointer = std::string(source) + ":" + std::to_string(line_number);
+        if (!options.lenient) return *fault;
+        if (++trace.skipped_lines == 1) trace.first_skipped = std::move(fault);
+    }
+    return trace;
+}
+
+std::string write_swf(const SwfTrace& trace) {
+    std::string out;
+    out.reserve(trace.records.size() * 80);
+    for (const std::string& comment : trace.comments) {
+        out += ';';
+        out += comment;
+        out += '\n';
+    }
+    for (const SwfRecord& record : trace.records) {
+        for (std::size_t i = 0; i < kSwfFields; ++i) {
+            append_value(out, record.millionths[i]);
+            out += i + 1 < kSwfFields ? ' ' : '\n';
+        }
+    }
+    return out;
+}
+
+SwfTrace make_swf(const Workload& workload, std::span<const Time> start) {
+    ZBS_EXPECTS(start.empty() || start.size() == workload.jobs.size());
+    SwfTrace trace;
+    const std::string jobs = std::to_string(workload.jobs.size());
+    std::string name;
+    for (const char c : workload.name) name += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
+    trace.comments = {" Version: 2.2",     " Computer: " + name,   " Note: written by zbs simulate",
+                      " MaxJobs: " + jobs, " MaxRecords: " + jobs, " UnixStartTime: 0"};
+    if (workload.processors > 0) {
+        trace.comments.push_back(" MaxNodes: " + std::to_string(workload.processors));
+        trace.comments.push_back(" MaxProcs: " + std::to_string(workload.processors));
+    }
+    trace.records.reserve(workload.jobs.size());
+    for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
+        const auto& [job, runtime] = workload.jobs[i];
+        SwfRecord& record = trace.records.emplace_back();
+        record.millionths.fill(-SwfRecord::kUnit);
+        const auto set = [&](SwfField field, Duration value) {
+            record.millionths[static_cast<std::size_t>(field)] = value.count();
+        };
+        static_assert(Duration::period::den == SwfRecord::kUnit);
+        record.set_whole(SwfField::kJob, job.id.value);
+        set(SwfField::kSubmit, job.submit.time_since_epoch());
+        if (!start.empty()) set(SwfField::kWait, start[i] - job.submit);
+        set(SwfField::kRuntime, runtime);
+        record.set_whole(SwfField::kAllocatedProcessors, job.processors);
+        record.set_whole(SwfField::kRequestedProcessors, job.processors);
+        set(SwfField::kRequestedTime, job.walltime);
+        if (job.memory_bytes > 0) record.set_whole(SwfField::kRequestedMemory, job.memory_bytes / 1024);
+        record.set_whole(SwfField::kStatus, 1);
+        record.set_whole(SwfField::kUser, job.user);
+        record.set_whole(SwfField::kGroup, job.group);
+        record.set_whole(SwfField::kQueue, job.queue);
+    }
+    return trace;
+}
+
+}  // namespace zbs::formats

@@ -1,0 +1,246 @@
+#include "algorithms/formats/swf_cleaning.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "algorithms/base/expects.hpp"
+
+namespace zbs::formats {
+namespace {
+
+constexpr std::int64_t kSecond = SwfRecord::kUnit;
+constexpr std::int64_t kMaxSubmit = 1'000'000'000'000 * kSecond, kMaxLength = 100'000'000'000 * kSecond;
+constexpr std::int64_t kMaxProcessors = 100'000'000;  // ZoneState's, too
+
+struct Cleaner {
+    const SwfTrace& trace;
+    std::string_view source;
+    const SwfCleaning& rules;
+    std::int64_t processors;
+    CleanedSwf out;
+
+    Error fault(const SwfRecord& record, const std::string& message) const {
+        return invalid("job " + std::to_string(record.whole(SwfField::kJob)) + " " + message,
+                       std::string(source) + ":" + std::to_string(record.line));
+    }
+    Result<void> drop(SwfDrop reason, SwfCleaning::Action action, const SwfRecord& record, const std::string& message) {
+        if (action == SwfCleaning::Action::kRefuse) return fault(record, message);
+        const auto at = static_cast<std::size_t>(reason);
+        if (out.dropped[at]++ == 0) out.first_line[at] = record.line;
+        return {};
+    }
+
+    /// Takes one record, or drops it.
+    Result<void> take(std::uint32_t index) {
+        const SwfRecord& record = trace.records[index];
+        const std::int64_t allocated = record.whole(SwfField::kAllocatedProcessors);
+        const std::int64_t requested = record.whole(SwfField::kRequestedProcessors);
+        const std::int64_t size =
+            rules.allocated_size ? (allocated > 0 ? allocated : requested) : (requested > 0 ? requested : allocated);
+        const std::int64_t id = record.millionth(SwfField::kJob);
+        if (id < 0 || id % kSecond != 0) return fault(record, "must have a whole number of 0 or more in field 1");
+        if (size <= 0)
+            return drop(SwfDrop::kNoSize, rules.no_size, record,
+                        "has no size: give requested (field 8) or allocated processors (field 5), or drop such jobs");
+        if (std::max(allocated, requested) > processors)
+            return drop(SwfDrop::kOversized, rules.oversized, record,
+                        "needs " + std::to_string(std::max(allocated, requested)) +
+                            " processors, but the machine has " + std::to_string(processors) +
+                            ": give a larger one, or drop such jobs");
+        std::int64_t runtime = record.millionth(SwfField::kRuntime);
+        if (runtime <= 0)
+            return drop(SwfDrop::kNoRuntime, rules.no_runtime, record,
+                        "has no run time above zero (field 4): correct it, or drop such jobs");
+        const std::int64_t submit = record.millionth(SwfField::kSubmit);
+        if (submit < 0)
+            return drop(SwfDrop::kNoSubmit, rules.no_submit, record,
+                        "has no submit time of zero or more (field 2): correct it, or drop such jobs");
+        const std::int64_t status = record.whole(SwfField::kStatus);
+        if (rules.drop_cancelled && status == 5)
+            return drop(SwfDrop::kCancelled, SwfCleaning::Action::kDrop, record, {});
+        if (rules.drop_failed && status == 0) return drop(SwfDrop::kFailed, SwfCleaning::Action::kDrop, record, {});
+        std::int64_t estimate = record.millionth(SwfField::kRequestedTime);
+        if (estimate <= 0) estimate = runtime;
+        if (submit > kMaxSubmit || runtime > kMaxLength || estimate > kMaxLength)
+            return fault(record, "has a time out of range: submit times reach 1e12 s, run and requested times 1e11 s");
+        if (runtime > estimate) {
+            if (rules.kill_at_estimate) {
+                runtime = estimate;
+                ++out.cut_at_estimate;
+            } else {
+                estimate = runtime;
+            }
+        }
+        if (rules.exact_estimates) estimate = runtime;
+        std::int64_t memory = record.whole(SwfField::kRequestedMemory);
+        if (memory <= 0) memory = std::max<std::int64_t>(0, record.whole(SwfField::kUsedMemory));
+        const auto small = [&](SwfField field) {
+            return static_cast<std::int32_t>(std::clamp<std::int64_t>(record.whole(field), -1, 0x7fffffff));
+        };
+        out.workload.jobs.push_back({.job = {.id = JobId{id / kSecond},
+                                             .submit = Time{Duration{submit}},
+                                             .walltime = Duration{estimate},
+                                             .processors = static_cast<std::int32_t>(size),
+                                             .user = small(SwfField::kUser),
+                                             .group = small(SwfField::kGroup),
+                                             .queue = small(SwfField::kQueue),
+                                             .memory_bytes = memory * 1024},
+                                     .runtime = Duration{runtime}});
+        out.record_of_job.push_back(index);
+        return {};
+    }
+
+    /// Refuses or drops jobs whose number was seen further up.
+    Result<void> resolve_ids() {
+        std::vector<WorkloadJob>& jobs = out.workload.jobs;
+        const auto id_of = [&](std::size_t i) { return jobs[i].job.id; };
+        bool ascending = true;
+        for (std::size_t i = 1; i < jobs.size() && ascending; ++i) ascending = id_of(i - 1) < id_of(i);
+        if (ascending) return {};
+        std::vector<std::uint32_t> by_id(jobs.size());
+        std::iota(by_id.begin(), by_id.end(), 0U);
+        std::ranges::stable_sort(by_id, {}, id_of);
+        std::vector<std::uint32_t> repeated;
+        for (std::size_t i = 1; i < by_id.size(); ++i)
+            if (id_of(by_id[i - 1]) == id_of(by_id[i])) repeated.push_back(by_id[i]);
+        if (repeated.empty()) return {};
+        std::ranges::sort(repeated);
+        if (rules.repeated_id == SwfCleaning::Action::kRefuse) {
+            const std::uint32_t again = repeated.front();
+            std::uint32_t first = 0;
+            while (id_of(first) != id_of(again)) ++first;
+            return fault(record_of(again), "is on line " + std::to_string(record_of(first).line) +
+                                               ", too: number jobs once each, or skip the later lines with --lenient");
+        }
+        std::size_t kept = 0, next = 0;
+        for (std::size_t i = 0; i < jobs.size(); ++i) {
+            if (next < repeated.size() && repeated[next] == i) {
+                ++next;
+                if (Result<void> done = drop(SwfDrop::kRepeatedId, rules.repeated_id, record_of(i), {}); !done)
+                    return done;
+                continue;
+            }
+            jobs[kept] = jobs[i];
+            out.record_of_job[kept++] = out.record_of_job[i];
+        }
+        jobs.resize(kept);
+        out.record_of_job.resize(kept);
+        return {};
+    }
+
+    Result<void> sort() {
+        std::vector<WorkloadJob>& jobs = out.workload.jobs;
+        const auto before = [](const WorkloadJob& a, const WorkloadJob& b) {
+            return a.job.submit != b.job.submit ? a.job.submit < b.job.submit : a.job.id < b.job.id;
+        };
+        bool sorted = true;
+        for (std::size_t i = 1; i < jobs.size(); ++i) {
+            if (jobs[i].job.submit < jobs[i - 1].job.submit) {
+                if (!rules.out_of_order)
+                    return fault(record_of(i), "is submitted before job " + std::to_string(jobs[i - 1].job.id.value) +
+                                                   " of line " + std::to_string(record_of(i - 1).line) +
+                                                   ": sort the log by submit time, or let it be sorted");
+                ++out.out_of_order;
+            }
+            sorted = sorted && before(jobs[i - 1], jobs[i]);
+        }
+        if (sorted) return {};
+        std::vector<std::uint32_t> order(jobs.size());
+        std::iota(order.begin(), order.end(), 0U);
+        std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return before(jobs[a], jobs[b]); });
+        std::vector<WorkloadJob> sorted_jobs(jobs.size());
+        std::vector<std::uint32_t> sorted_records(jobs.size());
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            sorted_jobs[i] = jobs[order[i]];
+            sorted_records[i] = out.record_of_job[order[i]];
+        }
+        jobs = std::move(sorted_jobs);
+        out.record_of_job = std::move(sorted_records);
+        return {};
+    }
+
+    const SwfRecord& record_of(std::size_t job) const { return trace.records[out.record_of_job[job]]; }
+};
+
+}  // namespace
+
+std::string_view to_string(SwfDrop reason) {
+    switch (reason) {
+        case SwfDrop::kNoSize:
+            return "without size";
+        case SwfDrop::kOversized:
+            return "larger than the machine";
+        case SwfDrop::kNoRuntime:
+            return "without run time";
+        case SwfDrop::kNoSubmit:
+            return "without submit time";
+        case SwfDrop::kRepeatedId:
+            return "with the number of another";
+        case SwfDrop::kCancelled:
+            return "cancelled";
+        case SwfDrop::kFailed:
+            return "failed";
+    }
+    return "unknown";
+}
+
+std::size_t CleanedSwf::dropped_in_all() const {
+    return std::accumulate(dropped.begin(), dropped.end(), std::size_t{0});
+}
+
+Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, const SwfCleaning& rules) {
+    const std::string file(source);
+    if (trace.records.empty())
+        return invalid("the log has no jobs: lines of 18 numbers, one a job, were expected", file);
+    const std::int64_t processors = rules.processors > 0 ? rules.processors : trace.processors().value_or(0);
+    if (processors <= 0)
+        return invalid("the header does not say how many processors the machine has (MaxProcs): name the number", file);
+    if (processors > kMaxProcessors)
+        return invalid("the machine has " + std::to_string(processors) + " processors, but at most " +
+                           std::to_string(kMaxProcessors) + " are simulated: name another number",
+                       file);
+    Cleaner cleaner{.trace = trace, .source = source, .rules = rules, .processors = processors, .out = {}};
+    cleaner.out.workload.name = file.substr(file.find_last_of('/') + 1);
+    cleaner.out.workload.processors = static_cast<std::int32_t>(processors);
+    cleaner.out.workload.jobs.reserve(trace.records.size());
+    cleaner.out.record_of_job.reserve(trace.records.size());
+    for (std::uint32_t i = 0; i < trace.records.size(); ++i)
+        if (Result<void> done = cleaner.take(i); !done) return done.error();
+    if (Result<void> done = cleaner.resolve_ids(); !done) return done.error();
+    if (Result<void> done = cleaner.sort(); !done) return done.error();
+    CleanedSwf& out = cleaner.out;
+    if (out.workload.jobs.empty()) {
+        std::string why;
+        for (std::size_t i = 0; i < kSwfDrops; ++i)
+            if (out.dropped[i] > 0)
+                why += (why.empty() ? "" : ", ") + std::to_string(out.dropped[i]) + " " +
+                       std::string(to_string(static_cast<SwfDrop>(i)));
+        return invalid("no job of the log is left after cleaning: " + why, file);
+    }
+    if (rules.shift_to_zero) {
+        const Duration origin = out.workload.jobs.front().job.submit.time_since_epoch();
+        for (WorkloadJob& entry : out.workload.jobs) entry.job.submit -= origin;
+    }
+    return std::move(cleaner.out);
+}
+
+SwfTrace schedule_swf(const SwfTrace& trace, const CleanedSwf& cleaned, std::span<const Time> start) {
+    const std::vector<WorkloadJob>& jobs = cleaned.workload.jobs;
+    ZBS_EXPECTS(start.size() == jobs.size());
+    SwfTrace schedule;
+    schedule.comments = trace.comments;
+    schedule.comments.emplace_back(" Note: waits (field 3) were simulated by zbs simulate");
+    schedule.records.reserve(jobs.size());
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        SwfRecord& record = schedule.records.emplace_back(trace.records[cleaned.record_of_job[i]]);
+        const auto set = [&](SwfField field, Duration value) {
+            record.millionths[static_cast<std::size_t>(field)] = value.count();
+        };
+        set(SwfField::kSubmit, jobs[i].job.submit.time_since_epoch());
+        set(SwfField::kWait, start[i] - jobs[i].job.submit);
+        set(SwfField::kRuntime, jobs[i].runtime);
+    }
+    return schedule;
+}
+
+}  // namespace zbs::formats

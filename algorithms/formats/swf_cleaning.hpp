@@ -1,0 +1,74 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "algorithms/formats/swf.hpp"
+#include "algorithms/model/workload.hpp"
+
+namespace zbs::formats {
+
+/// Why a job of a log takes no part in the workload.
+enum class SwfDrop : std::uint8_t {
+    kNoSize,      ///< neither requested nor allocated processors are above zero
+    kOversized,   ///< requested or allocated processors exceed the machine
+    kNoRuntime,   ///< run time zero, negative or unknown
+    kNoSubmit,    ///< submit time negative or unknown
+    kRepeatedId,  ///< the number of a job further up
+    kCancelled,   ///< status 5
+    kFailed,      ///< status 0
+};
+inline constexpr std::size_t kSwfDrops = 7;
+/// For people: "without size", "larger than the machine", ...
+std::string_view to_string(SwfDrop reason);
+
+/// How a log becomes a workload. The defaults are rule C of the reference schedules: size is what was requested, else
+/// what was allocated; the estimate is the requested time, else the run time; a job is killed at its estimate; jobs are
+/// sorted by submit time and number, and times are not shifted. Rule C drops jobs without size or run time and those
+/// that the machine is too small for, and heeds neither status nor think time.
+struct SwfCleaning {
+    enum class Action : std::uint8_t {
+        kDrop,    ///< leave out and count
+        kRefuse,  ///< an error with the line of the first one
+    };
+    std::int64_t processors = 0;  ///< of the machine; 0: as the header says
+    Action no_size = Action::kDrop;
+    Action oversized = Action::kDrop;
+    Action no_runtime = Action::kDrop;
+    Action no_submit = Action::kDrop;
+    Action repeated_id = Action::kRefuse;  ///< rule C knows none; a log that has them is damaged
+    bool out_of_order = true;              ///< false: jobs that are not in the order of submission are refused
+    bool allocated_size = false;           ///< allocated processors first, requested ones where they are unknown
+    bool kill_at_estimate = true;          ///< false: the walltime is raised to the run time instead
+    bool exact_estimates = false;          ///< after all else, walltimes become run times
+    bool drop_cancelled = false;           ///< status 5, also where the job has run for a while
+    bool drop_failed = false;              ///< status 0
+    bool shift_to_zero = false;            ///< the first submission becomes the origin of time
+};
+
+struct CleanedSwf {
+    Workload workload;
+    std::vector<std::uint32_t> record_of_job;  ///< index of the record of each job of the workload
+    std::array<std::size_t, kSwfDrops> dropped{};
+    std::array<std::uint32_t, kSwfDrops> first_line{};  ///< of the dropped ones, 0 where there are none
+    std::size_t cut_at_estimate = 0;                    ///< jobs whose run time was longer
+    std::size_t out_of_order = 0;                       ///< jobs submitted before the one on the line above
+
+    std::size_t dropped_in_all() const;
+};
+
+/// The workload of a log. O(n log n) where the log is not sorted, else linear.
+///
+/// Errors, kInvalidArgument, with `SOURCE:LINE` as pointer where there is a line: no machine size known or one out of
+/// range; what `Action::kRefuse` and `out_of_order` refuse; job numbers that are negative or have decimals; times
+/// beyond 1e11 s (run time, estimate) and 1e12 s (submit); no job left.
+Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, const SwfCleaning& rules = {});
+
+/// The records of the cleaned jobs, all fields kept, but with the waits of a schedule and run times cut at the
+/// estimate. Precondition: one start a job.
+SwfTrace schedule_swf(const SwfTrace& trace, const CleanedSwf& cleaned, std::span<const Time> start);
+
+}  // namespace zbs::formats

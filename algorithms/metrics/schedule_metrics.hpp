@@ -1,0 +1,78 @@
+#pragma once
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "algorithms/model/workload.hpp"
+
+namespace zbs {
+
+/// What is told of one quantity over many jobs. All zero where there are none.
+struct Distribution {
+    double mean = 0;
+    double median = 0;  ///< sorted number floor(n / 2), counted from 0: the upper one of an even count
+    double p95 = 0;     ///< sorted number floor(0.95 n), counted from 0
+    double max = 0;
+
+    bool operator==(const Distribution&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Distribution& distribution);
+
+/// Of these values. Takes their storage for itself; linear. Means are sums in the order given, divided.
+Distribution distribution_of(std::vector<double> values);
+
+/// A schedule of a workload: when each job ran, by its place in `Workload::jobs`. Arrays are as long as the workload,
+/// and every job ended no earlier than it started, which is no earlier than its submission.
+struct Schedule {
+    std::span<const Time> start;
+    std::span<const Time> end;
+    std::int32_t processors = 0;  ///< of the machine, > 0
+};
+
+/// The time that jobs without delay would count for in the bounded slowdown at the least; 10 s in the literature
+/// [Feitelson2001].
+inline constexpr Duration kDefaultTau = std::chrono::seconds{10};
+
+/// Wait = start - submit; response = end - submit; slowdown = response / run time; bounded slowdown = max(1, response /
+/// max(run time, tau)). Times in seconds.
+struct JobMetrics {
+    std::size_t jobs = 0;
+    double processor_seconds = 0;  ///< sum of processors x run time
+    Distribution wait_s;
+    Distribution response_s;
+    Distribution slowdown;
+    Distribution bounded_slowdown;
+
+    bool operator==(const JobMetrics&) const = default;
+};
+
+struct ScheduleMetrics {
+    double makespan_s = 0;   ///< last end - first submission
+    double utilization = 0;  ///< sum of processors x run time / (processors of the machine x makespan), 0 .. 1
+    JobMetrics all;
+
+    bool operator==(const ScheduleMetrics&) const = default;
+};
+
+/// Preconditions: a schedule of this workload; tau > 0. The run time of a job is the one of the workload. Linear.
+ScheduleMetrics schedule_metrics(const Workload& workload, const Schedule& schedule, Duration tau = kDefaultTau);
+
+/// The jobs of one class.
+struct ClassMetrics {
+    std::string name;  ///< "4-7 processors", "1 min - 10 min"
+    JobMetrics jobs;
+
+    bool operator==(const ClassMetrics&) const = default;
+};
+/// Sizes 1, 2-3, 4-7, ... up to the largest job; classes without jobs are there, too.
+std::vector<ClassMetrics> metrics_by_size(const Workload& workload, const Schedule& schedule,
+                                          Duration tau = kDefaultTau);
+/// Run times below 1 min, 10 min, 1 h, 4 h, 12 h, and of 12 h or more.
+std::vector<ClassMetrics> metrics_by_runtime(const Workload& workload, const Schedule& schedule,
+                                             Duration tau = kDefaultTau);
+
+}  // namespace zbs
