@@ -224,20 +224,20 @@ Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, con
     return std::move(cleaner.out);
 }
 
-SwfTrace schedule_swf(const SwfTrace& trace, const CleanedSwf& cleaned, std::span<const Time> start) {
-    const std::vector<WorkloadJob>& jobs = cleaned.workload.jobs;
-    ZBS_EXPECTS(start.size() == jobs.size());
+SwfTrace schedule_swf(const SwfTrace& trace, std::span<const WorkloadJob> jobs,
+                      std::span<const std::uint32_t> record_of_job, std::span<const Time> start) {
+    ZBS_EXPECTS(record_of_job.size() == jobs.size() && (start.empty() || start.size() == jobs.size()));
     SwfTrace schedule;
     schedule.comments = trace.comments;
-    schedule.comments.emplace_back(" Note: waits (field 3) were simulated by zbs simulate");
+    if (!start.empty()) schedule.comments.emplace_back(" Note: waits (field 3) were simulated by zbs simulate");
     schedule.records.reserve(jobs.size());
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-        SwfRecord& record = schedule.records.emplace_back(trace.records[cleaned.record_of_job[i]]);
+        SwfRecord& record = schedule.records.emplace_back(trace.records[record_of_job[i]]);
         const auto set = [&](SwfField field, Duration value) {
             record.millionths[static_cast<std::size_t>(field)] = value.count();
         };
         set(SwfField::kSubmit, jobs[i].job.submit.time_since_epoch());
-        set(SwfField::kWait, start[i] - jobs[i].job.submit);
+        if (!start.empty()) set(SwfField::kWait, start[i] - jobs[i].job.submit);
         set(SwfField::kRuntime, jobs[i].runtime);
     }
     return schedule;

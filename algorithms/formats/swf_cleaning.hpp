@@ -67,8 +67,10 @@ struct CleanedSwf {
 /// beyond 1e11 s (run time, estimate) and 1e12 s (submit); no job left.
 Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, const SwfCleaning& rules = {});
 
-/// The records of the cleaned jobs, all fields kept, but with the waits of a schedule and run times cut at the
-/// estimate. Precondition: one start a job.
-SwfTrace schedule_swf(const SwfTrace& trace, const CleanedSwf& cleaned, std::span<const Time> start);
+/// The records of the cleaned jobs, all fields kept, but with submit times shifted and run times cut as the jobs say,
+/// and with the waits of a schedule; `start` empty: as recorded. Preconditions: jobs and records as `clean_swf` gave
+/// them, one start a job.
+SwfTrace schedule_swf(const SwfTrace& trace, std::span<const WorkloadJob> jobs,
+                      std::span<const std::uint32_t> record_of_job, std::span<const Time> start);
 
 }  // namespace zbs::formats

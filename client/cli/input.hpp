@@ -20,6 +20,9 @@ class Input {
     Input(const Input&) = delete;
     Input& operator=(const Input&) = delete;
 
+    /// Bytes taken from the file so far; fewer than came out where it is compressed.
+    std::size_t bytes_taken() const;
+    bool compressed() const;
     /// The next piece, at most kPiece bytes, valid until the next call; empty at the end.
     Result<std::string_view> next();
 
@@ -30,8 +33,10 @@ class Input {
     std::string buffer_;
 };
 
-Result<std::string> read_all(const std::string& path);
-/// Beside the target and then renamed: a fault leaves an older file as it was.
+/// The whole input. Errors name the path: what `open` and `next` say; more than `max_bytes`, or gzip data that grows to
+/// more than 200 times its size (kTooLarge).
+Result<std::string> read_all(const std::string& path, std::size_t max_bytes = std::size_t{1} << 40);
+/// Beside the target and then renamed: a fault leaves an older file as it was, and no other.
 Result<void> write_file(const std::string& path, std::string_view text);
 
 /// Whether a file that begins so holds an execution trace, of one rank or of all.

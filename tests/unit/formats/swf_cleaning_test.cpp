@@ -166,7 +166,7 @@ TEST(ScheduleSwf, KeepsTheRecordsAndSetsTheWaits) {
     const SwfTrace log = log_of({{.job = 2, .submit = 4, .runtime = 30}, {.job = 3, .runtime = 0}, {.job = 1}});
     const CleanedSwf cleaned = *clean_swf(log, "log");
     const Time start[] = {Time{seconds{0}}, Time{seconds{15}}};
-    const SwfTrace schedule = schedule_swf(log, cleaned, start);
+    const SwfTrace schedule = schedule_swf(log, cleaned.workload.jobs, cleaned.record_of_job, start);
     ASSERT_EQ(schedule.records.size(), 2U);
     SwfRecord expected = log.records[0];
     expected.set_whole(SwfField::kWait, 11);
