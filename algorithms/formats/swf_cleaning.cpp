@@ -38,7 +38,10 @@ struct Cleaner {
         const std::int64_t size =
             rules.allocated_size ? (allocated > 0 ? allocated : requested) : (requested > 0 ? requested : allocated);
         const std::int64_t id = record.millionth(SwfField::kJob);
-        if (id < 0 || id % kSecond != 0) return fault(record, "must have a whole number of 0 or more in field 1");
+        if (id < 0 || id % kSecond != 0)
+            return drop(
+                SwfDrop::kImpossible, rules.impossible, record,
+                "must have a whole number of 0 or more in field 1: correct it, or skip such lines with --lenient");
         if (size <= 0)
             return drop(SwfDrop::kNoSize, rules.no_size, record,
                         "has no size: give requested (field 8) or allocated processors (field 5), or drop such jobs");
@@ -62,7 +65,10 @@ struct Cleaner {
         std::int64_t estimate = record.millionth(SwfField::kRequestedTime);
         if (estimate <= 0) estimate = runtime;
         if (submit > kMaxSubmit || runtime > kMaxLength || estimate > kMaxLength)
-            return fault(record, "has a time out of range: submit times reach 1e12 s, run and requested times 1e11 s");
+            return drop(
+                SwfDrop::kImpossible, rules.impossible, record,
+                "has a time out of range, beyond 1e12 s for submit times or 1e11 s for run and requested times: "
+                "correct it, or skip such lines with --lenient");
         if (runtime > estimate) {
             if (rules.kill_at_estimate) {
                 runtime = estimate;
@@ -176,6 +182,8 @@ std::string_view to_string(SwfDrop reason) {
             return "without submit time";
         case SwfDrop::kRepeatedId:
             return "with the number of another";
+        case SwfDrop::kImpossible:
+            return "with impossible numbers";
         case SwfDrop::kCancelled:
             return "cancelled";
         case SwfDrop::kFailed:

@@ -34,6 +34,7 @@ Result<std::string_view> Input::next() {
     int fault = Z_OK;
     const char* why = gzerror(file, &fault);
     if (got < 0 || (fault != Z_OK && fault != Z_STREAM_END)) {
+        salvaged_ = std::string_view(buffer_).substr(0, got > 0 ? static_cast<std::size_t>(got) : 0);
         return invalid(std::string("the compressed data is damaged or cut off: ") + why, path_);
     }
     return std::string_view(buffer_.data(), static_cast<std::size_t>(got));
@@ -46,7 +47,7 @@ std::size_t Input::bytes_taken() const {
 
 bool Input::compressed() const { return gzdirect(static_cast<gzFile>(file_)) == 0; }
 
-Result<std::string> read_all(const std::string& path, std::size_t max_bytes) {
+Result<std::string> read_all(const std::string& path, std::size_t max_bytes, std::string* before) {
     // Logs shrink to a tenth or a twentieth; what grows 200 times is made to fill the memory.
     constexpr std::size_t kMostGrowth = 200, kUnsuspected = std::size_t{64} << 20;
     auto input = Input::open(path);
@@ -54,7 +55,10 @@ Result<std::string> read_all(const std::string& path, std::size_t max_bytes) {
     std::string all;
     for (;;) {
         const auto piece = (*input)->next();
-        if (!piece) return piece.error();
+        if (!piece) {
+            if (before != nullptr) *before = all.append((*input)->salvaged());
+            return piece.error();
+        }
         if (piece->empty()) return all;
         if (piece->size() > max_bytes - all.size())
             return Error{ErrorCode::kTooLarge, "holds more than " + human_bytes(static_cast<double>(max_bytes)), path};

@@ -25,17 +25,22 @@ class Input {
     bool compressed() const;
     /// The next piece, at most kPiece bytes, valid until the next call; empty at the end.
     Result<std::string_view> next();
+    /// After an error of `next`: what could be read before the fault.
+    std::string_view salvaged() const { return salvaged_; }
 
   private:
     Input(void* file, std::string path) : file_(file), path_(std::move(path)), buffer_(kPiece, '\0') {}
     void* file_;
     std::string path_;
     std::string buffer_;
+    std::string_view salvaged_;
 };
 
 /// The whole input. Errors name the path: what `open` and `next` say; more than `max_bytes`, or gzip data that grows to
-/// more than 200 times its size (kTooLarge).
-Result<std::string> read_all(const std::string& path, std::size_t max_bytes = std::size_t{1} << 40);
+/// more than 200 times its size (kTooLarge). Where compressed data is damaged, `before` receives what comes before
+/// that.
+Result<std::string> read_all(const std::string& path, std::size_t max_bytes = std::size_t{1} << 40,
+                             std::string* before = nullptr);
 /// Beside the target and then renamed: a fault leaves an older file as it was, and no other.
 Result<void> write_file(const std::string& path, std::string_view text);
 

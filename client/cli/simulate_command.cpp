@@ -239,6 +239,9 @@ Json json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const
 void tell_cleaning(const LoadedWorkload& loaded) {
     if (!loaded.trace) return;
     const formats::SwfTrace& trace = *loaded.trace;
+    if (loaded.damage)
+        std::cerr << "zbs: warning: " << printable(loaded.damage->pointer) << ": " << printable(loaded.damage->message)
+                  << "; the lines before it are used\n";
     if (trace.skipped_lines > 0)
         std::cerr << "zbs: warning: " << trace.skipped_lines
                   << " lines were skipped; the first: " << printable(trace.first_skipped->pointer) << ": "
@@ -363,14 +366,12 @@ void list_policies(const Context& context) {
     Listing listing{{"POLICY", "OPTION", "DEFAULT", "MEANING"}, {}, codec::Json::array()};
     for (const PolicyInfo& policy : policies()) {
         listing.rows.push_back({std::string(policy.name), "", "",
-                                std::string(policy.summary) + "; waiting for ever: " + std::string(policy.starvation)});
+                                std::string(policy.summary) + "; starvation: " + std::string(policy.starvation)});
         codec::Json options = codec::Json::array();
         for (const PolicyOption& option : policy.options) {
-            std::string meaning(option.meaning);
-            for (std::size_t i = 0; i < option.choices.size(); ++i)
-                meaning += (i == 0 ? ": " : ", ") + std::string(option.choices[i]);
-            listing.rows.push_back({"", std::string(option.name), std::string(option.default_value), meaning});
-            options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", meaning}});
+            listing.rows.push_back(
+                {"", std::string(option.name), std::string(option.default_value), std::string(option.meaning)});
+            options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
         }
         listing.items.push_back({{"policy", policy.name},
                                  {"summary", policy.summary},

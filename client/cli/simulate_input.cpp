@@ -52,7 +52,7 @@ Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
     rules.kill_at_estimate = source.estimates != "raise";
     rules.exact_estimates = source.estimates == "exact";
     rules.shift_to_zero = source.shift;
-    if (source.lenient) rules.repeated_id = Action::kDrop;
+    if (source.lenient) rules.repeated_id = rules.impossible = Action::kDrop;
     static constexpr std::string_view kRefused[] = {"no-size",   "oversized", "no-runtime", "no-submit",
                                                     "duplicate", "unsorted",  "all"};
     for (const std::string& kind : source.refuse) {
@@ -86,12 +86,31 @@ Result<formats::SwfCleaning> cleaning_of(const WorkloadSource& source) {
     return rules;
 }
 
+/// The log's text. Compressed data that is cut off or damaged is an error that says after which line; a lenient reader
+/// takes the whole lines before, and tells of it in `damage`.
+Result<std::string> read_text(const WorkloadSource& source, std::optional<Error>& damage) {
+    std::string before;
+    Result<std::string> text = read_all(source.trace, kMaxTraceBytes, &before);
+    if (text || before.empty()) return text;
+    before.resize(before.rfind('\n') == std::string::npos ? 0 : before.rfind('\n') + 1);
+    Error fault = text.error();
+    const auto lines = std::ranges::count(before, '\n');
+    fault.pointer = source.trace + ":" + std::to_string(lines + 1);
+    fault.message += "; " + std::to_string(lines) + " whole lines come before";
+    if (!source.lenient) {
+        fault.message += ": get the file again, or use those with --lenient";
+        return fault;
+    }
+    damage = std::move(fault);
+    return before;
+}
+
 Result<LoadedWorkload> load_log(const WorkloadSource& source) {
     const Result<formats::SwfCleaning> rules = cleaning_of(source);
     if (!rules) return rules.error();
     LoadedWorkload loaded;
     Stopwatch watch;
-    const Result<std::string> text = read_all(source.trace, kMaxTraceBytes);
+    Result<std::string> text = read_text(source, loaded.damage);
     if (!text) return text.error();
     loaded.read_s = watch.lap();
     loaded.bytes = text->size();

@@ -33,6 +33,7 @@ struct LoadedWorkload {
     /// Of a log only.
     std::optional<formats::SwfTrace> trace;
     formats::CleanedSwf cleaned;  ///< without its workload
+    std::optional<Error> damage;  ///< where a lenient reader stopped unpacking
     double read_s = 0;            ///< wall time of reading and unpacking the file
     double parse_s = 0;           ///< of parsing and cleaning the text, or of generating
     std::size_t bytes = 0;        ///< of text

@@ -134,6 +134,14 @@ TEST(CleanSwf, RepeatedNumbersCanBeDropped) {
     EXPECT_EQ(cleaned.first_line[static_cast<std::size_t>(SwfDrop::kRepeatedId)], 4U);
 }
 
+TEST(CleanSwf, ImpossibleNumbersCanBeDropped) {
+    const SwfTrace log = log_of(
+        {{.job = 1}, {.job = -5}, {.job = 3, .submit = 999'999'999'999}, {.job = 4, .estimate = 999'999'999'999}});
+    const CleanedSwf cleaned = *clean_swf(log, "log", {.impossible = Action::kDrop});
+    EXPECT_EQ(ids(cleaned), (std::vector<std::int64_t>{1, 3}));
+    EXPECT_EQ(dropped(cleaned, SwfDrop::kImpossible), 2U);
+}
+
 TEST(CleanSwf, SortsBySubmissionThenNumber) {
     const SwfTrace log = log_of({{.job = 5, .submit = 9}, {.job = 4, .submit = 9}, {.job = 1, .submit = 3}});
     const CleanedSwf cleaned = *clean_swf(log, "log");
