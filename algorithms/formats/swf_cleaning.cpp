@@ -38,7 +38,10 @@ struct Cleaner {
         const std::int64_t size =
             rules.allocated_size ? (allocated > 0 ? allocated : requested) : (requested > 0 ? requested : allocated);
         const std::int64_t id = record.millionth(SwfField::kJob);
-        if (id < 0 || id % kSecond != 0) return fault(record, "must have a whole number of 0 or more in field 1");
+        if (id < 0 || id % kSecond != 0)
+            return drop(
+                SwfDrop::kImpossible, rules.impossible, record,
+                "must have a whole number of 0 or more in field 1: correct it, or skip such lines with --lenient");
         if (size <= 0)
             return drop(SwfDrop::kNoSize, rules.no_size, record,
                         "has no size: give requested (field 8) or allocated processors (field 5), or drop such jobs");
@@ -62,7 +65,10 @@ struct Cleaner {
         std::int64_t estimate = record.millionth(SwfField::kRequestedTime);
         if (estimate <= 0) estimate = runtime;
         if (submit > kMaxSubmit || runtime > kMaxLength || estimate > kMaxLength)
-            return fault(record, "has a time out of range: submit times reach 1e12 s, run and requested times 1e11 s");
+            return drop(
+                SwfDrop::kImpossible, rules.impossible, record,
+                "has a time out of range, beyond 1e12 s for submit times or 1e11 s for run and requested times: "
+                "correct it, or skip such lines with --lenient");
         if (runtime > estimate) {
             if (rules.kill_at_estimate) {
                 runtime = estimate;
@@ -176,6 +182,8 @@ std::string_view to_string(SwfDrop reason) {
             return "without submit time";
         case SwfDrop::kRepeatedId:
             return "with the number of another";
+        case SwfDrop::kImpossible:
+            return "with impossible numbers";
         case SwfDrop::kCancelled:
             return "cancelled";
         case SwfDrop::kFailed:
@@ -224,20 +232,20 @@ Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, con
     return std::move(cleaner.out);
 }
 
-SwfTrace schedule_swf(const SwfTrace& trace, const CleanedSwf& cleaned, std::span<const Time> start) {
-    const std::vector<WorkloadJob>& jobs = cleaned.workload.jobs;
-    ZBS_EXPECTS(start.size() == jobs.size());
+SwfTrace schedule_swf(const SwfTrace& trace, std::span<const WorkloadJob> jobs,
+                      std::span<const std::uint32_t> record_of_job, std::span<const Time> start) {
+    ZBS_EXPECTS(record_of_job.size() == jobs.size() && (start.empty() || start.size() == jobs.size()));
     SwfTrace schedule;
     schedule.comments = trace.comments;
-    schedule.comments.emplace_back(" Note: waits (field 3) were simulated by zbs simulate");
+    if (!start.empty()) schedule.comments.emplace_back(" Note: waits (field 3) were simulated by zbs simulate");
     schedule.records.reserve(jobs.size());
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-        SwfRecord& record = schedule.records.emplace_back(trace.records[cleaned.record_of_job[i]]);
+        SwfRecord& record = schedule.records.emplace_back(trace.records[record_of_job[i]]);
         const auto set = [&](SwfField field, Duration value) {
             record.millionths[static_cast<std::size_t>(field)] = value.count();
         };
         set(SwfField::kSubmit, jobs[i].job.submit.time_since_epoch());
-        set(SwfField::kWait, start[i] - jobs[i].job.submit);
+        if (!start.empty()) set(SwfField::kWait, start[i] - jobs[i].job.submit);
         set(SwfField::kRuntime, jobs[i].runtime);
     }
     return schedule;

@@ -18,10 +18,11 @@ enum class SwfDrop : std::uint8_t {
     kNoRuntime,   ///< run time zero, negative or unknown
     kNoSubmit,    ///< submit time negative or unknown
     kRepeatedId,  ///< the number of a job further up
+    kImpossible,  ///< a job number that is negative or has decimals, a time beyond all sense
     kCancelled,   ///< status 5
     kFailed,      ///< status 0
 };
-inline constexpr std::size_t kSwfDrops = 7;
+inline constexpr std::size_t kSwfDrops = 8;
 /// For people: "without size", "larger than the machine", ...
 std::string_view to_string(SwfDrop reason);
 
@@ -39,14 +40,15 @@ struct SwfCleaning {
     Action oversized = Action::kDrop;
     Action no_runtime = Action::kDrop;
     Action no_submit = Action::kDrop;
-    Action repeated_id = Action::kRefuse;  ///< rule C knows none; a log that has them is damaged
-    bool out_of_order = true;              ///< false: jobs that are not in the order of submission are refused
-    bool allocated_size = false;           ///< allocated processors first, requested ones where they are unknown
-    bool kill_at_estimate = true;          ///< false: the walltime is raised to the run time instead
-    bool exact_estimates = false;          ///< after all else, walltimes become run times
-    bool drop_cancelled = false;           ///< status 5, also where the job has run for a while
-    bool drop_failed = false;              ///< status 0
-    bool shift_to_zero = false;            ///< the first submission becomes the origin of time
+    Action repeated_id = Action::kRefuse;  ///< rule C knows none; a log that has them is damaged, as with the next
+    Action impossible = Action::kRefuse;
+    bool out_of_order = true;      ///< false: jobs that are not in the order of submission are refused
+    bool allocated_size = false;   ///< allocated processors first, requested ones where they are unknown
+    bool kill_at_estimate = true;  ///< false: the walltime is raised to the run time instead
+    bool exact_estimates = false;  ///< after all else, walltimes become run times
+    bool drop_cancelled = false;   ///< status 5, also where the job has run for a while
+    bool drop_failed = false;      ///< status 0
+    bool shift_to_zero = false;    ///< the first submission becomes the origin of time
 };
 
 struct CleanedSwf {
@@ -63,12 +65,14 @@ struct CleanedSwf {
 /// The workload of a log. O(n log n) where the log is not sorted, else linear.
 ///
 /// Errors, kInvalidArgument, with `SOURCE:LINE` as pointer where there is a line: no machine size known or one out of
-/// range; what `Action::kRefuse` and `out_of_order` refuse; job numbers that are negative or have decimals; times
-/// beyond 1e11 s (run time, estimate) and 1e12 s (submit); no job left.
+/// range; what `Action::kRefuse` and `out_of_order` refuse (impossible are run times and estimates beyond 1e11 s,
+/// submit times beyond 1e12 s); no job left.
 Result<CleanedSwf> clean_swf(const SwfTrace& trace, std::string_view source, const SwfCleaning& rules = {});
 
-/// The records of the cleaned jobs, all fields kept, but with the waits of a schedule and run times cut at the
-/// estimate. Precondition: one start a job.
-SwfTrace schedule_swf(const SwfTrace& trace, const CleanedSwf& cleaned, std::span<const Time> start);
+/// The records of the cleaned jobs, all fields kept, but with submit times shifted and run times cut as the jobs say,
+/// and with the waits of a schedule; `start` empty: as recorded. Preconditions: jobs and records as `clean_swf` gave
+/// them, one start a job.
+SwfTrace schedule_swf(const SwfTrace& trace, std::span<const WorkloadJob> jobs,
+                      std::span<const std::uint32_t> record_of_job, std::span<const Time> start);
 
 }  // namespace zbs::formats

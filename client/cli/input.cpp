@@ -12,6 +12,7 @@
 
 #include "algorithms/formats/trace_log.hpp"
 #include "algorithms/sim/rank_trace.hpp"
+#include "client/cli/context.hpp"
 
 namespace zbs::cli {
 
@@ -33,20 +34,41 @@ Result<std::string_view> Input::next() {
     int fault = Z_OK;
     const char* why = gzerror(file, &fault);
     if (got < 0 || (fault != Z_OK && fault != Z_STREAM_END)) {
+        salvaged_ = std::string_view(buffer_).substr(0, got > 0 ? static_cast<std::size_t>(got) : 0);
         return invalid(std::string("the compressed data is damaged or cut off: ") + why, path_);
     }
     return std::string_view(buffer_.data(), static_cast<std::size_t>(got));
 }
 
-Result<std::string> read_all(const std::string& path) {
+std::size_t Input::bytes_taken() const {
+    const auto offset = gzoffset(static_cast<gzFile>(file_));
+    return offset < 0 ? 0 : static_cast<std::size_t>(offset);
+}
+
+bool Input::compressed() const { return gzdirect(static_cast<gzFile>(file_)) == 0; }
+
+Result<std::string> read_all(const std::string& path, std::size_t max_bytes, std::string* before) {
+    // Logs shrink to a tenth or a twentieth; what grows 200 times is made to fill the memory.
+    constexpr std::size_t kMostGrowth = 200, kUnsuspected = std::size_t{64} << 20;
     auto input = Input::open(path);
     if (!input) return input.error();
     std::string all;
     for (;;) {
         const auto piece = (*input)->next();
-        if (!piece) return piece.error();
+        if (!piece) {
+            if (before != nullptr) *before = all.append((*input)->salvaged());
+            return piece.error();
+        }
         if (piece->empty()) return all;
+        if (piece->size() > max_bytes - all.size())
+            return Error{ErrorCode::kTooLarge, "holds more than " + human_bytes(static_cast<double>(max_bytes)), path};
         all.append(*piece);
+        if (all.size() > kUnsuspected && (*input)->compressed() && (*input)->bytes_taken() > 0 &&
+            all.size() / kMostGrowth > (*input)->bytes_taken())
+            return Error{
+                ErrorCode::kTooLarge,
+                "the compressed data grows to more than 200 times its size; unpack it yourself if it is meant so",
+                path};
     }
 }
 
@@ -55,8 +77,11 @@ Result<void> write_file(const std::string& path, std::string_view text) {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     file << text;
     file.close();
-    if (!file || std::rename(temporary.c_str(), path.c_str()) != 0)
-        return Error{ErrorCode::kInternal, std::string("cannot be written: ") + std::strerror(errno), path};
+    if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
+        const std::string why = std::strerror(errno);
+        std::remove(temporary.c_str());
+        return Error{ErrorCode::kInternal, "cannot be written: " + why, path};
+    }
     return {};
 }
 

@@ -20,18 +20,28 @@ class Input {
     Input(const Input&) = delete;
     Input& operator=(const Input&) = delete;
 
+    /// Bytes taken from the file so far; fewer than came out where it is compressed.
+    std::size_t bytes_taken() const;
+    bool compressed() const;
     /// The next piece, at most kPiece bytes, valid until the next call; empty at the end.
     Result<std::string_view> next();
+    /// After an error of `next`: what could be read before the fault.
+    std::string_view salvaged() const { return salvaged_; }
 
   private:
     Input(void* file, std::string path) : file_(file), path_(std::move(path)), buffer_(kPiece, '\0') {}
     void* file_;
     std::string path_;
     std::string buffer_;
+    std::string_view salvaged_;
 };
 
-Result<std::string> read_all(const std::string& path);
-/// Beside the target and then renamed: a fault leaves an older file as it was.
+/// The whole input. Errors name the path: what `open` and `next` say; more than `max_bytes`, or gzip data that grows to
+/// more than 200 times its size (kTooLarge). Where compressed data is damaged, `before` receives what comes before
+/// that.
+Result<std::string> read_all(const std::string& path, std::size_t max_bytes = std::size_t{1} << 40,
+                             std::string* before = nullptr);
+/// Beside the target and then renamed: a fault leaves an older file as it was, and no other.
 Result<void> write_file(const std::string& path, std::string_view text);
 
 /// Whether a file that begins so holds an execution trace, of one rank or of all.

@@ -76,6 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_workload(*lenient, {});
     check_workload(*lenient, {.processors = 64,
                               .repeated_id = SwfCleaning::Action::kDrop,
+                              .impossible = SwfCleaning::Action::kDrop,
                               .allocated_size = true,
                               .kill_at_estimate = false,
                               .shift_to_zero = true});

@@ -134,6 +134,14 @@ TEST(CleanSwf, RepeatedNumbersCanBeDropped) {
     EXPECT_EQ(cleaned.first_line[static_cast<std::size_t>(SwfDrop::kRepeatedId)], 4U);
 }
 
+TEST(CleanSwf, ImpossibleNumbersCanBeDropped) {
+    const SwfTrace log = log_of(
+        {{.job = 1}, {.job = -5}, {.job = 3, .submit = 999'999'999'999}, {.job = 4, .estimate = 999'999'999'999}});
+    const CleanedSwf cleaned = *clean_swf(log, "log", {.impossible = Action::kDrop});
+    EXPECT_EQ(ids(cleaned), (std::vector<std::int64_t>{1, 3}));
+    EXPECT_EQ(dropped(cleaned, SwfDrop::kImpossible), 2U);
+}
+
 TEST(CleanSwf, SortsBySubmissionThenNumber) {
     const SwfTrace log = log_of({{.job = 5, .submit = 9}, {.job = 4, .submit = 9}, {.job = 1, .submit = 3}});
     const CleanedSwf cleaned = *clean_swf(log, "log");
@@ -166,7 +174,7 @@ TEST(ScheduleSwf, KeepsTheRecordsAndSetsTheWaits) {
     const SwfTrace log = log_of({{.job = 2, .submit = 4, .runtime = 30}, {.job = 3, .runtime = 0}, {.job = 1}});
     const CleanedSwf cleaned = *clean_swf(log, "log");
     const Time start[] = {Time{seconds{0}}, Time{seconds{15}}};
-    const SwfTrace schedule = schedule_swf(log, cleaned, start);
+    const SwfTrace schedule = schedule_swf(log, cleaned.workload.jobs, cleaned.record_of_job, start);
     ASSERT_EQ(schedule.records.size(), 2U);
     SwfRecord expected = log.records[0];
     expected.set_whole(SwfField::kWait, 11);

@@ -1,0 +1,499 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "algorithms/formats/svg.hpp"
+#include "algorithms/metrics/schedule_metrics.hpp"
+#include "algorithms/policy/registry.hpp"
+#include "algorithms/sim/workload_generators.hpp"
+#include "algorithms/sim/workload_simulation.hpp"
+#include "client/cli/context.hpp"
+#include "client/cli/input.hpp"
+#include "client/cli/simulate_input.hpp"
+#include "client/cli/simulate_output.hpp"
+
+namespace zbs::cli {
+namespace {
+
+/// Keys in the order in which they are told.
+using Json = nlohmann::ordered_json;
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+struct OutputFile {
+    const char* option;
+    std::string path;
+    bool needs_schedule = true;
+};
+
+struct SimulateCommand {
+    WorkloadSource source;
+    std::string policy, compare;
+    std::vector<std::string> options;
+    std::string rules = "batched";
+    double tau_s = to_seconds(kDefaultTau);
+    bool json = false, details = false;
+    bool list_policies = false, list_generators = false;
+    std::string gantt, events, schedule, waits, export_swf, export_csv;
+
+    std::vector<OutputFile> files() const {
+        std::vector<OutputFile> given;
+        for (const OutputFile& file : {OutputFile{"--gantt", gantt},
+                                       {"--events", events},
+                                       {"--schedule", schedule},
+                                       {"--waits", waits},
+                                       {"--export-swf", export_swf, false},
+                                       {"--export-csv", export_csv, false}})
+            if (!file.path.empty()) given.push_back(file);
+        return given;
+    }
+};
+
+struct NamedPolicy {
+    std::string label;
+    NamedOptions named;
+};
+
+constexpr std::string_view kPlaceholder = "{policy}";
+
+/// `path` with the policy in its place; a label becomes a part of a file name.
+std::string path_of(const std::string& path, const std::string& label) {
+    std::string name;
+    for (const char c : label) name += c == '/' || static_cast<unsigned char>(c) < ' ' ? '_' : c;
+    std::string out = path;
+    for (std::size_t at = 0; (at = out.find(kPlaceholder, at)) != std::string::npos; at += name.size())
+        out.replace(at, kPlaceholder.size(), name);
+    return out;
+}
+
+/// The policies to run, of --policy or --compare; none where the workload is exported only.
+Result<std::vector<NamedPolicy>> policies_of(const SimulateCommand& command) {
+    std::vector<NamedPolicy> found;
+    if (!command.policy.empty() && !command.compare.empty())
+        return invalid("one policy is run with --policy, several with --compare; not both");
+    if (!command.compare.empty()) {
+        if (!command.options.empty())
+            return invalid("belongs to --policy; with --compare write options behind the name: easy:order=estimate",
+                           "--option");
+        for (const std::string& text : split(command.compare, ',')) {
+            Result<NamedOptions> named = parse_named_options(text, ':', "--compare");
+            if (!named) return named.error();
+            for (const NamedPolicy& other : found)
+                if (other.label == text) return invalid("names '" + text + "' twice", "--compare");
+            found.push_back({text, *std::move(named)});
+        }
+    } else if (!command.policy.empty()) {
+        Result<NamedOptions> named = parse_named_options(command.policy, ':', "--policy");
+        if (!named) return named.error();
+        std::string label = command.policy;
+        for (const std::string& text : command.options) {
+            Result<std::pair<std::string, std::string>> assignment = parse_assignment(text, "--option");
+            if (!assignment) return assignment.error();
+            label += ":" + text;
+            named->options.push_back(*std::move(assignment));
+        }
+        found.push_back({label, *std::move(named)});
+    } else if (!command.options.empty()) {
+        return invalid("belongs to a policy: name it with --policy", "--option");
+    }
+    // Bad names and options come to light before a large log is read.
+    for (const NamedPolicy& policy : found) {
+        if (const auto made = make_policy(policy.named.name, policy.named.options); !made) {
+            Error fault = made.error();
+            fault.pointer = command.compare.empty() ? "--policy" : "--compare";
+            return fault;
+        }
+    }
+    return found;
+}
+
+Result<void> check_files(const SimulateCommand& command, std::size_t policy_count) {
+    const std::vector<OutputFile> files = command.files();
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        for (std::size_t j = 0; j < i; ++j)
+            if (files[i].path == files[j].path)
+                return invalid("would write the same file as " + std::string(files[j].option), files[i].option);
+        if (files[i].path == command.source.trace) return invalid("would overwrite the log", files[i].option);
+        if (policy_count == 0 && files[i].needs_schedule)
+            return invalid("needs a schedule: name the policy with --policy", files[i].option);
+        if (policy_count > 1 && files[i].path.find(kPlaceholder) == std::string::npos)
+            return invalid("writes a file for each policy of --compare: put {policy} into its name", files[i].option);
+    }
+    if (policy_count == 0 && files.empty())
+        return invalid("which policy? name one with --policy or several with --compare; --list-policies shows all");
+    if (!(command.tau_s > 0 && command.tau_s <= 1e9)) return invalid("must be above zero, at most 1e9 s", "--tau");
+    return {};
+}
+
+/// On standard error, where that is a terminal, from the second second on.
+class ProgressBar {
+  public:
+    ProgressBar(std::string label, std::size_t jobs) : label_(std::move(label)), jobs_(jobs), shown_(isatty(2) != 0) {}
+    ~ProgressBar() {
+        if (drawn_) std::cerr << "\r\x1b[K" << std::flush;
+    }
+    ProgressBar(const ProgressBar&) = delete;
+    ProgressBar& operator=(const ProgressBar&) = delete;
+    void update(std::size_t ended) {
+        using std::chrono::milliseconds;
+        if (!shown_) return;
+        const auto now = std::chrono::steady_clock::now();
+        if (now < next_) return;
+        next_ = now + milliseconds{100};
+        drawn_ = true;
+        constexpr std::size_t kWidth = 40;
+        const std::size_t done = jobs_ == 0 ? kWidth : ended * kWidth / jobs_;
+        std::cerr << "\r" << printable(label_) << " [" << std::string(done, '#') << std::string(kWidth - done, '.')
+                  << "] " << ended << "/" << jobs_ << " jobs\x1b[K" << std::flush;
+    }
+
+  private:
+    std::string label_;
+    std::size_t jobs_;
+    bool shown_;
+    bool drawn_ = false;
+    std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+};
+
+Result<SimulatedSchedule> run(const SimulateCommand& command, const LoadedWorkload& loaded, const NamedPolicy& policy) {
+    Result<std::unique_ptr<Policy>> made = make_policy(policy.named.name, policy.named.options);
+    if (!made) return made.error();
+    ProgressBar bar(policy.label, loaded.workload.jobs.size());
+    const SimulationOptions options{
+        .rules = command.rules == "reference" ? EventRules::kReference : EventRules::kBatched,
+        .progress = [&bar](std::size_t ended) { bar.update(ended); }};
+    const auto begin = std::chrono::steady_clock::now();
+    Result<SimulationOutcome> outcome = simulate(loaded.workload, **made, options);
+    const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (!outcome) return outcome.error();
+    SimulatedSchedule schedule{.policy = policy.label,
+                               .processors = outcome->processors,
+                               .start = std::move(outcome->start),
+                               .end = std::move(outcome->end),
+                               .seconds = seconds};
+    schedule.metrics = schedule_metrics(loaded.workload, schedule.view(), seconds_to_duration(command.tau_s));
+    return schedule;
+}
+
+double jobs_per_second(const SimulatedSchedule& schedule) {
+    return static_cast<double>(schedule.metrics.all.jobs) / std::max(schedule.seconds, 1e-9);
+}
+
+Json json_of(const Distribution& d) { return {{"mean", d.mean}, {"median", d.median}, {"p95", d.p95}, {"max", d.max}}; }
+
+void add_jobs(Json& out, const JobMetrics& jobs) {
+    out["wait_s"] = json_of(jobs.wait_s);
+    out["response_s"] = json_of(jobs.response_s);
+    out["slowdown"] = json_of(jobs.slowdown);
+    out["bounded_slowdown"] = json_of(jobs.bounded_slowdown);
+}
+
+Json json_of(const std::vector<ClassMetrics>& classes) {
+    Json out = Json::array();
+    for (const ClassMetrics& found : classes) {
+        Json item = {
+            {"class", found.name}, {"jobs", found.jobs.jobs}, {"processor_seconds", found.jobs.processor_seconds}};
+        add_jobs(item, found.jobs);
+        out.push_back(std::move(item));
+    }
+    return out;
+}
+
+Json json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const SimulatedSchedule& schedule) {
+    Json out = {{"policy", schedule.policy},
+                {"trace", loaded.name},
+                {"processors", schedule.processors},
+                {"jobs", schedule.metrics.all.jobs},
+                {"makespan_s", schedule.metrics.makespan_s},
+                {"utilization", schedule.metrics.utilization}};
+    add_jobs(out, schedule.metrics.all);
+    out["seconds"] = schedule.seconds;
+    out["jobs_per_second"] = jobs_per_second(schedule);
+    if (!command.details) return out;
+    out["rules"] = command.rules;
+    out["tau_s"] = command.tau_s;
+    if (!loaded.trace) out["seed"] = command.source.seed;
+    out["read_seconds"] = loaded.read_s;
+    out["parse_seconds"] = loaded.parse_s;
+    if (loaded.trace) {
+        Json dropped = Json::object();
+        for (std::size_t i = 0; i < formats::kSwfDrops; ++i)
+            dropped[std::string(to_string(static_cast<formats::SwfDrop>(i)))] = loaded.cleaned.dropped[i];
+        out["skipped_lines"] = loaded.trace->skipped_lines;
+        out["dropped"] = std::move(dropped);
+        out["cut_at_estimate"] = loaded.cleaned.cut_at_estimate;
+        out["out_of_order"] = loaded.cleaned.out_of_order;
+    }
+    const Duration tau = seconds_to_duration(command.tau_s);
+    out["by_size"] = json_of(metrics_by_size(loaded.workload, schedule.view(), tau));
+    out["by_runtime"] = json_of(metrics_by_runtime(loaded.workload, schedule.view(), tau));
+    return out;
+}
+
+/// What cleaning did, on standard error: nobody should take a part of a log for the whole.
+void tell_cleaning(const LoadedWorkload& loaded) {
+    if (!loaded.trace) return;
+    const formats::SwfTrace& trace = *loaded.trace;
+    if (loaded.damage)
+        std::cerr << "zbs: warning: " << printable(loaded.damage->pointer) << ": " << printable(loaded.damage->message)
+                  << "; the lines before it are used\n";
+    if (trace.skipped_lines > 0)
+        std::cerr << "zbs: warning: " << trace.skipped_lines
+                  << " lines were skipped; the first: " << printable(trace.first_skipped->pointer) << ": "
+                  << printable(trace.first_skipped->message) << "\n";
+    std::string kinds;
+    for (std::size_t i = 0; i < formats::kSwfDrops; ++i) {
+        if (loaded.cleaned.dropped[i] == 0) continue;
+        kinds += (kinds.empty() ? "" : ", ") + std::to_string(loaded.cleaned.dropped[i]) + " " +
+                 std::string(to_string(static_cast<formats::SwfDrop>(i))) + " (first on line " +
+                 std::to_string(loaded.cleaned.first_line[i]) + ")";
+    }
+    if (!kinds.empty())
+        std::cerr << "zbs: note: " << loaded.cleaned.dropped_in_all() << " of " << trace.records.size()
+                  << " jobs were dropped: " << kinds << "\n";
+    if (loaded.cleaned.cut_at_estimate > 0)
+        std::cerr << "zbs: note: " << loaded.cleaned.cut_at_estimate
+                  << " jobs ran past their estimate and were cut there\n";
+    if (loaded.cleaned.out_of_order > 0)
+        std::cerr << "zbs: note: " << loaded.cleaned.out_of_order
+                  << " jobs were not in the order of submission; the log was sorted\n";
+}
+
+std::string fixed(double value, int decimals) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*f", decimals, value);
+    return text;
+}
+std::string short_text(double value) { return formats::short_number(value, 4); }
+
+/// A row a policy.
+Listing comparison(const std::vector<SimulatedSchedule>& schedules) {
+    Listing listing{{"POLICY", "JOBS", "PROCESSORS", "MAKESPAN_S", "UTILIZATION", "WAIT_MEAN_S", "WAIT_P95_S",
+                     "RESPONSE_MEAN_S", "SLOWDOWN_MEAN", "BOUNDED_SLOWDOWN_MEAN", "JOBS_PER_S"},
+                    {},
+                    codec::Json::array()};
+    for (const SimulatedSchedule& schedule : schedules) {
+        const JobMetrics& jobs = schedule.metrics.all;
+        listing.rows.push_back({schedule.policy, std::to_string(jobs.jobs), std::to_string(schedule.processors),
+                                fixed(schedule.metrics.makespan_s, 0), fixed(schedule.metrics.utilization, 4),
+                                fixed(jobs.wait_s.mean, 1), fixed(jobs.wait_s.p95, 0), fixed(jobs.response_s.mean, 1),
+                                fixed(jobs.slowdown.mean, 2), fixed(jobs.bounded_slowdown.mean, 4),
+                                short_text(jobs_per_second(schedule))});
+    }
+    return listing;
+}
+
+void print_classes(const Context& context, const char* title, const std::vector<ClassMetrics>& classes, double area) {
+    Listing listing{{title, "JOBS", "WORK_%", "WAIT_MEAN_S", "WAIT_P95_S", "RESPONSE_MEAN_S", "SLOWDOWN_MEAN",
+                     "BOUNDED_SLOWDOWN_MEAN"},
+                    {},
+                    codec::Json::array()};
+    for (const auto& [name, jobs] : classes)
+        listing.rows.push_back({name, std::to_string(jobs.jobs), fixed(100 * jobs.processor_seconds / area, 1),
+                                fixed(jobs.wait_s.mean, 1), fixed(jobs.wait_s.p95, 0), fixed(jobs.response_s.mean, 1),
+                                fixed(jobs.slowdown.mean, 2), fixed(jobs.bounded_slowdown.mean, 4)});
+    std::cout << "\n";
+    print(context, listing);
+}
+
+void print_tables(const Context& context, const SimulateCommand& command, const LoadedWorkload& loaded,
+                  const std::vector<SimulatedSchedule>& schedules) {
+    std::cout << "trace        " << printable(loaded.name) << ", " << loaded.workload.jobs.size() << " jobs; ";
+    if (loaded.trace)
+        std::cout << human_bytes(static_cast<double>(loaded.bytes)) << " read in " << fixed(loaded.read_s, 3)
+                  << " s, parsed in " << fixed(loaded.parse_s, 3) << " s ("
+                  << fixed(static_cast<double>(loaded.bytes) / 1e6 / std::max(loaded.parse_s, 1e-9), 0) << " MB/s)\n";
+    else
+        std::cout << "made in " << fixed(loaded.parse_s, 3) << " s\n";
+    if (schedules.size() > 1) {
+        std::cout << "rules        " << command.rules << "\n\n";
+        return print(context, comparison(schedules));
+    }
+    const SimulatedSchedule& schedule = schedules.front();
+    const JobMetrics& jobs = schedule.metrics.all;
+    std::cout << "policy       " << printable(schedule.policy) << ", " << command.rules << " rules, "
+              << schedule.processors << " processors\nmakespan     " << fixed(schedule.metrics.makespan_s, 0)
+              << " s\nutilization  " << fixed(schedule.metrics.utilization, 4) << "\nsimulated in "
+              << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule)) << " jobs/s\n\n";
+    Listing listing{{"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}, {}, codec::Json::array()};
+    for (const auto& [name, d, decimals] :
+         {std::tuple{"wait, s", &jobs.wait_s, 1}, std::tuple{"response, s", &jobs.response_s, 1},
+          std::tuple{"slowdown", &jobs.slowdown, 4}, std::tuple{"bounded slowdown", &jobs.bounded_slowdown, 4}})
+        listing.rows.push_back({name, fixed(d->mean, decimals), fixed(d->median, decimals), fixed(d->p95, decimals),
+                                fixed(d->max, decimals)});
+    print(context, listing);
+    const Duration tau = seconds_to_duration(command.tau_s);
+    print_classes(context, "SIZE", metrics_by_size(loaded.workload, schedule.view(), tau), jobs.processor_seconds);
+    print_classes(context, "RUN_TIME", metrics_by_runtime(loaded.workload, schedule.view(), tau),
+                  jobs.processor_seconds);
+}
+
+/// Text of each file, in memory before the first is written.
+std::vector<std::pair<std::string, std::string>> texts_of(const SimulateCommand& command, const LoadedWorkload& loaded,
+                                                          const SimulatedSchedule* schedule) {
+    std::vector<std::pair<std::string, std::string>> texts;
+    const auto add = [&](const std::string& path, auto&& text) {
+        if (!path.empty()) texts.emplace_back(schedule == nullptr ? path : path_of(path, schedule->policy), text());
+    };
+    if (schedule != nullptr) {
+        add(command.gantt, [&] { return gantt_svg(loaded, *schedule); });
+        add(command.events, [&] { return events_csv(loaded.workload, *schedule); });
+        add(command.schedule, [&] { return schedule_csv(loaded.workload, *schedule); });
+        add(command.waits, [&] { return waits_text(loaded.workload, *schedule); });
+    }
+    add(command.export_swf, [&] { return swf_text(loaded, schedule); });
+    add(command.export_csv, [&] { return jobs_csv(loaded.workload, schedule); });
+    return texts;
+}
+
+Result<void> write_files(const SimulateCommand& command, const LoadedWorkload& loaded,
+                         const std::vector<SimulatedSchedule>& schedules) {
+    std::vector<std::pair<std::string, std::string>> texts;
+    if (schedules.empty()) texts = texts_of(command, loaded, nullptr);
+    for (const SimulatedSchedule& schedule : schedules)
+        for (auto& text : texts_of(command, loaded, &schedule)) texts.push_back(std::move(text));
+    for (const auto& [path, text] : texts)
+        if (Result<void> done = write_file(path, text); !done) return done;
+    return {};
+}
+
+void list_policies(const Context& context) {
+    Listing listing{{"POLICY", "OPTION", "DEFAULT", "MEANING"}, {}, codec::Json::array()};
+    for (const PolicyInfo& policy : policies()) {
+        listing.rows.push_back({std::string(policy.name), "", "",
+                                std::string(policy.summary) + "; starvation: " + std::string(policy.starvation)});
+        codec::Json options = codec::Json::array();
+        for (const PolicyOption& option : policy.options) {
+            listing.rows.push_back(
+                {"", std::string(option.name), std::string(option.default_value), std::string(option.meaning)});
+            options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
+        }
+        listing.items.push_back({{"policy", policy.name},
+                                 {"summary", policy.summary},
+                                 {"starvation", policy.starvation},
+                                 {"options", options}});
+    }
+    print(context, listing);
+}
+
+void list_generators(const Context& context) {
+    Listing listing{{"GENERATOR", "OPTION", "DEFAULT", "MEANING"}, {}, codec::Json::array()};
+    for (const GeneratorInfo& generator : workload_generators()) {
+        listing.rows.push_back({std::string(generator.name), "", "", std::string(generator.summary)});
+        codec::Json options = codec::Json::array();
+        for (const GeneratorInfo::Option& option : generator.options) {
+            listing.rows.push_back({"", std::string(option.name), option.default_value, std::string(option.meaning)});
+            options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
+        }
+        listing.items.push_back({{"generator", generator.name}, {"summary", generator.summary}, {"options", options}});
+    }
+    print(context, listing);
+}
+
+void simulate_workload(Context& context, const SimulateCommand& command) {
+    if (command.json) context.output = "json";
+    if (command.list_policies) return list_policies(context);
+    if (command.list_generators) return list_generators(context);
+    const Result<std::vector<NamedPolicy>> policies = policies_of(command);
+    if (!policies) return context.fail(policies.error());
+    if (Result<void> good = check_files(command, policies->size()); !good) return context.fail(good.error());
+    const Result<LoadedWorkload> loaded = load_workload(command.source);
+    if (!loaded) return context.fail(loaded.error());
+    tell_cleaning(*loaded);
+    std::vector<SimulatedSchedule> schedules;
+    for (const NamedPolicy& policy : *policies) {
+        Result<SimulatedSchedule> schedule = run(command, *loaded, policy);
+        if (!schedule) return context.fail(schedule.error());
+        schedules.push_back(*std::move(schedule));
+    }
+    if (Result<void> done = write_files(command, *loaded, schedules); !done) return context.fail(done.error());
+    if (schedules.empty()) return;
+    if (context.output == "table") return print_tables(context, command, *loaded, schedules);
+    if (context.output == "csv") return print(context, comparison(schedules));
+    Json items = Json::array();
+    for (const SimulatedSchedule& schedule : schedules) items.push_back(json_of(command, *loaded, schedule));
+    if (context.output == "jsonl") {
+        for (const Json& item : items) std::cout << dump(item) << "\n";
+    } else {
+        std::cout << dump(command.compare.empty() ? items.front() : items) << "\n";
+    }
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& app, Context& context) {
+    auto options = std::make_shared<SimulateCommand>();
+    CLI::App* command = app.add_subcommand(
+        "simulate",
+        "simulate the queue of a zone: a log or a generated workload under a scheduling policy, offline\n\n"
+        "Logs are in the Standard Workload Format (.swf, .swf.gz). Jobs without size or run time and those larger than "
+        "the machine are dropped and counted; a job is killed at its estimate.\n\n"
+        "Example: zbs simulate --trace log.swf.gz --policy easy\n"
+        "Example: zbs simulate --generate lublin:jobs=5000,processors=128 --compare fcfs,easy,conservative");
+    WorkloadSource& source = options->source;
+    command->add_option("--trace", source.trace,
+                        "jobs: a log in the Standard Workload Format, plain or gzip; - reads standard input");
+    command->add_option("--generate", source.generate,
+                        "jobs: NAME[:option=value,...] of a workload model; --list-generators shows all");
+    command->add_option("--params", source.parameters, "--generate jann: file of its size classes");
+    command->add_option("--seed", source.seed, "--generate: seed of everything that is drawn")->capture_default_str();
+    command->add_option("--processors", source.processors, "of the machine (default: as the log or the model says)")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}));
+    command->add_option("--policy", options->policy,
+                        "queue policy, NAME or NAME:option=value; --list-policies shows all");
+    command->add_option("--option", options->options, "option of the policy, NAME=VALUE; may be repeated")
+        ->take_all()
+        ->allow_extra_args(false);
+    command->add_option("--compare", options->compare,
+                        "several policies side by side, NAME[:option=value[:option=value...]],...");
+    command
+        ->add_option("--rules", options->rules,
+                     "batched: all events of an instant, then one decision; reference: a decision after each event, as "
+                     "published reference schedules are made")
+        ->check(CLI::IsMember({"batched", "reference"}))
+        ->capture_default_str();
+    command->add_option("--tau", options->tau_s, "seconds that a run time counts for at least in the bounded slowdown")
+        ->capture_default_str();
+    command->add_flag("--lenient", source.lenient,
+                      "--trace: skip and count lines that cannot be read, and repeated job numbers");
+    command
+        ->add_option(
+            "--refuse", source.refuse,
+            "--trace: make it an error, with its line, to have jobs of a kind: no-size, oversized, no-runtime, "
+            "no-submit, duplicate, unsorted, all")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command->add_option("--drop", source.drop, "--trace: drop jobs of a kind, too: cancelled, failed, duplicate")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    command
+        ->add_option("--size", source.size,
+                     "--trace: a job's size is what was requested (default), or allocated, first")
+        ->check(CLI::IsMember({"requested", "allocated"}));
+    command
+        ->add_option("--estimates", source.estimates,
+                     "--trace: a job past its estimate is killed there (kill, default) or its estimate is raised "
+                     "(raise); exact: after killing, estimates are the run times")
+        ->check(CLI::IsMember({"kill", "raise", "exact"}));
+    command->add_flag("--shift", source.shift, "--trace: let time begin with the first submission");
+    command->add_flag("--json", options->json, "print one JSON object, with --compare an array; as -o json");
+    command->add_flag("--details", options->details, "JSON: also rules, parse time, dropped jobs, and tables by class");
+    command->add_option("--gantt", options->gantt, "draw the schedule into this file, SVG");
+    command->add_option("--events", options->events, "write every submission, start and end, CSV");
+    command->add_option("--schedule", options->schedule, "write when each job started and ended, CSV");
+    command->add_option("--waits", options->waits, "write job number and wait in seconds, by job number");
+    command->add_option(
+        "--export-swf", options->export_swf,
+        "write the jobs with their waits in the Standard Workload Format; without --policy as they are");
+    command->add_option("--export-csv", options->export_csv, "the same with all that is known of a job, CSV");
+    command->add_flag("--list-policies", options->list_policies, "show all policies and their options");
+    command->add_flag("--list-generators", options->list_generators, "show all workload models and their options");
+    command->callback([options, &context] { simulate_workload(context, *options); });
+}
+
+}  // namespace zbs::cli

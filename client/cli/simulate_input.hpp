@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "algorithms/formats/swf_cleaning.hpp"
+#include "algorithms/model/workload.hpp"
+#include "algorithms/policy/registry.hpp"
+
+namespace zbs::cli {
+
+/// Where the jobs come from, as the command line says it.
+struct WorkloadSource {
+    std::string trace;       ///< a log in the Standard Workload Format, plain or gzip
+    std::string generate;    ///< NAME[:option=value,...]
+    std::string parameters;  ///< file of generator jann
+    std::uint64_t seed = 1;
+    std::int64_t processors = 0;  ///< of the machine; 0: as the log or the generator says
+    bool lenient = false;
+    std::vector<std::string> refuse;  ///< kinds of jobs that are an error
+    std::vector<std::string> drop;    ///< kinds of jobs that are left out besides
+    std::string size;                 ///< requested or allocated; empty: requested
+    std::string estimates;            ///< kill, raise or exact; empty: kill
+    bool shift = false;
+};
+
+struct LoadedWorkload {
+    std::string name;  ///< for reports: the file's name, or the generator and its options
+    Workload workload;
+    /// Of a log only.
+    std::optional<formats::SwfTrace> trace;
+    formats::CleanedSwf cleaned;  ///< without its workload
+    std::optional<Error> damage;  ///< where a lenient reader stopped unpacking
+    double read_s = 0;            ///< wall time of reading and unpacking the file
+    double parse_s = 0;           ///< of parsing and cleaning the text, or of generating
+    std::size_t bytes = 0;        ///< of text
+};
+
+/// Errors name the option, or the file and line.
+Result<LoadedWorkload> load_workload(const WorkloadSource& source);
+
+/// "NAME:a=1SEPARATORb=2" taken apart; `option` is where it came from, for errors.
+struct NamedOptions {
+    std::string name;
+    PolicyOptions options;
+};
+Result<NamedOptions> parse_named_options(const std::string& text, char separator, const std::string& option);
+/// "a=1".
+Result<std::pair<std::string, std::string>> parse_assignment(const std::string& text, const std::string& option);
+/// Parts between separators; of an empty text none.
+std::vector<std::string> split(const std::string& text, char separator);
+
+}  // namespace zbs::cli
