@@ -19,7 +19,7 @@ constexpr std::size_t kColumns = 1000;
 
 /// Sizes relative to the machine, in colours that differ in lightness, too.
 constexpr std::size_t kClasses = 4;
-constexpr std::array<const char*, kClasses> kColours = {"#8cc5e3", "#3b8dbd", "#f0a04b", "#a33b20"};
+constexpr std::array<const char*, kClasses> kColours = {"#8cc5e3", "#3b8dbd", "#f0a04b", "#cf5f45"};
 struct SizeClasses {
     std::array<std::int32_t, kClasses - 1> upto;
     explicit SizeClasses(std::int32_t processors)

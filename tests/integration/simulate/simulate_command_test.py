@@ -1,0 +1,414 @@
+"""`zbs simulate` from the outside: schedules and metrics against an independent count, bad input, published schedules.
+
+usage: simulate_command_test.py ZBS SOURCE_DIR
+"""
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+ZBS, SOURCE = sys.argv[1:3]
+TRACES = os.path.join(SOURCE, "..", "shared", "data", "swf")
+HEADER = "; Version: 2.2\n; MaxProcs: 8\n"
+KEYS = ["policy", "trace", "processors", "jobs", "makespan_s", "utilization", "wait_s", "response_s", "slowdown",
+        "bounded_slowdown", "seconds", "jobs_per_second"]
+
+
+def job(number, submit=0, runtime=10, size=1, estimate=-1, allocated=-1, status=1, cpu="-1"):
+    return f"{number} {submit} -1 {runtime} {allocated} {cpu} -1 {size} {estimate} -1 {status} 3 4 -1 5 -1 -1 -1\n"
+
+
+# 8 processors. FCFS: 1 at 0-100, 2 waits for 1 until 100, 3 waits behind 2, and 4 behind 3. EASY: 3 ends before 100, so it goes ahead;
+# 4 does not fit beside 1 and 3.
+SMALL = HEADER + job(1, 0, 100, 5) + job(2, 1, 50, 8) + job(3, 2, 90, 2, 95) + job(4, 3, 20, 2)
+
+
+class Simulate(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "wb") as f:
+            f.write(text if isinstance(text, bytes) else text.encode())
+        return name
+
+    def read(self, name):
+        with open(self.path(name)) as f:
+            return f.read()
+
+    def run_zbs(self, *arguments, stdin=None):
+        return subprocess.run([ZBS, "simulate", *arguments], capture_output=True, text=True, timeout=120, cwd=self.folder, input=stdin)
+
+    def good(self, *arguments, **more):
+        done = self.run_zbs(*arguments, **more)
+        self.assertEqual(done.returncode, 0, (arguments, done.stderr))
+        return done
+
+    def json(self, *arguments):
+        return json.loads(self.good(*arguments, "--json").stdout)
+
+    def trace(self, name):
+        path = os.path.join(TRACES, name)
+        if not os.path.exists(path):
+            self.skipTest(f"{name} is not in ../shared/data/swf beside the repository")
+        return path
+
+
+class Schedules(Simulate):
+    def test_small_schedules_are_those_made_by_hand(self):
+        self.write("log.swf", SMALL)
+        for policy, starts in (("fcfs", (0, 100, 150, 150)), ("easy", (0, 100, 2, 150))):
+            self.good("--trace", "log.swf", "--policy", policy, "--schedule", "s.csv", "--waits", "w.txt")
+            ends = [s + r for s, r in zip(starts, (100, 50, 90, 20))]
+            self.assertEqual(self.read("s.csv"), "id,submit,start,end,processors\n" + "".join(
+                f"{i + 1},{i},{starts[i]},{ends[i]},{(5, 8, 2, 2)[i]}\n" for i in range(4)), policy)
+            self.assertEqual(self.read("w.txt"), "".join(f"{i + 1} {starts[i] - i}\n" for i in range(4)))
+
+    def test_events_follow_the_schedule(self):
+        self.write("log.swf", HEADER + job(1, 0, 10, 8) + job(2, 0, 5, 3) + job(3, 10, 5, 5))
+        self.good("--trace", "log.swf", "--policy", "fcfs", "--events", "e.csv")
+        self.assertEqual(self.read("e.csv"), "time,kind,job,processors,free\n0,submit,1,8,8\n0,submit,2,3,8\n0,start,1,8,0\n10,end,1,8,8\n"
+                         "10,submit,3,5,8\n10,start,2,3,5\n10,start,3,5,0\n15,end,2,3,3\n15,end,3,5,8\n")
+
+    def test_json_tells_the_metrics_of_the_schedule(self):
+        for rules in ("batched", "reference"):
+            found = self.json("--generate", "lublin:jobs=800,processors=64,overestimate=3", "--policy", "easy", "--rules", rules,
+                              "--schedule", "s.csv", "--export-csv", "j.csv", "--tau", "60")
+            self.assertEqual(list(found), KEYS)
+            self.assertEqual((found["policy"], found["processors"], found["jobs"]), ("easy", 64, 800))
+            self.assertEqual(found["trace"], "lublin:jobs=800,processors=64,overestimate=3")
+            rows = list(csv.DictReader(io.StringIO(self.read("s.csv"))))
+            jobs = {row["id"]: row for row in csv.DictReader(io.StringIO(self.read("j.csv")))}
+            wait, response, slowdown, bounded, area = [], [], [], [], 0
+            for row in rows:
+                submit, start, end, size = (int(row[k]) for k in ("submit", "start", "end", "processors"))
+                runtime = int(jobs[row["id"]]["runtime"])
+                self.assertEqual(end - start, runtime)
+                self.assertEqual(jobs[row["id"]]["wait"], str(start - submit))
+                wait.append(start - submit)
+                response.append(end - submit)
+                slowdown.append((end - submit) / runtime)
+                bounded.append(max(1, (end - submit) / max(runtime, 60)))
+                area += size * runtime
+            for key, values in (("wait_s", wait), ("response_s", response), ("slowdown", slowdown), ("bounded_slowdown", bounded)):
+                values.sort()
+                n = len(values)
+                self.assertEqual(list(found[key]), ["mean", "median", "p95", "max"])
+                self.assertAlmostEqual(found[key]["mean"] / (sum(values) / n), 1, 9)
+                self.assertEqual([found[key][k] for k in ("median", "p95", "max")], [values[n // 2], values[n * 95 // 100], values[-1]], key)
+            makespan = max(int(r["end"]) for r in rows) - min(int(r["submit"]) for r in rows)
+            self.assertEqual(found["makespan_s"], makespan)
+            self.assertAlmostEqual(found["utilization"], area / 64 / makespan, 12)
+            self.assertGreater(found["seconds"], 0)
+            self.assertAlmostEqual(found["jobs_per_second"] * found["seconds"], 800, 3)
+
+    def test_runs_are_byte_equal(self):
+        files = ("--gantt", "--events", "--schedule", "--waits", "--export-swf", "--export-csv")
+        for rules in ("batched", "reference"):
+            texts = []
+            for turn in "ab":
+                arguments = [a for f in files for a in (f, turn + f)]
+                out = self.json("--generate", "feitelson96:jobs=2500", "--seed", "7", "--policy", "conservative", "--rules", rules, *arguments)
+                del out["seconds"], out["jobs_per_second"]
+                texts.append([out] + [self.read(turn + f) for f in files])
+            self.assertEqual(*texts)
+            xml.etree.ElementTree.fromstring(self.read("a--gantt"))
+        self.assertNotEqual(self.json("--generate", "uniform:jobs=50", "--policy", "fcfs")["wait_s"],
+                            self.json("--generate", "uniform:jobs=50", "--seed", "2", "--policy", "fcfs")["wait_s"])
+
+    def test_rules_differ_where_events_share_an_instant(self):
+        # 2 processors are free behind 1. One by one, 3 takes them before 4 is seen; together, the shorter 4 goes first.
+        self.write("log.swf", HEADER + job(1, 0, 100, 6) + job(2, 1, 50, 8) + job(3, 1, 50, 2) + job(4, 1, 20, 2))
+        for rules, waits in (("reference", "1 0\n2 99\n3 0\n4 50\n"), ("batched", "1 0\n2 99\n3 20\n4 0\n")):
+            found = self.json("--trace", "log.swf", "--policy", "sjbf", "--rules", rules, "--details", "--waits", "w.txt")
+            self.assertEqual(found["rules"], rules)
+            self.assertEqual(self.read("w.txt"), waits, rules)
+
+    def test_exported_workloads_are_the_same(self):
+        self.write("log.swf", SMALL)
+        self.good("--trace", "log.swf", "--policy", "easy", "--export-swf", "out.swf", "--schedule", "a.csv")
+        self.assertIn("\n2 1 99 50 -1 -1 -1 8 -1 -1 1 3 4 -1 5 -1 -1 -1\n", self.read("out.swf"))
+        self.good("--trace", "out.swf", "--policy", "easy", "--schedule", "b.csv")
+        self.assertEqual(self.read("a.csv"), self.read("b.csv"))
+        # A generated one, too; without a policy it is written as it is.
+        self.good("--generate", "jann:jobs=300,overestimate=4", "--export-swf", "gen.swf")
+        self.good("--trace", "gen.swf", "--policy", "easy", "--schedule", "a.csv")
+        self.good("--generate", "jann:jobs=300,overestimate=4", "--policy", "easy", "--schedule", "b.csv")
+        self.assertEqual(self.read("a.csv"), self.read("b.csv"))
+
+    def test_compare_runs_each_on_the_same_jobs(self):
+        policies = ["fcfs", "easy:order=estimate", "conservative"]
+        found = self.json("--generate", "lublin:jobs=500", "--compare", ",".join(policies), "--waits", "w-{policy}.txt")
+        self.assertEqual([f["policy"] for f in found], policies)
+        for one in found:
+            self.assertEqual(list(one), KEYS)
+            alone = self.json("--generate", "lublin:jobs=500", "--policy", one["policy"], "--waits", "alone.txt")
+            self.assertEqual(one["wait_s"], alone["wait_s"])
+            self.assertEqual(self.read(f"w-{one['policy']}.txt"), self.read("alone.txt"))
+        table = self.good("--generate", "lublin:jobs=500", "--compare", ",".join(policies)).stdout
+        for policy in policies:
+            self.assertIn("\n" + policy + " ", table)
+        lines = self.good("--generate", "lublin:jobs=500", "--compare", ",".join(policies), "-o", "jsonl").stdout.splitlines()
+        self.assertEqual([json.loads(line)["policy"] for line in lines], policies)
+
+    def test_options_of_the_policy_count(self):
+        self.assertEqual(self.json("--generate", "lublin:jobs=400,overestimate=5", "--policy", "easy", "--option", "order=estimate")["wait_s"],
+                         self.json("--generate", "lublin:jobs=400,overestimate=5", "--policy", "sjbf")["wait_s"])
+
+    def test_tables_and_lists(self):
+        table = self.good("--generate", "lublin:jobs=400", "--policy", "easy").stdout
+        for text in ("easy, batched rules, 128 processors", "bounded slowdown", "2-3 processors", "1 h - 4 h", "jobs/s"):
+            self.assertIn(text, table)
+        self.assertEqual(self.good("--generate", "lublin:jobs=9", "--policy", "easy", "-o", "csv").stdout.split(",")[0], "POLICY")
+        for option, key in (("--list-policies", "policy"), ("--list-generators", "generator")):
+            items = json.loads(self.good(option, "--json").stdout)
+            for item in items:
+                self.assertIn(item[key], self.good(option).stdout)
+                for choice in item["options"]:
+                    self.assertTrue(choice["name"] and choice["meaning"])
+
+    def test_logs_come_plain_compressed_and_from_standard_input(self):
+        self.write("log.swf", SMALL)
+        self.write("log.swf.gz", gzip.compress(SMALL.encode()))
+        self.write("nameless", gzip.compress(SMALL.encode()))
+        expected = self.json("--trace", "log.swf", "--policy", "easy")["wait_s"]
+        for name in ("log.swf.gz", "nameless"):
+            self.assertEqual(self.json("--trace", name, "--policy", "easy")["wait_s"], expected)
+        self.assertEqual(json.loads(self.good("--trace", "-", "--policy", "easy", "--json", stdin=SMALL).stdout)["wait_s"], expected)
+
+    def test_parameter_files(self):
+        self.write("p.txt", "zbs-hyper-erlang/1\nsizes 2 gap mean 100 cv 1 runtime mean 10 cv 0.5\n")
+        self.good("--generate", "jann:jobs=50,processors=4", "--params", "p.txt", "--policy", "fcfs", "--schedule", "s.csv")
+        self.assertEqual({row["processors"] for row in csv.DictReader(io.StringIO(self.read("s.csv")))}, {"2"})
+
+    def test_documented_commands(self):
+        self.write("log.swf", SMALL)
+        self.write("log.swf.gz", gzip.compress(SMALL.encode()))
+        with open(SOURCE + "/README.md") as f:
+            documented = re.findall(r"^zbs simulate .*$", f.read(), re.M)
+        self.assertGreaterEqual(len(documented), 2)
+        documented += re.findall(r"Example: (zbs simulate .*)", self.good("--help").stdout)
+        self.assertGreaterEqual(len(documented), 4)
+        for command in documented:
+            done = subprocess.run(shlex.quote(ZBS) + command.removeprefix("zbs"), shell=True, capture_output=True, text=True,
+                                  timeout=60, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, command + "\n" + done.stderr)
+
+
+class BadInput(Simulate):
+    def refused(self, arguments, *says, code=2):
+        before = sorted(os.listdir(self.folder))
+        done = self.run_zbs(*arguments)
+        self.assertEqual(done.returncode, code, (arguments, done.stderr))
+        self.assertEqual(done.stdout, "")
+        for text in says:
+            self.assertIn(text, done.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), before, "something was written")
+
+    def counted(self, log, *says, jobs, more=()):
+        """What --lenient makes of it."""
+        name = self.write("log.swf", log)
+        done = self.good("--trace", name, "--policy", "easy", "--json", *more)
+        self.assertEqual(json.loads(done.stdout)["jobs"], jobs)
+        for text in says:
+            self.assertIn(text, done.stderr)
+
+    def test_lines_that_are_no_jobs(self):
+        short = " ".join(job(2).split()[:17]) + "\n"
+        for line, *says in ((short, "17 fields instead of 18", "--lenient"), ("oops\n", "1 field instead of 18"),
+                            (job(2, "x"), "field 2 is 'x'"), (job(2, 10 ** 15), "field 2", "12 digits")):
+            log = self.write("log.swf", HEADER + job(1) + line + job(3))
+            self.refused(("--trace", log, "--policy", "easy", "--schedule", "s.csv"), "log.swf:4: ", *says)
+            self.counted(HEADER + job(1) + line + job(3), "1 lines were skipped", "log.swf:4: ", jobs=2, more=("--lenient",))
+
+    def test_jobs_that_cannot_run_are_counted_or_refused(self):
+        for line, kind, note, refusal in (
+                (job(2, size=9), "oversized", "1 larger than the machine (first on line 4)", "job 2 needs 9 processors, but the machine has 8"),
+                (job(2, runtime=0), "no-runtime", "1 without run time (first on line 4)", "job 2 has no run time above zero"),
+                (job(2, runtime=-7), "no-runtime", "1 without run time (first on line 4)", "job 2 has no run time above zero"),
+                (job(2, size=-1), "no-size", "1 without size (first on line 4)", "job 2 has no size"),
+                (job(2, submit=-1), "no-submit", "1 without submit time (first on line 4)", "job 2 has no submit time")):
+            log = HEADER + job(1) + line + job(3)
+            self.counted(log, "1 of 3 jobs were dropped", note, jobs=2)
+            for refuse in (kind, "all", "unsorted," + kind):
+                self.refused(("--trace", "log.swf", "--policy", "easy", "--refuse", refuse), "log.swf:4: ", refusal)
+
+    def test_jobs_out_of_order(self):
+        log = HEADER + job(1, 5) + job(2, 3)
+        self.counted(log, "1 jobs were not in the order of submission; the log was sorted", jobs=2)
+        self.refused(("--trace", "log.swf", "--policy", "easy", "--refuse", "unsorted"), "log.swf:4: ", "before job 1 of line 3")
+
+    def test_job_numbers_that_come_twice(self):
+        log = HEADER + job(1) + job(2) + job(1)
+        self.write("log.swf", log)
+        self.refused(("--trace", "log.swf", "--policy", "easy"), "log.swf:5: job 1 is on line 3, too", "--lenient")
+        for more in (("--lenient",), ("--drop", "duplicate")):
+            self.counted(log, "1 with the number of another (first on line 5)", jobs=2, more=more)
+
+    def test_impossible_numbers(self):
+        for line in (job(-3), job("1.5"), job(2, runtime=10 ** 12 - 1)):
+            log = HEADER + job(1) + line
+            self.write("log.swf", log)
+            self.refused(("--trace", "log.swf", "--policy", "easy"), "log.swf:4: ", "--lenient")
+            self.counted(log, "1 with impossible numbers (first on line 4)", jobs=1, more=("--lenient",))
+
+    def test_logs_without_jobs(self):
+        for text, *says in (("", "has no jobs"), (HEADER, "has no jobs"), (HEADER + job(1, runtime=0), "no job of the log is left", "1 without run time")):
+            self.write("log.swf", text)
+            self.refused(("--trace", "log.swf", "--policy", "easy"), "log.swf: ", *says)
+        self.write("log.swf", "oops\n")
+        self.refused(("--trace", "log.swf", "--policy", "easy", "--lenient"), "has no jobs", "1 lines were skipped, the first at log.swf:1")
+        self.refused(("--generate", "uniform:jobs=0", "--policy", "easy"), "0 jobs")
+
+    def test_logs_without_a_machine(self):
+        self.write("log.swf", job(1))
+        self.refused(("--trace", "log.swf", "--policy", "easy"), "log.swf: ", "MaxProcs", "--processors")
+        self.good("--trace", "log.swf", "--policy", "easy", "--processors", "4")
+
+    def test_damaged_archives(self):
+        text = HEADER + "".join(job(i, i, 10 + i * i % 97) for i in range(1, 3000))
+        whole = gzip.compress(text.encode())
+        self.write("cut.gz", whole[:len(whole) // 2])
+        self.refused(("--trace", "cut.gz", "--policy", "easy"), "cut off", "--lenient")
+        lines = int(re.search(r"cut.gz:(\d+): ", self.run_zbs("--trace", "cut.gz", "--policy", "easy").stderr)[1])
+        done = self.good("--trace", "cut.gz", "--policy", "easy", "--lenient", "--json")
+        self.assertEqual(json.loads(done.stdout)["jobs"], lines - 1 - 2)
+        self.assertIn("the lines before it are used", done.stderr)
+        self.write("none.gz", whole[:9])
+        self.refused(("--trace", "none.gz", "--policy", "easy"), "none.gz: ", "cut off")
+        self.write("wrong.gz", whole[:-8] + b"12345678")
+        self.refused(("--trace", "wrong.gz", "--policy", "easy"), "damaged")
+        self.write("bomb.gz", gzip.compress(b"0" * (100 << 20)))
+        self.refused(("--trace", "bomb.gz", "--policy", "easy"), "more than 200 times")
+
+    def test_files_that_cannot_be_read_or_written(self):
+        self.write("log.swf", SMALL)
+        self.refused(("--trace", "none.swf", "--policy", "easy"), "none.swf: cannot be read", code=3)
+        self.refused(("--trace", ".", "--policy", "easy"), "is a directory")
+        self.refused(("--trace", "log.swf", "--policy", "easy", "--schedule", "none/s.csv"), "none/s.csv: cannot be written", code=1)
+        os.mkdir(self.path("folder"))
+        self.refused(("--trace", "log.swf", "--policy", "easy", "--waits", "folder"), "folder: cannot be written", code=1)
+
+    def test_names(self):
+        self.write("log.swf", SMALL)
+        log = ("--trace", "log.swf")
+        for arguments, *says in (
+                ((*log, "--policy", "eazy"), "no policy 'eazy'; did you mean 'easy'?"),
+                ((*log, "--policy", "easy", "--option", "ordr=estimate"), "no option 'ordr'; did you mean 'order'?"),
+                ((*log, "--policy", "easy", "--option", "order=estimat"), "did you mean 'estimate'?"),
+                ((*log, "--policy", "easy:order=arrival", "--option", "order=estimate"), "twice"),
+                ((*log, "--policy", "easy", "--option", "order"), "'order' is no option; write NAME=VALUE"),
+                ((*log, "--policy", "slack", "--option", "slack=-1"), "option slack of policy slack is '-1'"),
+                ((*log, "--compare", "fcfs,eazy"), "--compare: ", "did you mean 'easy'?"),
+                ((*log, "--compare", "fcfs,fcfs"), "'fcfs' twice"),
+                ((*log, "--compare", "fcfs,"), "no policy ''"),
+                (("--generate", "lubln", "--policy", "easy"), "did you mean 'lublin'?"),
+                (("--generate", "lublin:jbs=3", "--policy", "easy"), "did you mean 'jobs'?"),
+                (("--generate", "lublin:jobs", "--policy", "easy"), "'jobs' is no option"),
+                ((*log, "--policy", "easy", "--refuse", "oversize"), "did you mean 'oversized'?"),
+                ((*log, "--policy", "easy", "--drop", "canceled"), "did you mean 'cancelled'?")):
+            self.refused(arguments, *says)
+
+    def test_options_that_contradict(self):
+        self.write("log.swf", SMALL)
+        self.write("p.txt", "zbs-hyper-erlang/1\n")
+        self.write("empty", "")
+        log, made = ("--trace", "log.swf"), ("--generate", "uniform")
+        for arguments, *says in (
+                (("--policy", "easy"), "--trace FILE or --generate NAME"),
+                ((*log, *made, "--policy", "easy"), "not from both"),
+                (log, "which policy?"),
+                ((*log, "--policy", "easy", "--compare", "fcfs"), "not both"),
+                ((*log, "--compare", "easy,fcfs", "--option", "order=estimate"), "--option: ", "easy:order=estimate"),
+                ((*log, "--option", "order=estimate"), "--option: "),
+                ((*log, "--schedule", "s.csv"), "--schedule: needs a schedule"),
+                ((*log, "--compare", "easy,fcfs", "--schedule", "s.csv"), "--schedule: ", "{policy}"),
+                ((*log, "--policy", "easy", "--schedule", "s", "--waits", "s"), "--waits: would write the same file as --schedule"),
+                ((*log, "--policy", "easy", "--export-swf", "log.swf"), "--export-swf: would overwrite the log"),
+                ((*log, "--policy", "easy", "--tau", "0"), "--tau: "),
+                ((*log, "--policy", "easy", "--tau", "nan"), "--tau"),
+                ((*log, "--policy", "easy", "--processors", "0"), "--processors"),
+                ((*log, "--policy", "easy", "--rules", "both"), "--rules"),
+                ((*log, "--policy", "easy", "--params", "p.txt"), "--params: "),
+                ((*log, "--policy", "easy", "--lenient", "--refuse", "duplicate"), "--lenient"),
+                ((*log, "--policy", "easy", "--drop", "duplicate", "--refuse", "duplicate"), "--drop duplicate"),
+                ((*made, "--policy", "easy", "--lenient"), "--lenient: "),
+                ((*made, "--policy", "easy", "--refuse", "all"), "--refuse: "),
+                ((*made, "--policy", "easy", "--drop", "failed"), "--drop: "),
+                ((*made, "--policy", "easy", "--size", "allocated"), "--size: "),
+                ((*made, "--policy", "easy", "--estimates", "exact"), "--estimates: "),
+                ((*made, "--policy", "easy", "--shift"), "--shift: "),
+                ((*made, "--policy", "easy", "--params", "p.txt"), "only generator jann"),
+                (("--generate", "jann", "--policy", "easy", "--params", "p.txt"), "p.txt:1: no size class"),
+                (("--generate", "jann", "--policy", "easy", "--params", "empty"), "empty: the parameter file is empty"),
+                (("--generate", "uniform:processors=4", "--policy", "easy", "--processors", "8"), "--processors: is given here and")):
+            self.refused(arguments, *says)
+
+    def test_names_from_files_do_not_drive_the_terminal(self):
+        self.write("\x1b[2Jlog", "x\x1b[2J\n")
+        self.assertNotIn("\x1b", self.run_zbs("--trace", "\x1b[2Jlog", "--policy", "easy").stderr)
+
+    def test_faults_are_problem_objects_in_json(self):
+        done = self.run_zbs("--trace", "none.swf", "--policy", "easy", "--json")
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(json.loads(done.stdout)["code"], "not_found")
+
+
+class PublishedSchedules(Simulate):
+    """Mean wait, p95, max, mean bounded slowdown, utilization, makespan of KTH-SP2 [the notes that come with the traces, section 4]."""
+    KTH = {
+        "fcfs": (353776.4091, 805926, 946685, 6814.9733, 0.6852, 29379608),
+        "easy": (6836.8721, 37619, 262194, 92.5765, 0.6856, 29363626),
+        "conservative": (7310.5512, 38994, 249058, 88.9973, 0.6856, 29363626),
+        "sjbf": (5904.0766, 35012, 284815, 69.4054, 0.6856, 29363626),
+    }
+
+    def test_kth_sp2_under_the_reference_rules(self):
+        log = self.trace("KTH-SP2-1996-2.swf.gz")
+        found = self.json("--trace", log, "--compare", ",".join(self.KTH), "--rules", "reference", "--waits", "{policy}.txt")
+        for one in found:
+            wait, p95, longest, bounded, utilization, makespan = self.KTH[one["policy"]]
+            self.assertEqual(one["jobs"], 28481)
+            self.assertEqual(round(one["wait_s"]["mean"], 4), wait)
+            self.assertEqual((one["wait_s"]["p95"], one["wait_s"]["max"], one["makespan_s"]), (p95, longest, makespan))
+            self.assertEqual(round(one["bounded_slowdown"]["mean"], 4), bounded)
+            self.assertEqual(round(one["utilization"], 4), utilization)
+            oracle = self.trace(f"oracle/KTH-SP2-{'cons' if one['policy'] == 'conservative' else one['policy']}.wait.gz")
+            with gzip.open(oracle, "rt") as f:
+                expected = [line for line in f if line[0] not in "#;"]
+            self.assertEqual(self.read(one["policy"] + ".txt"), "".join(expected), one["policy"])
+
+    def test_kth_sp2_under_the_batched_rules(self):
+        log = self.trace("KTH-SP2-1996-2.swf.gz")
+        for one, wait, bounded in zip(self.json("--trace", log, "--compare", "easy,sjbf"), (6834.5873, 5903.6864), (92.6877, 69.3936)):
+            self.assertEqual((round(one["wait_s"]["mean"], 4), round(one["bounded_slowdown"]["mean"], 4)), (wait, bounded))
+
+    def test_kth_sp2_with_exact_estimates(self):
+        log = self.trace("KTH-SP2-1996-2.swf.gz")
+        for one, bounded in zip(self.json("--trace", log, "--compare", "easy,sjbf", "--rules", "reference", "--estimates", "exact"), (71.7224, 49.8477)):
+            self.assertEqual(round(one["bounded_slowdown"]["mean"], 4), bounded)
+
+    def test_a_log_in_the_order_of_completion_is_sorted(self):
+        log = self.trace("oracle/predictsim-EASY-SDSC-SP2.swf.gz")
+        done = self.good("--trace", log, "--policy", "easy", "--rules", "reference", "--json")
+        self.assertIn("15537 jobs were not in the order of submission", done.stderr)
+        self.assertEqual(round(json.loads(done.stdout)["wait_s"]["mean"], 4), 20497.7610)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
