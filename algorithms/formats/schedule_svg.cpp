@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <queue>
+#include <unordered_set>
 #include <vector>
 
 #include "algorithms/base/expects.hpp"
@@ -124,6 +125,13 @@ TimeUnit unit_of(double span_s) {
     return {"days", 86400};
 }
 
+/// A job that was preempted has several bars.
+std::size_t count_jobs(std::span<const ScheduleBar> bars) {
+    std::unordered_set<std::int64_t> ids;
+    for (const ScheduleBar& bar : bars) ids.insert(bar.id);
+    return ids.size();
+}
+
 }  // namespace
 
 std::string schedule_svg(const SchedulePicture& picture) {
@@ -143,8 +151,8 @@ std::string schedule_svg(const SchedulePicture& picture) {
     SvgWriter svg(kLeft + kWidth + 40, kTop + kHeight + 60, picture.title);
     svg.text(kLeft, 24, picture.title, SvgWriter::Anchor::kStart, 15);
     svg.text(kLeft, 42,
-             std::to_string(picture.jobs.size()) + " jobs on " + std::to_string(picture.processors) + " processors" +
-                 (pieces ? "" : "; processors in use, stacked by size of the job"),
+             std::to_string(count_jobs(picture.jobs)) + " jobs on " + std::to_string(picture.processors) +
+                 " processors" + (pieces ? "" : "; processors in use, stacked by size of the job"),
              SvgWriter::Anchor::kStart, 11);
     double legend = kLeft;
     for (std::size_t c = 0; c < kClasses; ++c) {

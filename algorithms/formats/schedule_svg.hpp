@@ -7,7 +7,7 @@
 
 namespace zbs::formats {
 
-/// One job of a schedule to be drawn.
+/// One job of a schedule to be drawn, or a piece of one that was preempted.
 struct ScheduleBar {
     std::int64_t id = 0;
     Time start{};

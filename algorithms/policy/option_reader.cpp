@@ -8,11 +8,12 @@
 namespace zbs {
 namespace {
 
+/// Of a list; '+' stands for a comma where commas separate something else.
 std::vector<std::string> parts_of(const std::string& text) {
     std::vector<std::string> parts;
     std::size_t begin = 0;
     for (;;) {
-        const std::size_t comma = text.find(',', begin);
+        const std::size_t comma = text.find_first_of(",+", begin);
         parts.push_back(text.substr(begin, comma - begin));
         if (comma == std::string::npos) return parts;
         begin = comma + 1;

@@ -17,7 +17,7 @@ struct PolicyOption {
         kInteger,  ///< or "unlimited" where the range is open
         kNumber,
         kDuration,   ///< seconds, or with a unit: 90s, 15m, 1h30m, 2d
-        kDurations,  ///< durations, separated by commas
+        kDurations,  ///< durations, separated by commas or +
         kNumbers,
         kChoice,  ///< one of `choices`
         kFlag,    ///< true or false

@@ -119,6 +119,7 @@ class Run {
             if (const auto found = cut_short_.find(job); found != cut_short_.end()) {
                 left = found->second.left;
                 found->second.resumed = now;
+                outcome_.interruptions[found->second.interruption].resumed = now;
             }
         ends_.push_back({now + left, started_++, job});
         std::push_heap(ends_.begin(), ends_.end(), std::greater<>{});
@@ -127,10 +128,11 @@ class Run {
     void preempt(Time now, std::uint32_t job) {
         const auto [found, first] = cut_short_.try_emplace(job);
         CutShort& cut = found->second;
-        if (first) cut = {.left = workload_.jobs[job].runtime, .resumed = outcome_.start[job], .order = 0};
+        if (first) cut = {.left = workload_.jobs[job].runtime, .resumed = outcome_.start[job]};
         cut.left -= now - cut.resumed;
         cut.order = started_;
-        ++outcome_.preemptions;
+        cut.interruption = outcome_.interruptions.size();
+        outcome_.interruptions.push_back({job, now});
     }
 
     Result<void> wake(Time now) {
@@ -195,9 +197,10 @@ class Run {
     std::vector<End> ends_;  ///< min-heap; empty where jobs take turns
     /// What is left of jobs that were preempted, and the first order of ends foreseen after that.
     struct CutShort {
-        Duration left;
-        Time resumed;
-        std::uint32_t order;
+        Duration left{};
+        Time resumed{};
+        std::uint32_t order = 0;
+        std::size_t interruption = 0;
     };
     std::unordered_map<std::uint32_t, CutShort> cut_short_;
     std::optional<SliceRotation> rotation_;

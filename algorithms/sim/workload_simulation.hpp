@@ -25,6 +25,13 @@ struct SimulationOptions {
     std::function<void(std::size_t)> progress;
 };
 
+/// A preempted job's wait: in between it did not run.
+struct Interruption {
+    std::uint32_t job = 0;  ///< place in Workload::jobs
+    Time stopped{};
+    Time resumed = kNever;
+};
+
 /// When each job of the workload ran, by its place in `Workload::jobs`. Where jobs take turns or are preempted, `start`
 /// is the first one, and end - start is longer than the run time.
 struct SimulationOutcome {
@@ -33,7 +40,7 @@ struct SimulationOutcome {
     std::vector<Time> end;
     std::uint64_t events = 0;  ///< submissions, ends and wake-ups
     std::uint64_t plans = 0;
-    std::uint64_t preemptions = 0;
+    std::vector<Interruption> interruptions;  ///< by preemption, in the order of `stopped`
 };
 
 /// Replays `workload` under `policy` on one pool of processors: a pure function of its arguments. A job ends when it

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "algorithms/base/duration_text.hpp"
 #include "algorithms/formats/svg.hpp"
 #include "algorithms/metrics/schedule_metrics.hpp"
 #include "algorithms/policy/registry.hpp"
@@ -36,6 +37,8 @@ struct SimulateCommand {
     std::string policy, compare;
     std::vector<std::string> options;
     std::string rules = "batched";
+    std::string slice;               ///< duration; empty: as the simulator has it
+    std::int64_t memory_bytes = -1;  ///< -1: not given
     double tau_s = to_seconds(kDefaultTau);
     bool json = false, details = false;
     bool list_policies = false, list_generators = false;
@@ -130,6 +133,25 @@ Result<void> check_files(const SimulateCommand& command, std::size_t policy_coun
     return {};
 }
 
+/// The machine as the command line says it; refuses what no policy looks at.
+Result<SimulationOptions> machine_of(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
+    SimulationOptions options{.rules = command.rules == "reference" ? EventRules::kReference : EventRules::kBatched};
+    const bool turns = std::ranges::any_of(
+        policies, [](const NamedPolicy& policy) { return find_policy(policy.named.name)->takes_turns; });
+    for (const auto& [option, given] :
+         {std::pair{"--slice", !command.slice.empty()}, std::pair{"--memory", command.memory_bytes >= 0}})
+        if (given && !turns)
+            return invalid("is for policies whose jobs take turns (gang); none of those is to be run", option);
+    if (!command.slice.empty()) {
+        const Result<Duration> slice = parse_duration(command.slice);
+        if (!slice) return invalid(slice.error().message, "--slice");
+        if (*slice <= Duration::zero()) return invalid("must be longer than nothing", "--slice");
+        options.slice = *slice;
+    }
+    if (command.memory_bytes >= 0) options.memory_bytes = command.memory_bytes;
+    return options;
+}
+
 /// On standard error, where that is a terminal, from the second second on.
 class ProgressBar {
   public:
@@ -160,13 +182,12 @@ class ProgressBar {
     std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::seconds{1};
 };
 
-Result<SimulatedSchedule> run(const SimulateCommand& command, const LoadedWorkload& loaded, const NamedPolicy& policy) {
+Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions options, const LoadedWorkload& loaded,
+                              const NamedPolicy& policy) {
     Result<std::unique_ptr<Policy>> made = make_policy(policy.named.name, policy.named.options);
     if (!made) return made.error();
     ProgressBar bar(policy.label, loaded.workload.jobs.size());
-    const SimulationOptions options{
-        .rules = command.rules == "reference" ? EventRules::kReference : EventRules::kBatched,
-        .progress = [&bar](std::size_t ended) { bar.update(ended); }};
+    options.progress = [&bar](std::size_t ended) { bar.update(ended); };
     const auto begin = std::chrono::steady_clock::now();
     Result<SimulationOutcome> outcome = simulate(loaded.workload, **made, options);
     const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -175,6 +196,8 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, const LoadedWorklo
                                .processors = outcome->processors,
                                .start = std::move(outcome->start),
                                .end = std::move(outcome->end),
+                               .interruptions = std::move(outcome->interruptions),
+                               .takes_turns = (*made)->sharing() == ZoneState::Sharing::kTime,
                                .seconds = seconds};
     schedule.metrics = schedule_metrics(loaded.workload, schedule.view(), seconds_to_duration(command.tau_s));
     return schedule;
@@ -217,6 +240,7 @@ Json json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const
     if (!command.details) return out;
     out["rules"] = command.rules;
     out["tau_s"] = command.tau_s;
+    out["preemptions"] = schedule.interruptions.size();
     if (!loaded.trace) out["seed"] = command.source.seed;
     out["read_seconds"] = loaded.read_s;
     out["parse_seconds"] = loaded.parse_s;
@@ -316,6 +340,7 @@ void print_tables(const Context& context, const SimulateCommand& command, const 
     }
     const SimulatedSchedule& schedule = schedules.front();
     const JobMetrics& jobs = schedule.metrics.all;
+    if (!schedule.interruptions.empty()) std::cout << "preemptions  " << schedule.interruptions.size() << "\n";
     std::cout << "policy       " << printable(schedule.policy) << ", " << command.rules << " rules, "
               << schedule.processors << " processors\nmakespan     " << fixed(schedule.metrics.makespan_s, 0)
               << " s\nutilization  " << fixed(schedule.metrics.utilization, 4) << "\nsimulated in "
@@ -374,6 +399,7 @@ void list_policies(const Context& context) {
             options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
         }
         listing.items.push_back({{"policy", policy.name},
+                                 {"takes_turns", policy.takes_turns},
                                  {"summary", policy.summary},
                                  {"starvation", policy.starvation},
                                  {"options", options}});
@@ -402,12 +428,14 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     const Result<std::vector<NamedPolicy>> policies = policies_of(command);
     if (!policies) return context.fail(policies.error());
     if (Result<void> good = check_files(command, policies->size()); !good) return context.fail(good.error());
+    const Result<SimulationOptions> machine = machine_of(command, *policies);
+    if (!machine) return context.fail(machine.error());
     const Result<LoadedWorkload> loaded = load_workload(command.source);
     if (!loaded) return context.fail(loaded.error());
     tell_cleaning(*loaded);
     std::vector<SimulatedSchedule> schedules;
     for (const NamedPolicy& policy : *policies) {
-        Result<SimulatedSchedule> schedule = run(command, *loaded, policy);
+        Result<SimulatedSchedule> schedule = run(command, *machine, *loaded, policy);
         if (!schedule) return context.fail(schedule.error());
         schedules.push_back(*std::move(schedule));
     }
@@ -449,14 +477,23 @@ void add_simulate_command(CLI::App& app, Context& context) {
     command->add_option("--option", options->options, "option of the policy, NAME=VALUE; may be repeated")
         ->take_all()
         ->allow_extra_args(false);
-    command->add_option("--compare", options->compare,
-                        "several policies side by side, NAME[:option=value[:option=value...]],...");
+    command->add_option(
+        "--compare", options->compare,
+        "several policies side by side, NAME[:option=value[:option=value...]],...; in a list of values write + for ,");
     command
         ->add_option("--rules", options->rules,
                      "batched: all events of an instant, then one decision; reference: a decision after each event, as "
                      "published reference schedules are made")
         ->check(CLI::IsMember({"batched", "reference"}))
         ->capture_default_str();
+    command->add_option("--slice", options->slice,
+                        "policies whose jobs take turns: how long a row of the slice matrix runs (default: 30s)");
+    command
+        ->add_option("--memory", options->memory_bytes,
+                     "policies whose jobs take turns: memory of each processor, in bytes or with a unit (512MB); "
+                     "default: not limited")
+        ->transform(CLI::AsSizeValue(false))
+        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 52));
     command->add_option("--tau", options->tau_s, "seconds that a run time counts for at least in the bounded slowdown")
         ->capture_default_str();
     command->add_flag("--lenient", source.lenient,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
+#include <string_view>
 
 #include "algorithms/formats/schedule_svg.hpp"
 
@@ -50,7 +51,8 @@ std::string schedule_csv(const Workload& workload, const SimulatedSchedule& sche
 }
 
 std::string events_csv(const Workload& workload, const SimulatedSchedule& schedule) {
-    enum Kind : std::uint8_t { kEnd, kSubmit, kStart };
+    enum Kind : std::uint8_t { kEnd, kPreempt, kSubmit, kStart, kResume };
+    constexpr std::string_view kWords[] = {",end,", ",preempt,", ",submit,", ",start,", ",resume,"};
     struct Event {
         Time at;
         Kind kind;
@@ -64,17 +66,22 @@ std::string events_csv(const Workload& workload, const SimulatedSchedule& schedu
         events.push_back({schedule.start[i], kStart, i});
         events.push_back({schedule.end[i], kEnd, i});
     }
+    for (const Interruption& pause : schedule.interruptions) {
+        events.push_back({pause.stopped, kPreempt, pause.job});
+        events.push_back({pause.resumed, kResume, pause.job});
+    }
     std::ranges::sort(events);
     std::string out = "time,kind,job,processors,free\n";
     out.reserve(events.size() * 32);
     std::int64_t free = schedule.processors;
     for (const Event& event : events) {
         const Job& job = workload.jobs[event.job].job;
-        if (event.kind == kStart) free -= job.processors;
-        if (event.kind == kEnd) free += job.processors;
+        if (event.kind == kStart || event.kind == kResume) free -= job.processors;
+        if (event.kind == kEnd || event.kind == kPreempt) free += job.processors;
         append(out, event.at);
-        out += event.kind == kEnd ? ",end," : event.kind == kSubmit ? ",submit," : ",start,";
+        out += kWords[event.kind];
         line(out, ',', job.id.value, static_cast<std::int64_t>(job.processors), free);
+        if (schedule.takes_turns) out.replace(out.rfind(',') + 1, std::string::npos, "\n");
     }
     return out;
 }
@@ -126,6 +133,17 @@ std::string gantt_svg(const LoadedWorkload& loaded, const SimulatedSchedule& sch
         const Job& job = loaded.workload.jobs[i].job;
         bars.push_back({job.id.value, schedule.start[i], schedule.end[i], job.processors});
     }
+    // A preempted job is drawn in pieces: what it ran up to each pause, and after the last one.
+    std::vector<std::size_t> last_piece(bars.size());
+    std::iota(last_piece.begin(), last_piece.end(), std::size_t{0});
+    for (const Interruption& pause : schedule.interruptions) {
+        formats::ScheduleBar& before = bars[last_piece[pause.job]];
+        const formats::ScheduleBar after{before.id, pause.resumed, before.end, before.processors};
+        before.end = pause.stopped;
+        last_piece[pause.job] = bars.size();
+        bars.push_back(after);
+    }
+    std::erase_if(bars, [](const formats::ScheduleBar& bar) { return bar.end <= bar.start; });
     return formats::schedule_svg(
         {.title = loaded.name + " under " + schedule.policy, .jobs = bars, .processors = schedule.processors});
 }

@@ -4,6 +4,7 @@
 
 #include "algorithms/metrics/schedule_metrics.hpp"
 #include "algorithms/model/workload.hpp"
+#include "algorithms/sim/workload_simulation.hpp"
 #include "client/cli/simulate_input.hpp"
 
 namespace zbs::cli {
@@ -13,7 +14,9 @@ struct SimulatedSchedule {
     std::string policy;  ///< as asked for, options included
     std::int32_t processors = 0;
     std::vector<Time> start, end;  ///< by job
-    double seconds = 0;            ///< wall time of the simulation
+    std::vector<Interruption> interruptions;
+    bool takes_turns = false;  ///< jobs share processors in time slices
+    double seconds = 0;        ///< wall time of the simulation
     ScheduleMetrics metrics;
     Schedule view() const { return {start, end, processors}; }
 };
@@ -23,8 +26,9 @@ struct SimulatedSchedule {
 
 /// Header line, then "id,submit,start,end,processors", in the order of the workload.
 std::string schedule_csv(const Workload& workload, const SimulatedSchedule& schedule);
-/// Header line, then "time,kind,job,processors,free": submit, start, end. In one instant ends come first, then
-/// submissions, then starts, so that `free`, the processors free after the event, is never negative.
+/// Header line, then "time,kind,job,processors,free": submit, start, end, and preempt and resume in between. In one
+/// instant ends and preemptions come first, then submissions, then starts, so that `free`, the processors free after
+/// the event, is never negative; it stays empty where jobs take turns.
 std::string events_csv(const Workload& workload, const SimulatedSchedule& schedule);
 /// "job_id wait", by job number.
 std::string waits_text(const Workload& workload, const SimulatedSchedule& schedule);

@@ -22,8 +22,8 @@ KEYS = ["policy", "trace", "processors", "jobs", "makespan_s", "utilization", "w
         "bounded_slowdown", "seconds", "jobs_per_second"]
 
 
-def job(number, submit=0, runtime=10, size=1, estimate=-1, allocated=-1, status=1, cpu="-1"):
-    return f"{number} {submit} -1 {runtime} {allocated} {cpu} -1 {size} {estimate} -1 {status} 3 4 -1 5 -1 -1 -1\n"
+def job(number, submit=0, runtime=10, size=1, estimate=-1, allocated=-1, status=1, cpu="-1", memory=-1):
+    return f"{number} {submit} -1 {runtime} {allocated} {cpu} -1 {size} {estimate} {memory} {status} 3 4 -1 5 -1 -1 -1\n"
 
 
 # 8 processors. FCFS: 1 at 0-100, 2 waits for 1 until 100, 3 waits behind 2, and 4 behind 3. EASY: 3 ends before 100, so it goes ahead;
@@ -85,6 +85,28 @@ class Schedules(Simulate):
         self.assertEqual(self.read("e.csv"), "time,kind,job,processors,free\n0,submit,1,8,8\n0,submit,2,3,8\n0,start,1,8,0\n10,end,1,8,8\n"
                          "10,submit,3,5,8\n10,start,2,3,5\n10,start,3,5,0\n15,end,2,3,3\n15,end,3,5,8\n")
 
+    def test_jobs_take_turns(self):
+        self.write("log.swf", HEADER + job(1, 0, 25, 8) + job(2, 0, 15, 8))
+        # Slices of 10 s: job 1 at 0, 20 and 40, job 2 at 10 and 30.
+        self.good("--trace", "log.swf", "--policy", "gang", "--slice", "10s", "--events", "e.csv", "--gantt", "g.svg")
+        self.assertEqual(self.read("e.csv"), "time,kind,job,processors,free\n0,submit,1,8,\n0,submit,2,8,\n0,start,1,8,\n0,start,2,8,\n"
+                         "35,end,2,8,\n40,end,1,8,\n")
+        xml.etree.ElementTree.fromstring(self.read("g.svg"))
+        # Together they need more memory than a processor has: one after the other.
+        self.write("log.swf", HEADER + job(1, 0, 25, 8, memory=600) + job(2, 0, 15, 8, memory=600))
+        found = self.json("--trace", "log.swf", "--policy", "gang", "--slice", "10s", "--memory", "1MiB")
+        self.assertEqual(found["response_s"]["max"], 40)
+        self.assertEqual(found["wait_s"]["max"], 25)
+
+    def test_preemptions_are_events(self):
+        self.write("log.swf", HEADER + job(1, 0, 150, 8) + job(2, 1, 150, 8))
+        arguments = ("--trace", "log.swf", "--policy", "lazy-gang", "--option", "patience=1s,10s,100s", "--option", "debug=0")
+        self.good(*arguments, "--events", "e.csv", "--gantt", "g.svg")
+        self.assertEqual(self.read("e.csv"), "time,kind,job,processors,free\n0,submit,1,8,8\n0,start,1,8,0\n1,submit,2,8,0\n101,preempt,1,8,8\n"
+                         "101,start,2,8,0\n201,preempt,2,8,8\n201,resume,1,8,0\n250,end,1,8,8\n250,resume,2,8,0\n300,end,2,8,8\n")
+        self.assertIn("2 jobs on 8 processors", self.read("g.svg"))
+        self.assertEqual(self.json(*arguments, "--details")["preemptions"], 2)
+
     def test_json_tells_the_metrics_of_the_schedule(self):
         for rules in ("batched", "reference"):
             found = self.json("--generate", "lublin:jobs=800,processors=64,overestimate=3", "--policy", "easy", "--rules", rules,
@@ -119,11 +141,11 @@ class Schedules(Simulate):
 
     def test_runs_are_byte_equal(self):
         files = ("--gantt", "--events", "--schedule", "--waits", "--export-swf", "--export-csv")
-        for rules in ("batched", "reference"):
+        for rules, policy in (("batched", "conservative"), ("reference", "conservative"), ("batched", "gang"), ("batched", "lazy-gang"), ("batched", "los")):
             texts = []
             for turn in "ab":
                 arguments = [a for f in files for a in (f, turn + f)]
-                out = self.json("--generate", "feitelson96:jobs=2500", "--seed", "7", "--policy", "conservative", "--rules", rules, *arguments)
+                out = self.json("--generate", "feitelson96:jobs=2500", "--seed", "7", "--policy", policy, "--rules", rules, *arguments)
                 del out["seconds"], out["jobs_per_second"]
                 texts.append([out] + [self.read(turn + f) for f in files])
             self.assertEqual(*texts)
@@ -340,6 +362,11 @@ class BadInput(Simulate):
                 ((*log, "--compare", "easy,fcfs", "--schedule", "s.csv"), "--schedule: ", "{policy}"),
                 ((*log, "--policy", "easy", "--schedule", "s", "--waits", "s"), "--waits: would write the same file as --schedule"),
                 ((*log, "--policy", "easy", "--export-swf", "log.swf"), "--export-swf: would overwrite the log"),
+                ((*log, "--policy", "easy", "--slice", "10s"), "--slice: "),
+                ((*log, "--policy", "easy", "--memory", "1GiB"), "--memory: "),
+                ((*log, "--policy", "gang", "--slice", "0"), "--slice: ", "longer than nothing"),
+                ((*log, "--policy", "gang", "--slice", "soon"), "--slice: ", "no duration"),
+                (("--generate", "uniform:processors=100", "--policy", "gang:packing=buddy"), "power of two"),
                 ((*log, "--policy", "easy", "--tau", "0"), "--tau: "),
                 ((*log, "--policy", "easy", "--tau", "nan"), "--tau"),
                 ((*log, "--policy", "easy", "--processors", "0"), "--processors"),

@@ -70,7 +70,7 @@ TEST_P(PolicyContract, EveryJobOfAFiniteWorkloadRunsOnceForItsRuntime) {
             const Result<SimulationOutcome> outcome = simulate(jobs, policy, {.rules = rules});
             ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
             if (HasFatalFailure()) return;
-            const bool undisturbed = policy.sharing() == ZoneState::Sharing::kSpace && outcome->preemptions == 0;
+            const bool undisturbed = policy.sharing() == ZoneState::Sharing::kSpace && outcome->interruptions.empty();
             std::map<Time, std::int32_t> change;
             for (std::size_t i = 0; i < jobs.jobs.size(); ++i) {
                 ASSERT_GE(outcome->start[i], jobs.jobs[i].job.submit);

@@ -61,10 +61,12 @@ TEST(Gang, FilledSlotsAreUsed) {
     // job 1 fits into no row, but job 3 gets a slot beside job 1 on its own processor.
     const Workload jobs = workload(4, {{0, 3, 100}, {0, 2, 100}, {0, 1, 100}, {0, 2, 100}});
     // First fit: row 0: jobs 1 and 3; row 1: jobs 2 and 4. No room: every job runs every other slice.
-    EXPECT_THAT(ends_under("gang", {{"choice", "lowest"}}, jobs, kTenSeconds), ElementsAre(190, 200, 190, 200));
+    EXPECT_THAT(ends_under("gang", {{"choice", "lowest"}, {"fill", "false"}}, jobs, kTenSeconds),
+                ElementsAre(190, 200, 190, 200));
     const Workload loose = workload(4, {{0, 3, 100}, {0, 2, 100}, {0, 1, 100}});
     // Row 0: jobs 1 and 3 (on processor 3); row 1: job 2 (on 0 and 1), and filled with a copy of job 3.
-    EXPECT_THAT(ends_under("gang", {{"choice", "lowest"}}, loose, kTenSeconds), ElementsAre(190, 200, 190));
+    EXPECT_THAT(ends_under("gang", {{"choice", "lowest"}, {"fill", "false"}}, loose, kTenSeconds),
+                ElementsAre(190, 200, 190));
     EXPECT_THAT(ends_under("gang", {{"choice", "lowest"}, {"fill", "true"}}, loose, kTenSeconds),
                 ElementsAre(190, 200, 100));
 }
@@ -122,7 +124,9 @@ TEST(LazyGang, JobThatHasWaitedTooLongPreempts) {
     // Job 1: 0-101 and 201-250. Job 2: 101-201 and 250-300.
     EXPECT_THAT(ends_under("lazy-gang", hasty, jobs, {}), ElementsAre(250, 300));
     const Result<SimulationOutcome> outcome = simulate(jobs, **make_policy("lazy-gang", hasty), {});
-    EXPECT_EQ(outcome->preemptions, 2u);
+    ASSERT_EQ(outcome->interruptions.size(), 2u);
+    EXPECT_EQ(outcome->interruptions[0].stopped, Time{101s});
+    EXPECT_EQ(outcome->interruptions[0].resumed, Time{201s});
     EXPECT_EQ(outcome->start[0], Time{0s});
 }
 
