@@ -149,8 +149,8 @@ std::optional<std::int64_t> SwfTrace::processors() const {
 
 Result<SwfTrace> read_swf(std::string_view text, std::string_view source, const SwfReadOptions& options) {
     SwfTrace trace;
-    // Lines of archived logs have 70 bytes or more; shorter ones make the vector grow.
-    trace.records.reserve(std::min(text.size() / 70 + 1, SwfTrace::kMaxRecords));
+    // Lines of archived logs have 70 bytes or more; shorter ones make the vector grow, and so do very many.
+    trace.records.reserve(std::min(text.size() / 70 + 1, std::size_t{4'000'000}));
     const char* at = text.data();
     const char* const text_end = at + text.size();
     std::uint32_t line_number = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -117,11 +118,22 @@ Result<std::vector<NamedPolicy>> policies_of(const SimulateCommand& command) {
 
 Result<void> check_files(const SimulateCommand& command, std::size_t policy_count) {
     const std::vector<OutputFile> files = command.files();
+    // However it is spelled: ./log.swf, a link.
+    const auto same = [](const std::string& a, const std::string& b) {
+        const auto place = [](const std::string& path) {
+            std::error_code ignored;
+            return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+        };
+        return place(a) == place(b);
+    };
     for (std::size_t i = 0; i < files.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j)
-            if (files[i].path == files[j].path)
+            if (same(files[i].path, files[j].path))
                 return invalid("would write the same file as " + std::string(files[j].option), files[i].option);
-        if (files[i].path == command.source.trace) return invalid("would overwrite the log", files[i].option);
+        if (!command.source.trace.empty() && same(files[i].path, command.source.trace))
+            return invalid("would overwrite the log", files[i].option);
+        if (!command.source.parameters.empty() && same(files[i].path, command.source.parameters))
+            return invalid("would overwrite the parameter file", files[i].option);
         if (policy_count == 0 && files[i].needs_schedule)
             return invalid("needs a schedule: name the policy with --policy", files[i].option);
         if (policy_count > 1 && files[i].path.find(kPlaceholder) == std::string::npos)
@@ -152,7 +164,7 @@ Result<SimulationOptions> machine_of(const SimulateCommand& command, const std::
     return options;
 }
 
-/// On standard error, where that is a terminal, from the second second on.
+/// On standard error, where that is a terminal, once it takes more than a second.
 class ProgressBar {
   public:
     ProgressBar(std::string label, std::size_t jobs) : label_(std::move(label)), jobs_(jobs), shown_(isatty(2) != 0) {}
