@@ -90,6 +90,13 @@ struct Processor {
     ProcessorTime time;
 };
 
+/// A row of the trace diagram as the clock needs it; made anew when the workload changes.
+struct Turn {
+    std::int64_t last_slice = 0;  ///< when it was served last
+    std::vector<Index> jobs;      ///< at home here
+    std::vector<Index> owner;     ///< task of every processor, or kNone
+};
+
 class Machine {
   public:
     Machine(const GangWorkload& workload, const GangScheduling& scheduling, const GangRun& run)
@@ -548,27 +555,33 @@ class Machine {
         seen.measured = {};
     }
 
-    /// The row whose turn is the longest ago. A job's first turn comes a period after it is placed, or with that of
-    /// the row that it shares; so erased and moved rows need no care.
-    Index next_row() {
+    /// The rows as they stand. Their turns go by how long ago each was served, which is what its jobs remember: a job's
+    /// first turn comes a period after it is placed, or with that of the row that it shares. So rows may be erased and
+    /// moved.
+    void list_turns() {
         const TraceDiagram& diagram = packing_.diagram();
-        Index best = kNone;
-        std::int64_t best_slice = 0;
-        for (Index row = 0; row < diagram.row_count(); ++row) {
-            std::int64_t slice = outcome_.slices;
-            for (const TraceDiagram::Entry& entry : diagram.entries(row))
-                if (entry.stay == TraceDiagram::Stay::kHome)
-                    slice = std::min(slice, job(index_of(entry.job)).last_slice);
-            if (best != kNone && slice >= best_slice) continue;
-            best = row;
-            best_slice = slice;
+        turns_.assign(static_cast<std::size_t>(diagram.row_count()), {});
+        for (std::size_t row = 0; row < turns_.size(); ++row) {
+            turns_[row].last_slice = outcome_.slices;
+            turns_[row].owner.assign(processors_.size(), kNone);
         }
-        return best;
+        for (const gang::GangPacking::Resident& resident : packing_.residents()) {
+            const Index j = index_of(resident.request.job);
+            for (const Index row : diagram.rows_of(resident.request.job)) {
+                Turn& turn = turns_[static_cast<std::size_t>(row)];
+                for (Index number = 0; number < job(j).tasks; ++number)
+                    turn.owner[static_cast<std::size_t>(resident.processors[static_cast<std::size_t>(number)])] =
+                        job(j).first_task + number;
+            }
+            Turn& home = turns_[static_cast<std::size_t>(*diagram.home_row(resident.request.job))];
+            home.jobs.push_back(j);
+            home.last_slice = std::min(home.last_slice, job(j).last_slice);
+        }
     }
 
     /// Jobs for the idle slots of a row: the one with the most ready I/O tasks first, then communicating ones, for
     /// which a set of idle processors at one time is made. Others run task by task [DaSilva2000, section 8.4].
-    void choose_alternatives(Index row) {
+    void choose_alternatives(std::vector<Index>& owner) {
         struct Candidate {
             std::int64_t io;
             bool communicates;
@@ -586,13 +599,13 @@ class Machine {
             if (candidate.io > 0 || candidate.communicates) candidates.push_back(candidate);
         }
         std::ranges::stable_sort(candidates, {}, [](const Candidate& c) { return std::pair(-c.io, !c.communicates); });
-        row_slots_.assign(packing_.diagram().slots(row).begin(), packing_.diagram().slots(row).end());
         for (const Candidate& candidate : candidates) {
             const auto& resident = residents[candidate.resident];
-            const bool free = std::ranges::all_of(
-                resident.processors, [&](Index p) { return row_slots_[static_cast<std::size_t>(p)] == kNoJob; });
+            const bool free = std::ranges::all_of(resident.processors,
+                                                  [&](Index p) { return owner[static_cast<std::size_t>(p)] == kNone; });
             if (!free) continue;
-            for (const Index p : resident.processors) row_slots_[static_cast<std::size_t>(p)] = resident.request.job;
+            Index t = job(index_of(resident.request.job)).first_task;
+            for (const Index p : resident.processors) owner[static_cast<std::size_t>(p)] = t++;
         }
     }
 
@@ -609,22 +622,15 @@ class Machine {
                 measure(pe.own);
             }
         }
-        Index row = kNone;
-        if (!local()) {
-            row = next_row();
-            if (row != kNone) {
-                for (const TraceDiagram::Entry& entry : packing_.diagram().entries(row))
-                    if (entry.stay == TraceDiagram::Stay::kHome) job(index_of(entry.job)).last_slice = outcome_.slices;
-                if (how_.alternatives == GangScheduling::Alternatives::kRuntime)
-                    choose_alternatives(row);
-                else
-                    row_slots_.assign(packing_.diagram().slots(row).begin(), packing_.diagram().slots(row).end());
-            }
+        owners_.assign(processors_.size(), kNone);
+        if (!local() && !turns_.empty()) {
+            Turn& turn = *std::ranges::min_element(turns_, {}, &Turn::last_slice);
+            turn.last_slice = outcome_.slices;
+            for (const Index j : turn.jobs) job(j).last_slice = outcome_.slices;
+            owners_ = turn.owner;
+            if (how_.alternatives == GangScheduling::Alternatives::kRuntime) choose_alternatives(owners_);
         }
-        for (Index p = 0; p < processor_count(); ++p) {
-            const JobId owner = row == kNone ? kNoJob : row_slots_[static_cast<std::size_t>(p)];
-            begin_slot(p, owner);
-        }
+        for (Index p = 0; p < processor_count(); ++p) begin_slot(p, owners_[static_cast<std::size_t>(p)]);
         if (run_.horizon == kNever && stuck())
             return Error{ErrorCode::kConflict,
                          "the jobs left at " + std::to_string(to_seconds(now_ - Time{})) +
@@ -633,17 +639,12 @@ class Machine {
         return {};
     }
 
-    void begin_slot(Index p, JobId owner) {
+    void begin_slot(Index p, Index owner) {
         Processor& pe = processor(p);
-        pe.allocated = local() ? !pe.tasks.empty() : owner != kNoJob;
-        pe.own = kNone;
+        pe.allocated = local() ? !pe.tasks.empty() : owner != kNone;
+        pe.own = owner == kNone || task(owner).done ? kNone : owner;
         ++slots_;
         allocated_slots_ += pe.allocated ? 1 : 0;
-        if (owner != kNoJob) {
-            const Index j = index_of(owner);
-            const auto own = std::ranges::find_if(pe.tasks, [&](Index t) { return task(t).job == j; });
-            if (own != pe.tasks.end()) pe.own = *own;
-        }
         if (pe.own != kNone && !task(pe.own).blocked) {
             dispatch(p, pe.own, false);
         } else if (fills()) {
@@ -701,16 +702,16 @@ class Machine {
             outcome.steps = (outcome.steps ^ task(t).steps) * 0x100000001b3ULL;
             Processor& pe = processor(task(t).processor);
             account(task(t).processor);
-            // Only where the slot was this job's: no task is left there that could own it.
-            if (pe.allocated && pe.own == kNone && slot_job(task(t).processor) == outcome.id) pe.allocated = false;
+            // Where the slot was this job's.
+            if (!local() && owner_of(task(t).processor) == t) pe.allocated = false;
         }
         ended.channels = {};
         const gang::WorkloadChange change = packing_.leave(outcome.id);
         std::erase_if(resident_index_, [&](const auto& entry) { return entry.second == j; });
         carry_out(change);
     }
-    JobId slot_job(Index p) const {
-        return static_cast<std::size_t>(p) < row_slots_.size() ? row_slots_[static_cast<std::size_t>(p)] : kNoJob;
+    Index owner_of(Index p) const {
+        return static_cast<std::size_t>(p) < owners_.size() ? owners_[static_cast<std::size_t>(p)] : kNone;
     }
 
     void carry_out(const gang::WorkloadChange& change) {
@@ -745,6 +746,7 @@ class Machine {
             for (const Index p : resident->processors)
                 if (processor(p).running == kNone) find_work(p);
         }
+        list_turns();
     }
 
     const GangWorkload& workload_;
@@ -766,7 +768,8 @@ class Machine {
     std::int64_t ended_ = 0;
     Index next_arrival_ = 0;
     std::int64_t slots_ = 0, allocated_slots_ = 0;
-    std::vector<JobId> row_slots_;  ///< owners of the slots of this slice
+    std::vector<Turn> turns_;
+    std::vector<Index> owners_;  ///< tasks whose slots these are, in this slice
     std::vector<Index> ready_;
     std::vector<gang::LocalTask> candidates_;
     GangOutcome outcome_;
