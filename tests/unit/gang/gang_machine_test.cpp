@@ -221,14 +221,29 @@ TEST(GangMachine, AdmissionCapKeepsJobsWaiting) {
     EXPECT_EQ(outcome.jobs[2].placed, outcome.jobs[0].end);
 }
 
+// [DaSilva2000, section 8.4]: left-over slots go to I/O jobs before communicating ones, to both as whole gangs.
 TEST(GangMachine, RuntimeAlternativesPreferIoJobs) {
-    // Buddy: job 1 on all four; job 2 (I/O) and job 3 (computing) on the lower pair, job 4 on the upper one.
+    Steps talk, reads;
+    for (int i = 0; i < 40; ++i) talk.insert(talk.end(), {compute(30), barrier()});
+    for (int i = 0; i < 40; ++i) reads.insert(reads.end(), {compute(7), io(3)});
+    const Steps computes{compute(2000)};
     GangScheduling how = plain(hierarchical_control_runtime());
-    const Steps reads{compute(5), io(5), compute(5), io(5), compute(60), io(5), compute(300)};
-    const GangOutcome outcome =
-        run(4, {job(4, {{compute(900)}, {compute(900)}, {compute(900)}, {compute(900)}}), job(2, {reads, reads})}, how);
-    EXPECT_GT(outcome.last.time.filled, Duration{0});
-    for (const ProcessorTime& time : outcome.processors) EXPECT_EQ(time.total(), outcome.last.at - Time{});
+    how.network.latency_ns = 0;
+    // Computing jobs on the left half, 6 (talking) and 7 (reading) on the right one, which has nobody in slice three.
+    const GangOutcome both = run(4,
+                                 {job(2, {computes, computes}), job(6, {talk, talk}), job(3, {computes, computes}),
+                                  job(7, {reads, reads}), job(4, {computes, computes})},
+                                 how);
+    EXPECT_THAT(story(both, 2), testing::Contains("0-100 computes 6"));
+    EXPECT_THAT(story(both, 0), testing::Contains("200-300 computes 4"));
+    EXPECT_THAT(story(both, 2), testing::Contains("200-207 computes 7"));
+    EXPECT_THAT(story(both, 2), testing::Contains("207-210 blocked"));  // 6 is below the floor
+    // Without 7 the slots go to 6, on both processors at once.
+    const GangOutcome talking =
+        run(4, {job(2, {computes, computes}), job(6, {talk, talk}), job(3, {computes, computes})}, how);
+    for (const int p : {2, 3}) EXPECT_THAT(story(talking, p)[0], testing::EndsWith("computes 6")) << p;
+    EXPECT_EQ(talking.last.time.filled, Duration{0});
+    EXPECT_EQ(talking.jobs[1].end, at(1200));  // never a slice without it
 }
 
 TEST(GangMachine, LocalSchedulingRunsWhateverIsReady) {
