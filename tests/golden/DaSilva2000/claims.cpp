@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <queue>
+#include <thread>
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/gang/fluid_makespan.hpp"
@@ -229,14 +230,26 @@ struct Experiment {
 
 constexpr std::int32_t kCap = 10;
 
-void run_machine(const Experiment& what, GangScheduling how, std::uint64_t seed, Cell& cell, Audit& audit) {
+struct MachineRun {
+    GangOutcome out;
+    std::int64_t changes = 0;  ///< arrivals and ends
+};
+
+MachineRun run_machine(const Experiment& what, GangScheduling how, std::uint64_t seed) {
     const auto jobs = static_cast<std::int64_t>(what.horizon_s / 100) + 100;  // one comes in 400 to 980 s
     const Workload source = jann_workload(what.processors, jobs, seed);
     const GangWorkload workload = make_gang_workload(source, what.kinds, what.bursts, seed * 77).value();
     how.packing.max_tasks_per_node = kCap;
     GangRun run{.horizon = Time{seconds_to_duration(what.horizon_s)}, .checkpoints = {}};
     for (const double at : what.checkpoints_s) run.checkpoints.push_back(Time{seconds_to_duration(at)});
-    const GangOutcome out = run_gang_machine(workload, how, run).value();
+    MachineRun done{run_gang_machine(workload, how, run).value()};
+    done.changes = done.out.last.completed;
+    for (const WorkloadJob& job : source.jobs) done.changes += job.job.submit < run.horizon ? 1 : 0;
+    return done;
+}
+
+void enter(const Experiment& what, const MachineRun& run, Cell& cell, Audit& audit) {
+    const GangOutcome& out = run.out;
     const auto seconds = [](Duration d) { return to_seconds(d); };
     const double total = seconds(out.last.time.total());
     cell.completed.add(static_cast<double>(out.last.completed));
@@ -261,17 +274,28 @@ void run_machine(const Experiment& what, GangScheduling how, std::uint64_t seed,
     }
     ++audit.runs;
     audit.events += out.events;
-    bool conserved = out.last.time.total() == run.horizon.time_since_epoch() * what.processors;
-    for (const ProcessorTime& time : out.processors)
-        conserved = conserved && time.total() == run.horizon.time_since_epoch();
+    const Duration length = seconds_to_duration(what.horizon_s);
+    bool conserved = out.last.time.total() == length * what.processors;
+    for (const ProcessorTime& time : out.processors) conserved = conserved && time.total() == length;
     audit.not_conserved += conserved ? 0 : 1;
     audit.most_tasks = std::max(audit.most_tasks, out.most_tasks_on_processor);
-    std::int64_t changes = out.last.completed;
-    for (const WorkloadJob& job : source.jobs) changes += job.job.submit < run.horizon ? 1 : 0;
-    audit.front_end += out.front_end_activations == changes ? 0 : 1;
-    if (changes > 0)
+    audit.front_end += out.front_end_activations == run.changes ? 0 : 1;
+    if (run.changes > 0)
         audit.least_slices_per_change =
-            std::min(audit.least_slices_per_change, static_cast<double>(out.slices) / static_cast<double>(changes));
+            std::min(audit.least_slices_per_change, static_cast<double>(out.slices) / static_cast<double>(run.changes));
+}
+
+/// What seeds 1 .. `count` give, in that order; on two threads, for no seed depends on another.
+template <class Run>
+auto over_seeds(int count, Run run) {
+    std::vector<decltype(run(std::uint64_t{}))> results(static_cast<std::size_t>(count));
+    const auto work = [&](std::size_t first) {
+        for (std::size_t i = first; i < results.size(); i += 2) results[i] = run(static_cast<std::uint64_t>(i + 1));
+    };
+    std::thread other(work, std::size_t{1});
+    work(0);
+    other.join();
+    return results;
 }
 
 class ReportMaker {
@@ -309,8 +333,9 @@ class ReportMaker {
     Cell run(const Experiment& what, const GangScheduling& how, const std::string& name) {
         say(name);
         Cell cell;
-        for (int seed = 1; seed <= effort_.seeds; ++seed)
-            run_machine(what, how, static_cast<std::uint64_t>(seed), cell, audit_);
+        for (const MachineRun& one :
+             over_seeds(effort_.seeds, [&](std::uint64_t seed) { return run_machine(what, how, seed); }))
+            enter(what, one, cell, audit_);
         return cell;
     }
 

@@ -11,13 +11,13 @@ namespace zbs::claims {
 struct Effort {
     int seeds = 10;
     double horizon = 1;                 ///< times the thesis's horizons
-    double talking_horizon = 0.5;       ///< the same for workloads that communicate every 5 ms: four million events a
+    double talking_horizon = 0.25;      ///< the same for workloads that communicate every 5 ms: four million events a
                                         ///< simulated minute
     std::int64_t packed_jobs = 30'000;  ///< of the thesis's packing experiment
     int random_sets = 6000;             ///< for the bounds of theorem 4
 
     static Effort full() { return {}; }
-    static Effort quick() { return {2, 0.06, 0.01, 1000, 300}; }
+    static Effort quick() { return {2, 0.03, 0.01, 1000, 300}; }
 };
 
 /// One claim of [DaSilva2000] beside what we find.
