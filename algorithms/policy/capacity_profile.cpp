@@ -30,15 +30,17 @@ CapacityProfile::NodeIndex CapacityProfile::new_node() {
 
 /// The entry whose interval holds `at`: the last one that starts at or before it, the first where there is none.
 int CapacityProfile::entry_at(const Node& node, Time at) {
-    int low = 0, high = node.count;
+    // Searches begin now as a rule, which is at the front.
+    if (node.count < 2 || at < node.time[1]) return 0;
+    unsigned low = 1, high = static_cast<unsigned>(node.count);
     while (high - low > 1) {
-        const int middle = (low + high) / 2;
+        const unsigned middle = (low + high) / 2;
         if (node.time[middle] <= at)
             low = middle;
         else
             high = middle;
     }
-    return low;
+    return static_cast<int>(low);
 }
 
 /// Bounds and start of `parent`'s entry from the child's entries.
