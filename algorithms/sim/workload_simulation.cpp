@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "algorithms/model/speedup.hpp"
+#include "algorithms/sim/shared_machine.hpp"
 #include "algorithms/sim/slice_rotation.hpp"
 
 namespace zbs {
@@ -35,6 +37,7 @@ class Run {
                  .sharing = policy.sharing(),
                  .memory_bytes = options.memory_bytes}) {
         if (policy.sharing() == ZoneState::Sharing::kTime) rotation_.emplace(options.slice, processors);
+        if (policy.sharing() == ZoneState::Sharing::kShare) shared_.emplace();
         outcome_.processors = processors;
         outcome_.start.assign(workload.jobs.size(), kNever);
         outcome_.end.assign(workload.jobs.size(), kNever);
@@ -84,12 +87,14 @@ class Run {
 
     Time next_end() {
         if (rotation_) return rotation_->next_end();
+        if (shared_) return shared_->next_end();
         while (!cut_short_.empty() && !ends_.empty() && is_cut_short(ends_.front())) pop_end();
         return ends_.empty() ? kNever : ends_.front().at;
     }
 
     std::uint32_t pop_end() {
         if (rotation_) return rotation_->pop_end();
+        if (shared_) return shared_->pop_end();
         std::pop_heap(ends_.begin(), ends_.end(), std::greater<>{});
         const std::uint32_t job = ends_.back().job;
         ends_.pop_back();
@@ -114,7 +119,13 @@ class Run {
     void start(Time now, std::uint32_t job) {
         if (outcome_.start[job] == kNever) outcome_.start[job] = now;
         Duration left = workload_.jobs[job].runtime;
+        const Job& wanted = workload_.jobs[job].job;
+        if (wanted.flexibility != Flexibility::kRigid) {
+            const std::int32_t size = zone_.find(JobId{job})->allocated;
+            if (size != wanted.processors) left = stretched(left, 1 / speed(wanted, size));
+        }
         if (rotation_) return rotation_->add(job, left);
+        if (shared_) return shared_->add(job, left);
         if (!cut_short_.empty())
             if (const auto found = cut_short_.find(job); found != cut_short_.end()) {
                 left = found->second.left;
@@ -150,6 +161,8 @@ class Run {
             if (!preempted) return refused(id, preempted.error());
             preempt(now, static_cast<std::uint32_t>(id.value));
         }
+        for (const Resize& resize : plan_.resizes)
+            if (Result<void> resized = this->resize(now, resize); !resized) return refused(resize.id, resized.error());
         for (const JobId id : plan_.starts) {
             Result<void> started = zone_.apply(now, JobStarted{id});
             if (!started) return refused(id, started.error());
@@ -160,9 +173,18 @@ class Run {
             if (!changed)
                 return Error{
                     ErrorCode::kInternal, "the policy's slice matrix cannot be used: " + changed.error().message, {}};
-            rotation_->install(now, std::move(plan_.diagram));
+            rotation_->install(now, std::move(plan_.diagram), plan_.slice);
         } else if (rotation_ && !plan_.starts.empty()) {
             return Error{ErrorCode::kInternal, "the policy started jobs without a place in the slice matrix", {}};
+        }
+        if (!plan_.shares.empty()) {
+            Result<void> changed = zone_.apply(now, SharesChanged{plan_.shares});
+            if (!changed)
+                return Error{
+                    ErrorCode::kInternal, "the policy's shares cannot be given: " + changed.error().message, {}};
+            share_out(now);
+        } else if (shared_ && !plan_.starts.empty()) {
+            return Error{ErrorCode::kInternal, "the policy started jobs without a share", {}};
         }
         for (const Reservation& reservation : plan_.reservations) {
             Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
@@ -171,6 +193,49 @@ class Run {
         if (plan_.wake_at < now || (plan_.wake_at == now && instant_complete))
             return Error{ErrorCode::kInternal, "the policy asked to be woken at an instant that is over", {}};
         return {};
+    }
+
+    double speed(const Job& job, std::int32_t processors) const {
+        return relative_speed(size_range(job, outcome_.processors), processors);
+    }
+    static Duration stretched(Duration time, double factor) {
+        const double us = static_cast<double>(time.count()) * factor + 0.5;
+        return Duration{std::max<std::int64_t>(1, static_cast<std::int64_t>(us))};
+    }
+
+    Result<void> resize(Time now, const Resize& resize) {
+        const JobRecord* const record = zone_.find(resize.id);
+        if (record == nullptr) return Error{ErrorCode::kNotFound, "it neither waits nor runs", {}};
+        const bool runs = record->phase == JobPhase::kRunning;
+        const std::int32_t before = record->allocated;
+        const SizeRange range = size_range(record->job, outcome_.processors);
+        if (resize.processors < range.least || resize.processors > range.most)
+            return invalid("it runs on " + std::to_string(range.least) + " to " + std::to_string(range.most) +
+                           " processors, not on " + std::to_string(resize.processors));
+        if (runs && !rotation_) return invalid("jobs change their size only where they take turns");
+        const Job job = record->job;
+        if (Result<void> done = zone_.apply(now, JobResized{resize.id, resize.processors}); !done) return done;
+        if (!runs) return {};
+        ++outcome_.resizes;
+        rotation_->stretch(now, static_cast<std::uint32_t>(resize.id.value),
+                           speed(job, before) / speed(job, resize.processors));
+        return {};
+    }
+
+    /// Jobs run at their share, less what they slow each other down.
+    void share_out(Time now) {
+        std::vector<std::int32_t> programs;
+        for (const ShareOfProcessors& share : plan_.shares)
+            programs.push_back(workload_.jobs[static_cast<std::size_t>(share.id.value)].job.application);
+        std::vector<SharedMachine::Rate> rates;
+        std::vector<std::int32_t> others;
+        for (std::size_t i = 0; i < programs.size(); ++i) {
+            others = programs;
+            others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+            rates.push_back({static_cast<std::uint32_t>(plan_.shares[i].id.value),
+                             plan_.shares[i].percent / 100.0 / options_.coscheduling.slowdown(programs[i], others)});
+        }
+        shared_->set_rates(now, rates);
     }
 
     Error refused(JobId id, const Error& why) const {
@@ -204,6 +269,7 @@ class Run {
     };
     std::unordered_map<std::uint32_t, CutShort> cut_short_;
     std::optional<SliceRotation> rotation_;
+    std::optional<SharedMachine> shared_;
     std::size_t submitted_ = 0;
     std::size_t ended_ = 0;
     std::uint32_t started_ = 0;
