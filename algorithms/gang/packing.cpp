@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -188,6 +189,7 @@ bool GangPacking::place(const GangRequest& request) {
     Site site{};
     if (!find_site(request, site)) return false;
     Resident resident{request, std::move(site.processors)};
+    const std::vector<bool> touched = options_.rule == PackingRule::kBuddy ? touched_ : std::vector<bool>();
     charge(resident, 1);
     if (options_.rule != PackingRule::kBuddy) {
         if (site.row == diagram_.row_count()) diagram_.add_row();
@@ -200,6 +202,7 @@ bool GangPacking::place(const GangRequest& request) {
     if (options_.max_slices == 0 || diagram_.row_count() <= options_.max_slices) return true;
     charge(residents_.back(), -1);
     residents_.pop_back();
+    touched_ = touched;
     lay_out_blocks();
     return false;
 }
@@ -233,9 +236,9 @@ bool GangPacking::repack() {
     residents_.clear();
     for (std::size_t i = 0; i < before.size(); ++i) {
         Resident& now = packed[place_of[i]];
-        if (now.processors != before[i].processors)
-            for (const auto* processors : {&now.processors, &before[i].processors})
-                for (const std::int32_t p : *processors) touched_[static_cast<std::size_t>(p)] = true;
+        std::vector<std::int32_t> moved;
+        std::ranges::set_symmetric_difference(now.processors, before[i].processors, std::back_inserter(moved));
+        for (const std::int32_t p : moved) touched_[static_cast<std::size_t>(p)] = true;
         residents_.push_back(std::move(now));
     }
     return true;
