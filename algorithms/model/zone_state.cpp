@@ -179,7 +179,7 @@ Result<void> ZoneState::start(JobId id) {
     waiting_.erase(record.arrival);
     free_ -= held(record);
     record.phase = JobPhase::kRunning;
-    record.start = now_;
+    record.start = record.served_until = now_;
     record.expected_end = options_.sharing == Sharing::kSpace ? now_ + record.walltime_left : kNever;
     running_.insert({record.expected_end, record.allocated, handle});
     log(ZoneChange::Kind::kStarted, handle);
@@ -222,6 +222,7 @@ Result<void> ZoneState::preempt(JobId id) {
     record.phase = JobPhase::kWaiting;
     record.walltime_left = std::max(record.walltime_left - (now_ - record.start), kOverdueGrace);
     record.waiting_since = now_;
+    record.served = served(record, now_);
     record.share = 0;
     record.start = record.expected_end = kNever;
     waiting_.insert({record.arrival, record.walltime_left, record.job.processors, handle});
@@ -318,7 +319,12 @@ Result<void> ZoneState::change_shares(const std::vector<ShareOfProcessors>& shar
     }
     if (named.size() != running_.size()) return conflict("a running job has no share");
     if (sum > 100) return conflict("the shares sum up to " + std::to_string(sum) + " per cent");
-    for (const ShareOfProcessors& share : shares) records_[handles_.find(share.id)].share = share.percent;
+    for (const ShareOfProcessors& share : shares) {
+        JobRecord& record = records_[handles_.find(share.id)];
+        record.served = served(record, now_);
+        record.served_until = now_;
+        record.share = share.percent;
+    }
     return {};
 }
 

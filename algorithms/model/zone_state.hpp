@@ -35,10 +35,18 @@ struct JobRecord {
     std::uint64_t reservation_order = 0;  ///< order in which the promises that stand were made
     std::int32_t allocated = 0;           ///< processors: as asked for, or as resized since
     std::int32_t share = 0;               ///< of a running job where jobs have shares, per cent
-    Time start = kNever;                  ///< of a running job
+    /// Where jobs have shares: what it was given up to `served_until`, in seconds of all of its processors.
+    Duration served{};
+    Time served_until{};
+    Time start = kNever;  ///< of a running job
     /// Of a running job: start + what was left of its walltime, later once it is overdue; kNever where jobs take turns.
     Time expected_end = kNever;
 };
+
+/// What a running job was given up to `now`, where jobs have shares.
+inline Duration served(const JobRecord& record, Time now) {
+    return record.served + (now - record.served_until) * record.share / 100;
+}
 
 /// A waiting job in the arrival order.
 struct WaitingJob {

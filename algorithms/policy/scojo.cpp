@@ -11,7 +11,8 @@ struct Scojo::Member {
     std::int32_t program = -1;
     std::int32_t least = 0, most = 0;  ///< share, per cent
     std::int32_t priority = 0;
-    Duration left{};  ///< of the walltime, in dedicated time
+    Duration walltime{};
+    Duration served{};  ///< so far, in seconds of the whole machine
     Time start{};
     std::uint64_t arrival = 0;
 };
@@ -23,7 +24,7 @@ class Scojo::Making {
         zone.running.visit([&](const RunningJob& job) {
             const JobRecord& record = zone.record(job.handle);
             Member member = member_of(record.job, record.arrival, record.start);
-            member.left = std::max(record.walltime_left - (zone.now - record.start), Duration{1});
+            member.served = served(record, zone.now);
             running_.push_back(member);
             return true;
         });
@@ -37,7 +38,7 @@ class Scojo::Making {
                 .program = job.application,
                 .least = least,
                 .most = std::max<std::int32_t>(least, job.most_share),
-                .left = job.walltime,
+                .walltime = job.walltime,
                 .start = start,
                 .arrival = arrival};
     }
@@ -78,13 +79,15 @@ class Scojo::Making {
         return share <= 100 && (others.empty() || options_.estimator.worst(programs) <= options_.worst_slowdown);
     }
 
-    /// How long a member takes at the least share and the largest slowdown, or at the most share beside those of now.
+    /// How long a member still takes at the least share and the largest slowdown. With time passing, now + longest
+    /// never grows: the job is given its least share or more.
     Duration longest(const Member& member) const {
-        return scaled(member.left, 100.0 / member.least * options_.worst_slowdown);
+        return scaled(scaled(member.walltime, options_.worst_slowdown) - member.served, 100.0 / member.least);
     }
+    /// How long it takes at this share beside so many jobs in all.
     Duration expected(const Member& member, std::int32_t share, std::size_t jobs) const {
-        const std::vector<std::int32_t> others(jobs - 1, -1);
-        return scaled(member.left, 100.0 / share * options_.estimator.slowdown(-1, others));
+        const double slowdown = options_.estimator.slowdown(-1, std::vector<std::int32_t>(jobs - 1, -1));
+        return scaled(scaled(member.walltime, slowdown) - member.served, 100.0 / share);
     }
 
     /// When the newcomer could start if running jobs end as expected and nobody else comes.
@@ -100,33 +103,38 @@ class Scojo::Making {
         return zone_.now;
     }
 
-    /// Whether those of `members` that can still run at `at` leave room for `newcomer` then.
-    bool guaranteed(const std::vector<Member>& members, const Member& newcomer, Time at) const {
-        std::vector<Member> still;
+    /// Whether the job fits at its start beside all of `members` that can run at any time together with it, whatever
+    /// they do within their walltimes.
+    bool guaranteed(const std::vector<Member>& members, const Member& job) const {
+        const auto begin = [&](const Member& member) { return std::max(member.start, zone_.now); };
+        const Time end = begin(job) + longest(job);
+        std::vector<Member> beside;
         for (const Member& member : members)
-            if (std::max(member.start, zone_.now) + longest(member) > at) still.push_back(member);
-        return fits_at_least(still, newcomer);
+            if (member.id != job.id && begin(member) < end && begin(member) + longest(member) > begin(job))
+                beside.push_back(member);
+        return fits_at_least(beside, job);
     }
-    /// The earliest start from `from` on that `members` leave room for whatever they do.
-    Time guaranteed_start(const std::vector<Member>& members, const Member& newcomer, Time from) const {
-        std::vector<Time> candidates{from};
+    /// Whether all that run and all that have a reservation can still do so together with `job` at its start.
+    bool keeps_reservations(const Member& job) const {
+        std::vector<Member> members = running_;
+        members.insert(members.end(), reserved_.begin(), reserved_.end());
+        members.push_back(job);
+        return std::ranges::all_of(reserved_, [&](const Member& reserved) { return guaranteed(members, reserved); });
+    }
+    /// The earliest start from `job.start` on that can be promised to the job.
+    Time guaranteed_start(Member job) const {
+        std::vector<Member> members = running_;
+        members.insert(members.end(), reserved_.begin(), reserved_.end());
+        std::vector<Time> candidates{std::max(job.start, zone_.now)};
         for (const Member& member : members)
-            if (const Time end = std::max(member.start, zone_.now) + longest(member); end > from)
+            if (const Time end = std::max(member.start, zone_.now) + longest(member); end > candidates.front())
                 candidates.push_back(end);
         std::ranges::sort(candidates);
-        for (const Time at : candidates)
-            if (guaranteed(members, newcomer, at)) return at;
-        return candidates.back();
-    }
-    /// Whether all reservations still hold with `newcomer` running from now on.
-    bool keeps_reservations(const Member& newcomer) const {
-        std::vector<Member> members = running_;
-        members.push_back(newcomer);
-        for (const Member& reserved : reserved_) {
-            if (!guaranteed(members, reserved, reserved.start)) return false;
-            members.push_back(reserved);
+        for (const Time at : candidates) {
+            job.start = at;
+            if (guaranteed(members, job) && keeps_reservations(job)) break;
         }
-        return true;
+        return job.start;
     }
 
     void start(const Member& member, Plan& plan) {
@@ -168,7 +176,7 @@ class Scojo::Making {
 
   private:
     static Duration scaled(Duration time, double factor) {
-        const double us = static_cast<double>(time.count()) * factor;
+        const double us = std::max(1.0, static_cast<double>(time.count()) * factor);
         return Duration{static_cast<std::int64_t>(std::min(us, static_cast<double>(ZoneState::kMaxTimeUs) / 4))};
     }
 
@@ -189,28 +197,27 @@ void Scojo::plan(const ZoneSnapshot& zone, Plan& plan) {
         });
     }
 
-    std::vector<Member> queue;
+    std::vector<Member> queue, wishes;
     zone.waiting.visit([&](const WaitingJob& job) {
         const JobRecord& record = zone.record(job.handle);
         Member member = making.member_of(record.job, record.arrival, record.job.start_at);
-        member.left = record.walltime_left;
+        member.served = record.served;
         member.priority = making.priority_of(record);
         if (record.job.start_at == kNever) {
+            member.start = zone.now;
             queue.push_back(member);
         } else {
-            // A promise that stands comes before the wish.
             if (record.reserved != kNever) member.start = record.reserved;
-            member.start = std::max(member.start, zone.now);
-            making.reserved().push_back(member);
+            (record.reserved != kNever ? making.reserved() : wishes).push_back(member);
         }
         return true;
     });
+    // Promises stand; new ones are made in the order of arrival.
     std::vector<Member>& reserved = making.reserved();
-    std::ranges::sort(reserved, {}, [](const Member& m) { return std::pair(m.start, m.arrival); });
-    std::vector<Member> members = making.running();
-    for (Member& member : reserved) {
-        member.start = making.guaranteed_start(members, member, member.start);
-        members.push_back(member);
+    std::ranges::stable_sort(wishes, {}, &Member::arrival);
+    for (Member& wish : wishes) {
+        wish.start = making.guaranteed_start(wish);
+        reserved.push_back(wish);
     }
     std::ranges::stable_sort(reserved, {}, [](const Member& m) { return std::pair(m.start, m.arrival); });
     while (!reserved.empty() && reserved.front().start <= zone.now) {
@@ -265,10 +272,11 @@ std::vector<SlotOffer> Scojo::offers(const ZoneSnapshot& zone, const Job& job, s
     zone.waiting.visit([&](const WaitingJob& waiting) {
         const JobRecord& record = zone.record(waiting.handle);
         if (record.reserved == kNever || record.job.start_at == kNever) return true;
-        members.push_back(making.member_of(record.job, record.arrival, record.reserved));
+        making.reserved().push_back(making.member_of(record.job, record.arrival, record.reserved));
         return true;
     });
-    const Member wanted = making.member_of(job, 0, zone.now);
+    members.insert(members.end(), making.reserved().begin(), making.reserved().end());
+    Member wanted = making.member_of(job, 0, zone.now);
     std::vector<Time> candidates{zone.now};
     for (const Member& member : members)
         candidates.push_back(std::max(member.start, zone.now) + making.longest(member));
@@ -278,13 +286,13 @@ std::vector<SlotOffer> Scojo::offers(const ZoneSnapshot& zone, const Job& job, s
     std::vector<SlotOffer> found;
     for (const Time at : candidates) {
         if (found.size() >= count) break;
+        wanted.start = at;
+        if (!making.guaranteed(members, wanted) || !making.keeps_reservations(wanted)) continue;
         std::vector<Member> still;
-        for (const Member& member : members) {
-            const Time begin = std::max(member.start, zone.now);
-            // A reservation that begins while the job may still run counts, too.
-            if (begin + making.longest(member) > at && begin < at + making.longest(wanted)) still.push_back(member);
-        }
-        if (!making.fits_at_least(still, wanted)) continue;
+        for (const Member& member : members)
+            if (std::max(member.start, zone.now) <= at &&
+                std::max(member.start, zone.now) + making.longest(member) > at)
+                still.push_back(member);
         std::int32_t free = 100;
         std::vector<std::int32_t> programs;
         for (const Member& member : still) {
