@@ -1,6 +1,7 @@
 #include "algorithms/base/duration_text.hpp"
 
 #include <charconv>
+#include <string_view>
 
 namespace zbs {
 namespace {
@@ -13,25 +14,24 @@ bool take_number(const char*& at, const char* end, double& value) {
     return error == std::errc{};
 }
 
-double seconds_of_unit(char unit) {
-    switch (unit) {
-        case 'd':
-            return 86'400;
-        case 'h':
-            return 3'600;
-        case 'm':
-            return 60;
-        case 's':
-            return 1;
-        default:
-            return -1;
+/// The unit that begins at `at`, which moves behind it; -1 where there is none.
+double take_unit(const char*& at, const char* end) {
+    const struct {
+        std::string_view name;
+        double seconds;
+    } units[] = {{"ms", 1e-3}, {"us", 1e-6}, {"d", 86'400}, {"h", 3'600}, {"m", 60}, {"s", 1}};
+    for (const auto& unit : units) {
+        if (!std::string_view(at, static_cast<std::size_t>(end - at)).starts_with(unit.name)) continue;
+        at += unit.name.size();
+        return unit.seconds;
     }
+    return -1;
 }
 
 }  // namespace
 
 Result<Duration> parse_duration(const std::string& text) {
-    const Error bad = invalid("'" + text + "' is no duration; write 90, 90s, 15m, 1h30m, 2d or HH:MM:SS");
+    const Error bad = invalid("'" + text + "' is no duration; write 90, 90s, 200ms, 15m, 1h30m, 2d or HH:MM:SS");
     if (text.empty() || text.size() > 32) return bad;
     const char* at = text.data();
     const char* const end = at + text.size();
@@ -48,12 +48,12 @@ Result<Duration> parse_duration(const std::string& text) {
         while (at != end) {
             double value = 0;
             if (!take_number(at, end, value)) return bad;
-            const double unit = at == end ? 1 : seconds_of_unit(*at++);
+            const double unit = at == end ? 1 : take_unit(at, end);
             if (unit < 0) return bad;
             total += value * unit;
         }
     }
-    if (!(total >= 0 && total <= 366.0 * 86'400)) return bad;
+    if (!(total >= 0 && total <= 366.0 * 86'400)) return invalid("'" + text + "' is more than 366 days");
     return seconds_to_duration(total);
 }
 

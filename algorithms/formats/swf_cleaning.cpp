@@ -146,7 +146,7 @@ struct Cleaner {
                     return fault(record_of(i), "is submitted before job " + std::to_string(jobs[i - 1].job.id.value) +
                                                    " of line " + std::to_string(record_of(i - 1).line) +
                                                    ": sort the log by submit time, or let it be sorted");
-                ++out.out_of_order;
+                if (++out.out_of_order == 1) out.first_out_of_order = record_of(i).line;
             }
             sorted = sorted && before(jobs[i - 1], jobs[i]);
         }

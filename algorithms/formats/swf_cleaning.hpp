@@ -58,6 +58,7 @@ struct CleanedSwf {
     std::array<std::uint32_t, kSwfDrops> first_line{};  ///< of the dropped ones, 0 where there are none
     std::size_t cut_at_estimate = 0;                    ///< jobs whose run time was longer
     std::size_t out_of_order = 0;                       ///< jobs submitted before the one on the line above
+    std::uint32_t first_out_of_order = 0;               ///< line of the first of them, 0 where there is none
 
     std::size_t dropped_in_all() const;
 };

@@ -7,14 +7,23 @@
 
 namespace zbs::gang {
 
+namespace {
+
+/// How long a job that got its processors keeps them; beyond 1,000 years the same as for ever.
+Duration undisturbed_time(const LazyJob& job, const LazyOptions& options) {
+    constexpr double kMost = 1000 * 366 * 86400e6;
+    const double us = static_cast<double>(options.undisturbed_per_memory.count()) * static_cast<double>(job.memory);
+    return Duration{static_cast<std::int64_t>(std::min(us, kMost))};
+}
+
+}  // namespace
+
 LazyPlan plan_lazy_gang(Time now, std::int32_t processors, std::span<const LazyJob> running,
                         std::span<const LazyJob> waiting, const LazyOptions& options) {
     const auto due = [&](const LazyJob& job) {
         return job.since + options.patience[static_cast<std::size_t>(job.patience)];
     };
-    const auto undisturbed_until = [&](const LazyJob& job) {
-        return job.since + options.undisturbed_per_memory * job.memory;
-    };
+    const auto undisturbed_until = [&](const LazyJob& job) { return job.since + undisturbed_time(job, options); };
     std::int32_t free = processors;
     std::vector<const LazyJob*> victims;
     LazyPlan plan;
@@ -68,7 +77,7 @@ LazyPlan plan_lazy_gang(Time now, std::int32_t processors, std::span<const LazyJ
         }
         plan.starts.push_back(job->id);
         free -= job->processors;
-        const Duration undisturbed = options.undisturbed_per_memory * job->memory;
+        const Duration undisturbed = undisturbed_time(*job, options);
         if (undisturbed > Duration::zero()) plan.wake_at = std::min(plan.wake_at, now + undisturbed);
     }
     return plan;

@@ -282,7 +282,7 @@ Result<WorkloadChange> GangPacking::arrive(const GangRequest& request) {
         return Error{ErrorCode::kRejected, job + " asks for more memory a task (" + std::to_string(request.memory) +
                                                ") than a node has (" + std::to_string(options_.memory_per_node) +
                                                "); ask for less"};
-    diagram_.remove_alternatives();
+    clean_matrix(diagram_);
     if ((!waiting_.empty() && !options_.overtaking) || !place_or_repack(request))
         waiting_.push_back(request);
     else
@@ -291,7 +291,7 @@ Result<WorkloadChange> GangPacking::arrive(const GangRequest& request) {
 }
 
 WorkloadChange GangPacking::leave(JobId job) {
-    diagram_.remove_alternatives();
+    clean_matrix(diagram_);
     const auto resident = std::ranges::find(residents_, job, [](const Resident& r) { return r.request.job; });
     if (resident == residents_.end()) {
         const auto waiting = std::ranges::find(waiting_, job, &GangRequest::job);

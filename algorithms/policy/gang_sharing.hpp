@@ -9,8 +9,8 @@ namespace zbs {
 /// are put into it in the order of arrival, and left-over slots filled with copies if wanted [ShmueliFeitelson2005].
 ///
 /// The matrix travels in snapshot and plan, so the object keeps nothing. Unless later jobs may overtake, waiting jobs
-/// enter in the order of arrival: none starves. A plan costs O((jobs that ended + jobs that enter) x (slices +
-/// processors)), times the number of running jobs with migration.
+/// enter in the order of arrival: none starves. A plan costs O((1 + jobs that ended + jobs that enter) x (slices x
+/// processors + running jobs)), times the number of running jobs with migration: it reads the whole matrix.
 class GangSharing final : public Policy {
   public:
     /// `packing.processors` and `packing.memory_per_node` are ignored: the zone says both.

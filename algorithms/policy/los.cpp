@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
 namespace zbs {
 
@@ -79,6 +80,13 @@ std::vector<std::size_t> LookaheadTable::best_set() const {
     return chosen;
 }
 
+Result<void> Los::serves(std::int32_t processors) const {
+    constexpr double kMostBits = 8.0 * (1 << 30);
+    if (static_cast<double>(options_.lookahead) * processors <= kMostBits) return {};
+    return invalid("a lookahead of " + std::to_string(options_.lookahead) + " jobs on " + std::to_string(processors) +
+                   " processors would take more than 1 GiB of memory; look at fewer jobs");
+}
+
 void Los::plan(const ZoneSnapshot& zone, Plan& plan) {
     plan.clear();
     CapacityProfile profile = running_.follow(zone);
@@ -110,7 +118,11 @@ void Los::plan(const ZoneSnapshot& zone, Plan& plan) {
     std::vector<LookaheadJob> jobs;
     for (const WaitingJob& job : candidates)
         jobs.push_back({job.processors, shadow.at != kNever && zone.now + job.walltime > shadow.at});
-    for (const std::size_t index : LookaheadTable(jobs, free, shadow.extra_processors).best_set())
+    // More than all of them cannot be used, so the table need not be wider.
+    std::int64_t all = 0;
+    for (const LookaheadJob& job : jobs) all += job.processors;
+    const std::int32_t capacity = static_cast<std::int32_t>(std::min<std::int64_t>(all, free));
+    for (const std::size_t index : LookaheadTable(jobs, capacity, shadow.extra_processors).best_set())
         plan.starts.push_back(zone.record(candidates[index].handle).job.id);
 }
 

@@ -64,6 +64,8 @@ class Los final : public Policy {
     explicit Los(const Options& options) : options_(options) {}
     using Policy::plan;
     void plan(const ZoneSnapshot& zone, Plan& plan) override;
+    /// Refuses a lookahead whose table could take more than a gibibyte: lookahead x processors bits.
+    Result<void> serves(std::int32_t processors) const override;
 
   private:
     Options options_;

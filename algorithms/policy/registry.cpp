@@ -165,10 +165,12 @@ constexpr std::array kGangOptions{
                  .meaning = "buddy: controllers below unused processors stay active"},
 };
 constexpr std::array kLazyGangOptions{
-    PolicyOption{.name = "patience",
-                 .kind = Kind::kDurations,
-                 .default_value = "10s,5m,1h",
-                 .meaning = "how long an interactive job, a debugging run and a batch job may be kept waiting"},
+    PolicyOption{
+        .name = "patience",
+        .kind = Kind::kDurations,
+        .default_value = "10s,5m,1h",
+        .meaning =
+            "how long an interactive job, a debugging run and a batch job may be kept waiting, each 1 s or more"},
     PolicyOption{.name = "debug",
                  .kind = Kind::kDuration,
                  .default_value = "30m",
@@ -354,8 +356,8 @@ Result<std::unique_ptr<Policy>> make_lazy_gang(OptionReader& reader) {
     else if (reader.fault() == nullptr)
         reader.fail("patience", "holds " + std::to_string(patience.size()) +
                                     " durations; write three: interactive, debugging, batch");
-    if (std::ranges::any_of(patience, [](Duration each) { return each <= Duration::zero(); }))
-        reader.fail("patience", "must be longer than nothing: jobs would preempt each other without end");
+    if (std::ranges::any_of(patience, [](Duration each) { return each < std::chrono::seconds{1}; }))
+        reader.fail("patience", "must be 1 s or more: jobs would preempt each other without end");
     options.lazy.undisturbed_per_memory = reader.duration("undisturbed");
     return made<LazySwitching>(reader, options);
 }

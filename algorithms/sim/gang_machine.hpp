@@ -119,7 +119,7 @@ std::ostream& operator<<(std::ostream& out, const ProcessorSpan& span);
 
 struct GangRun {
     Time horizon = kNever;          ///< stop then; kNever: when all jobs have ended
-    std::vector<Time> checkpoints;  ///< ascending, before the horizon
+    std::vector<Time> checkpoints;  ///< ascending, before the horizon; none is taken once all jobs have ended
     bool record_spans = false;
 };
 struct GangOutcome {

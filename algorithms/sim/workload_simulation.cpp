@@ -85,6 +85,9 @@ class Run {
         return taken;
     }
 
+    /// So that memory stays linear in jobs.
+    std::size_t most_interruptions() const { return 1'000'000 + 1'000 * workload_.jobs.size(); }
+
     Time next_end() {
         if (rotation_) return rotation_->next_end();
         if (shared_) return shared_->next_end();
@@ -157,6 +160,11 @@ class Run {
         zone_.changes_planned();
         for (const JobId id : plan_.preemptions) {
             Result<void> preempted = zone_.apply(now, JobPreempted{id});
+            if (outcome_.interruptions.size() >= most_interruptions())
+                return Error{ErrorCode::kTooLarge,
+                             "the policy preempts more than " + std::to_string(most_interruptions()) +
+                                 " times: let jobs keep their processors longer",
+                             {}};
             if (preempted && rotation_) preempted = invalid("jobs that take turns are not preempted besides");
             if (!preempted) return refused(id, preempted.error());
             preempt(now, static_cast<std::uint32_t>(id.value));
@@ -289,6 +297,7 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
     if (options.slice <= Duration::zero()) return invalid("a slice must be longer than nothing");
     if (options.memory_bytes < 0) return invalid("the memory of a processor must not be negative");
     if (Result<void> served = policy.serves(processors); !served) return served.error();
+    Duration work{};
     for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
         const WorkloadJob& entry = workload.jobs[i];
         if (i > 0 && entry.job.submit < workload.jobs[i - 1].job.submit)
@@ -298,6 +307,14 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
             return invalid(name_of(workload, i) + " must have a run time above zero and no longer than its walltime");
         if (to_microseconds(entry.job.submit) < 0 || to_microseconds(entry.job.submit) > ZoneState::kMaxTimeUs / 2)
             return invalid(name_of(workload, i) + ": its submit time is out of range");
+        // Any schedule ends by the last submission plus all walltimes; promises and sums of two instants stay in range.
+        if (entry.job.walltime.count() > ZoneState::kMaxTimeUs / 4 - work.count())
+            return invalid(name_of(workload, i) + ": the walltimes up to it sum up to more than 18,000 years");
+        work += entry.job.walltime;
+        if (policy.sharing() == ZoneState::Sharing::kTime && options.memory_bytes > 0 &&
+            entry.job.memory_bytes > options.memory_bytes)
+            return invalid(name_of(workload, i) + " needs " + std::to_string(entry.job.memory_bytes) +
+                           " bytes of memory a task, a processor has " + std::to_string(options.memory_bytes));
     }
     return Run(workload, policy, options, processors).run();
 }

@@ -54,7 +54,8 @@ struct SimulationOutcome {
 ///
 /// Errors, naming the job: larger than the machine, jobs out of order, ids given twice, no machine size or one that the
 /// policy cannot serve (kInvalidArgument); the policy left jobs waiting for ever (kRejected); a plan that cannot be
-/// carried out (kInternal).
+/// carried out (kInternal); a job that needs more memory than a processor has, walltimes that sum up beyond 18,000
+/// years (kInvalidArgument); preemptions without end (kTooLarge).
 Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options);
 
 }  // namespace zbs

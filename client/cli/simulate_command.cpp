@@ -116,7 +116,8 @@ Result<std::vector<NamedPolicy>> policies_of(const SimulateCommand& command) {
     return found;
 }
 
-Result<void> check_files(const SimulateCommand& command, std::size_t policy_count) {
+Result<void> check_files(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
+    const std::size_t policy_count = policies.size();
     const std::vector<OutputFile> files = command.files();
     // However it is spelled: ./log.swf, a link.
     const auto same = [](const std::string& a, const std::string& b) {
@@ -126,22 +127,33 @@ Result<void> check_files(const SimulateCommand& command, std::size_t policy_coun
         };
         return place(a) == place(b);
     };
-    for (std::size_t i = 0; i < files.size(); ++i) {
+    // As they will be called, with the policy in its place.
+    std::vector<OutputFile> written;
+    for (const OutputFile& file : files) {
+        for (const NamedPolicy& policy : policies)
+            written.push_back({file.option, path_of(file.path, policy.label), file.needs_schedule});
+        if (policies.empty()) written.push_back(file);
+    }
+    if (policy_count > 1)
+        for (const OutputFile& file : files)
+            if (file.path.find(kPlaceholder) == std::string::npos)
+                return invalid("writes a file for each policy of --compare: put {policy} into its name", file.option);
+    for (std::size_t i = 0; i < written.size(); ++i) {
         for (std::size_t j = 0; j < i; ++j)
-            if (same(files[i].path, files[j].path))
-                return invalid("would write the same file as " + std::string(files[j].option), files[i].option);
-        if (!command.source.trace.empty() && same(files[i].path, command.source.trace))
-            return invalid("would overwrite the log", files[i].option);
-        if (!command.source.parameters.empty() && same(files[i].path, command.source.parameters))
-            return invalid("would overwrite the parameter file", files[i].option);
+            if (same(written[i].path, written[j].path))
+                return invalid("would write the same file as " + std::string(written[j].option), written[i].option);
+        if (!command.source.trace.empty() && same(written[i].path, command.source.trace))
+            return invalid("would overwrite the log", written[i].option);
+        if (!command.source.parameters.empty() && same(written[i].path, command.source.parameters))
+            return invalid("would overwrite the parameter file", written[i].option);
+    }
+    for (std::size_t i = 0; i < files.size(); ++i) {
         if (policy_count == 0 && files[i].needs_schedule)
             return invalid("needs a schedule: name the policy with --policy", files[i].option);
-        if (policy_count > 1 && files[i].path.find(kPlaceholder) == std::string::npos)
-            return invalid("writes a file for each policy of --compare: put {policy} into its name", files[i].option);
     }
     if (policy_count == 0 && files.empty())
         return invalid("which policy? name one with --policy or several with --compare; --list-policies shows all");
-    if (!(command.tau_s > 0 && command.tau_s <= 1e9)) return invalid("must be above zero, at most 1e9 s", "--tau");
+    if (!(command.tau_s >= 1e-6 && command.tau_s <= 1e9)) return invalid("must be 1e-6 to 1e9 s", "--tau");
     return {};
 }
 
@@ -297,7 +309,9 @@ void tell_cleaning(const LoadedWorkload& loaded) {
                   << " jobs ran past their estimate and were cut there\n";
     if (loaded.cleaned.out_of_order > 0)
         std::cerr << "zbs: note: " << loaded.cleaned.out_of_order
-                  << " jobs were not in the order of submission; the log was sorted\n";
+                  << (loaded.cleaned.out_of_order == 1 ? " job was" : " jobs were")
+                  << " not in the order of submission (first on line " << loaded.cleaned.first_out_of_order
+                  << "); the log was sorted\n";
 }
 
 std::string fixed(double value, int decimals) {
@@ -439,7 +453,7 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     if (command.list_generators) return list_generators(context);
     const Result<std::vector<NamedPolicy>> policies = policies_of(command);
     if (!policies) return context.fail(policies.error());
-    if (Result<void> good = check_files(command, policies->size()); !good) return context.fail(good.error());
+    if (Result<void> good = check_files(command, *policies); !good) return context.fail(good.error());
     const Result<SimulationOptions> machine = machine_of(command, *policies);
     if (!machine) return context.fail(machine.error());
     const Result<LoadedWorkload> loaded = load_workload(command.source);
@@ -472,7 +486,7 @@ void add_simulate_command(CLI::App& app, Context& context) {
         "simulate",
         "simulate the queue of a zone: a log or a generated workload under a scheduling policy, offline\n\n"
         "Logs are in the Standard Workload Format (.swf, .swf.gz). Jobs without size or run time and those larger than "
-        "the machine are dropped and counted; a job is killed at its estimate.\n\n"
+        "the machine are dropped and counted (--refuse makes them errors); a job is killed at its estimate.\n\n"
         "Example: zbs simulate --trace log.swf.gz --policy easy\n"
         "Example: zbs simulate --generate lublin:jobs=5000,processors=128 --compare fcfs,easy,conservative");
     WorkloadSource& source = options->source;

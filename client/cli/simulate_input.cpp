@@ -122,7 +122,8 @@ Result<LoadedWorkload> load_log(const WorkloadSource& source) {
         if (trace->skipped_lines > 0)
             fault.message += " (" + std::to_string(trace->skipped_lines) + " lines were skipped, the first at " +
                              trace->first_skipped->pointer + ": " + trace->first_skipped->message + ")";
-        if (source.processors == 0 && !trace->processors()) fault.message += " with --processors";
+        if (source.processors == 0 && !trace->processors() && !trace->records.empty())
+            fault.message += " with --processors";
         return fault;
     }
     loaded.parse_s = watch.lap();

@@ -122,8 +122,18 @@ std::string jobs_csv(const Workload& workload, const SimulatedSchedule* schedule
 std::string swf_text(const LoadedWorkload& loaded, const SimulatedSchedule* schedule) {
     const std::span<const Time> start = schedule == nullptr ? std::span<const Time>{} : schedule->start;
     if (!loaded.trace) return formats::write_swf(formats::make_swf(loaded.workload, start));
-    return formats::write_swf(
-        formats::schedule_swf(*loaded.trace, loaded.workload.jobs, loaded.cleaned.record_of_job, start));
+    formats::SwfTrace log =
+        formats::schedule_swf(*loaded.trace, loaded.workload.jobs, loaded.cleaned.record_of_job, start);
+    // The machine may be another one than the log's: who replays the file should have this one.
+    if (log.processors() != loaded.workload.processors) {
+        std::erase_if(log.comments, [](const std::string& comment) {
+            const std::size_t word = comment.find_first_not_of(" \t");
+            return word != std::string::npos &&
+                   (comment.compare(word, 9, "MaxProcs:") == 0 || comment.compare(word, 9, "MaxNodes:") == 0);
+        });
+        log.comments.push_back(" MaxProcs: " + std::to_string(loaded.workload.processors));
+    }
+    return formats::write_swf(log);
 }
 
 std::string gantt_svg(const LoadedWorkload& loaded, const SimulatedSchedule& schedule) {

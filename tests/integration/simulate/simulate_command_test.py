@@ -272,7 +272,7 @@ class BadInput(Simulate):
 
     def test_jobs_out_of_order(self):
         log = HEADER + job(1, 5) + job(2, 3)
-        self.counted(log, "1 jobs were not in the order of submission; the log was sorted", jobs=2)
+        self.counted(log, "1 job was not in the order of submission (first on line 4); the log was sorted", jobs=2)
         self.refused(("--trace", "log.swf", "--policy", "easy", "--refuse", "unsorted"), "log.swf:4: ", "before job 1 of line 3")
 
     def test_job_numbers_that_come_twice(self):
@@ -350,6 +350,8 @@ class BadInput(Simulate):
         self.write("log.swf", SMALL)
         self.write("p.txt", "zbs-hyper-erlang/1\n")
         self.write("empty", "")
+        self.write("easy.swf", SMALL)
+        self.write("memory.swf", HEADER + job(7, memory=600))
         log, made = ("--trace", "log.swf"), ("--generate", "uniform")
         for arguments, *says in (
                 (("--policy", "easy"), "--trace FILE or --generate NAME"),
@@ -366,6 +368,14 @@ class BadInput(Simulate):
                 ((*log, "--policy", "easy", "--export-swf", "./log.swf"), "--export-swf: would overwrite the log"),
                 (("--generate", "jann", "--params", "p.txt", "--export-swf", "./p.txt"), "--export-swf: would overwrite the parameter file"),
                 ((*log, "--policy", "easy", "--slice", "10s"), "--slice: "),
+                ((*log, "--policy", "easy", "--schedule", "{policy}.txt", "--waits", "easy.txt"), "same file as --schedule"),
+                ((*log, "--policy", "log", "--schedule", "{policy}.swf"), "no policy 'log'"),
+                (("--trace", "easy.swf", "--policy", "easy", "--schedule", "{policy}.swf"), "would overwrite the log"),
+                ((*log, "--compare", "easy,fcfs", "--schedule", "{policy}", "--waits", "{policy}"), "same file"),
+                ((*log, "--policy", "easy", "--tau", "4e-7"), "--tau: "),
+                ((*log, "--policy", "lazy-gang:patience=1ms+1s+1s"), "1 s or more"),
+                ((*log, "--policy", "los:lookahead=100000", "--processors", "100000000"), "1 GiB"),
+                (("--trace", "memory.swf", "--policy", "gang", "--memory", "1KiB"), "job 7", "614400 bytes"),
                 ((*log, "--policy", "easy", "--memory", "1GiB"), "--memory: "),
                 ((*log, "--policy", "gang", "--slice", "0"), "--slice: ", "longer than nothing"),
                 ((*log, "--policy", "gang", "--slice", "soon"), "--slice: ", "no duration"),

@@ -9,8 +9,9 @@ using namespace std::chrono_literals;
 
 TEST(ParseDuration, ReadsWhatPeopleWrite) {
     const std::pair<const char*, Duration> cases[] = {
-        {"90", 90s},     {"90s", 90s},        {"15m", 15min},  {"1h30m", 90min}, {"2d", 48h},
-        {"1.5h", 90min}, {"00:10:00", 10min}, {"10:30", 630s}, {"0", 0s},        {"366d", 366 * 24h},
+        {"90", 90s},      {"90s", 90s},     {"15m", 15min},         {"1h30m", 90min}, {"2d", 48h},
+        {"200ms", 200ms}, {"200ms", 200ms}, {"1s500us", 1000500us}, {"1.5h", 90min},  {"00:10:00", 10min},
+        {"10:30", 630s},  {"0", 0s},        {"366d", 366 * 24h},
     };
     for (const auto& [text, expected] : cases) {
         const Result<Duration> read = parse_duration(text);

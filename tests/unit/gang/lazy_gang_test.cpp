@@ -42,6 +42,16 @@ TEST(LazyGang, MemoryBuysUndisturbedTime) {
     EXPECT_EQ(plan_lazy_gang(at(30), 4, running, waiting, kOptions).preemptions, ids({1}));
 }
 
+TEST(LazyGang, MuchMemoryBuysMuchTime) {
+    const Jobs running{{JobId{1}, 4, std::int64_t{1} << 50, 0, PatienceClass::kBatch, at(0)}};
+    const Jobs waiting{job(2, 1, 0, kInteractive)};
+    for (const int days : {1, 3, 200, 366}) {
+        LazyOptions options = kOptions;
+        options.undisturbed_per_memory = std::chrono::hours{24 * days};
+        EXPECT_TRUE(plan_lazy_gang(at(1'000'000), 4, running, waiting, options).preemptions.empty()) << days;
+    }
+}
+
 TEST(LazyGang, LongestOverdueGoesFirstAndNobodyPassesIt) {
     const Jobs running{job(1, 2, 0, PatienceClass::kBatch, 0, 1000)};
     const Jobs waiting{job(2, 1, 20, kInteractive), job(3, 3, 0, kInteractive), job(4, 1, 0)};
