@@ -125,6 +125,25 @@ TEST(AuxiliaryFreeList, TenantsOfATenantStayWithTheOuterMesh) {
     EXPECT_EQ(machine.afl().free_list().lists().back(), std::vector<Cube>{whole_cube(6)});
 }
 
+/// Were the nodes of z and x free for all once t and w have gone, they would make 1*110*, across two leftovers of m.
+TEST(AuxiliaryFreeList, TenantsOfTenantsAreNotMergedAcrossLeftovers) {
+    Machine machine(6);
+    EXPECT_EQ(machine.start('m', {5, 8}), "******");
+    EXPECT_EQ(machine.start('t', {3, 2}), "111***");
+    EXPECT_EQ(machine.start('v', {3, 2}), "100***");
+    EXPECT_EQ(machine.start('w', {3, 2}), "101***");
+    EXPECT_EQ(machine.start('x', {1, 2}), "10110*");
+    EXPECT_EQ(machine.start('y', {1, 2}), "10010*");
+    EXPECT_EQ(machine.start('z', {1, 2}), "11110*");
+    for (const char job : {'t', 'w', 'z', 'x'}) machine.finish(job);
+    for (const char job : {'p', 'q', 'r', 's'}) {
+        const std::string host = machine.start(job, {2, 2});
+        EXPECT_TRUE(host.starts_with("111") || host.starts_with("101")) << host;
+    }
+    EXPECT_EQ(find_contention(machine.clusters()), std::nullopt);
+    EXPECT_EQ(machine.start('e', {2, 2}), "waits");
+}
+
 TEST(AuxiliaryFreeList, MeshLargerThanTheCubeIsRefused) {
     Machine machine(6);
     EXPECT_EQ(machine.start('a', {9, 5}),
