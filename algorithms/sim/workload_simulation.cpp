@@ -1,6 +1,7 @@
 #include "algorithms/sim/workload_simulation.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -38,6 +39,7 @@ class Run {
                  .memory_bytes = options.memory_bytes}) {
         if (policy.sharing() == ZoneState::Sharing::kTime) rotation_.emplace(options.slice, processors);
         if (policy.sharing() == ZoneState::Sharing::kShare) shared_.emplace();
+        if (options.allocator != nullptr) allocator_ = options.allocator->unused();
         outcome_.processors = processors;
         outcome_.start.assign(workload.jobs.size(), kNever);
         outcome_.end.assign(workload.jobs.size(), kNever);
@@ -116,6 +118,7 @@ class Run {
         ++outcome_.events;
         ++ended_;
         if (options_.progress && ended_ % 4096 == 0) options_.progress(ended_);
+        free_place(job);
         return zone_.apply(now, JobEnded{JobId{static_cast<std::int64_t>(job)}});
     }
 
@@ -140,6 +143,7 @@ class Run {
     }
 
     void preempt(Time now, std::uint32_t job) {
+        free_place(job);
         const auto [found, first] = cut_short_.try_emplace(job);
         CutShort& cut = found->second;
         if (first) cut = {.left = workload_.jobs[job].runtime, .resumed = outcome_.start[job]};
@@ -147,6 +151,30 @@ class Run {
         cut.order = started_;
         cut.interruption = outcome_.interruptions.size();
         outcome_.interruptions.push_back({job, now});
+    }
+
+    void free_place(std::uint32_t job) {
+        // A job past its walltime may have left ahead of its end.
+        const JobId id{static_cast<std::int64_t>(job)};
+        if (allocator_ && allocator_->placements().contains(id)) ZBS_EXPECTS(allocator_->release(id).has_value());
+    }
+
+    /// Frees the places of jobs that the zone counts as gone, though their ends come later in this instant.
+    void free_places_of_leaving(Time now) {
+        if (next_end() != now) return;
+        for (const End& end : ends_) {
+            if (end.at != now || is_cut_short(end)) continue;
+            const JobRecord* const record = zone_.find(JobId{static_cast<std::int64_t>(end.job)});
+            if (record != nullptr && record->phase == JobPhase::kLeaving) free_place(end.job);
+        }
+    }
+
+    /// Whether the allocator has a place for the job, which is then taken.
+    bool place(std::uint32_t job) {
+        const Result<const Placement*> placed = allocator_->allocate(
+            JobId{static_cast<std::int64_t>(job)}, {.processors = workload_.jobs[job].job.processors});
+        ZBS_EXPECTS(placed.has_value());  // tried on an unused machine before the run
+        return *placed != nullptr;
     }
 
     Result<void> wake(Time now) {
@@ -171,7 +199,15 @@ class Run {
         }
         for (const Resize& resize : plan_.resizes)
             if (Result<void> resized = this->resize(now, resize); !resized) return refused(resize.id, resized.error());
+        if (allocator_ && !plan_.starts.empty()) free_places_of_leaving(now);
         for (const JobId id : plan_.starts) {
+            const JobRecord* const record = allocator_ ? zone_.find(id) : nullptr;
+            if (record != nullptr && record->phase == JobPhase::kWaiting &&
+                !place(static_cast<std::uint32_t>(id.value))) {
+                ++outcome_.refused_starts;
+                zone_.plan_refused();
+                break;
+            }
             Result<void> started = zone_.apply(now, JobStarted{id});
             if (!started) return refused(id, started.error());
             start(now, static_cast<std::uint32_t>(id.value));
@@ -278,6 +314,7 @@ class Run {
     std::unordered_map<std::uint32_t, CutShort> cut_short_;
     std::optional<SliceRotation> rotation_;
     std::optional<SharedMachine> shared_;
+    std::unique_ptr<Allocator> allocator_;  ///< nullptr: places do not matter
     std::size_t submitted_ = 0;
     std::size_t ended_ = 0;
     std::uint32_t started_ = 0;
@@ -298,6 +335,16 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
     if (options.memory_bytes < 0) return invalid("the memory of a processor must not be negative");
     if (Result<void> served = policy.serves(processors); !served) return served.error();
     Duration work{};
+    if (options.allocator != nullptr) {
+        if (policy.sharing() != ZoneState::Sharing::kSpace)
+            return invalid(
+                "jobs of this policy take turns on all processors, or share them; an allocator places jobs that have "
+                "theirs alone: "
+                "leave one of the two out");
+        if (options.allocator->capacity() != processors)
+            return invalid("the allocator is made for " + std::to_string(options.allocator->capacity()) +
+                           " processors, the machine has " + std::to_string(processors));
+    }
     for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
         const WorkloadJob& entry = workload.jobs[i];
         if (i > 0 && entry.job.submit < workload.jobs[i - 1].job.submit)
@@ -315,6 +362,9 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
             entry.job.memory_bytes > options.memory_bytes)
             return invalid(name_of(workload, i) + " needs " + std::to_string(entry.job.memory_bytes) +
                            " bytes of memory a task, a processor has " + std::to_string(options.memory_bytes));
+        if (options.allocator != nullptr)
+            if (Result<void> good = options.allocator->accepts({.processors = entry.job.processors}); !good)
+                return invalid(name_of(workload, i) + " can never be placed: " + good.error().message);
     }
     return Run(workload, policy, options, processors).run();
 }
