@@ -8,6 +8,9 @@
 
 namespace zbs {
 
+/// The instant that never comes.
+inline constexpr Time kNever = Time::max();
+
 /// The number of a job in one zone's queue (or in one workload trace), >= 0. Not the 128-bit id of an application.
 struct JobId {
     std::int64_t value = -1;
@@ -15,7 +18,14 @@ struct JobId {
 };
 inline std::ostream& operator<<(std::ostream& out, JobId id) { return out << id.value; }
 
-/// A rigid parallel job as its user asked for it: all that a queue policy may know of a job that has not run.
+/// Whether a job can run on other numbers of processors than it asks for.
+enum class Flexibility : std::uint8_t {
+    kRigid,
+    kMoldable,   ///< chosen once, when it starts
+    kMalleable,  ///< changed while it runs, too
+};
+
+/// A parallel job as its user asked for it: all that a queue policy may know of a job that has not run.
 struct Job {
     JobId id;
     Time submit{};
@@ -26,6 +36,12 @@ struct Job {
     std::int32_t group = -1;
     std::int32_t queue = -1;
     std::int64_t memory_bytes = 0;  ///< of every task; 0: unknown, taken as none
+    std::int32_t application = -1;  ///< kind of program, where an estimator knows some
+    Flexibility flexibility = Flexibility::kRigid;
+    /// Per cent of every processor, where jobs share processors by time: what it must get, and can make use of beside
+    /// others. 0: as the policy has it.
+    std::int8_t least_share = 0, most_share = 0;
+    Time start_at = kNever;  ///< start reserved in advance
 
     bool operator==(const Job&) const = default;
 };

@@ -23,8 +23,8 @@ Error wrong_phase(JobId id, const char* needed, JobPhase phase) {
 
 bool operator==(const Plan& a, const Plan& b) {
     const bool same_diagram = a.diagram && b.diagram ? *a.diagram == *b.diagram : a.diagram == b.diagram;
-    return a.preemptions == b.preemptions && a.starts == b.starts && a.reservations == b.reservations && same_diagram &&
-           a.wake_at == b.wake_at;
+    return a.preemptions == b.preemptions && a.resizes == b.resizes && a.starts == b.starts && a.shares == b.shares &&
+           a.slice == b.slice && a.reservations == b.reservations && same_diagram && a.wake_at == b.wake_at;
 }
 
 std::ostream& operator<<(std::ostream& out, const Plan& plan) {
@@ -39,6 +39,9 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) {
     list("start", plan.starts);
     for (const Reservation& reservation : plan.reservations)
         out << " reserve " << reservation.id << " at " << to_seconds(reservation.at.time_since_epoch()) << " s;";
+    for (const Resize& resize : plan.resizes)
+        out << " resize " << resize.id << " to " << resize.processors << " processors;";
+    for (const ShareOfProcessors& share : plan.shares) out << " share " << share.id << ' ' << share.percent << " %;";
     if (plan.diagram) out << " take turns in " << plan.diagram->row_count() << " slices;";
     if (plan.wake_at != kNever) out << " wake at " << to_seconds(plan.wake_at.time_since_epoch()) << " s;";
     return out;
@@ -98,6 +101,8 @@ Result<void> ZoneState::apply(Time at, const ZoneEvent& event) {
         Result<void> operator()(const JobPreempted& e) const { return state.preempt(e.id); }
         Result<void> operator()(const JobReserved& e) const { return state.reserve(e); }
         Result<void> operator()(const ProcessorsChanged& e) const { return state.change_processors(e.processors); }
+        Result<void> operator()(const JobResized& e) const { return state.resize(e.id, e.processors); }
+        Result<void> operator()(const SharesChanged& e) const { return state.change_shares(e.shares); }
         Result<void> operator()(const DiagramChanged& e) const { return state.change_diagram(e.diagram); }
         Result<void> operator()(const ClockAdvanced&) const { return {}; }
     };
@@ -150,8 +155,11 @@ Result<void> ZoneState::submit(const Job& job) {
         handle = unused_.back();
         unused_.pop_back();
     }
-    records_[handle] =
-        JobRecord{.job = job, .arrival = next_arrival_++, .waiting_since = now_, .walltime_left = job.walltime};
+    records_[handle] = JobRecord{.job = job,
+                                 .arrival = next_arrival_++,
+                                 .waiting_since = now_,
+                                 .walltime_left = job.walltime,
+                                 .allocated = job.processors};
     handles_.insert(job.id, handle);
     waiting_.insert({records_[handle].arrival, job.walltime, job.processors, handle});
     log(ZoneChange::Kind::kSubmitted, handle);
@@ -165,15 +173,15 @@ Result<void> ZoneState::start(JobId id) {
     if (record.phase != JobPhase::kWaiting) return wrong_phase(id, "waits", record.phase);
     if (held(record) > free_)
         return Error{ErrorCode::kConflict,
-                     "job " + std::to_string(id.value) + " needs " + std::to_string(record.job.processors) +
+                     "job " + std::to_string(id.value) + " needs " + std::to_string(record.allocated) +
                          " processors, " + std::to_string(free_) + " are free",
                      {}};
     waiting_.erase(record.arrival);
     free_ -= held(record);
     record.phase = JobPhase::kRunning;
-    record.start = now_;
+    record.start = record.served_until = now_;
     record.expected_end = options_.sharing == Sharing::kSpace ? now_ + record.walltime_left : kNever;
-    running_.insert({record.expected_end, record.job.processors, handle});
+    running_.insert({record.expected_end, record.allocated, handle});
     log(ZoneChange::Kind::kStarted, handle);
     record.reserved = kNever;
     return {};
@@ -214,6 +222,8 @@ Result<void> ZoneState::preempt(JobId id) {
     record.phase = JobPhase::kWaiting;
     record.walltime_left = std::max(record.walltime_left - (now_ - record.start), kOverdueGrace);
     record.waiting_since = now_;
+    record.served = served(record, now_);
+    record.share = 0;
     record.start = record.expected_end = kNever;
     waiting_.insert({record.arrival, record.walltime_left, record.job.processors, handle});
     ++generation_;
@@ -240,6 +250,9 @@ Result<void> ZoneState::change_processors(std::int32_t processors) {
         return invalid("a zone has 1 to " + std::to_string(kMaxProcessors) + " processors, not " +
                        std::to_string(processors));
     const std::int32_t used = options_.processors - free_;
+    if (options_.sharing == Sharing::kShare && !running_.empty())
+        return Error{
+            ErrorCode::kConflict, "jobs share all processors; end or preempt them before the number changes", {}};
     if (options_.sharing == Sharing::kTime) {
         if (processors > TraceDiagram::kMaxProcessors)
             return invalid("jobs take turns on at most " + std::to_string(TraceDiagram::kMaxProcessors) +
@@ -260,9 +273,64 @@ Result<void> ZoneState::change_processors(std::int32_t processors) {
     return {};
 }
 
+Result<void> ZoneState::resize(JobId id, std::int32_t processors) {
+    const JobHandle handle = handles_.find(id);
+    if (handle == HandleTable::kNone) return unknown_job(id);
+    JobRecord& record = records_[handle];
+    const auto conflict = [id](const std::string& what) {
+        return Error{ErrorCode::kConflict, "job " + std::to_string(id.value) + " " + what, {}};
+    };
+    if (record.phase == JobPhase::kLeaving) return wrong_phase(id, "has time left", record.phase);
+    if (record.job.flexibility == Flexibility::kRigid) return conflict("is rigid: it runs on what it asked for");
+    if (record.phase == JobPhase::kRunning && record.job.flexibility == Flexibility::kMoldable)
+        return conflict("runs and is moldable: only malleable jobs change their size then");
+    if (processors < 1 || processors > options_.processors)
+        return invalid("job " + std::to_string(id.value) + " cannot run on " + std::to_string(processors) + " of " +
+                       std::to_string(options_.processors) + " processors");
+    if (record.phase == JobPhase::kRunning) {
+        if (options_.sharing == Sharing::kSpace && processors - record.allocated > free_)
+            return conflict("would need more processors than are free");
+        free_ += held(record);
+        running_.erase({record.expected_end, handle});
+        record.allocated = processors;
+        running_.insert({record.expected_end, processors, handle});
+        free_ -= held(record);
+        ++generation_;
+    } else {
+        record.allocated = processors;
+    }
+    return {};
+}
+
+Result<void> ZoneState::change_shares(const std::vector<ShareOfProcessors>& shares) {
+    const auto conflict = [](const std::string& what) { return Error{ErrorCode::kConflict, what, {}}; };
+    if (options_.sharing != Sharing::kShare) return conflict("jobs of this zone do not have shares");
+    std::int64_t sum = 0;
+    std::unordered_set<JobId> named;
+    for (const ShareOfProcessors& share : shares) {
+        const std::string name = "job " + std::to_string(share.id.value);
+        const JobHandle handle = handles_.find(share.id);
+        if (handle == HandleTable::kNone || records_[handle].phase != JobPhase::kRunning)
+            return conflict(name + " has a share but does not run");
+        if (share.percent < 1 || share.percent > 100)
+            return invalid(name + " has a share of " + std::to_string(share.percent) + " per cent; 1 to 100 can be");
+        if (!named.insert(share.id).second) return conflict(name + " has two shares");
+        sum += share.percent;
+    }
+    if (named.size() != running_.size()) return conflict("a running job has no share");
+    if (sum > 100) return conflict("the shares sum up to " + std::to_string(sum) + " per cent");
+    for (const ShareOfProcessors& share : shares) {
+        JobRecord& record = records_[handles_.find(share.id)];
+        record.served = served(record, now_);
+        record.served_until = now_;
+        record.share = share.percent;
+    }
+    return {};
+}
+
 Result<void> ZoneState::change_diagram(const std::shared_ptr<const TraceDiagram>& diagram) {
     const auto conflict = [](const std::string& what) { return Error{ErrorCode::kConflict, what, {}}; };
-    if (options_.sharing == Sharing::kSpace) return conflict("jobs of this zone do not take turns");
+    if (options_.sharing != Sharing::kTime) return conflict("jobs of this zone do not take turns");
     if (!diagram || diagram->processors() != options_.processors)
         return conflict("the zone has " + std::to_string(options_.processors) + " processors, the slice matrix " +
                         std::to_string(diagram ? diagram->processors() : 0));
@@ -272,9 +340,9 @@ Result<void> ZoneState::change_diagram(const std::shared_ptr<const TraceDiagram>
             const JobHandle handle = handles_.find(entry.job);
             if (handle == HandleTable::kNone || records_[handle].phase != JobPhase::kRunning)
                 return conflict("job " + std::to_string(entry.job.value) + " is in the slice matrix but does not run");
-            if (entry.processors != records_[handle].job.processors)
+            if (entry.processors != records_[handle].allocated)
                 return conflict("job " + std::to_string(entry.job.value) + " needs " +
-                                std::to_string(records_[handle].job.processors) + " processors, the slice matrix has " +
+                                std::to_string(records_[handle].allocated) + " processors, the slice matrix has " +
                                 std::to_string(entry.processors));
             placed.insert(entry.job);
         }
@@ -313,7 +381,7 @@ const JobRecord* ZoneState::find(JobId id) const {
 
 void ZoneState::log(ZoneChange::Kind kind, JobHandle handle) {
     const JobRecord& record = records_[handle];
-    changes_.push_back({kind, handle, record.arrival, record.job.processors, record.job.priority, record.walltime_left,
+    changes_.push_back({kind, handle, record.arrival, record.allocated, record.job.priority, record.walltime_left,
                         record.reserved, record.expected_end});
 }
 

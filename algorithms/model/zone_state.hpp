@@ -33,10 +33,20 @@ struct JobRecord {
     Time reserved = kNever;               ///< promised start of a waiting job
     Time latest_start = kNever;           ///< the end of what was promised, where a policy says
     std::uint64_t reservation_order = 0;  ///< order in which the promises that stand were made
-    Time start = kNever;                  ///< of a running job
+    std::int32_t allocated = 0;           ///< processors: as asked for, or as resized since
+    std::int32_t share = 0;               ///< of a running job where jobs have shares, per cent
+    /// Where jobs have shares: what it was given up to `served_until`, in seconds of all of its processors.
+    Duration served{};
+    Time served_until{};
+    Time start = kNever;  ///< of a running job
     /// Of a running job: start + what was left of its walltime, later once it is overdue; kNever where jobs take turns.
     Time expected_end = kNever;
 };
+
+/// What a running job was given up to `now`, where jobs have shares.
+inline Duration served(const JobRecord& record, Time now) {
+    return record.served + (now - record.served_until) * record.share / 100;
+}
 
 /// A waiting job in the arrival order.
 struct WaitingJob {
@@ -142,13 +152,23 @@ struct JobReserved {
 struct ProcessorsChanged {
     std::int32_t processors = 0;
 };
+/// A job runs, or will run when it starts, on another number of processors. Rigid jobs never do, moldable ones only
+/// before they start. The walltime stays as it is.
+struct JobResized {
+    JobId id;
+    std::int32_t processors = 0;
+};
+/// The running jobs have these shares from now on.
+struct SharesChanged {
+    std::vector<ShareOfProcessors> shares;
+};
 /// Jobs that take turns have these slots from now on.
 struct DiagramChanged {
     std::shared_ptr<const TraceDiagram> diagram;
 };
 struct ClockAdvanced {};
 using ZoneEvent = std::variant<JobSubmitted, JobStarted, JobEnded, JobWithdrawn, JobPreempted, JobReserved,
-                               ProcessorsChanged, DiagramChanged, ClockAdvanced>;
+                               ProcessorsChanged, JobResized, SharesChanged, DiagramChanged, ClockAdvanced>;
 
 /// The queue and the processors of one zone (or partition) as a pure state machine: the live zone and the simulator are
 /// two drivers of it. Events cost O(log jobs) and move at most one block of 64 entries.
@@ -157,8 +177,8 @@ class ZoneState {
     /// Whether a job that runs past its walltime keeps its processors until its end is reported, as on real machines,
     /// or counts as gone at the instant its walltime is over, which is what reference schedules are made with.
     enum class Overdue : std::uint8_t { kHolds, kGone };
-    /// Whether running jobs take processors exclusively, or take turns in a slice matrix.
-    enum class Sharing : std::uint8_t { kSpace, kTime };
+    /// Whether running jobs take processors exclusively, take turns in a slice matrix, or each have a share of all.
+    enum class Sharing : std::uint8_t { kSpace, kTime, kShare };
     struct Options {
         std::int32_t processors = 1;  ///< 1 .. kMaxProcessors
         Overdue overdue = Overdue::kHolds;
@@ -222,12 +242,14 @@ class ZoneState {
     Result<void> preempt(JobId id);
     Result<void> reserve(const JobReserved& promise);
     Result<void> change_processors(std::int32_t processors);
+    Result<void> resize(JobId id, std::int32_t processors);
+    Result<void> change_shares(const std::vector<ShareOfProcessors>& shares);
     Result<void> change_diagram(const std::shared_ptr<const TraceDiagram>& diagram);
     void pass_walltimes();
     void log(ZoneChange::Kind kind, JobHandle handle);
     void drop(JobHandle handle);
     std::int32_t held(const JobRecord& record) const {
-        return options_.sharing == Sharing::kSpace ? record.job.processors : 0;
+        return options_.sharing == Sharing::kSpace ? record.allocated : 0;
     }
 
     Options options_;

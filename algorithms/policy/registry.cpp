@@ -14,6 +14,7 @@
 #include "algorithms/policy/los.hpp"
 #include "algorithms/policy/multiqueue.hpp"
 #include "algorithms/policy/option_reader.hpp"
+#include "algorithms/policy/scojo.hpp"
 #include "algorithms/policy/selective.hpp"
 #include "algorithms/policy/slack_backfill.hpp"
 
@@ -192,6 +193,63 @@ constexpr std::array kLosOptions{
                  .meaning = "true: the head has a reservation; false: most processors now, whatever it costs the head"},
 };
 
+constexpr std::array<std::string_view, 2> kQueueOrders{"priority", "fcfs"};
+constexpr std::array<std::string_view, 2> kExpansions{"alone", "all"};
+constexpr std::array<std::string_view, 2> kEstimators{"count", "application"};
+constexpr std::array kScojoOptions{
+    PolicyOption{.name = "level",
+                 .kind = Kind::kInteger,
+                 .default_value = "3",
+                 .meaning = "most jobs at once (multiprogramming level), 1 to 16",
+                 .least = 1,
+                 .most = 16},
+    PolicyOption{.name = "share",
+                 .kind = Kind::kInteger,
+                 .default_value = "0",
+                 .meaning = "share of a job that asks for none, 0 to 99 per cent; 0: 100 / level",
+                 .least = 0,
+                 .most = 99},
+    PolicyOption{.name = "order",
+                 .kind = Kind::kChoice,
+                 .default_value = "priority",
+                 .meaning = "order of waiting jobs: priority (class of walltime, and age) or fcfs",
+                 .choices = kQueueOrders},
+    PolicyOption{.name = "backfill",
+                 .kind = Kind::kFlag,
+                 .default_value = "true",
+                 .meaning = "whether later jobs may start that delay none ahead of them: true or false"},
+    PolicyOption{.name = "expand",
+                 .kind = Kind::kChoice,
+                 .default_value = "alone",
+                 .meaning = "who gets more than the most it asks for: a job alone, or all in proportion",
+                 .choices = kExpansions},
+    PolicyOption{.name = "classes",
+                 .kind = Kind::kDurations,
+                 .default_value = "10s,30s,60s",
+                 .meaning = "largest walltimes of the classes above the last one, ascending"},
+    PolicyOption{.name = "age",
+                 .kind = Kind::kDuration,
+                 .default_value = "0",
+                 .meaning = "a job goes up a class each time it has waited that long; 0: never"},
+    PolicyOption{.name = "worst-slowdown",
+                 .kind = Kind::kNumber,
+                 .default_value = "2",
+                 .meaning = "largest slowdown of a job beside others that is taken, 1 to 100",
+                 .least = 1,
+                 .most = 100},
+    PolicyOption{.name = "estimator",
+                 .kind = Kind::kChoice,
+                 .default_value = "count",
+                 .meaning = "what slowdown is expected: by the count of jobs, or by application (measured pairs)",
+                 .choices = kEstimators},
+    PolicyOption{.name = "factors",
+                 .kind = Kind::kNumbers,
+                 .default_value = "1,1.2,1.3",
+                 .meaning = "estimator count: slowdown of one job, two, three and so on, each 0.1 to 100",
+                 .least = 0.1,
+                 .most = 100},
+};
+
 constexpr std::array kPolicies{
     PolicyInfo{
         .name = "backfill",
@@ -232,6 +290,10 @@ constexpr std::array kPolicies{
                .summary = "queues by walltime, each with its own partition and EASY inside it",
                .starvation = "the first blocked job of every queue starts by its promise",
                .options = kMultiqueueOptions},
+    PolicyInfo{.name = "scojo",
+               .summary = "every job has a share of all processors; reserved starts are kept",
+               .starvation = "with age > 0 every job reaches the highest class; without, low classes may starve",
+               .options = kScojoOptions},
     PolicyInfo{.name = "selective",
                .summary = "reservations only for jobs whose expected slowdown exceeds a threshold",
                .starvation = "a job's expected slowdown grows until it has a reservation, which stands",
@@ -300,6 +362,24 @@ Result<std::unique_ptr<Policy>> make_lazy_gang(OptionReader& reader) {
     return made<LazySwitching>(reader, options);
 }
 
+Result<std::unique_ptr<Policy>> make_scojo(OptionReader& reader) {
+    Scojo::Options options{.level = static_cast<std::int32_t>(reader.integer("level")),
+                           .share = static_cast<std::int32_t>(reader.integer("share")),
+                           .priority = reader.choice("order") == 0,
+                           .backfill = reader.flag("backfill"),
+                           .expand = static_cast<Scojo::Expand>(reader.choice("expand")),
+                           .classes = reader.durations("classes"),
+                           .age = reader.duration("age"),
+                           .worst_slowdown = reader.number("worst-slowdown")};
+    if (std::ranges::adjacent_find(options.classes, std::greater_equal<>{}) != options.classes.end())
+        reader.fail("classes", "must ascend");
+    const std::vector<double> factors = reader.numbers("factors");
+    const std::size_t estimator = reader.choice("estimator");
+    if (const Error* fault = reader.fault()) return *fault;
+    options.estimator = estimator == 0 ? CoschedulingModel::by_count(factors) : CoschedulingModel::by_application();
+    return made<Scojo>(reader, options);
+}
+
 }  // namespace
 
 std::span<const PolicyInfo> policies() { return kPolicies; }
@@ -326,6 +406,7 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyO
     if (name == "selective") return made<Selective>(reader, reader.number("threshold"));
     if (name == "multiqueue") return make_multiqueue(reader);
     if (name == "gang") return make_gang(reader);
+    if (name == "scojo") return make_scojo(reader);
     if (name == "lazy-gang") return make_lazy_gang(reader);
     if (name == "backfill") {
         const std::int64_t depth = reader.integer("depth");

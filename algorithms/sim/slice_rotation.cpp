@@ -80,8 +80,22 @@ void SliceRotation::advance(Time now) {
     synced_ = now;
 }
 
-void SliceRotation::install(Time now, std::shared_ptr<const TraceDiagram> diagram) {
+void SliceRotation::stretch(Time now, std::uint32_t job, double factor) {
+    ZBS_EXPECTS(factor > 0);
     advance(now);
+    for (Resident& resident : residents_) {
+        if (resident.job != job || resident.left <= Duration::zero()) continue;
+        const double left = static_cast<double>(resident.left.count()) * factor + 0.5;
+        resident.left = Duration{std::max<std::int64_t>(1, static_cast<std::int64_t>(left))};
+    }
+}
+
+void SliceRotation::install(Time now, std::shared_ptr<const TraceDiagram> diagram, Duration slice) {
+    advance(now);
+    if (slice > Duration::zero()) {
+        slice_ = slice;
+        left_of_slice_ = std::min(left_of_slice_, slice);
+    }
     std::unordered_map<std::int64_t, std::int32_t> home;
     for (std::int32_t row = 0; row < diagram->row_count(); ++row)
         for (const TraceDiagram::Entry& entry : diagram->entries(row))

@@ -1,10 +1,13 @@
 #include "algorithms/sim/workload_simulation.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "algorithms/model/speedup.hpp"
+#include "algorithms/sim/shared_machine.hpp"
 #include "algorithms/sim/slice_rotation.hpp"
 
 namespace zbs {
@@ -35,6 +38,8 @@ class Run {
                  .sharing = policy.sharing(),
                  .memory_bytes = options.memory_bytes}) {
         if (policy.sharing() == ZoneState::Sharing::kTime) rotation_.emplace(options.slice, processors);
+        if (policy.sharing() == ZoneState::Sharing::kShare) shared_.emplace();
+        if (options.allocator != nullptr) allocator_ = options.allocator->unused();
         outcome_.processors = processors;
         outcome_.start.assign(workload.jobs.size(), kNever);
         outcome_.end.assign(workload.jobs.size(), kNever);
@@ -87,12 +92,14 @@ class Run {
 
     Time next_end() {
         if (rotation_) return rotation_->next_end();
+        if (shared_) return shared_->next_end();
         while (!cut_short_.empty() && !ends_.empty() && is_cut_short(ends_.front())) pop_end();
         return ends_.empty() ? kNever : ends_.front().at;
     }
 
     std::uint32_t pop_end() {
         if (rotation_) return rotation_->pop_end();
+        if (shared_) return shared_->pop_end();
         std::pop_heap(ends_.begin(), ends_.end(), std::greater<>{});
         const std::uint32_t job = ends_.back().job;
         ends_.pop_back();
@@ -111,13 +118,20 @@ class Run {
         ++outcome_.events;
         ++ended_;
         if (options_.progress && ended_ % 4096 == 0) options_.progress(ended_);
+        free_place(job);
         return zone_.apply(now, JobEnded{JobId{static_cast<std::int64_t>(job)}});
     }
 
     void start(Time now, std::uint32_t job) {
         if (outcome_.start[job] == kNever) outcome_.start[job] = now;
         Duration left = workload_.jobs[job].runtime;
+        const Job& wanted = workload_.jobs[job].job;
+        if (wanted.flexibility != Flexibility::kRigid) {
+            const std::int32_t size = zone_.find(JobId{job})->allocated;
+            if (size != wanted.processors) left = stretched(left, 1 / speed(wanted, size));
+        }
         if (rotation_) return rotation_->add(job, left);
+        if (shared_) return shared_->add(job, left);
         if (!cut_short_.empty())
             if (const auto found = cut_short_.find(job); found != cut_short_.end()) {
                 left = found->second.left;
@@ -129,6 +143,7 @@ class Run {
     }
 
     void preempt(Time now, std::uint32_t job) {
+        free_place(job);
         const auto [found, first] = cut_short_.try_emplace(job);
         CutShort& cut = found->second;
         if (first) cut = {.left = workload_.jobs[job].runtime, .resumed = outcome_.start[job]};
@@ -136,6 +151,30 @@ class Run {
         cut.order = started_;
         cut.interruption = outcome_.interruptions.size();
         outcome_.interruptions.push_back({job, now});
+    }
+
+    void free_place(std::uint32_t job) {
+        // A job past its walltime may have left ahead of its end.
+        const JobId id{static_cast<std::int64_t>(job)};
+        if (allocator_ && allocator_->placements().contains(id)) ZBS_EXPECTS(allocator_->release(id).has_value());
+    }
+
+    /// Frees the places of jobs that the zone counts as gone, though their ends come later in this instant.
+    void free_places_of_leaving(Time now) {
+        if (next_end() != now) return;
+        for (const End& end : ends_) {
+            if (end.at != now || is_cut_short(end)) continue;
+            const JobRecord* const record = zone_.find(JobId{static_cast<std::int64_t>(end.job)});
+            if (record != nullptr && record->phase == JobPhase::kLeaving) free_place(end.job);
+        }
+    }
+
+    /// Whether the allocator has a place for the job, which is then taken.
+    bool place(std::uint32_t job) {
+        const Result<const Placement*> placed = allocator_->allocate(
+            JobId{static_cast<std::int64_t>(job)}, {.processors = workload_.jobs[job].job.processors});
+        ZBS_EXPECTS(placed.has_value());  // tried on an unused machine before the run
+        return *placed != nullptr;
     }
 
     Result<void> wake(Time now) {
@@ -158,7 +197,17 @@ class Run {
             if (!preempted) return refused(id, preempted.error());
             preempt(now, static_cast<std::uint32_t>(id.value));
         }
+        for (const Resize& resize : plan_.resizes)
+            if (Result<void> resized = this->resize(now, resize); !resized) return refused(resize.id, resized.error());
+        if (allocator_ && !plan_.starts.empty()) free_places_of_leaving(now);
         for (const JobId id : plan_.starts) {
+            const JobRecord* const record = allocator_ ? zone_.find(id) : nullptr;
+            if (record != nullptr && record->phase == JobPhase::kWaiting &&
+                !place(static_cast<std::uint32_t>(id.value))) {
+                ++outcome_.refused_starts;
+                zone_.plan_refused();
+                break;
+            }
             Result<void> started = zone_.apply(now, JobStarted{id});
             if (!started) return refused(id, started.error());
             start(now, static_cast<std::uint32_t>(id.value));
@@ -168,9 +217,18 @@ class Run {
             if (!changed)
                 return Error{
                     ErrorCode::kInternal, "the policy's slice matrix cannot be used: " + changed.error().message, {}};
-            rotation_->install(now, std::move(plan_.diagram));
+            rotation_->install(now, std::move(plan_.diagram), plan_.slice);
         } else if (rotation_ && !plan_.starts.empty()) {
             return Error{ErrorCode::kInternal, "the policy started jobs without a place in the slice matrix", {}};
+        }
+        if (!plan_.shares.empty()) {
+            Result<void> changed = zone_.apply(now, SharesChanged{plan_.shares});
+            if (!changed)
+                return Error{
+                    ErrorCode::kInternal, "the policy's shares cannot be given: " + changed.error().message, {}};
+            share_out(now);
+        } else if (shared_ && !plan_.starts.empty()) {
+            return Error{ErrorCode::kInternal, "the policy started jobs without a share", {}};
         }
         for (const Reservation& reservation : plan_.reservations) {
             Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
@@ -179,6 +237,49 @@ class Run {
         if (plan_.wake_at < now || (plan_.wake_at == now && instant_complete))
             return Error{ErrorCode::kInternal, "the policy asked to be woken at an instant that is over", {}};
         return {};
+    }
+
+    double speed(const Job& job, std::int32_t processors) const {
+        return relative_speed(size_range(job, outcome_.processors), processors);
+    }
+    static Duration stretched(Duration time, double factor) {
+        const double us = static_cast<double>(time.count()) * factor + 0.5;
+        return Duration{std::max<std::int64_t>(1, static_cast<std::int64_t>(us))};
+    }
+
+    Result<void> resize(Time now, const Resize& resize) {
+        const JobRecord* const record = zone_.find(resize.id);
+        if (record == nullptr) return Error{ErrorCode::kNotFound, "it neither waits nor runs", {}};
+        const bool runs = record->phase == JobPhase::kRunning;
+        const std::int32_t before = record->allocated;
+        const SizeRange range = size_range(record->job, outcome_.processors);
+        if (resize.processors < range.least || resize.processors > range.most)
+            return invalid("it runs on " + std::to_string(range.least) + " to " + std::to_string(range.most) +
+                           " processors, not on " + std::to_string(resize.processors));
+        if (runs && !rotation_) return invalid("jobs change their size only where they take turns");
+        const Job job = record->job;
+        if (Result<void> done = zone_.apply(now, JobResized{resize.id, resize.processors}); !done) return done;
+        if (!runs) return {};
+        ++outcome_.resizes;
+        rotation_->stretch(now, static_cast<std::uint32_t>(resize.id.value),
+                           speed(job, before) / speed(job, resize.processors));
+        return {};
+    }
+
+    /// Jobs run at their share, less what they slow each other down.
+    void share_out(Time now) {
+        std::vector<std::int32_t> programs;
+        for (const ShareOfProcessors& share : plan_.shares)
+            programs.push_back(workload_.jobs[static_cast<std::size_t>(share.id.value)].job.application);
+        std::vector<SharedMachine::Rate> rates;
+        std::vector<std::int32_t> others;
+        for (std::size_t i = 0; i < programs.size(); ++i) {
+            others = programs;
+            others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+            rates.push_back({static_cast<std::uint32_t>(plan_.shares[i].id.value),
+                             plan_.shares[i].percent / 100.0 / options_.coscheduling.slowdown(programs[i], others)});
+        }
+        shared_->set_rates(now, rates);
     }
 
     Error refused(JobId id, const Error& why) const {
@@ -212,6 +313,8 @@ class Run {
     };
     std::unordered_map<std::uint32_t, CutShort> cut_short_;
     std::optional<SliceRotation> rotation_;
+    std::optional<SharedMachine> shared_;
+    std::unique_ptr<Allocator> allocator_;  ///< nullptr: places do not matter
     std::size_t submitted_ = 0;
     std::size_t ended_ = 0;
     std::uint32_t started_ = 0;
@@ -232,6 +335,16 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
     if (options.memory_bytes < 0) return invalid("the memory of a processor must not be negative");
     if (Result<void> served = policy.serves(processors); !served) return served.error();
     Duration work{};
+    if (options.allocator != nullptr) {
+        if (policy.sharing() != ZoneState::Sharing::kSpace)
+            return invalid(
+                "jobs of this policy take turns on all processors, or share them; an allocator places jobs that have "
+                "theirs alone: "
+                "leave one of the two out");
+        if (options.allocator->capacity() != processors)
+            return invalid("the allocator is made for " + std::to_string(options.allocator->capacity()) +
+                           " processors, the machine has " + std::to_string(processors));
+    }
     for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
         const WorkloadJob& entry = workload.jobs[i];
         if (i > 0 && entry.job.submit < workload.jobs[i - 1].job.submit)
@@ -249,6 +362,9 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
             entry.job.memory_bytes > options.memory_bytes)
             return invalid(name_of(workload, i) + " needs " + std::to_string(entry.job.memory_bytes) +
                            " bytes of memory a task, a processor has " + std::to_string(options.memory_bytes));
+        if (options.allocator != nullptr)
+            if (Result<void> good = options.allocator->accepts({.processors = entry.job.processors}); !good)
+                return invalid(name_of(workload, i) + " can never be placed: " + good.error().message);
     }
     return Run(workload, policy, options, processors).run();
 }

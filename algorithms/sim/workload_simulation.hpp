@@ -3,7 +3,9 @@
 #include <functional>
 #include <vector>
 
+#include "algorithms/allocation/allocator.hpp"
 #include "algorithms/base/result.hpp"
+#include "algorithms/model/coscheduling.hpp"
 #include "algorithms/model/workload.hpp"
 #include "algorithms/policy/policy.hpp"
 
@@ -21,6 +23,11 @@ struct SimulationOptions {
     /// Under a policy whose jobs take turns: how long a row of the slice matrix runs, > 0.
     Duration slice = std::chrono::seconds{30};
     std::int64_t memory_bytes = 0;  ///< of each processor, where jobs take turns; 0: not limited
+    /// Under a policy whose jobs have shares: how much they slow each other down in truth.
+    CoschedulingModel coscheduling = CoschedulingModel::by_count({1.0, 1.2, 1.3});
+    /// Decides which processors a job gets; an unused copy of it is taken. nullptr: any will do. Not where jobs take
+    /// turns.
+    const Allocator* allocator = nullptr;
     /// Called now and then with the number of jobs that have ended.
     std::function<void(std::size_t)> progress;
 };
@@ -40,17 +47,26 @@ struct SimulationOutcome {
     std::vector<Time> end;
     std::uint64_t events = 0;  ///< submissions, ends and wake-ups
     std::uint64_t plans = 0;
+    std::uint64_t resizes = 0;                ///< of jobs that run
     std::vector<Interruption> interruptions;  ///< by preemption, in the order of `stopped`
+    std::uint64_t refused_starts = 0;         ///< that the allocator had no place for; none without an allocator
 };
 
 /// Replays `workload` under `policy` on one pool of processors: a pure function of its arguments. A job ends when it
-/// has run for its run time; preemption costs nothing but the wait. O(jobs log jobs) besides the policy's own work, and
-/// O(running jobs x slices) for every change of a slice matrix; memory linear in jobs.
+/// has run for its run time; preemption costs nothing but the wait. On another number of processors than it asked for a
+/// job runs as `relative_speed` says, with a share s of the processors at s / slowdown. O(jobs log jobs) besides the
+/// policy's own work, and O(running jobs x slices) for every change of a slice matrix; memory linear in jobs.
 ///
-/// Errors, naming the job: larger than the machine, jobs out of order, ids given twice, no machine size or one that the
-/// policy cannot serve (kInvalidArgument); the policy left jobs waiting for ever (kRejected); a plan that cannot be
-/// carried out (kInternal); a job that needs more memory than a processor has, walltimes that sum up beyond 18,000
-/// years (kInvalidArgument); preemptions without end (kTooLarge).
+/// With an allocator, a policy counts processors and the allocator places jobs. A start that it refuses, because the
+/// free processors are not where they are needed, is not carried out, nor is any later start of that plan, so that
+/// within a plan nobody passes a job that could not be placed; the policy is asked again at the next event. Promises of
+/// a policy do not count with that, so jobs may start after them.
+///
+/// Errors, naming the job: larger than the machine, never to be placed by the allocator, jobs out of order, ids given
+/// twice, no machine size or one that the policy or the allocator cannot serve, an allocator where jobs take turns
+/// or have shares, a job that needs more memory than a processor has, walltimes that sum up beyond 18,000 years
+/// (kInvalidArgument); the policy left jobs waiting for ever (kRejected); a plan that cannot be carried out
+/// (kInternal); preemptions without end (kTooLarge).
 Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options);
 
 }  // namespace zbs

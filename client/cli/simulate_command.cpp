@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "algorithms/allocation/registry.hpp"
 #include "algorithms/base/duration_text.hpp"
 #include "algorithms/formats/svg.hpp"
 #include "algorithms/metrics/schedule_metrics.hpp"
@@ -37,12 +38,13 @@ struct SimulateCommand {
     WorkloadSource source;
     std::string policy, compare;
     std::vector<std::string> options;
+    std::string allocator;  ///< NAME[:option=value:...]; empty: none
     std::string rules = "batched";
     std::string slice;               ///< duration; empty: as the simulator has it
     std::int64_t memory_bytes = -1;  ///< -1: not given
     double tau_s = to_seconds(kDefaultTau);
     bool json = false, details = false;
-    bool list_policies = false, list_generators = false;
+    bool list_policies = false, list_generators = false, list_allocators = false;
     std::string gantt, events, schedule, waits, export_swf, export_csv;
 
     std::vector<OutputFile> files() const {
@@ -166,6 +168,15 @@ Result<SimulationOptions> machine_of(const SimulateCommand& command, const std::
          {std::pair{"--slice", !command.slice.empty()}, std::pair{"--memory", command.memory_bytes >= 0}})
         if (given && !turns)
             return invalid("is for policies whose jobs take turns (gang); none of those is to be run", option);
+    // A bad name comes to light before a large log is read.
+    if (const std::string name = command.allocator.substr(0, command.allocator.find(':'));
+        !command.allocator.empty() && find_allocator(name) == nullptr)
+        return invalid(make_allocator(name, 1).error().message, "--allocator");
+    if (!command.allocator.empty() && policies.empty())
+        return invalid("needs a schedule: name the policy with --policy", "--allocator");
+    if (!command.allocator.empty() && turns)
+        return invalid("places jobs that have their processors alone, but policy gang lets them take turns",
+                       "--allocator");
     if (!command.slice.empty()) {
         const Result<Duration> slice = parse_duration(command.slice);
         if (!slice) return invalid(slice.error().message, "--slice");
@@ -174,6 +185,18 @@ Result<SimulationOptions> machine_of(const SimulateCommand& command, const std::
     }
     if (command.memory_bytes >= 0) options.memory_bytes = command.memory_bytes;
     return options;
+}
+
+/// The allocator of --allocator for a machine of `processors`; nullptr where there is none.
+Result<std::unique_ptr<Allocator>> allocator_of(const SimulateCommand& command, std::int32_t processors) {
+    if (command.allocator.empty()) return std::unique_ptr<Allocator>();
+    Result<NamedOptions> named = parse_named_options(command.allocator, ':', "--allocator");
+    if (!named) return named.error();
+    Result<std::unique_ptr<Allocator>> made = make_allocator(named->name, processors, named->options);
+    if (made) return made;
+    Error fault = made.error();
+    fault.pointer = "--allocator";
+    return fault;
 }
 
 /// On standard error, where that is a terminal, once it takes more than a second.
@@ -210,6 +233,10 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
                               const NamedPolicy& policy) {
     Result<std::unique_ptr<Policy>> made = make_policy(policy.named.name, policy.named.options);
     if (!made) return made.error();
+    const std::int32_t processors = loaded.workload.processors;
+    const Result<std::unique_ptr<Allocator>> allocator = allocator_of(command, processors);
+    if (!allocator) return allocator.error();
+    options.allocator = allocator->get();
     ProgressBar bar(policy.label, loaded.workload.jobs.size());
     options.progress = [&bar](std::size_t ended) { bar.update(ended); };
     const auto begin = std::chrono::steady_clock::now();
@@ -221,6 +248,7 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
                                .start = std::move(outcome->start),
                                .end = std::move(outcome->end),
                                .interruptions = std::move(outcome->interruptions),
+                               .refused_starts = outcome->refused_starts,
                                .takes_turns = (*made)->sharing() == ZoneState::Sharing::kTime,
                                .seconds = seconds};
     schedule.metrics = schedule_metrics(loaded.workload, schedule.view(), seconds_to_duration(command.tau_s));
@@ -265,6 +293,10 @@ Json json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const
     out["rules"] = command.rules;
     out["tau_s"] = command.tau_s;
     out["preemptions"] = schedule.interruptions.size();
+    if (!command.allocator.empty()) {
+        out["allocator"] = command.allocator;
+        out["refused_starts"] = schedule.refused_starts;
+    }
     if (!loaded.trace) out["seed"] = command.source.seed;
     out["read_seconds"] = loaded.read_s;
     out["parse_seconds"] = loaded.parse_s;
@@ -361,11 +393,16 @@ void print_tables(const Context& context, const SimulateCommand& command, const 
     else
         std::cout << "made in " << fixed(loaded.parse_s, 3) << " s\n";
     if (schedules.size() > 1) {
-        std::cout << "rules        " << command.rules << "\n\n";
+        std::cout << "rules        " << command.rules << "\n";
+        if (!command.allocator.empty()) std::cout << "allocator    " << printable(command.allocator) << "\n";
+        std::cout << "\n";
         return print(context, comparison(schedules));
     }
     const SimulatedSchedule& schedule = schedules.front();
     const JobMetrics& jobs = schedule.metrics.all;
+    if (!command.allocator.empty())
+        std::cout << "allocator    " << printable(command.allocator) << ", " << schedule.refused_starts
+                  << " starts refused for want of a place\n";
     if (!schedule.interruptions.empty()) std::cout << "preemptions  " << schedule.interruptions.size() << "\n";
     std::cout << "policy       " << printable(schedule.policy) << ", " << command.rules << " rules, "
               << schedule.processors << " processors\nmakespan     " << fixed(schedule.metrics.makespan_s, 0)
@@ -413,6 +450,27 @@ Result<void> write_files(const SimulateCommand& command, const LoadedWorkload& l
     return {};
 }
 
+void list_allocators(const Context& context) {
+    Listing listing{{"ALLOCATOR", "OPTION", "DEFAULT", "MEANING"}, {}, codec::Json::array()};
+    for (const AllocatorInfo& allocator : allocators()) {
+        listing.rows.push_back({std::string(allocator.name), "", "",
+                                std::string(allocator.summary) + "; " + std::string(allocator.machine) +
+                                    "; source: " + std::string(allocator.source)});
+        codec::Json options = codec::Json::array();
+        for (const AllocatorOption& option : allocator.options) {
+            listing.rows.push_back(
+                {"", std::string(option.name), std::string(option.default_value), std::string(option.meaning)});
+            options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
+        }
+        listing.items.push_back({{"allocator", allocator.name},
+                                 {"summary", allocator.summary},
+                                 {"source", allocator.source},
+                                 {"machine", allocator.machine},
+                                 {"options", options}});
+    }
+    print(context, listing);
+}
+
 void list_policies(const Context& context) {
     Listing listing{{"POLICY", "OPTION", "DEFAULT", "MEANING"}, {}, codec::Json::array()};
     for (const PolicyInfo& policy : policies()) {
@@ -451,6 +509,7 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     if (command.json) context.output = "json";
     if (command.list_policies) return list_policies(context);
     if (command.list_generators) return list_generators(context);
+    if (command.list_allocators) return list_allocators(context);
     const Result<std::vector<NamedPolicy>> policies = policies_of(command);
     if (!policies) return context.fail(policies.error());
     if (Result<void> good = check_files(command, *policies); !good) return context.fail(good.error());
@@ -500,6 +559,9 @@ void add_simulate_command(CLI::App& app, Context& context) {
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}));
     command->add_option("--policy", options->policy,
                         "queue policy, NAME or NAME:option=value; --list-policies shows all");
+    command->add_option("--allocator", options->allocator,
+                        "which processors a job gets: NAME[:option=value:...]; none: any will do; not for policies "
+                        "whose jobs take turns; --list-allocators names them");
     command->add_option("--option", options->options, "option of the policy, NAME=VALUE; may be repeated")
         ->take_all()
         ->allow_extra_args(false);
@@ -555,6 +617,7 @@ void add_simulate_command(CLI::App& app, Context& context) {
         "write the jobs with their waits in the Standard Workload Format; without --policy as they are");
     command->add_option("--export-csv", options->export_csv, "the same with all that is known of a job, CSV");
     command->add_flag("--list-policies", options->list_policies, "show all policies and their options");
+    command->add_flag("--list-allocators", options->list_allocators, "show all allocators and their options");
     command->add_flag("--list-generators", options->list_generators, "show all workload models and their options");
     command->callback([options, &context] { simulate_workload(context, *options); });
 }

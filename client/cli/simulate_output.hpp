@@ -15,8 +15,9 @@ struct SimulatedSchedule {
     std::int32_t processors = 0;
     std::vector<Time> start, end;  ///< by job
     std::vector<Interruption> interruptions;
-    bool takes_turns = false;  ///< jobs share processors in time slices
-    double seconds = 0;        ///< wall time of the simulation
+    std::uint64_t refused_starts = 0;  ///< by the allocator
+    bool takes_turns = false;          ///< jobs share processors in time slices
+    double seconds = 0;                ///< wall time of the simulation
     ScheduleMetrics metrics;
     Schedule view() const { return {start, end, processors}; }
 };

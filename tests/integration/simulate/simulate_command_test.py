@@ -192,12 +192,31 @@ class Schedules(Simulate):
         self.assertEqual(self.json("--generate", "lublin:jobs=400,overestimate=5", "--policy", "easy", "--option", "order=estimate")["wait_s"],
                          self.json("--generate", "lublin:jobs=400,overestimate=5", "--policy", "sjbf")["wait_s"])
 
+    def test_allocators(self):
+        made = ("--generate", "lublin:jobs=600,processors=64", "--policy", "easy")
+        plain = self.json(*made, "--schedule", "plain.csv")
+        first = self.json(*made, "--schedule", "first.csv", "--allocator", "first-fit", "--details")
+        self.assertEqual(self.read("plain.csv"), self.read("first.csv"))
+        self.assertEqual((first["allocator"], first["refused_starts"]), ("first-fit", 0))
+        self.assertEqual(first["wait_s"], plain["wait_s"])
+        self.assertNotIn("allocator", plain)
+        for allocator in [i["allocator"] for i in json.loads(self.good("--list-allocators", "--json").stdout)] + ["contiguous:choice=best", "mesh-frame:width=16:rotate=false"]:
+            found = self.json(*made, "--allocator", allocator, "--details", "--schedule", "s.csv")
+            self.assertEqual(found["jobs"], 600)
+            self.assertEqual(self.read("s.csv") == self.read("plain.csv"), found["refused_starts"] == 0, allocator)
+        # 1 and 3 leave two holes of two processors, which is not a range of four.
+        self.write("log.swf", HEADER + job(1, 0, 10, 2) + job(2, 0, 30, 4) + job(3, 0, 10, 2) + job(4, 1, 5, 4))
+        for allocator, wait in (("first-fit", 9), ("contiguous", 29)):
+            self.good("--trace", "log.swf", "--policy", "fcfs", "--allocator", allocator, "--waits", "w.txt")
+            self.assertEqual(self.read("w.txt"), f"1 0\n2 0\n3 0\n4 {wait}\n", allocator)
+        self.assertIn("allocator    contiguous, 1 starts refused", self.good("--trace", "log.swf", "--policy", "fcfs", "--allocator", "contiguous").stdout)
+
     def test_tables_and_lists(self):
         table = self.good("--generate", "lublin:jobs=400", "--policy", "easy").stdout
         for text in ("easy, batched rules, 128 processors", "bounded slowdown", "2-3 processors", "1 h - 4 h", "jobs/s"):
             self.assertIn(text, table)
         self.assertEqual(self.good("--generate", "lublin:jobs=9", "--policy", "easy", "-o", "csv").stdout.split(",")[0], "POLICY")
-        for option, key in (("--list-policies", "policy"), ("--list-generators", "generator")):
+        for option, key in (("--list-policies", "policy"), ("--list-generators", "generator"), ("--list-allocators", "allocator")):
             items = json.loads(self.good(option, "--json").stdout)
             for item in items:
                 self.assertIn(item[key], self.good(option).stdout)
@@ -269,6 +288,19 @@ class BadInput(Simulate):
             self.counted(log, "1 of 3 jobs were dropped", note, jobs=2)
             for refuse in (kind, "all", "unsorted," + kind):
                 self.refused(("--trace", "log.swf", "--policy", "easy", "--refuse", refuse), "log.swf:4: ", refusal)
+
+    def test_allocators_that_cannot_be_had(self):
+        made = ("--generate", "uniform:jobs=9,processors=64")
+        for arguments, *says in (
+                ((*made, "--policy", "easy", "--allocator", "aflo"), "--allocator: there is no allocator 'aflo'; did you mean 'afl'?"),
+                ((*made, "--policy", "easy", "--allocator", "afl:shap=line"), "--allocator: allocator afl has no option 'shap'; did you mean 'shape'?"),
+                ((*made, "--policy", "easy", "--allocator", "afl:shape=ring"), "--allocator: option shape of allocator afl is 'ring'"),
+                ((*made, "--policy", "easy", "--allocator", "mesh-frame:width=7"), "7, which does not divide the machine's 64"),
+                ((*made, "--policy", "gang", "--allocator", "afl"), "--allocator: ", "take turns"),
+                ((*made, "--compare", "easy,gang", "--allocator", "first-fit"), "--allocator: ", "take turns"),
+                ((*made, "--export-swf", "x.swf", "--allocator", "afl"), "--allocator: needs a schedule"),
+                (("--generate", "uniform:jobs=9,processors=100", "--policy", "easy", "--allocator", "afl"), "hypercubes of 2^n processors up to 16384, not 100")):
+            self.refused(arguments, *says)
 
     def test_jobs_out_of_order(self):
         log = HEADER + job(1, 5) + job(2, 3)

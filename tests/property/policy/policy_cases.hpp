@@ -47,6 +47,8 @@ inline std::vector<PolicyCase> policy_cases() {
     cases.push_back({"gang", {{"slices", "unlimited"}, {"tasks", "2"}, {"overtaking", "true"}}});
     cases.push_back({"gang", {{"migration", "arrival"}, {"choice", "lowest"}}});
     cases.push_back({"lazy-gang", {{"patience", "1s,5s,20s"}, {"debug", "10s"}, {"undisturbed", "0"}}});
+    cases.push_back({"scojo", {{"level", "2"}, {"order", "fcfs"}, {"expand", "all"}}});
+    cases.push_back({"scojo", {{"level", "1"}, {"backfill", "false"}, {"age", "30s"}}});
     return cases;
 }
 

@@ -162,6 +162,10 @@ TEST_P(PolicyContract, PlansStayValidThroughFaults) {
                 waiting.erase(id);
                 running.insert(id);
             }
+            if (!plan.shares.empty()) {
+                const Result<void> changed = zone.apply(now, SharesChanged{plan.shares});
+                ASSERT_TRUE(changed.has_value()) << changed.error().message;
+            }
             if (plan.diagram) {
                 const Result<void> changed = zone.apply(now, DiagramChanged{plan.diagram});
                 ASSERT_TRUE(changed.has_value()) << changed.error().message;

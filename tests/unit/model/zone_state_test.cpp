@@ -149,6 +149,57 @@ TEST_F(ZoneStateTest, ProcessorsOfRunningJobsDoNotLeave) {
     expect_refused(zone.apply(at(0), ProcessorsChanged{0}), ErrorCode::kInvalidArgument, "processors");
 }
 
+TEST_F(ZoneStateTest, MalleableJobsChangeTheirSize) {
+    Job flexible = job(1, 2);
+    flexible.flexibility = Flexibility::kMalleable;
+    apply(0, JobSubmitted{flexible});
+    apply(0, JobResized{JobId{1}, 1});
+    apply(0, JobStarted{JobId{1}});
+    EXPECT_EQ(zone.snapshot().free_processors, 3);
+    apply(2, JobResized{JobId{1}, 4});
+    EXPECT_EQ(zone.snapshot().free_processors, 0);
+    EXPECT_EQ(zone.find(JobId{1})->allocated, 4);
+    expect_refused(zone.apply(at(2), JobResized{JobId{1}, 5}), ErrorCode::kInvalidArgument, "5 of 4");
+    apply(3, JobResized{JobId{1}, 2});
+    apply(3, JobSubmitted{job(2, 2)});
+    apply(3, JobStarted{JobId{2}});
+    expect_refused(zone.apply(at(3), JobResized{JobId{1}, 3}), ErrorCode::kConflict, "more processors than are free");
+    expect_refused(zone.apply(at(3), JobResized{JobId{2}, 1}), ErrorCode::kConflict, "rigid");
+    apply(4, JobEnded{JobId{1}});
+    EXPECT_EQ(zone.snapshot().free_processors, 2);
+}
+
+TEST_F(ZoneStateTest, MoldableJobsChooseTheirSizeOnce) {
+    Job flexible = job(1, 2);
+    flexible.flexibility = Flexibility::kMoldable;
+    apply(0, JobSubmitted{flexible});
+    apply(0, JobResized{JobId{1}, 3});
+    apply(0, JobStarted{JobId{1}});
+    EXPECT_EQ(zone.snapshot().free_processors, 1);
+    expect_refused(zone.apply(at(1), JobResized{JobId{1}, 2}), ErrorCode::kConflict, "moldable");
+}
+
+TEST_F(ZoneStateTest, SharesAreThoseOfAllRunningJobs) {
+    ZoneState shared({.processors = 4, .sharing = ZoneState::Sharing::kShare});
+    const auto give = [&](int seconds, std::vector<ShareOfProcessors> shares) {
+        return shared.apply(at(seconds), SharesChanged{std::move(shares)});
+    };
+    for (const int id : {1, 2}) {
+        ASSERT_TRUE(shared.apply(at(0), JobSubmitted{job(id, 4)}).has_value());
+        ASSERT_TRUE(shared.apply(at(0), JobStarted{JobId{id}}).has_value());
+    }
+    expect_refused(give(0, {{JobId{1}, 60}}), ErrorCode::kConflict, "no share");
+    expect_refused(give(0, {{JobId{1}, 60}, {JobId{2}, 50}}), ErrorCode::kConflict, "110 per cent");
+    expect_refused(give(0, {{JobId{1}, 60}, {JobId{2}, 0}}), ErrorCode::kInvalidArgument, "0 per cent");
+    expect_refused(give(0, {{JobId{1}, 60}, {JobId{1}, 10}}), ErrorCode::kConflict, "two shares");
+    expect_refused(give(0, {{JobId{1}, 60}, {JobId{3}, 10}}), ErrorCode::kConflict, "does not run");
+    ASSERT_TRUE(give(0, {{JobId{1}, 60}, {JobId{2}, 40}}).has_value());
+    ASSERT_TRUE(give(10, {{JobId{1}, 20}, {JobId{2}, 80}}).has_value());
+    EXPECT_EQ(served(*shared.find(JobId{1}), at(15)), 7s);
+    EXPECT_EQ(served(*shared.find(JobId{2}), at(15)), 8s);
+    expect_refused(zone.apply(at(0), SharesChanged{}), ErrorCode::kConflict, "do not have shares");
+}
+
 TEST_F(ZoneStateTest, FindsEachOfManyJobs) {
     ZoneState large({.processors = 4});
     for (std::int64_t id = 0; id < 5'000; ++id)

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "algorithms/allocation/registry.hpp"
 #include "algorithms/policy/fcfs.hpp"
 #include "algorithms/policy/registry.hpp"
 #include "tests/support/zones.hpp"
@@ -45,6 +46,30 @@ TEST(Simulate, BatchedRulesSeeAnInstantWhole) {
     ASSERT_TRUE(batched.has_value() && reference.has_value());
     EXPECT_EQ(batched->start, reference->start);
     EXPECT_LT(batched->plans, reference->plans);
+}
+
+TEST(SimulateWithAllocator, ARefusedJobWaitsAndNobodyOfThePlanPassesIt) {
+    const Workload jobs = workload(8, {{0, 2, 10}, {0, 4, 30}, {0, 2, 20}, {1, 3, 5}, {2, 1, 5}});
+    const auto allocator = make_allocator("contiguous", 8);
+    const Result<SimulationOutcome> plain = simulate(jobs, *policy("fcfs"), {});
+    const Result<SimulationOutcome> placed = simulate(jobs, *policy("fcfs"), {.allocator = allocator->get()});
+    ASSERT_TRUE(plain.has_value() && placed.has_value());
+    EXPECT_THAT(plain->start, testing::ElementsAre(at(0), at(0), at(0), at(20), at(20)));
+    // At 20 processors 0, 1, 6 and 7 are free, which are no range of three; job 5 would fit.
+    EXPECT_THAT(placed->start, testing::ElementsAre(at(0), at(0), at(0), at(30), at(30)));
+    EXPECT_EQ(placed->refused_starts, 1u);
+}
+
+TEST(SimulateWithAllocator, FaultsNameTheJobOrTheCombination) {
+    const Workload jobs = workload(8, {{0, 2, 10}, {1, 9, 30}});
+    const auto eight = make_allocator("contiguous", 8), four = make_allocator("contiguous", 4);
+    expect_refused(jobs, {.allocator = eight->get()}, ErrorCode::kInvalidArgument,
+                   "job 2 of hand-made can never be placed");
+    expect_refused(jobs, {.allocator = four->get()}, ErrorCode::kInvalidArgument,
+                   "made for 4 processors, the machine has 8");
+    const auto gang = simulate(workload(8, {{0, 2, 10}}), *policy("gang"), {.allocator = eight->get()});
+    ASSERT_FALSE(gang.has_value());
+    EXPECT_THAT(gang.error().message, HasSubstr("take turns"));
 }
 
 TEST(Simulate, RulesCanChangeTheSchedule) {

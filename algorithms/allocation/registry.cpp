@@ -1,0 +1,250 @@
+#include "algorithms/allocation/registry.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+
+#include "algorithms/allocation/hypercube_allocators.hpp"
+#include "algorithms/allocation/mesh_frame.hpp"
+#include "algorithms/allocation/processor_allocators.hpp"
+#include "algorithms/base/suggestion.hpp"
+
+namespace zbs {
+namespace {
+
+using Kind = AllocatorOption::Kind;
+constexpr std::int32_t kMaxProcessors = 100'000'000;
+
+constexpr std::array<std::string_view, 2> kChoices{"first", "best"};
+constexpr std::array<std::string_view, 2> kShapes{"line", "square"};
+constexpr std::array<std::string_view, 2> kCoalescings{"complete", "pairwise"};
+constexpr std::array<std::string_view, 2> kDeallocations{"owner-aware", "literal"};
+
+constexpr std::array kContiguousOptions{
+    AllocatorOption{.name = "choice",
+                    .kind = Kind::kChoice,
+                    .default_value = "first",
+                    .meaning = "first (the first range that is long enough) or best (the shortest such range)",
+                    .choices = kChoices},
+};
+constexpr std::array kMeshFrameOptions{
+    AllocatorOption{
+        .name = "choice",
+        .kind = Kind::kChoice,
+        .default_value = "first",
+        .meaning = "first (the first free frame) or best (the one that touches most busy nodes and machine edges)",
+        .choices = kChoices},
+    AllocatorOption{.name = "rotate",
+                    .kind = Kind::kFlag,
+                    .default_value = "true",
+                    .meaning = "true: where an X x Y frame has no place, Y x X is tried"},
+    AllocatorOption{.name = "width",
+                    .kind = Kind::kInteger,
+                    .default_value = "0",
+                    .meaning = "columns of the machine, a divisor of its processors; 0: as square as they allow"},
+};
+constexpr AllocatorOption kShape{.name = "shape",
+                                 .kind = Kind::kChoice,
+                                 .default_value = "line",
+                                 .meaning =
+                                     "what a job without a mesh gets: line (1 x processors, nothing too much) or "
+                                     "square (the most square mesh that holds it)",
+                                 .choices = kShapes};
+constexpr AllocatorOption kCoalescing{
+    .name = "coalescing",
+    .kind = Kind::kChoice,
+    .default_value = "complete",
+    .meaning = "how FL merges: complete, or pairwise, which loses large cubes and may leave jobs waiting for ever",
+    .choices = kCoalescings};
+constexpr std::array kBuddyOptions{kShape};
+constexpr std::array kFreeListOptions{kCoalescing, kShape};
+constexpr std::array kAflOptions{
+    kCoalescing,
+    AllocatorOption{.name = "deallocation",
+                    .kind = Kind::kChoice,
+                    .default_value = "owner-aware",
+                    .meaning = "owner-aware, or literal as printed, which lets jobs share channels",
+                    .choices = kDeallocations},
+    kShape,
+};
+
+constexpr std::string_view kAnyMachine = "any number of processors";
+constexpr std::string_view kCubeMachine = "2^n processors, n at most 14";
+
+constexpr std::array kAllocators{
+    AllocatorInfo{
+        .name = "afl",
+        .summary = "meshes in a hypercube, their unused nodes cut into subcubes for others; no shared channel",
+        .source = "Turner1995, chapter 3",
+        .machine = kCubeMachine,
+        .options = kAflOptions},
+    AllocatorInfo{.name = "buddy",
+                  .summary = "aligned subcubes of a hypercube, the first free one",
+                  .source = "Turner1995, chapter 2",
+                  .machine = kCubeMachine,
+                  .options = kBuddyOptions},
+    AllocatorInfo{.name = "contiguous",
+                  .summary = "processors with consecutive numbers, first fit or best fit",
+                  .source = "-",
+                  .machine = kAnyMachine,
+                  .options = kContiguousOptions},
+    AllocatorInfo{.name = "first-fit",
+                  .summary = "any processors, the lowest free numbers",
+                  .source = "-",
+                  .machine = kAnyMachine,
+                  .options = {}},
+    AllocatorInfo{.name = "free-list",
+                  .summary = "whole subcubes of a hypercube from a free list",
+                  .source = "KimDasLin1991; Turner1995, section 2.5",
+                  .machine = kCubeMachine,
+                  .options = kFreeListOptions},
+    AllocatorInfo{.name = "mesh-frame",
+                  .summary = "rectangles of a two-dimensional mesh, first fit or best fit, turned where needed",
+                  .source = "Zhu1992",
+                  .machine = kAnyMachine,
+                  .options = kMeshFrameOptions},
+};
+
+/// Takes the options of one allocator apart; the first fault stands.
+class Reader {
+  public:
+    Reader(const AllocatorInfo& allocator, const AllocatorOptions& given) : allocator_(allocator), given_(given) {
+        std::vector<std::string_view> known;
+        for (const AllocatorOption& option : allocator.options) known.push_back(option.name);
+        for (std::size_t i = 0; i < given.size(); ++i) {
+            const std::string& name = given[i].first;
+            if (std::ranges::find(known, name) == known.end()) {
+                keep("allocator " + std::string(allocator.name) + " has no option '" + name + "'" +
+                     (known.empty() ? std::string("; it has none") : did_you_mean(name, known)));
+                return;
+            }
+            for (std::size_t j = 0; j < i; ++j)
+                if (given[j].first == name) fail(name, "is given twice; keep one");
+        }
+    }
+
+    std::size_t choice(std::string_view name) {
+        const AllocatorOption& wanted = option(name);
+        const std::string value = text(name);
+        const auto found = std::ranges::find(wanted.choices, value);
+        if (found != wanted.choices.end()) return static_cast<std::size_t>(found - wanted.choices.begin());
+        fail(name, "is '" + value + "'" + did_you_mean(value, wanted.choices));
+        return 0;
+    }
+    bool flag(std::string_view name) {
+        const std::string value = text(name);
+        if (value == "true" || value == "yes" || value == "1") return true;
+        if (value != "false" && value != "no" && value != "0") fail(name, "is '" + value + "'; write true or false");
+        return false;
+    }
+    std::int32_t integer(std::string_view name) {
+        const std::string value = text(name);
+        std::int32_t number = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+        if (error != std::errc{} || end != value.data() + value.size() || number < 0)
+            fail(name, "is '" + value + "'; write " + std::string(option(name).meaning));
+        return number;
+    }
+    void fail(std::string_view name, const std::string& message) {
+        keep("option " + std::string(name) + " of allocator " + std::string(allocator_.name) + " " + message);
+    }
+    const Error* fault() const { return failed_ ? &fault_ : nullptr; }
+
+  private:
+    void keep(const std::string& message) {
+        if (!failed_) fault_ = invalid(message);
+        failed_ = true;
+    }
+    const AllocatorOption& option(std::string_view name) const {
+        const auto found = std::ranges::find(allocator_.options, name, &AllocatorOption::name);
+        ZBS_EXPECTS(found != allocator_.options.end());
+        return *found;
+    }
+    std::string text(std::string_view name) const {
+        for (const auto& [given, value] : given_)
+            if (given == name) return value;
+        return std::string(option(name).default_value);
+    }
+
+    const AllocatorInfo& allocator_;
+    const AllocatorOptions& given_;
+    bool failed_ = false;
+    Error fault_;
+};
+
+/// The largest divisor that is not above the square root, beside its partner.
+MeshShape most_square(std::int32_t processors) {
+    MeshShape best{processors, 1};
+    for (std::int32_t y = 1; std::int64_t{y} * y <= processors; ++y)
+        if (processors % y == 0) best = {processors / y, y};
+    return best;
+}
+
+template <class T, class... Arguments>
+Result<std::unique_ptr<Allocator>> made(const Reader& reader, Arguments&&... arguments) {
+    if (const Error* fault = reader.fault()) return *fault;
+    return std::unique_ptr<Allocator>(std::make_unique<T>(std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace
+
+std::span<const AllocatorInfo> allocators() { return kAllocators; }
+
+const AllocatorInfo* find_allocator(std::string_view name) {
+    for (const AllocatorInfo& allocator : kAllocators)
+        if (allocator.name == name) return &allocator;
+    return nullptr;
+}
+
+Result<std::unique_ptr<Allocator>> make_allocator(std::string_view name, std::int32_t processors,
+                                                  const AllocatorOptions& options) {
+    const AllocatorInfo* const allocator = find_allocator(name);
+    if (allocator == nullptr) {
+        std::vector<std::string_view> names;
+        for (const AllocatorInfo& known : kAllocators) names.push_back(known.name);
+        return invalid("there is no allocator '" + std::string(name) + "'" + did_you_mean(name, names));
+    }
+    if (processors < 1 || processors > kMaxProcessors)
+        return invalid("a machine has 1 to " + std::to_string(kMaxProcessors) + " processors, not " +
+                       std::to_string(processors));
+    Reader reader(*allocator, options);
+    if (const Error* fault = reader.fault()) return *fault;
+    if (name == "first-fit") return made<FirstFitProcessors>(reader, processors);
+    if (name == "contiguous")
+        return made<ContiguousProcessors>(reader, processors,
+                                          static_cast<ContiguousProcessors::Choice>(reader.choice("choice")));
+    if (name == "mesh-frame") {
+        const std::int32_t width = reader.integer("width");
+        if (reader.fault() == nullptr && width > 0 && processors % width != 0)
+            reader.fail("width", "is " + std::to_string(width) + ", which does not divide the machine's " +
+                                     std::to_string(processors) + " processors");
+        if (const Error* fault = reader.fault()) return *fault;
+        return made<MeshFrame>(
+            reader,
+            MeshFrame::Options{.machine = width > 0 ? MeshShape{width, processors / width} : most_square(processors),
+                               .choice = static_cast<MeshFrame::Choice>(reader.choice("choice")),
+                               .rotate = reader.flag("rotate")});
+    }
+    if (!std::has_single_bit(static_cast<std::uint32_t>(processors)) ||
+        processors > 1 << CubeDecomposer::kMaxDimensions)
+        return invalid("allocator " + std::string(name) + " serves hypercubes of 2^n processors up to " +
+                       std::to_string(1 << CubeDecomposer::kMaxDimensions) + ", not " + std::to_string(processors) +
+                       ": name a machine of that size, or another allocator");
+    const int dimensions = ceil_log2(processors);
+    const HypercubeShape shape = static_cast<HypercubeShape>(reader.choice("shape"));
+    if (name == "buddy") return made<BuddyCubes>(reader, dimensions, shape);
+    const auto coalescing = static_cast<FreeCubes::Coalescing>(reader.choice("coalescing"));
+    if (name == "free-list")
+        return made<FreeListCubes>(
+            reader, FreeListCubes::Options{.dimensions = dimensions, .shape = shape, .coalescing = coalescing});
+    ZBS_EXPECTS(name == "afl");
+    return made<AuxiliaryFreeList>(
+        reader, AuxiliaryFreeList::Options{
+                    .dimensions = dimensions,
+                    .shape = shape,
+                    .deallocation = static_cast<AuxiliaryFreeList::Deallocation>(reader.choice("deallocation")),
+                    .coalescing = coalescing});
+}
+
+}  // namespace zbs
