@@ -252,7 +252,7 @@ TEST(ScojoReservations, NoneThatWasPromisedIsMissed) {  // T10
         if (HasFailure()) return;
     }
     EXPECT_GT(kept, 1'000u);
-    EXPECT_GT(as_wished, kept / 3);
+    EXPECT_GT(as_wished, kept / 4) << "hardly any wish is met: the promises say nothing";
 }
 
 }  // namespace
