@@ -249,7 +249,7 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
                                .end = std::move(outcome->end),
                                .interruptions = std::move(outcome->interruptions),
                                .refused_starts = outcome->refused_starts,
-                               .takes_turns = (*made)->sharing() == ZoneState::Sharing::kTime,
+                               .overlapping = (*made)->sharing() != ZoneState::Sharing::kSpace,
                                .seconds = seconds};
     schedule.metrics = schedule_metrics(loaded.workload, schedule.view(), seconds_to_duration(command.tau_s));
     return schedule;

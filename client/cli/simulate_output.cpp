@@ -81,7 +81,7 @@ std::string events_csv(const Workload& workload, const SimulatedSchedule& schedu
         append(out, event.at);
         out += kWords[event.kind];
         line(out, ',', job.id.value, static_cast<std::int64_t>(job.processors), free);
-        if (schedule.takes_turns) out.replace(out.rfind(',') + 1, std::string::npos, "\n");
+        if (schedule.overlapping) out.replace(out.rfind(',') + 1, std::string::npos, "\n");
     }
     return out;
 }

@@ -16,7 +16,7 @@ struct SimulatedSchedule {
     std::vector<Time> start, end;  ///< by job
     std::vector<Interruption> interruptions;
     std::uint64_t refused_starts = 0;  ///< by the allocator
-    bool takes_turns = false;          ///< jobs share processors in time slices
+    bool overlapping = false;          ///< jobs share processors, by turns or by shares
     double seconds = 0;                ///< wall time of the simulation
     ScheduleMetrics metrics;
     Schedule view() const { return {start, end, processors}; }
@@ -29,7 +29,7 @@ struct SimulatedSchedule {
 std::string schedule_csv(const Workload& workload, const SimulatedSchedule& schedule);
 /// Header line, then "time,kind,job,processors,free": submit, start, end, and preempt and resume in between. In one
 /// instant ends and preemptions come first, then submissions, then starts, so that `free`, the processors free after
-/// the event, is never negative; it stays empty where jobs take turns.
+/// the event, is never negative; it stays empty where jobs share processors.
 std::string events_csv(const Workload& workload, const SimulatedSchedule& schedule);
 /// "job_id wait", by job number.
 std::string waits_text(const Workload& workload, const SimulatedSchedule& schedule);

@@ -98,6 +98,13 @@ class Schedules(Simulate):
         self.assertEqual(found["response_s"]["max"], 40)
         self.assertEqual(found["wait_s"]["max"], 25)
 
+    def test_jobs_have_shares(self):
+        # Alone until 10, then 50 % each, slowed by 1.2: 24 s for the 10 s that job 1 has left.
+        self.write("log.swf", HEADER + job(1, 0, 20, 8) + job(2, 10, 20, 8))
+        self.good("--trace", "log.swf", "--policy", "scojo", "--option", "level=2", "--events", "e.csv", "--gantt", "g.svg")
+        self.assertEqual(self.read("e.csv"), "time,kind,job,processors,free\n0,submit,1,8,\n0,start,1,8,\n10,submit,2,8,\n10,start,2,8,\n"
+                         "34,end,1,8,\n44,end,2,8,\n")
+
     def test_preemptions_are_events(self):
         self.write("log.swf", HEADER + job(1, 0, 150, 8) + job(2, 1, 150, 8))
         arguments = ("--trace", "log.swf", "--policy", "lazy-gang", "--option", "patience=1s,10s,100s", "--option", "debug=0")
@@ -400,6 +407,8 @@ class BadInput(Simulate):
                 ((*log, "--policy", "easy", "--export-swf", "./log.swf"), "--export-swf: would overwrite the log"),
                 (("--generate", "jann", "--params", "p.txt", "--export-swf", "./p.txt"), "--export-swf: would overwrite the parameter file"),
                 ((*log, "--policy", "easy", "--slice", "10s"), "--slice: "),
+                ((*log, "--policy", "scojo", "--allocator", "first-fit"), "share"),
+                ((*log, "--policy", "scojo:level=17"), "1 to 16"),
                 ((*log, "--policy", "easy", "--schedule", "{policy}.txt", "--waits", "easy.txt"), "same file as --schedule"),
                 ((*log, "--policy", "log", "--schedule", "{policy}.swf"), "no policy 'log'"),
                 (("--trace", "easy.swf", "--policy", "easy", "--schedule", "{policy}.swf"), "would overwrite the log"),

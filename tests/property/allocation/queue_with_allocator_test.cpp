@@ -16,7 +16,7 @@ using test::PolicyCase;
 
 std::vector<PolicyCase> space_sharing_policies() {
     std::vector<PolicyCase> cases = test::policy_cases();
-    std::erase_if(cases, [](const PolicyCase& which) { return find_policy(which.name)->takes_turns; });
+    std::erase_if(cases, [](const PolicyCase& which) { return which.make()->sharing() != ZoneState::Sharing::kSpace; });
     return cases;
 }
 
