@@ -25,6 +25,7 @@ class Scojo::Making {
             const JobRecord& record = zone.record(job.handle);
             Member member = member_of(record.job, record.arrival, record.start);
             member.served = served(record, zone.now);
+            member.priority = priority_of(record);
             running_.push_back(member);
             return true;
         });
@@ -56,27 +57,13 @@ class Scojo::Making {
         return priority;
     }
 
-    /// Whether the newcomer can run beside `others`.
+    /// Whether the newcomer can run beside `others`, with each of these at the most share that it can make use of.
     bool fits(const std::vector<Member>& others, const Member& newcomer) const {
-        if (static_cast<std::int32_t>(others.size()) >= options_.level) return false;
-        std::int32_t share = newcomer.least;
-        std::vector<std::int32_t> programs{newcomer.program};
-        for (const Member& other : others) {
-            share += other.most;
-            programs.push_back(other.program);
-        }
-        return share <= 100 && (others.empty() || options_.estimator.worst(programs) <= options_.worst_slowdown);
+        return fits(others, newcomer, &Member::most);
     }
-    /// The same where every job has only what it is guaranteed.
+    /// The same with each at what it is guaranteed.
     bool fits_at_least(const std::vector<Member>& others, const Member& newcomer) const {
-        if (static_cast<std::int32_t>(others.size()) >= options_.level) return false;
-        std::int32_t share = newcomer.least;
-        std::vector<std::int32_t> programs{newcomer.program};
-        for (const Member& other : others) {
-            share += other.least;
-            programs.push_back(other.program);
-        }
-        return share <= 100 && (others.empty() || options_.estimator.worst(programs) <= options_.worst_slowdown);
+        return fits(others, newcomer, &Member::least);
     }
 
     /// How long a member still takes at the least share and the largest slowdown. With time passing, now + longest
@@ -175,6 +162,16 @@ class Scojo::Making {
     }
 
   private:
+    bool fits(const std::vector<Member>& others, const Member& newcomer, std::int32_t Member::*share_of) const {
+        if (static_cast<std::int32_t>(others.size()) >= options_.level) return false;
+        std::int32_t share = newcomer.least;
+        std::vector<std::int32_t> programs{newcomer.program};
+        for (const Member& other : others) {
+            share += other.*share_of;
+            programs.push_back(other.program);
+        }
+        return share <= 100 && (others.empty() || options_.estimator.worst(programs) <= options_.worst_slowdown);
+    }
     static Duration scaled(Duration time, double factor) {
         const double us = std::max(1.0, static_cast<double>(time.count()) * factor);
         return Duration{static_cast<std::int64_t>(std::min(us, static_cast<double>(ZoneState::kMaxTimeUs) / 4))};
@@ -189,14 +186,6 @@ class Scojo::Making {
 void Scojo::plan(const ZoneSnapshot& zone, Plan& plan) {
     plan.clear();
     Making making(options_, zone);
-    for (Member& member : making.running()) {
-        zone.running.visit([&](const RunningJob& job) {
-            if (zone.record(job.handle).job.id == member.id)
-                member.priority = making.priority_of(zone.record(job.handle));
-            return true;
-        });
-    }
-
     std::vector<Member> queue, wishes;
     zone.waiting.visit([&](const WaitingJob& job) {
         const JobRecord& record = zone.record(job.handle);
@@ -218,6 +207,7 @@ void Scojo::plan(const ZoneSnapshot& zone, Plan& plan) {
     for (Member& wish : wishes) {
         wish.start = making.guaranteed_start(wish);
         reserved.push_back(wish);
+        if (wish.start > zone.now) plan.reservations.push_back({wish.id, wish.start});
     }
     std::ranges::stable_sort(reserved, {}, [](const Member& m) { return std::pair(m.start, m.arrival); });
     while (!reserved.empty() && reserved.front().start <= zone.now) {
@@ -225,15 +215,7 @@ void Scojo::plan(const ZoneSnapshot& zone, Plan& plan) {
         reserved.erase(reserved.begin());
         making.start(due, plan);
     }
-    for (const Member& member : reserved) {
-        zone.waiting.visit([&](const WaitingJob& job) {
-            const JobRecord& record = zone.record(job.handle);
-            if (record.job.id == member.id && record.reserved != member.start)
-                plan.reservations.push_back({member.id, member.start});
-            return true;
-        });
-        plan.wake_at = std::min(plan.wake_at, member.start);
-    }
+    if (!reserved.empty()) plan.wake_at = reserved.front().start;
 
     if (options_.priority)
         std::ranges::stable_sort(queue, {}, [](const Member& m) { return std::tuple(-m.priority, m.arrival); });
