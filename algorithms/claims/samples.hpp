@@ -1,0 +1,29 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace zbs::claims {
+
+/// A value for each seed, in the order of seeds.
+using Samples = std::vector<double>;
+
+/// 0 for none.
+double mean(const Samples& samples);
+/// Standard deviation of the sample; 0 for fewer than two.
+double deviation(const Samples& samples);
+/// Seed by seed. Precondition: of equal lengths.
+Samples ratio(const Samples& a, const Samples& b);
+Samples difference(const Samples& a, const Samples& b);
+
+/// Whether a >= b by the means, but for what the seeds scatter: one standard error of the paired difference. A tie
+/// counts.
+bool at_least(const Samples& a, const Samples& b);
+/// Whether a > b by more than two standard errors of the paired difference.
+bool clearly_more(const Samples& a, const Samples& b);
+
+/// With so many decimals.
+std::string number(double value, int decimals = 2);
+/// "mean ± deviation".
+std::string text_of(const Samples& samples, int decimals = 2);
+
+}  // namespace zbs::claims
