@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 
 #include "algorithms/allocation/hypercube_allocators.hpp"
 #include "algorithms/allocation/mesh_frame.hpp"
@@ -42,7 +41,9 @@ constexpr std::array kMeshFrameOptions{
     AllocatorOption{.name = "width",
                     .kind = Kind::kInteger,
                     .default_value = "0",
-                    .meaning = "columns of the machine, a divisor of its processors; 0: as square as they allow"},
+                    .meaning = "columns of the machine, a divisor of its processors; 0: as square as they allow",
+                    .least = 0,
+                    .most = kMaxProcessors},
 };
 constexpr AllocatorOption kShape{.name = "shape",
                                  .kind = Kind::kChoice,
@@ -106,73 +107,6 @@ constexpr std::array kAllocators{
                   .options = kMeshFrameOptions},
 };
 
-/// Takes the options of one allocator apart; the first fault stands.
-class Reader {
-  public:
-    Reader(const AllocatorInfo& allocator, const AllocatorOptions& given) : allocator_(allocator), given_(given) {
-        std::vector<std::string_view> known;
-        for (const AllocatorOption& option : allocator.options) known.push_back(option.name);
-        for (std::size_t i = 0; i < given.size(); ++i) {
-            const std::string& name = given[i].first;
-            if (std::ranges::find(known, name) == known.end()) {
-                keep("allocator " + std::string(allocator.name) + " has no option '" + name + "'" +
-                     (known.empty() ? std::string("; it has none") : did_you_mean(name, known)));
-                return;
-            }
-            for (std::size_t j = 0; j < i; ++j)
-                if (given[j].first == name) fail(name, "is given twice; keep one");
-        }
-    }
-
-    std::size_t choice(std::string_view name) {
-        const AllocatorOption& wanted = option(name);
-        const std::string value = text(name);
-        const auto found = std::ranges::find(wanted.choices, value);
-        if (found != wanted.choices.end()) return static_cast<std::size_t>(found - wanted.choices.begin());
-        fail(name, "is '" + value + "'" + did_you_mean(value, wanted.choices));
-        return 0;
-    }
-    bool flag(std::string_view name) {
-        const std::string value = text(name);
-        if (value == "true" || value == "yes" || value == "1") return true;
-        if (value != "false" && value != "no" && value != "0") fail(name, "is '" + value + "'; write true or false");
-        return false;
-    }
-    std::int32_t integer(std::string_view name) {
-        const std::string value = text(name);
-        std::int32_t number = 0;
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (error != std::errc{} || end != value.data() + value.size() || number < 0)
-            fail(name, "is '" + value + "'; write " + std::string(option(name).meaning));
-        return number;
-    }
-    void fail(std::string_view name, const std::string& message) {
-        keep("option " + std::string(name) + " of allocator " + std::string(allocator_.name) + " " + message);
-    }
-    const Error* fault() const { return failed_ ? &fault_ : nullptr; }
-
-  private:
-    void keep(const std::string& message) {
-        if (!failed_) fault_ = invalid(message);
-        failed_ = true;
-    }
-    const AllocatorOption& option(std::string_view name) const {
-        const auto found = std::ranges::find(allocator_.options, name, &AllocatorOption::name);
-        ZBS_EXPECTS(found != allocator_.options.end());
-        return *found;
-    }
-    std::string text(std::string_view name) const {
-        for (const auto& [given, value] : given_)
-            if (given == name) return value;
-        return std::string(option(name).default_value);
-    }
-
-    const AllocatorInfo& allocator_;
-    const AllocatorOptions& given_;
-    bool failed_ = false;
-    Error fault_;
-};
-
 /// The largest divisor that is not above the square root, beside its partner.
 MeshShape most_square(std::int32_t processors) {
     MeshShape best{processors, 1};
@@ -182,7 +116,7 @@ MeshShape most_square(std::int32_t processors) {
 }
 
 template <class T, class... Arguments>
-Result<std::unique_ptr<Allocator>> made(const Reader& reader, Arguments&&... arguments) {
+Result<std::unique_ptr<Allocator>> made(const OptionReader& reader, Arguments&&... arguments) {
     if (const Error* fault = reader.fault()) return *fault;
     return std::unique_ptr<Allocator>(std::make_unique<T>(std::forward<Arguments>(arguments)...));
 }
@@ -208,14 +142,14 @@ Result<std::unique_ptr<Allocator>> make_allocator(std::string_view name, std::in
     if (processors < 1 || processors > kMaxProcessors)
         return invalid("a machine has 1 to " + std::to_string(kMaxProcessors) + " processors, not " +
                        std::to_string(processors));
-    Reader reader(*allocator, options);
+    OptionReader reader("allocator " + std::string(name), allocator->options, options);
     if (const Error* fault = reader.fault()) return *fault;
     if (name == "first-fit") return made<FirstFitProcessors>(reader, processors);
     if (name == "contiguous")
         return made<ContiguousProcessors>(reader, processors,
                                           static_cast<ContiguousProcessors::Choice>(reader.choice("choice")));
     if (name == "mesh-frame") {
-        const std::int32_t width = reader.integer("width");
+        const auto width = static_cast<std::int32_t>(reader.integer("width"));
         if (reader.fault() == nullptr && width > 0 && processors % width != 0)
             reader.fail("width", "is " + std::to_string(width) + ", which does not divide the machine's " +
                                      std::to_string(processors) + " processors");

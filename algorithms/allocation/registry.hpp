@@ -1,28 +1,15 @@
 #pragma once
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "algorithms/allocation/allocator.hpp"
+#include "algorithms/base/option_reader.hpp"
 
 namespace zbs {
 
-/// An option of an allocator as its users see it.
-struct AllocatorOption {
-    enum class Kind : std::uint8_t {
-        kInteger,
-        kChoice,  ///< one of `choices`
-        kFlag,    ///< true or false
-    };
-    std::string_view name;
-    Kind kind;
-    std::string_view default_value;
-    std::string_view meaning;  ///< one sentence, with the accepted range
-    std::span<const std::string_view> choices = {};
-};
+using AllocatorOption = Option;
+using AllocatorOptions = OptionValues;
 
 /// An allocator as its users see it.
 struct AllocatorInfo {
@@ -37,9 +24,6 @@ struct AllocatorInfo {
 std::span<const AllocatorInfo> allocators();
 /// The allocator of this name, or nullptr.
 const AllocatorInfo* find_allocator(std::string_view name);
-
-/// Options as they come from a command line or a configuration: name and value.
-using AllocatorOptions = std::vector<std::pair<std::string, std::string>>;
 
 /// The allocator `name` with `options` of an unused machine. Errors, kInvalidArgument: no such allocator, no such
 /// option (each with the nearest word that exists), an option given twice, a value out of its range, a machine that it

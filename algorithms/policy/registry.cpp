@@ -13,7 +13,6 @@
 #include "algorithms/policy/lazy_switching.hpp"
 #include "algorithms/policy/los.hpp"
 #include "algorithms/policy/multiqueue.hpp"
-#include "algorithms/policy/option_reader.hpp"
 #include "algorithms/policy/scojo.hpp"
 #include "algorithms/policy/selective.hpp"
 #include "algorithms/policy/slack_backfill.hpp"
@@ -254,56 +253,69 @@ constexpr std::array kPolicies{
     PolicyInfo{
         .name = "backfill",
         .summary = "backfilling with a number of reservations, made anew in every plan",
+        .source = "MualemFeitelson2001, section 2",
         .starvation = "with depth 1 or more the head starts by its reservation; with depth 0 wide jobs may starve",
         .options = kBackfillOptions},
     PolicyInfo{.name = "conservative",
                .summary = "a promised start for every job on arrival, compressed when jobs end early",
+               .source = "FeitelsonWeil1998; MualemFeitelson2001, section 2",
                .starvation = "every job starts by its promise",
                .options = {}},
     PolicyInfo{.name = "dynamic",
                .summary = "EASY whose reservation may be overruled by a job that fills much of the machine",
+               .source = "ShmueliFeitelson2005, section 2",
                .starvation = "the head starts by its first reservation plus max_delay",
                .options = kDynamicOptions},
     PolicyInfo{.name = "easy",
                .summary = "aggressive backfilling: a reservation for the head alone",
+               .source = "Lifka1995; MualemFeitelson2001",
                .starvation = "the head starts by its reservation",
                .options = kEasyOptions},
     PolicyInfo{.name = "fcfs",
                .summary = "first come, first served, without backfilling",
+               .source = "-",
                .starvation = "jobs start in the order of arrival",
                .options = {}},
     PolicyInfo{
         .name = "gang",
         .summary = "jobs take turns in the rows of a slice matrix, all tasks of a job together",
+        .source = "DaSilva2000, chapters 3 and 5",
         .starvation = "waiting jobs enter the matrix in the order of arrival; with overtaking wide ones may starve",
         .options = kGangOptions,
         .takes_turns = true},
     PolicyInfo{.name = "lazy-gang",
                .summary = "jobs keep their processors until somebody has waited too long, who then preempts",
+               .source = "DaSilva2000, section 3.3",
                .starvation = "a job that has waited longer than its class may comes first and may preempt",
                .options = kLazyGangOptions},
     PolicyInfo{.name = "los",
                .summary = "lookahead optimising: the set of waiting jobs that uses most processors now",
+               .source = "ShmueliFeitelson2005",
                .starvation = "with reserve=true the head starts by its reservation; with false it may starve",
                .options = kLosOptions},
     PolicyInfo{.name = "multiqueue",
                .summary = "queues by walltime, each with its own partition and EASY inside it",
+               .source = "LawsonSmirni2002",
                .starvation = "the first blocked job of every queue starts by its promise",
                .options = kMultiqueueOptions},
     PolicyInfo{.name = "scojo",
                .summary = "every job has a share of all processors; reserved starts are kept",
+               .source = "Huang2004, chapter 5",
                .starvation = "with age > 0 every job reaches the highest class; without, low classes may starve",
                .options = kScojoOptions},
     PolicyInfo{.name = "selective",
                .summary = "reservations only for jobs whose expected slowdown exceeds a threshold",
+               .source = "SrinivasanEtAl2002",
                .starvation = "a job's expected slowdown grows until it has a reservation, which stands",
                .options = kSelectiveOptions},
     PolicyInfo{.name = "sjbf",
                .summary = "EASY that backfills by shortest walltime: easy with order=estimate",
+               .source = "ShmueliFeitelson2005, section 2",
                .starvation = "the head starts by its reservation",
                .options = {}},
     PolicyInfo{.name = "slack",
                .summary = "a promised start for every job, which others may delay within the job's slack",
+               .source = "TalbyFeitelson1999",
                .starvation = "every job starts by its first promise plus its slack",
                .options = kSlackOptions},
 };
@@ -397,7 +409,7 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyO
         for (const PolicyInfo& known : kPolicies) names.push_back(known.name);
         return invalid("there is no policy '" + std::string(name) + "'" + did_you_mean(name, names));
     }
-    OptionReader reader(*policy, options);
+    OptionReader reader("policy " + std::string(name), policy->options, options);
     if (const Error* fault = reader.fault()) return *fault;
     if (name == "fcfs") return made<Fcfs>(reader);
     if (name == "conservative") return made<Conservative>(reader);

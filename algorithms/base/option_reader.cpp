@@ -1,8 +1,12 @@
-#include "algorithms/policy/option_reader.hpp"
+#include "algorithms/base/option_reader.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "algorithms/base/duration_text.hpp"
+#include "algorithms/base/expects.hpp"
 #include "algorithms/base/suggestion.hpp"
 
 namespace zbs {
@@ -27,14 +31,15 @@ bool parse_number(const std::string& text, double& value) {
 
 }  // namespace
 
-OptionReader::OptionReader(const PolicyInfo& policy, const PolicyOptions& given) : policy_(policy), given_(given) {
+OptionReader::OptionReader(std::string owner, std::span<const Option> table, const OptionValues& given)
+    : owner_(std::move(owner)), table_(table), given_(given) {
     std::vector<std::string_view> known;
-    for (const PolicyOption& option : policy.options) known.push_back(option.name);
+    for (const Option& option : table) known.push_back(option.name);
     for (std::size_t i = 0; i < given.size() && !failed_; ++i) {
         const std::string& name = given[i].first;
         if (std::find(known.begin(), known.end(), name) == known.end()) {
             failed_ = true;
-            fault_ = invalid("policy " + std::string(policy.name) + " has no option '" + name + "'" +
+            fault_ = invalid(owner_ + " has no option '" + name + "'" +
                              (known.empty() ? std::string("; it has none") : did_you_mean(name, known)));
         }
         for (std::size_t j = 0; j < i && !failed_; ++j)
@@ -45,14 +50,18 @@ OptionReader::OptionReader(const PolicyInfo& policy, const PolicyOptions& given)
 void OptionReader::fail(std::string_view name, const std::string& message) {
     if (failed_) return;
     failed_ = true;
-    fault_ = invalid("option " + std::string(name) + " of policy " + std::string(policy_.name) + " " + message);
+    fault_ = invalid("option " + std::string(name) + " of " + owner_ + " " + message);
 }
 
-const PolicyOption& OptionReader::option(std::string_view name) const {
-    for (const PolicyOption& option : policy_.options)
+const Option& OptionReader::option(std::string_view name) const {
+    for (const Option& option : table_)
         if (option.name == name) return option;
-    ZBS_EXPECTS(!"an option that the policy's table lacks");
-    return policy_.options.front();
+    ZBS_EXPECTS(!"an option that the table lacks");
+    return table_.front();
+}
+
+bool OptionReader::has(std::string_view name) const {
+    return std::ranges::find(given_, name, &OptionValues::value_type::first) != given_.end();
 }
 
 std::string OptionReader::text(std::string_view name) const {
@@ -62,7 +71,7 @@ std::string OptionReader::text(std::string_view name) const {
 }
 
 std::int64_t OptionReader::integer(std::string_view name) {
-    const PolicyOption& wanted = option(name);
+    const Option& wanted = option(name);
     const std::string value = text(name);
     const bool open = wanted.most >= 9e18;
     if (open && value == "unlimited") return std::numeric_limits<std::int64_t>::max();
@@ -75,7 +84,7 @@ std::int64_t OptionReader::integer(std::string_view name) {
 }
 
 double OptionReader::number(std::string_view name) {
-    const PolicyOption& wanted = option(name);
+    const Option& wanted = option(name);
     const std::string value = text(name);
     double number = 0;
     if (!parse_number(value, number) || number < wanted.least || number > wanted.most)
@@ -111,7 +120,7 @@ std::vector<Duration> OptionReader::durations(std::string_view name) {
 }
 
 std::vector<double> OptionReader::numbers(std::string_view name) {
-    const PolicyOption& wanted = option(name);
+    const Option& wanted = option(name);
     std::vector<double> values;
     for (const std::string& part : parts_of(text(name))) {
         double number = 0;
@@ -125,7 +134,7 @@ std::vector<double> OptionReader::numbers(std::string_view name) {
 }
 
 std::size_t OptionReader::choice(std::string_view name) {
-    const PolicyOption& wanted = option(name);
+    const Option& wanted = option(name);
     const std::string value = text(name);
     for (std::size_t i = 0; i < wanted.choices.size(); ++i)
         if (wanted.choices[i] == value) return i;
