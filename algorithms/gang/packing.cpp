@@ -349,7 +349,15 @@ std::int64_t fewest_slices(std::int64_t tasks, std::int32_t processors) {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames{"first-fit", "best-fit", "ffd", "memory-fit", "buddy"};
+constexpr std::array kRules{
+    PackingInfo{"first-fit", "the first slice with enough idle processors", "DaSilva2000, section 5.2"},
+    PackingInfo{"best-fit", "the slice that has the fewest processors left over", "DaSilva2000, section 5.2"},
+    PackingInfo{"ffd", "first fit of all jobs anew at every change, the widest first", "DaSilva2000, section 5.2"},
+    PackingInfo{"memory-fit", "the slice after which memory is balanced best over the nodes",
+                "DaSilva2000, section 5.4"},
+    PackingInfo{"buddy", "processors in halves, one controller a block (distributed hierarchical control)",
+                "DaSilva2000, section 3.3"},
+};
 constexpr std::array<std::string_view, 10> kOptions{
     "migration", "choice",     "new-slice", "memory",  "tasks",
     "slices",    "overtaking", "fill",      "compact", "selective-disabling"};
@@ -373,7 +381,7 @@ Result<std::int64_t> find_number(std::string_view option, std::string_view value
 
 }  // namespace
 
-std::span<const std::string_view> packing_names() { return kNames; }
+std::span<const PackingInfo> packing_rules() { return kRules; }
 
 Result<PackingOptions> make_packing_options(std::string_view name, std::int32_t processors,
                                             std::span<const std::pair<std::string, std::string>> given) {
@@ -397,7 +405,9 @@ Result<PackingOptions> make_packing_options(std::string_view name, std::int32_t 
             return invalid("buddy packing halves the machine: give it a power of two of processors, not " +
                            std::to_string(processors));
     } else {
-        return invalid("there is no packing rule '" + std::string(name) + "'" + did_you_mean(name, kNames));
+        std::vector<std::string_view> names;
+        for (const PackingInfo& rule : kRules) names.push_back(rule.name);
+        return invalid("there is no packing rule '" + std::string(name) + "'" + did_you_mean(name, names));
     }
 
     static constexpr std::array<std::string_view, 3> kMigrations{"never", "arrival", "change"};

@@ -52,9 +52,14 @@ struct PackingOptions {
     bool operator==(const PackingOptions&) const = default;
 };
 
-/// The packing rules by name: first-fit, best-fit, ffd (first fit decreasing, repacked at every change), memory-fit,
-/// buddy.
-std::span<const std::string_view> packing_names();
+/// A packing rule as its users see it.
+struct PackingInfo {
+    std::string_view name;
+    std::string_view summary;  ///< one sentence
+    std::string_view source;   ///< key in REFERENCES.md, and place
+};
+/// All packing rules.
+std::span<const PackingInfo> packing_rules();
 /// Options of the rule `name`, each of `given` a name and a value: migration, choice, new-slice, memory, tasks,
 /// slices, overtaking, fill, compact, selective-disabling. Errors, kInvalidArgument: unknown rule, option or value,
 /// with the nearest that exists; processors out of range.

@@ -19,6 +19,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
 #include "client/cli/simulate_input.hpp"
+#include "client/cli/simulate_lists.hpp"
 #include "client/cli/simulate_output.hpp"
 
 namespace zbs::cli {
@@ -44,7 +45,7 @@ struct SimulateCommand {
     std::int64_t memory_bytes = -1;  ///< -1: not given
     double tau_s = to_seconds(kDefaultTau);
     bool json = false, details = false;
-    bool list_policies = false, list_generators = false, list_allocators = false;
+    bool list = false, list_policies = false, list_generators = false, list_allocators = false;
     std::string gantt, events, schedule, waits, export_swf, export_csv;
 
     std::vector<OutputFile> files() const {
@@ -450,63 +451,9 @@ Result<void> write_files(const SimulateCommand& command, const LoadedWorkload& l
     return {};
 }
 
-void list_allocators(const Context& context) {
-    Listing listing{{"ALLOCATOR", "OPTION", "DEFAULT", "MEANING"}, {}, codec::Json::array()};
-    for (const AllocatorInfo& allocator : allocators()) {
-        listing.rows.push_back({std::string(allocator.name), "", "",
-                                std::string(allocator.summary) + "; " + std::string(allocator.machine) +
-                                    "; source: " + std::string(allocator.source)});
-        codec::Json options = codec::Json::array();
-        for (const AllocatorOption& option : allocator.options) {
-            listing.rows.push_back(
-                {"", std::string(option.name), std::string(option.default_value), std::string(option.meaning)});
-            options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
-        }
-        listing.items.push_back({{"allocator", allocator.name},
-                                 {"summary", allocator.summary},
-                                 {"source", allocator.source},
-                                 {"machine", allocator.machine},
-                                 {"options", options}});
-    }
-    print(context, listing);
-}
-
-void list_policies(const Context& context) {
-    Listing listing{{"POLICY", "OPTION", "DEFAULT", "MEANING"}, {}, codec::Json::array()};
-    for (const PolicyInfo& policy : policies()) {
-        listing.rows.push_back({std::string(policy.name), "", "",
-                                std::string(policy.summary) + "; starvation: " + std::string(policy.starvation)});
-        codec::Json options = codec::Json::array();
-        for (const PolicyOption& option : policy.options) {
-            listing.rows.push_back(
-                {"", std::string(option.name), std::string(option.default_value), std::string(option.meaning)});
-            options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
-        }
-        listing.items.push_back({{"policy", policy.name},
-                                 {"takes_turns", policy.takes_turns},
-                                 {"summary", policy.summary},
-                                 {"starvation", policy.starvation},
-                                 {"options", options}});
-    }
-    print(context, listing);
-}
-
-void list_generators(const Context& context) {
-    Listing listing{{"GENERATOR", "OPTION", "DEFAULT", "MEANING"}, {}, codec::Json::array()};
-    for (const GeneratorInfo& generator : workload_generators()) {
-        listing.rows.push_back({std::string(generator.name), "", "", std::string(generator.summary)});
-        codec::Json options = codec::Json::array();
-        for (const GeneratorInfo::Option& option : generator.options) {
-            listing.rows.push_back({"", std::string(option.name), option.default_value, std::string(option.meaning)});
-            options.push_back({{"name", option.name}, {"default", option.default_value}, {"meaning", option.meaning}});
-        }
-        listing.items.push_back({{"generator", generator.name}, {"summary", generator.summary}, {"options", options}});
-    }
-    print(context, listing);
-}
-
 void simulate_workload(Context& context, const SimulateCommand& command) {
     if (command.json) context.output = "json";
+    if (command.list) return list_all(context);
     if (command.list_policies) return list_policies(context);
     if (command.list_generators) return list_generators(context);
     if (command.list_allocators) return list_allocators(context);
@@ -616,6 +563,8 @@ void add_simulate_command(CLI::App& app, Context& context) {
         "--export-swf", options->export_swf,
         "write the jobs with their waits in the Standard Workload Format; without --policy as they are");
     command->add_option("--export-csv", options->export_csv, "the same with all that is known of a job, CSV");
+    command->add_flag("--list", options->list,
+                      "show every policy, allocator and packing rule with one line and its source");
     command->add_flag("--list-policies", options->list_policies, "show all policies and their options");
     command->add_flag("--list-allocators", options->list_allocators, "show all allocators and their options");
     command->add_flag("--list-generators", options->list_generators, "show all workload models and their options");

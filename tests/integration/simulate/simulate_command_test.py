@@ -230,6 +230,21 @@ class Schedules(Simulate):
                 for choice in item["options"]:
                     self.assertTrue(choice["name"] and choice["meaning"])
 
+    def test_list_shows_every_policy_allocator_and_packing_rule(self):
+        items = json.loads(self.good("--list", "--json").stdout)
+        names = {kind: {item["name"] for item in items if item["kind"] == kind} for kind in ("policy", "allocator", "packing")}
+        for option, key in (("--list-policies", "policy"), ("--list-allocators", "allocator")):
+            self.assertEqual(names[key], {item[key] for item in json.loads(self.good(option, "--json").stdout)})
+        self.assertEqual(names["packing"], {"first-fit", "best-fit", "ffd", "memory-fit", "buddy"})
+        with open(os.path.join(SOURCE, "algorithms/REFERENCES.md")) as references:
+            keys = set(re.findall(r"^\| (\w+) \|", references.read(), re.M))
+        for item in items:
+            self.assertTrue(item["summary"])
+            for source in item["source"].split(";"):
+                self.assertTrue(source == "-" or source.split(",")[0].strip() in keys, item)
+        table = self.good("--list").stdout
+        self.assertEqual(len(table.splitlines()), len(items) + 1)
+
     def test_logs_come_plain_compressed_and_from_standard_input(self):
         self.write("log.swf", SMALL)
         self.write("log.swf.gz", gzip.compress(SMALL.encode()))

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/gang/packing.hpp"
@@ -194,7 +195,7 @@ TEST(PackingBruteForce, ShortestPeriodIdlesLeastAndNoRuleBeatsIt) {
         EXPECT_EQ(most, static_cast<std::int32_t>(sizes.size()));
         const std::int64_t total = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
         const double least_idling = 1 - static_cast<double>(total) / (kWidth * fewest);
-        for (const std::string_view rule : packing_names()) {
+        for (const std::string_view rule : std::views::transform(packing_rules(), &PackingInfo::name)) {
             GangPacking packing(make_packing_options(rule, kWidth).value());
             for (std::size_t i = 0; i < sizes.size(); ++i)
                 ASSERT_TRUE(packing.arrive({JobId{static_cast<std::int64_t>(i)}, sizes[i]}));

@@ -198,7 +198,7 @@ TEST(MakePackingOptions, NamesWhatIsWrong) {
     EXPECT_NE(message("best-fit", 4, {{"tasks", "1"}, {"tasks", "1"}}).find("given twice"), std::string::npos);
     EXPECT_NE(message("buddy", 12, {}).find("power of two"), std::string::npos);
     EXPECT_NE(message("ffd", 0, {}).find("processors"), std::string::npos);
-    for (const std::string_view name : packing_names()) EXPECT_TRUE(make_packing_options(name, 16));
+    for (const PackingInfo& rule : packing_rules()) EXPECT_TRUE(make_packing_options(rule.name, 16)) << rule.name;
 }
 
 }  // namespace

@@ -1,0 +1,14 @@
+#pragma once
+#include "client/cli/context.hpp"
+
+// What `zbs simulate` can be given by name.
+namespace zbs::cli {
+
+/// Every policy, allocator and packing rule: one line and its source.
+void list_all(const Context& context);
+/// With their options.
+void list_policies(const Context& context);
+void list_allocators(const Context& context);
+void list_generators(const Context& context);
+
+}  // namespace zbs::cli
