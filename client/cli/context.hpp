@@ -66,6 +66,7 @@ void add_map_command(CLI::App& app, Context& context);
 void add_profile_command(CLI::App& app, Context& context);
 void add_replay_command(CLI::App& app, Context& context);
 void add_simulate_command(CLI::App& app, Context& context);
+void add_report_command(CLI::App& app, Context& context);
 void add_quickstart_command(CLI::App& app, Context& context);
 
 }  // namespace zbs::cli

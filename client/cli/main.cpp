@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
     zbs::cli::add_profile_command(app, context);
     zbs::cli::add_replay_command(app, context);
     zbs::cli::add_simulate_command(app, context);
+    zbs::cli::add_report_command(app, context);
     zbs::cli::add_quickstart_command(app, context);
     try {
         app.parse(argc, argv);

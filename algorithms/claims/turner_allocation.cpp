@@ -1,39 +1,23 @@
-#include "tests/golden/Turner1995/claims.hpp"
+#include "algorithms/claims/turner_allocation.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <map>
-#include <numeric>
 
 #include "algorithms/allocation/hypercube_allocators.hpp"
 #include "algorithms/formats/svg.hpp"
 
-namespace zbs::turner {
+namespace zbs::claims {
 namespace {
 
 using formats::Chart;
 
 constexpr std::array kShares{.1, .3, .5, .7, .9};
-
-std::string number(double value, int decimals = 2) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.*f", decimals, value);
-    return text;
-}
-
-Samples pairwise(const Samples& a, const Samples& b, double (*combine)(double, double)) {
-    Samples out;
-    for (std::size_t i = 0; i < a.size(); ++i) out.push_back(combine(a[i], b[i]));
-    return out;
-}
-Samples ratio(const Samples& a, const Samples& b) {
-    return pairwise(a, b, [](double x, double y) { return x / y; });
-}
-Samples difference(const Samples& a, const Samples& b) {
-    return pairwise(a, b, [](double x, double y) { return x - y; });
-}
+constexpr const char* kFigureTest =
+    "tests/golden/Turner1995/claims_test.cpp#TurnerClaims.FigureOfTheConstantWorkloadIsAsCommitted";
+constexpr const char* kCellTest =
+    "tests/golden/Turner1995/claims_test.cpp#TurnerClaims.ACellOfTheIntervalsIsAsCommitted";
 
 /// The two methods of the figures, on a cube of so many dimensions.
 struct Methods {
@@ -65,7 +49,7 @@ Curve curve(std::string name, MeshWorkload workload, int dimensions, const std::
             const Effort& effort) {
     const Methods methods(dimensions);
     Curve out{.name = std::move(name), .loads = loads};
-    workload.jobs = effort.loaded_jobs;
+    workload.jobs = effort.scaled(400, 20);
     for (const double load : loads) {
         Samples fl_s, afl_s, fl_u, afl_u;
         for (int seed = 1; seed <= effort.seeds; ++seed) {
@@ -138,23 +122,11 @@ std::vector<double> loads_up_to(double most) {
 
 }  // namespace
 
-double mean(const Samples& samples) {
-    return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
-}
-
-double deviation(const Samples& samples) {
-    if (samples.size() < 2) return 0;
-    const double middle = mean(samples);
-    double sum = 0;
-    for (const double sample : samples) sum += (sample - middle) * (sample - middle);
-    return std::sqrt(sum / static_cast<double>(samples.size() - 1));
-}
-
 Saturation saturation(MeshWorkload workload, int dimensions, const Effort& effort) {
     const Methods methods(dimensions);
     Saturation out;
     workload.load = 0;
-    workload.jobs = effort.saturated_jobs;
+    workload.jobs = effort.scaled(1000, 50);
     for (int seed = 1; seed <= effort.seeds; ++seed) {
         workload.seed = static_cast<std::uint64_t>(seed);
         const std::vector<MeshJob> jobs = jobs_of(workload);
@@ -167,7 +139,7 @@ Saturation saturation(MeshWorkload workload, int dimensions, const Effort& effor
     return out;
 }
 
-Part constant_workload(const Effort& effort) {
+Part turner_constant_workload(const Effort& effort) {
     Part part;
     std::string table = kSaturationHeader;
     const auto measure = [&](int dimensions, MeshWorkload::Service service) {
@@ -186,10 +158,14 @@ Part constant_workload(const Effort& effort) {
                            const Samples& busy, double expected_load, double expected_share) {
         const bool equal = std::abs(mean(load) - expected_load) < 1e-9 && std::abs(mean(busy) - expected_share) < 1e-9;
         part.claims.push_back(
-            {id, "fig 4.1", what, published, number(mean(load), 3) + ", " + number(100 * mean(busy), 1) + " %",
-             number(deviation(load), 3) + ", " + number(100 * deviation(busy), 1),
-             equal ? "holds with remark" : "fails",
-             "on a 6-cube with constant service; the chapter names a 10-cube and exponential service"});
+            judged({.id = id,
+                    .source = "Turner1995, fig 4.1",
+                    .claim = what,
+                    .published = published,
+                    .ours = number(mean(load), 3) + ", " + number(100 * mean(busy), 1) + " %",
+                    .spread = number(deviation(load), 3) + ", " + number(100 * deviation(busy), 1),
+                    .test = kFigureTest},
+                   equal, "on a 6-cube with constant service; the chapter names a 10-cube and exponential service"));
     };
     claim("AFL-4.1a", "constant workload, FL: load and utilisation at saturation", "2.0, 50 %", exact.fl_load,
           exact.fl_utilization, 2, .5);
@@ -197,10 +173,15 @@ Part constant_workload(const Effort& effort) {
           exact.afl_utilization, 4, 1);
     const Samples gain = ratio(as_said.afl_load, as_said.fl_load);
     part.claims.push_back(
-        {"AFL-4.1c", "fig 4.1, set-up of ch. 4",
-         "constant workload on the machine that the chapter names: AFL's load over FL's", "2", number(mean(gain)),
-         number(deviation(gain)), mean(gain) >= 1.9 ? "holds" : "gap",
-         "10-cube, exponential service: a small tenant keeps a large host from becoming whole again"});
+        judged({.id = "AFL-4.1c",
+                .source = "Turner1995, fig 4.1 and set-up of chapter 4",
+                .claim = "constant workload on the machine that the chapter names: AFL's load over FL's",
+                .published = "2",
+                .ours = number(mean(gain)),
+                .spread = number(deviation(gain)),
+                .test = kFigureTest},
+               mean(gain) >= 1.9, "",
+               "10-cube, exponential service: a small tenant keeps a large host from becoming whole again"));
     part.files.push_back({"saturation_constant.csv", table});
     const MeshWorkload workload{.kind = MeshWorkload::Kind::kConstant, .service = MeshWorkload::Service::kConstant};
     add(part.files, figure("figure_4_01", "Figure 4.1, 4x6 and 4x2",
@@ -208,7 +189,7 @@ Part constant_workload(const Effort& effort) {
     return part;
 }
 
-Part uniform_workloads(const Effort& effort) {
+Part turner_uniform_workloads(const Effort& effort) {
     Part part;
     std::string table = kSaturationHeader;
     int figure_number = 2;
@@ -221,15 +202,17 @@ Part uniform_workloads(const Effort& effort) {
             const Samples gain = ratio(found.afl_load, found.fl_load);
             const double g = mean(gain);
             const std::string figure_name = "4." + std::to_string(figure_number);
-            if (most == 16)
-                part.claims.push_back({"AFL-" + figure_name, "fig " + figure_name,
-                                       "sides " + name + ": AFL and FL about equal (ratio of saturation loads)",
-                                       "about 1", number(g, 3), number(deviation(gain), 3),
-                                       std::abs(g - 1) <= .05 ? "holds" : "fails", "within 5 %"});
-            else
-                part.claims.push_back({"AFL-" + figure_name, "fig " + figure_name,
-                                       "sides " + name + ": AFL slightly better (ratio of saturation loads)", "above 1",
-                                       number(g, 3), number(deviation(gain), 3), g > 1 ? "holds" : "fails", ""});
+            const bool about_equal = most == 16;
+            part.claims.push_back(
+                judged({.id = "AFL-" + figure_name,
+                        .source = "Turner1995, fig " + figure_name,
+                        .claim = "sides " + name + ": AFL " + (about_equal ? "and FL about equal" : "slightly better") +
+                                 " (ratio of saturation loads)",
+                        .published = about_equal ? "about 1" : "above 1",
+                        .ours = number(g, 3),
+                        .spread = number(deviation(gain), 3),
+                        .test = kCellTest},
+                       about_equal ? std::abs(g - 1) <= .05 : g > 1, about_equal ? "within 5 %" : ""));
             add(part.files, figure("figure_4_0" + std::to_string(figure_number), "Figure " + figure_name + ", " + name,
                                    {curve(name, workload, 10,
                                           loads_up_to(std::max(mean(found.fl_load), mean(found.afl_load))), effort)}));
@@ -240,7 +223,7 @@ Part uniform_workloads(const Effort& effort) {
     return part;
 }
 
-Part interval_workloads(const Effort& effort) {
+Part turner_interval_workloads(const Effort& effort) {
     struct Pair {
         std::int32_t small, least;
         auto operator<=>(const Pair&) const = default;
@@ -291,13 +274,15 @@ Part interval_workloads(const Effort& effort) {
         const std::string remark =
             pair == Pair{16, 25} ? "the third series of these figures, \"RAFL\", is explained nowhere and is left out"
                                  : "";
-        part.claims.push_back(
-            {"AFL-" + figures, "figs " + figures, name_of(pair) + ": AFL better than FL at every A",
-             "load and utilisation above FL's",
-             "load x" + number(least_gain) + " to x" + number(most_gain) + ", utilisation at least +" +
-                 number(least_points, 1) + " points",
-             "x" + number(spread),
-             least_gain > 1 && least_points > 0 ? (remark.empty() ? "holds" : "holds with remark") : "fails", remark});
+        part.claims.push_back(judged({.id = "AFL-" + figures,
+                                      .source = "Turner1995, figs " + figures,
+                                      .claim = name_of(pair) + ": AFL better than FL at every A",
+                                      .published = "load and utilisation above FL's",
+                                      .ours = "load x" + number(least_gain) + " to x" + number(most_gain) +
+                                              ", utilisation at least +" + number(least_points, 1) + " points",
+                                      .spread = "x" + number(spread),
+                                      .test = kCellTest},
+                                     least_gain > 1 && least_points > 0, remark));
         first_figure += 2;
     }
 
@@ -315,21 +300,22 @@ Part interval_workloads(const Effort& effort) {
             }
         }
     };
-    const auto trend = [&](const char* id, const char* source, const char* claim, const Count& count,
-                           const char* verdict_if_not, const char* reason, const char* unit) {
-        const bool all = count.agree == count.all;
+    const auto trend = [&](const char* id, const char* figures, const char* claim, const Count& count,
+                           const char* reason, const char* unit, Verdict if_not = Verdict::kGap) {
         // A step of twice its standard error or less could be one of these seeds alone.
         const bool clear = count.worst > 2 * count.spread / std::sqrt(static_cast<double>(effort.seeds));
-        part.claims.push_back({id, source, claim, "every step",
-                               std::to_string(count.agree) + " of " + std::to_string(count.all) +
-                                   " steps; worst step " + number(count.worst, 3) + unit,
-                               number(count.spread, 3),
-                               !all    ? verdict_if_not
-                               : clear ? "holds"
-                                       : "holds with remark",
-                               !all    ? reason
-                               : clear ? ""
-                                       : "the smallest step is within twice its standard error"});
+        Claim judgement = judged({.id = id,
+                                  .source = std::string("Turner1995, ") + figures,
+                                  .claim = claim,
+                                  .published = "every step",
+                                  .ours = std::to_string(count.agree) + " of " + std::to_string(count.all) +
+                                          " steps; worst step " + number(count.worst, 3) + unit,
+                                  .spread = number(count.spread, 3),
+                                  .test = kCellTest},
+                                 count.agree == count.all,
+                                 clear ? "" : "the smallest step is within twice its standard error", reason);
+        if (judgement.verdict == Verdict::kGap) judgement.verdict = if_not;
+        part.claims.push_back(std::move(judgement));
     };
     Count falls, falls_fl, rises_load, with_limit, jtt_with_limit, worse_16, gap_16, more_used_fl, more_used_afl;
     const auto scaled = [](Samples samples) {
@@ -368,24 +354,22 @@ Part interval_workloads(const Effort& effort) {
         }
     }
     trend("AFL-A-load", "figs 4.6-4.27", "turnaround time falls (saturation load rises) as A rises, both methods",
-          rises_load, "fails", "", "");
-    trend("AFL-A-use", "figs 4.6-4.27", "AFL's utilisation falls as A rises from .1 to .7", falls, "fails", "",
-          " points");
-    trend("FL-A-use", "figs 4.6-4.27", "FL's utilisation falls as A rises from .1 to .7", falls_fl, "fails", "",
-          " points");
+          rises_load, "", "");
+    trend("AFL-A-use", "figs 4.6-4.27", "AFL's utilisation falls as A rises from .1 to .7", falls, "", " points");
+    trend("FL-A-use", "figs 4.6-4.27", "FL's utilisation falls as A rises from .1 to .7", falls_fl, "", " points");
     trend("AFL-limit-use", "figs 4.8-4.27", "utilisation rises with the lower limit of the large interval from 17 on",
-          with_limit, "gap", "the steps that do not are within the spread over seeds", " points");
+          with_limit, "the steps that do not are within the spread over seeds", " points");
     trend("AFL-limit-jtt", "figs 4.8-4.27", "turnaround time improves (AFL's load rises) with the lower limit",
-          jtt_with_limit, "contested",
-          "larger jobs leave less room: the load falls; FL's schedule is the same for all of them", "");
+          jtt_with_limit, "larger jobs leave less room: the load falls; FL's schedule is the same for all of them", "",
+          Verdict::kContested);
     trend("AFL-16-jtt", "figs 4.18-4.27", "sides of small jobs up to 16 instead of 8: turnaround time up (load down)",
-          worse_16, "gap", "steps within the spread over seeds", "");
-    trend("AFL-16-gap", "figs 4.18-4.27", "that difference grows with A", gap_16, "gap",
-          "steps within the spread over seeds", "");
+          worse_16, "steps within the spread over seeds", "");
+    trend("AFL-16-gap", "figs 4.18-4.27", "that difference grows with A", gap_16, "steps within the spread over seeds",
+          "");
     trend("FL-16-use", "figs 4.18-4.27", "sides of small jobs up to 16 instead of 8: FL's utilisation up", more_used_fl,
-          "gap", "small jobs are so few at A=.1 that the spread decides", " points");
+          "small jobs are so few at A=.1 that the spread decides", " points");
     trend("AFL-16-use", "figs 4.18-4.27", "sides of small jobs up to 16 instead of 8: AFL's utilisation up",
-          more_used_afl, "gap",
+          more_used_afl,
           "at saturation larger small jobs find fewer leftovers; below it utilisation is load x mean size, which grows",
           " points");
 
@@ -395,10 +379,15 @@ Part interval_workloads(const Effort& effort) {
         for (const std::int32_t least : {20, 25, 28, 30})
             for (std::size_t a = 0; a < kShares.size(); ++a)
                 same = same && cells[{small, least}][a].fl_load == cells[{small, 17}][a].fl_load;
-    part.claims.push_back({"FL-limit-same", "set-up of ch. 4 (follows from it)",
-                           "FL's schedule is the same for all large intervals from 17 on, given the same streams",
-                           "equal", same ? "equal in all 40 cells and seeds" : "differs", "0", same ? "holds" : "fails",
-                           ""});
+    part.claims.push_back(
+        judged({.id = "FL-limit-same",
+                .source = "Turner1995, set-up of chapter 4 (follows from it)",
+                .claim = "FL's schedule is the same for all large intervals from 17 on, given the same streams",
+                .published = "equal",
+                .ours = same ? "equal in all 40 cells and seeds" : "differs",
+                .spread = "0",
+                .test = kCellTest},
+               same));
     const struct {
         Pair pair;
         std::size_t share;
@@ -412,37 +401,19 @@ Part interval_workloads(const Effort& effort) {
         const Saturation& cell = cells[reading.pair][reading.share];
         const double afl = 100 * mean(cell.afl_utilization), fl = 100 * mean(cell.fl_utilization);
         const bool near = std::abs(afl - reading.afl) <= 10 && std::abs(fl - reading.fl) <= 10;
-        part.claims.push_back(
-            {reading.id, "figs 4.10-4.17",
-             name_of(reading.pair) + " A=" + number(kShares[reading.share], 1) +
-                 ": plateaus of utilisation, AFL and FL (read off markers, +-10 points)",
-             reading.published, number(afl, 1) + " and " + number(fl, 1) + " %",
-             number(100 * deviation(cell.afl_utilization), 1) + ", " + number(100 * deviation(cell.fl_utilization), 1),
-             near ? "holds with remark" : "gap", "the curves cannot be read better than that"});
+        part.claims.push_back(judged({.id = reading.id,
+                                      .source = "Turner1995, figs 4.10-4.17",
+                                      .claim = name_of(reading.pair) + " A=" + number(kShares[reading.share], 1) +
+                                               ": plateaus of utilisation, AFL and FL (read off markers, +-10 points)",
+                                      .published = reading.published,
+                                      .ours = number(afl, 1) + " and " + number(fl, 1) + " %",
+                                      .spread = number(100 * deviation(cell.afl_utilization), 1) + ", " +
+                                                number(100 * deviation(cell.fl_utilization), 1),
+                                      .test = kCellTest},
+                                     near, "the curves cannot be read better than that",
+                                     "beyond what the markers can be misread by"));
     }
     return part;
 }
 
-std::string page_of(const std::vector<Part>& parts, const Effort& effort) {
-    std::string page =
-        "# Turner1995\n\nSimulations of mesh jobs in a hypercube, free list (FL) against free list with auxiliary free "
-        "list (AFL), beside what the source says of its figures\n4.1 to 4.27. This page is made by `zbs_turner_claims "
-        "DIRECTORY`; `partition.csv` holds the worked examples of the embedding.\n\n" +
-        std::to_string(effort.seeds) +
-        " seeds; spread is the standard deviation over seeds. Saturation: " + std::to_string(effort.saturated_jobs) +
-        " jobs that all wait from the start; curves: " + std::to_string(effort.loaded_jobs) +
-        " jobs a point and seed;\nthe first tenth warms up. Mean service 4 s; 10-cube and exponential service but for "
-        "4.1. Both sides of a mesh come from the same interval; FL reserves\nceil(log2 X) + ceil(log2 Y) dimensions. "
-        "The source's curves cannot be read, so claims are about relations between them.\n\n"
-        "| id | source | claim | published | ours | spread | verdict | why |\n|---|---|---|---|---|---|---|---|\n";
-    for (const Part& part : parts)
-        for (const Claim& c : part.claims)
-            page += "| " + c.id + " | " + c.source + " | " + c.claim + " | " + c.published + " | " + c.ours + " | " +
-                    c.spread + " | " + c.verdict + " | " + c.reason + " |\n";
-    page += "\nTables and plots\n\n";
-    for (const Part& part : parts)
-        for (const File& file : part.files) page += "- [" + file.name + "](" + file.name + ")\n";
-    return page;
-}
-
-}  // namespace zbs::turner
+}  // namespace zbs::claims
