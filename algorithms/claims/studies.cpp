@@ -1,5 +1,8 @@
 #include <array>
 
+#include "algorithms/claims/dasilva_machine.hpp"
+#include "algorithms/claims/dasilva_packing.hpp"
+#include "algorithms/claims/huang_scojo.hpp"
 #include "algorithms/claims/turner_allocation.hpp"
 #include "algorithms/claims/turner_embedding.hpp"
 
@@ -7,10 +10,22 @@ namespace zbs::claims {
 namespace {
 
 constexpr std::array kStudies{
+    Study{"DaSilva2000", "sets of jobs that are there from the start", dasilva_static_sets, 1},
+    Study{"DaSilva2000", "packing into slices", dasilva_packing, 99},
+    Study{"DaSilva2000", "memory fit", dasilva_memory, 5},
+    Study{"DaSilva2000", "I/O and computing under gang and Concurrent Gang", dasilva_io_and_computing, 56},
+    Study{"DaSilva2000", "communicating under gang and Concurrent Gang", dasilva_communicating, 30},
+    Study{"DaSilva2000", "theorem 7", dasilva_theorem7, 5},
+    Study{"DaSilva2000", "mixtures with runtime information", dasilva_mixtures, 165},
+    Study{"DaSilva2000", "hierarchical control", dasilva_hierarchical_control, 22},
+    Study{"DaSilva2000", "audit of runs", dasilva_audit, 5},
+    Study{"DaSilva2000", "claims that tests assert", dasilva_asserted, 0},
+    Study{"Huang2004", "SCOJO: worked example", huang_scojo_example, 1},
+    Study{"Huang2004", "SCOJO: cases 1 to 3", huang_scojo_cases, 1},
     Study{"Turner1995", "meshes in a hypercube", turner_embedding, 10},
     Study{"Turner1995", "a constant mesh workload", turner_constant_workload, 5},
-    Study{"Turner1995", "uniform mesh workloads", turner_uniform_workloads, 20},
-    Study{"Turner1995", "mesh workloads of two intervals", turner_interval_workloads, 100},
+    Study{"Turner1995", "uniform mesh workloads", turner_uniform_workloads, 8},
+    Study{"Turner1995", "mesh workloads of two intervals", turner_interval_workloads, 122},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ struct Scojo::Member {
     std::int32_t program = -1;
     std::int32_t least = 0, most = 0;  ///< share, per cent
     std::int32_t priority = 0;
+    bool longest = false;  ///< of the lowest class, whatever its age
     Duration walltime{};
     Duration served{};  ///< so far, in seconds of the whole machine
     Time start{};
@@ -39,15 +40,22 @@ class Scojo::Making {
                 .program = job.application,
                 .least = least,
                 .most = std::max<std::int32_t>(least, job.most_share),
+                .longest = class_of(job) == options_.classes.size(),
                 .walltime = job.walltime,
                 .start = start,
                 .arrival = arrival};
     }
 
-    /// The class of a job, one up for each time it has aged.
-    std::int32_t priority_of(const JobRecord& record) const {
+    /// 0: the shortest jobs.
+    std::size_t class_of(const Job& job) const {
         std::size_t cls = 0;
-        while (cls < options_.classes.size() && record.job.walltime > options_.classes[cls]) ++cls;
+        while (cls < options_.classes.size() && job.walltime > options_.classes[cls]) ++cls;
+        return cls;
+    }
+
+    /// By class, one up for each time it has aged.
+    std::int32_t priority_of(const JobRecord& record) const {
+        const std::size_t cls = class_of(record.job);
         const auto highest = static_cast<std::int32_t>(5 * options_.classes.size());
         std::int32_t priority = highest - static_cast<std::int32_t>(5 * cls);
         if (options_.age > Duration::zero()) {
@@ -59,6 +67,9 @@ class Scojo::Making {
 
     /// Whether the newcomer can run beside `others`, with each of these at the most share that it can make use of.
     bool fits(const std::vector<Member>& others, const Member& newcomer) const {
+        if (options_.longest_together > 0 && newcomer.longest &&
+            std::ranges::count(others, true, &Member::longest) >= options_.longest_together)
+            return false;
         return fits(others, newcomer, &Member::most);
     }
     /// The same with each at what it is guaranteed.

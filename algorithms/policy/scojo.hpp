@@ -39,6 +39,9 @@ class Scojo final : public Policy {
         std::int32_t share = 0;
         bool priority = true;  ///< order by class and age; false: of arrival
         bool backfill = true;
+        /// Most jobs of the lowest class that are coscheduled with each other; 0: as many as the level allows. The
+        /// source does not say; in its example the second long job starts when the first one ends.
+        std::int32_t longest_together = 0;
         Expand expand = Expand::kAlone;
         /// Largest walltimes of the special, short and medium class (priorities 15, 10, 5); the others are long (0).
         std::vector<Duration> classes{std::chrono::seconds{10}, std::chrono::seconds{30}, std::chrono::seconds{60}};

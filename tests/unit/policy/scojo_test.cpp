@@ -185,6 +185,16 @@ TEST(ScojoSchedule, PartnersThatHurtAreNotCoscheduled) {
     EXPECT_EQ(start("4"), at(0));
 }
 
+TEST(ScojoSchedule, JobsOfTheLowestClassAreKeptApartWhereAsked) {
+    const Workload jobs = test::workload(4, {{0, 4, 100}, {0, 4, 100}, {1, 4, 10}});
+    const auto starts = [&](const char* longest) {
+        return simulate(jobs, **make_policy("scojo", {{"level", "2"}, {"longest-together", longest}}), {})->start;
+    };
+    EXPECT_THAT(starts("0"), ElementsAre(at(0), at(0), at(240)));
+    // The short job takes the second place; the other long one starts when the first has ended.
+    EXPECT_THAT(starts("1"), ElementsAre(at(0), at(114), at(1)));
+}
+
 TEST(ScojoSchedule, ShorterClassesGoFirstAndAgeLiftsTheOthers) {
     // A long job holds the machine alone; then a long job that came first and short ones that keep coming.
     Workload jobs = test::workload(4, {{0, 4, 100}, {1, 4, 200}});
