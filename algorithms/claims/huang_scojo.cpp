@@ -8,6 +8,7 @@
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/claims/samples.hpp"
+#include "algorithms/directory/directory.hpp"
 #include "algorithms/policy/registry.hpp"
 #include "algorithms/policy/scojo.hpp"
 #include "algorithms/sim/workload_simulation.hpp"
@@ -505,6 +506,38 @@ Claim meaning_of_relative_response() {
     return claim;
 }
 
+/// Answers that another user gets, with and without a registration of the first.
+Claim directory_keeps_secrets() {
+    const DirectoryUser owner{"physics.example", "owner"}, other{"physics.example", "other"};
+    Directory empty = Directory::make({.processors = kProcessors}).value(), used = empty;
+    const ApplicationRegistration heat{
+        .name = "heat", .walltime = seconds{600}, .least_share = 40, .most_share = 60, .program = 1};
+    ZBS_EXPECTS(used.register_application(owner, heat).has_value());
+    ZBS_EXPECTS(used.record(owner, "heat", {.ended = at(1), .served = seconds{700}}).has_value());
+    int same = 0, asked = 0;
+    for (const char* name : {"heat", "nothing"}) {
+        const auto a = empty.find(other, name), b = used.find(other, name);
+        same += !a && !b && a.error().code == b.error().code && a.error().message == b.error().message ? 1 : 0;
+        const auto c = empty.job_of(other, name), d = used.job_of(other, name);
+        same += !c && !d && c.error().code == d.error().code && c.error().message == d.error().message ? 1 : 0;
+        asked += 2;
+    }
+    same += empty.names(other) == used.names(other) ? 1 : 0;
+    same += empty.statistics(seconds{60}) == used.statistics(seconds{60}) ? 1 : 0;
+    asked += 2;
+    const Result<ApplicationRecord> own = used.find(owner, "heat");
+    const bool apart = own && own->registered == heat && own->measured.size() == 1;
+    Claim claim =
+        exact("scojo-T13", "section 5.4",
+              "the directory keeps registered and measured parts apart and discloses neither to others", "stated",
+              std::to_string(same) + " of " + std::to_string(asked) +
+                  " answers to another user are those of an empty directory; registration " +
+                  (apart ? "untouched" : "changed") + " by a measured run",
+              "");
+    claim.test = "tests/unit/directory/directory_test.cpp#Directory.AnswersAsIfOthersHadNeverCome";
+    return judged(claim, same == asked && apart);
+}
+
 }  // namespace
 
 Part huang_scojo_example(const Effort&) {
@@ -526,7 +559,8 @@ Part huang_scojo_example(const Effort&) {
         judged(exact("scojo-T10", "table 5-1", "the start reserved for job 11 is kept (s after the first submission)",
                      "861 reserved, 868 in print", number(start_s, 3), "ScojoTable51.ReservedStartIsKept"),
                start_s == 861, "the source's example misses its own reservation by 7 s; ours keeps it"),
-        meaning_of_relative_response()};
+        meaning_of_relative_response(),
+        directory_keeps_secrets()};
     return part;
 }
 
