@@ -3,6 +3,7 @@
 #include "algorithms/claims/dasilva_machine.hpp"
 #include "algorithms/claims/dasilva_packing.hpp"
 #include "algorithms/claims/huang_scojo.hpp"
+#include "algorithms/claims/shmueli_los.hpp"
 #include "algorithms/claims/turner_allocation.hpp"
 #include "algorithms/claims/turner_embedding.hpp"
 
@@ -22,6 +23,8 @@ constexpr std::array kStudies{
     Study{"DaSilva2000", "claims that tests assert", dasilva_asserted, 0},
     Study{"Huang2004", "SCOJO: worked example", huang_scojo_example, 1},
     Study{"Huang2004", "SCOJO: cases 1 to 3", huang_scojo_cases, 1},
+    Study{"ShmueliFeitelson2005", "the lookahead example", shmueli_example, 0},
+    Study{"ShmueliFeitelson2005", "queue policies on generated workloads", shmueli_policies, 10},
     Study{"Turner1995", "meshes in a hypercube", turner_embedding, 10},
     Study{"Turner1995", "a constant mesh workload", turner_constant_workload, 5},
     Study{"Turner1995", "uniform mesh workloads", turner_uniform_workloads, 8},
