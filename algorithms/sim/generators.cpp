@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -185,6 +186,43 @@ Result<Trace> random_trace(const RandomProgram& program) {
         builder.receive(to, from);
     }
     return std::move(builder).finish();
+}
+
+TaskGraph clustered_graph(const ClusteredGraph& options) {
+    const auto& [tasks, clusters, inside, outside, seed] = options;
+    ZBS_EXPECTS(clusters >= 1 && tasks >= clusters);
+    Rng rng(seed);
+    std::vector<double> compute(static_cast<std::size_t>(tasks));
+    for (double& seconds : compute) seconds = 1e-3 * (1 + rng.uniform());
+    std::map<std::pair<TaskIndex, TaskIndex>, double> bytes;
+    const int per_cluster = tasks / clusters;
+    for (TaskIndex t = 0; t < tasks; ++t) {
+        for (int i = 0; i < inside + outside; ++i) {
+            const TaskIndex other =
+                i < inside ? static_cast<TaskIndex>(rng.below(static_cast<std::uint64_t>(per_cluster))) * clusters +
+                                 t % clusters
+                           : static_cast<TaskIndex>(rng.below(static_cast<std::uint64_t>(tasks)));
+            if (other != t && other < tasks)
+                bytes[std::minmax(t, other)] += (i < inside ? 10'000 : 1000) * (1 + rng.uniform());
+        }
+    }
+    std::vector<TaskEdge> edges;
+    for (const auto& [pair, sum] : bytes) edges.push_back({pair.first, pair.second, sum, 10});
+    return TaskGraph::make(std::move(compute), edges).value();
+}
+
+ResourceGraph flat_zones(const std::vector<int>& zones, const Link& between, const Link& within) {
+    std::vector<Zone> made_zones;
+    std::vector<ResourceGraph::ZoneLink> links;
+    for (std::size_t z = 0; z < zones.size(); ++z) {
+        Zone zone{.name = "z" + std::to_string(z), .machines = {}, .within_zone = within};
+        for (int m = 0; m < zones[z]; ++m) zone.machines.push_back({"m" + std::to_string(m), 1, 1.0});
+        made_zones.push_back(std::move(zone));
+        for (std::size_t other = 0; other < z; ++other) {
+            links.push_back({static_cast<std::int32_t>(other), static_cast<std::int32_t>(z), between});
+        }
+    }
+    return ResourceGraph::make(std::move(made_zones), std::move(links)).value();
 }
 
 }  // namespace zbs

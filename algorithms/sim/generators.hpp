@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/model/resource_graph.hpp"
+#include "algorithms/model/task_graph.hpp"
 #include "algorithms/model/trace.hpp"
 #include "algorithms/sim/collectives.hpp"
 
@@ -73,5 +75,17 @@ struct RandomProgramOptions {
 Result<RandomProgram> make_random_program(const RandomProgramOptions& options);
 /// Preconditions: rules for all pairs of clusters, clusters in range, at least two ranks. Errors: kTooLarge.
 Result<Trace> random_trace(const RandomProgram& program);
+
+/// A task graph with planted clusters: each task draws `inside` partners in its cluster, with which it exchanges ten
+/// times as much, and `outside` partners anywhere.
+struct ClusteredGraph {
+    int tasks = 64, clusters = 8;  ///< task t is in cluster t % clusters
+    int inside = 8, outside = 2;
+    std::uint64_t seed = 1;
+};
+/// Precondition: at least a task in each cluster. O(edges log edges).
+TaskGraph clustered_graph(const ClusteredGraph& options);
+/// `zones[z]` machines of one processor each in zone z; every pair of zones joined by `between`.
+ResourceGraph flat_zones(const std::vector<int>& zones, const Link& between, const Link& within);
 
 }  // namespace zbs

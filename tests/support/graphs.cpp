@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "algorithms/base/rng.hpp"
+#include "algorithms/sim/generators.hpp"
 
 namespace zbs::test {
 namespace {
@@ -41,23 +42,7 @@ TaskGraph planted_clusters(const PlantedOptions& options, std::uint64_t seed) {
 }
 
 TaskGraph large_clusters(int tasks, int clusters, int inside, int outside, std::uint64_t seed) {
-    Rng rng(seed);
-    std::vector<double> compute = random_compute(tasks, rng);
-    std::map<std::pair<TaskIndex, TaskIndex>, double> bytes;
-    const int per_cluster = tasks / clusters;
-    for (TaskIndex t = 0; t < tasks; ++t) {
-        for (int i = 0; i < inside + outside; ++i) {
-            const TaskIndex other =
-                i < inside ? static_cast<TaskIndex>(rng.below(static_cast<std::uint64_t>(per_cluster))) * clusters +
-                                 t % clusters
-                           : static_cast<TaskIndex>(rng.below(static_cast<std::uint64_t>(tasks)));
-            if (other != t && other < tasks)
-                bytes[std::minmax(t, other)] += (i < inside ? 10'000 : 1000) * (1 + rng.uniform());
-        }
-    }
-    std::vector<TaskEdge> edges;
-    for (const auto& [pair, sum] : bytes) edges.push_back({pair.first, pair.second, sum, 10});
-    return made(std::move(compute), std::move(edges));
+    return clustered_graph({.tasks = tasks, .clusters = clusters, .inside = inside, .outside = outside, .seed = seed});
 }
 
 TaskGraph star(int leaves) {
@@ -127,19 +112,7 @@ std::vector<TaskIndex> random_permutation(int count, std::uint64_t seed) {
 }
 
 ResourceGraph flat_zones(const std::vector<int>& zones, const Link& between, const Link& within) {
-    std::vector<Zone> made_zones;
-    std::vector<ResourceGraph::ZoneLink> links;
-    for (std::size_t z = 0; z < zones.size(); ++z) {
-        Zone zone{.name = "z" + std::to_string(z), .machines = {}, .within_zone = within};
-        for (int m = 0; m < zones[z]; ++m) zone.machines.push_back({"m" + std::to_string(m), 1, 1.0});
-        made_zones.push_back(std::move(zone));
-        for (std::size_t other = 0; other < z; ++other) {
-            links.push_back({static_cast<std::int32_t>(other), static_cast<std::int32_t>(z), between});
-        }
-    }
-    auto graph = ResourceGraph::make(std::move(made_zones), std::move(links));
-    ZBS_EXPECTS(graph.has_value());
-    return *std::move(graph);
+    return zbs::flat_zones(zones, between, within);
 }
 
 ResourceGraph random_resources(int zones, std::uint64_t seed) {

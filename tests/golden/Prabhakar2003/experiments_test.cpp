@@ -1,4 +1,4 @@
-#include "tests/golden/Prabhakar2003/experiments.hpp"
+#include "client/claims/prabhakar_experiments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@ namespace zbs::claims {
 namespace {
 
 TEST(PolicyClaims, NoneFails) {
-    for (const Claim& claim : shmueli_policies({.seeds = 3, .length = 0.2}).claims)
+    for (const Claim& claim : shmueli_policies({.seeds = 8, .length = 0.3}).claims)
         EXPECT_NE(claim.verdict, Verdict::kFails) << claim.id << ": " << claim.ours;
 }
 

@@ -1,11 +1,14 @@
 #pragma once
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-/// The experiments of [Prabhakar2003, chapter 5] with our heuristics and our replay. Everything but Z7 is a function of
-/// the code alone.
+#include "algorithms/claims/claim.hpp"
+
+// The experiments of [Prabhakar2003, chapter 5] with our heuristics and our replay. Everything but Z7 is a function of
+// the code alone.
 namespace zbs::experiments {
 
 struct Table {
@@ -22,7 +25,9 @@ struct Plot {
 struct Claim {
     std::string text;
     bool holds = false;
-    bool asserted = false;  ///< the test fails where it does not hold
+    bool asserted = false;       ///< the test fails where it does not hold
+    std::string ours;            ///< the figures behind it
+    std::string published = {};  ///< empty: stated, or the figure's values are lost
 };
 struct Experiment {
     std::string id;  ///< "Z1"
@@ -44,6 +49,11 @@ Experiment information_over_wide_area_links();  ///< Z6: section 5.5.1
 Experiment scheduling_time(int largest);
 
 std::vector<Experiment> deterministic_experiments();
+
+/// The claims as those of the other sources; tables and plots as files.
+claims::Part part_of(const Experiment& experiment);
+/// The experiments as studies, in the order of their numbers. Z7 goes up to 256 tasks, times the length of the effort.
+std::span<const claims::Study> studies();
 
 std::string csv_of(const Table& table);
 std::string markdown_of(const Experiment& experiment);
