@@ -159,6 +159,12 @@ bool VirtualClusters::release(JobId job) {
     return !first;
 }
 
+const VirtualClusters::Slot& VirtualClusters::top(std::int32_t host) const {
+    std::int32_t level = 0;
+    while (level + 1 < options_.degree && at(level, host) == kFree) ++level;
+    return at(level, host);
+}
+
 std::vector<VirtualClusters::Slot> VirtualClusters::on_host(std::int32_t host) const {
     std::vector<Slot> jobs;
     for (std::int32_t level = 0; level < options_.degree; ++level)

@@ -74,6 +74,8 @@ class VirtualClusters {
 
     const Options& options() const { return options_; }
     const Slot& at(std::int32_t level, std::int32_t host) const { return slots_[index(level, host)]; }
+    /// The slot of the highest job of a host; a free one where it has none. O(D).
+    const Slot& top(std::int32_t host) const;
     /// The jobs of a host, the highest first.
     std::vector<Slot> on_host(std::int32_t host) const;
     /// Slots looked at by all allocations so far.
