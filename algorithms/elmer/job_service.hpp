@@ -61,7 +61,8 @@ class JobService {
     };
     /// Error kInvalidArgument: no processors or more than there are hosts, no user.
     Result<Submitted> submit(const JobRequest& request, std::span<const double> utilization);
-    /// Takes a job out of the queue; no host hears of it. Error kNotFound: it does not wait.
+    /// Takes a job out of the queue; no host hears of it. Was it the head, `start_waiting` may start others. Error
+    /// kNotFound: it does not wait.
     Result<void> cancel(JobId job);
     /// The hosts that have to kill the job's processes. It leaves when its child exits, as any other job. Error
     /// kNotFound: it does not run.
