@@ -207,6 +207,48 @@ Claim equal_priority_doubles() {
                   least > 1.8 && most < 2.2);
 }
 
+/// Mean penalty of Barrier above EP over a range of hosts.
+double mean_penalty(int version, const HostScheduling& scheduling, std::int32_t from, std::int32_t to) {
+    Samples penalties;
+    for (std::int32_t p = from; p <= to; ++p)
+        penalties.push_back(run({SharedLayout::kE1, version, kCompute}, p, scheduling).penalty());
+    return mean(penalties);
+}
+
+Claim few_and_many_hosts() {
+    bool large_then_small = true;
+    double without_drift = 0, long_quanta = 0;
+    std::string ours;
+    for (int version = 1; version <= 3; ++version) {
+        // The time that costs a level is ours: others close to it have to do, too.
+        for (const Duration drift : {Duration{47ms}, kDrift, Duration{56ms}}) {
+            HostScheduling scheduling = stock().scheduling;
+            scheduling.drift = drift;
+            const double few = mean_penalty(version, scheduling, 1, 2), many = mean_penalty(version, scheduling, 4, 6);
+            large_then_small = large_then_small && few > 0.25 && many < 0.15 && few > 3 * many;
+            if (drift == kDrift)
+                ours += "v" + std::to_string(version) + " " + percent(few) + ", " + percent(many) + "; ";
+        }
+        without_drift = std::max(without_drift, mean_penalty(version, as_in_equations(), 1, 2));
+        HostScheduling longer = stock().scheduling;
+        longer.quantum = 10ms;
+        long_quanta = std::max(long_quanta, mean_penalty(version, longer, 4, 6));
+    }
+    return judged(
+        {.id = "elmer-23c",
+         .source = "Turner1995, figs. 6.13 to 6.15",
+         .claim = "above EP on the stock kernel Barrier is slowed much on 1 and 2 hosts, little on 4 to 6",
+         .published = "large; small",
+         .ours = "means of 1 and 2, and of 4 to 6 hosts: " + ours + "without drift " + percent(without_drift) +
+                 " at most on 1 and 2; with quanta of 10 ms " + percent(long_quanta) + " at most on 4 to 6",
+         .spread = kExact,
+         .test = std::string(kClaimsTest) + "NoClaimFails"},
+        large_then_small && without_drift < 0.1,
+        "eq. 5.4 alone gives no large penalty; it takes a feedback queue in which 50 ms without a message cost a level "
+        "(47 to 56 ms will do) and quanta of 2 ms, both ours; version 3 on 2 hosts sends messages more often, and is "
+        "slowed little");
+}
+
 std::vector<Claim> above_computing(std::vector<File>& files) {
     std::string table = "quantum_ms,version,hosts,alone_s,above_ep_s,penalty_s,bound_p_tq_s\n";
     double most_of_bound = 0, most_beyond_three = 0;
@@ -249,35 +291,7 @@ std::vector<Claim> above_computing(std::vector<File>& files) {
                              .test = std::string(kClaimsTest) + "NoClaimFails"},
                             most_of_bound <= 2, "bound of ours: 2 p t_q"));
 
-    bool large_then_small = true;
-    std::string ours;
-    double without_drift = 0;
-    for (int version = 1; version <= 3; ++version) {
-        const auto mean_penalty = [&](const HostScheduling& scheduling, std::int32_t from, std::int32_t to) {
-            Samples penalties;
-            for (std::int32_t p = from; p <= to; ++p)
-                penalties.push_back(run({SharedLayout::kE1, version, kCompute}, p, scheduling).penalty());
-            return mean(penalties);
-        };
-        const double few = mean_penalty(stock().scheduling, 1, 2), many = mean_penalty(stock().scheduling, 4, 6);
-        without_drift = std::max(without_drift, mean_penalty(as_in_equations(), 1, 2));
-        large_then_small = large_then_small && few > 0.25 && many < 0.15 && few > 3 * many;
-        ours += std::string(version == 1 ? "" : "; ") + "v" + std::to_string(version) + " " + percent(few) + ", " +
-                percent(many);
-    }
-    claims.push_back(
-        judged({.id = "elmer-23c",
-                .source = "Turner1995, figs. 6.13 to 6.15",
-                .claim = "above EP on the stock kernel Barrier is slowed much on 1 and 2 hosts, little on 4 to 6",
-                .published = "large; small",
-                .ours = "means of 1 and 2, and of 4 to 6 hosts: " + ours + "; without drift " + percent(without_drift) +
-                        " at most on 1 and 2",
-                .spread = kExact,
-                .test = std::string(kClaimsTest) + "NoClaimFails"},
-               large_then_small && without_drift < 0.1,
-               "eq. 5.4 alone gives no large penalty; it takes a feedback queue in which 50 ms without a message cost "
-               "a level, "
-               "a number of ours; version 3 on 2 hosts sends messages more often than that, and is slowed little"));
+    claims.push_back(few_and_many_hosts());
     return claims;
 }
 
@@ -337,9 +351,8 @@ std::vector<Claim> barrier_above_barrier() {
                              .ours = between ? "between in 20 runs, up to " + number(worst) + " of the way"
                                              : "up to " + number(worst) + " of the way",
                              .spread = kExact,
-                             .test = std::string(kClaimsTest) + "GapsAreTheKnownOnes"},
-                            between, "eq. 5.5 taken with delta added",
-                            "with two hosts a phase has one receive and two waits, see the bound of eq. 5.4"));
+                             .test = std::string(kClaimsTest) + "NoClaimFails"},
+                            between, "eq. 5.5 taken with delta added"));
     return claims;
 }
 
@@ -585,8 +598,8 @@ std::vector<Claim> preemption_and_gain(const std::vector<Measured>& all) {
     return claims;
 }
 
-/// Barrier, its messages passed on by daemons of this level, above a compute-bound job; the levels are those of a job,
-/// its daemon right above it, and the next job.
+/// Barrier, its messages passed on by daemons of `daemon_level`, while a job that computes for long is below it: levels
+/// go daemon, job, daemon, job from 0 on.
 double with_daemons_s(std::int32_t daemon_level) {
     constexpr std::int32_t kJob = 1, kOther = 3;
     const HostScheduling fifo = preemptive().scheduling;
@@ -603,15 +616,17 @@ std::vector<Claim> daemon_claims() {
     const double above = with_daemons_s(kAbove), left = with_daemons_s(kOfAThirdJob),
                  ordinary = with_daemons_s(kOrdinary);
     std::vector<Claim> claims;
-    claims.push_back(judged(
-        {.id = "elmer-28a",
-         .source = "Turner1995, section 6.3",
-         .claim = "a message daemon of ordinary priority slows its user's job",
-         .published = "slows",
-         .ours = number(above) + " s with the daemon above its job, " + number(ordinary) + " s without",
-         .spread = kExact,
-         .test = std::string(kClusterTest) + "TimeSharedCluster.DaemonsPassMessagesOnWhenTheyGetTheProcessor"},
-        ordinary > 1.1 * above, "Barrier version 2 on 6 hosts above a computing job; passing on takes 0.2 ms, ours"));
+    claims.push_back(
+        judged({.id = "elmer-28a",
+                .source = "Turner1995, section 6.3",
+                .claim = "a message daemon of ordinary priority slows its user's job",
+                .published = "slows",
+                .ours = number(above) + " s with the daemon above its job, " + number(ordinary) + " s without",
+                .spread = kExact,
+                .test = std::string(kClusterTest) + "TimeSharedCluster.DaemonsPassMessagesOnWhenTheyGetTheProcessor"},
+               ordinary > 1.1 * above,
+               "Barrier version 2 on 6 hosts above a computing job, which the daemon has to wait for; passing on takes "
+               "0.2 ms, ours"));
     claims.push_back(
         judged({.id = "elmer-28b",
                 .source = "Turner1995, section 6.3",
