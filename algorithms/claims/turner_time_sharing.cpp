@@ -721,7 +721,7 @@ std::int32_t lowest_level(const VirtualClusters& table, std::int32_t processors,
     return -1;
 }
 
-/// Whether a later job stands above an earlier one on some host, and whether the oldest is on top everywhere.
+/// Whether no later job stands above an earlier one on any host.
 bool in_order(const VirtualClusters& table) {
     for (std::int32_t host = 0; host < table.options().hosts; ++host)
         if (!std::ranges::is_sorted(table.on_host(host), {}, &VirtualClusters::Slot::job)) return false;

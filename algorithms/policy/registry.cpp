@@ -273,7 +273,7 @@ constexpr std::array kElmerOptions{
                  .kind = Kind::kNumber,
                  .default_value = "0.8",
                  .meaning = "CPU utilisation above which a processor gets no further job, 0 to 1; not with v1; in "
-                            "simulations it is 1 while a job runs there, else 0",
+                            "simulations it is 1 while a job runs there, else 0, so any value below 1 makes it fcfs",
                  .least = 0,
                  .most = 1},
     PolicyOption{.name = "seed",

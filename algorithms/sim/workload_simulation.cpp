@@ -361,7 +361,7 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
     if (options.allocator != nullptr) {
         if (policy.sharing() != ZoneState::Sharing::kSpace)
             return invalid(
-                "jobs of this policy share processors; an allocator places jobs that have theirs alone: "
+                "jobs of this policy take turns or share processors; an allocator places jobs that have theirs alone: "
                 "leave one of the two out");
         if (options.allocator->capacity() != processors)
             return invalid("the allocator is made for " + std::to_string(options.allocator->capacity()) +

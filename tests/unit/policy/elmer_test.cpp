@@ -57,13 +57,16 @@ TEST(Elmer, BusyProcessorsGetNoFurtherJobBelowTheThreshold) {
     EXPECT_THAT(schedule({{"rule", "v1"}}, jobs).start, ElementsAre(0, 0)) << "version 1 looks at no reading";
 }
 
-TEST(Elmer, DegreeOneIsFirstComeFirstServed) {  // claim 29
-    for (const std::string rule : {"v1", "v2", "corrected", "x"})
+TEST(Elmer, AloneOnItsProcessorsEveryJobStartsAsUnderFcfs) {  // claim 29
+    std::vector<PolicyOptions> alone;
+    for (const std::string rule : {"v1", "v2", "corrected", "x"}) alone.push_back({{"degree", "1"}, {"rule", rule}});
+    // Jobs that run leave nothing, so a threshold below 1 keeps all others away.
+    for (const std::string rule : {"v2", "corrected", "x"}) alone.push_back({{"degree", "3"}, {"rule", rule}});
+    for (const PolicyOptions& options : alone)
         for (std::uint64_t seed = 0; seed < 20; ++seed) {
             SCOPED_TRACE(seed);
             const Workload jobs = test::random_workload({.seed = seed});
-            const Result<SimulationOutcome> elmer =
-                simulate(jobs, **make_policy("elmer", {{"degree", "1"}, {"rule", rule}}), {});
+            const Result<SimulationOutcome> elmer = simulate(jobs, **make_policy("elmer", options), {});
             const Result<SimulationOutcome> fcfs = simulate(jobs, **make_policy("fcfs"), {});
             ASSERT_TRUE(elmer.has_value() && fcfs.has_value());
             ASSERT_EQ(elmer->start, fcfs->start);
