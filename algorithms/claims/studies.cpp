@@ -6,6 +6,7 @@
 #include "algorithms/claims/shmueli_los.hpp"
 #include "algorithms/claims/turner_allocation.hpp"
 #include "algorithms/claims/turner_embedding.hpp"
+#include "algorithms/claims/turner_time_sharing.hpp"
 
 namespace zbs::claims {
 namespace {
@@ -29,6 +30,9 @@ constexpr std::array kStudies{
     Study{"Turner1995", "a constant mesh workload", turner_constant_workload, 5},
     Study{"Turner1995", "uniform mesh workloads", turner_uniform_workloads, 8},
     Study{"Turner1995", "mesh workloads of two intervals", turner_interval_workloads, 122},
+    Study{"Turner1995", "time sharing: equations", turner_time_sharing_model, 3},
+    Study{"Turner1995", "time sharing: layouts on both kernels", turner_time_sharing_layouts, 2},
+    Study{"Turner1995", "Elmer: decisions", turner_elmer_decisions, 1},
 };
 
 }  // namespace

@@ -39,8 +39,8 @@ struct Plan {
     std::vector<Reservation> reservations;  ///< promises made or moved; all others stand
     /// Where jobs have shares: those of all running jobs from now on, together at most 100. Empty: as they stand.
     std::vector<ShareOfProcessors> shares;
-    /// Where jobs take turns: which job has which slots from now on. nullptr: as it stands, without the jobs that
-    /// ended.
+    /// Where jobs take turns or have ranks: which job has which slots from now on. nullptr: as it stands, without the
+    /// jobs that ended.
     std::shared_ptr<const TraceDiagram> diagram;
     Duration slice{};       ///< with a diagram: how long each row runs; 0: as the machine has it
     Time wake_at = kNever;  ///< plan again then, even if nothing has happened

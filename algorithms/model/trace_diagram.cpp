@@ -141,6 +141,24 @@ bool operator==(const TraceDiagram& a, const TraceDiagram& b) {
     return true;
 }
 
+std::vector<JobId> jobs_on_top(const TraceDiagram& diagram) {
+    std::vector<JobId> top, hindered;
+    std::vector<bool> taken(static_cast<std::size_t>(diagram.processors()));
+    for (std::int32_t row = 0; row < diagram.row_count(); ++row) {
+        const std::span<const JobId> slots = diagram.slots(row);
+        hindered.clear();
+        for (std::size_t p = 0; p < slots.size(); ++p) {
+            if (slots[p] == kNoJob) continue;
+            if (taken[p] && (hindered.empty() || hindered.back() != slots[p])) hindered.push_back(slots[p]);
+            taken[p] = true;
+        }
+        std::ranges::sort(hindered);
+        for (const TraceDiagram::Entry& entry : diagram.entries(row))
+            if (!std::ranges::binary_search(hindered, entry.job)) top.push_back(entry.job);
+    }
+    return top;
+}
+
 std::ostream& operator<<(std::ostream& out, const TraceDiagram& diagram) {
     for (std::int32_t row = 0; row < diagram.row_count(); ++row) {
         for (std::int32_t p = 0; p < diagram.processors(); ++p) {

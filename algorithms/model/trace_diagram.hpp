@@ -106,6 +106,10 @@ class TraceDiagram {
     std::vector<Row> rows_;
 };
 
+/// Where rows are ranks, the first the highest: the jobs that have no job of an earlier row on any of their processors,
+/// in the order of rows. Precondition: no job is in two rows. O(slots).
+std::vector<JobId> jobs_on_top(const TraceDiagram& diagram);
+
 /// One line a row, slots separated by blanks, '.' for an idle one and '+' after a job that is there as an alternative.
 std::ostream& operator<<(std::ostream& out, const TraceDiagram& diagram);
 

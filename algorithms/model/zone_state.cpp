@@ -86,7 +86,7 @@ void ZoneState::HandleTable::erase(JobId id) {
 
 ZoneState::ZoneState(const Options& options) : options_(options), free_(options.processors) {
     ZBS_EXPECTS(options.processors > 0 && options.processors <= kMaxProcessors);
-    if (options.sharing == Sharing::kTime) diagram_ = std::make_shared<TraceDiagram>(options.processors);
+    if (has_diagram()) diagram_ = std::make_shared<TraceDiagram>(options.processors);
 }
 
 Result<void> ZoneState::apply(Time at, const ZoneEvent& event) {
@@ -253,13 +253,13 @@ Result<void> ZoneState::change_processors(std::int32_t processors) {
     if (options_.sharing == Sharing::kShare && !running_.empty())
         return Error{
             ErrorCode::kConflict, "jobs share all processors; end or preempt them before the number changes", {}};
-    if (options_.sharing == Sharing::kTime) {
+    if (has_diagram()) {
         if (processors > TraceDiagram::kMaxProcessors)
-            return invalid("jobs take turns on at most " + std::to_string(TraceDiagram::kMaxProcessors) +
+            return invalid("jobs share the slots of at most " + std::to_string(TraceDiagram::kMaxProcessors) +
                            " processors");
         if (!running_.empty())
             return Error{ErrorCode::kConflict,
-                         "jobs take turns on all processors; end or preempt them before the number changes",
+                         "jobs share the slots of all processors; end or preempt them before the number changes",
                          {}};
         diagram_ = std::make_shared<TraceDiagram>(processors);
     }
@@ -330,7 +330,7 @@ Result<void> ZoneState::change_shares(const std::vector<ShareOfProcessors>& shar
 
 Result<void> ZoneState::change_diagram(const std::shared_ptr<const TraceDiagram>& diagram) {
     const auto conflict = [](const std::string& what) { return Error{ErrorCode::kConflict, what, {}}; };
-    if (options_.sharing != Sharing::kTime) return conflict("jobs of this zone do not take turns");
+    if (!has_diagram()) return conflict("jobs of this zone do not have slots");
     if (!diagram || diagram->processors() != options_.processors)
         return conflict("the zone has " + std::to_string(options_.processors) + " processors, the slice matrix " +
                         std::to_string(diagram ? diagram->processors() : 0));

@@ -108,7 +108,8 @@ struct ZoneSnapshot {
     const WaitingQueue& waiting;
     const RunningJobs& running;
     std::span<const JobRecord> records;  ///< by handle
-    /// Where jobs take turns: their slots; jobs that have ended since it was made may still be in it. Else nullptr.
+    /// Where jobs take turns or have ranks: their slots; jobs that have ended since it was made may still be in it.
+    /// Else nullptr.
     std::shared_ptr<const TraceDiagram> diagram;
     std::int64_t memory_bytes = 0;  ///< of each processor, shared by the jobs that take turns there; 0: not limited
     /// False where the driver knows of events of this very instant that it has not reported yet.
@@ -162,7 +163,7 @@ struct JobResized {
 struct SharesChanged {
     std::vector<ShareOfProcessors> shares;
 };
-/// Jobs that take turns have these slots from now on.
+/// Jobs that take turns, or have ranks, have these slots from now on.
 struct DiagramChanged {
     std::shared_ptr<const TraceDiagram> diagram;
 };
@@ -177,8 +178,14 @@ class ZoneState {
     /// Whether a job that runs past its walltime keeps its processors until its end is reported, as on real machines,
     /// or counts as gone at the instant its walltime is over, which is what reference schedules are made with.
     enum class Overdue : std::uint8_t { kHolds, kGone };
-    /// Whether running jobs take processors exclusively, take turns in a slice matrix, or each have a share of all.
-    enum class Sharing : std::uint8_t { kSpace, kTime, kShare };
+    /// How running jobs share the processors. kPriority: jobs have slots in a matrix as under kTime, but its rows are
+    /// ranks: a job runs while no job of an earlier row has any of its processors, see `jobs_on_top`.
+    enum class Sharing : std::uint8_t {
+        kSpace,     ///< each processor serves one job
+        kTime,      ///< jobs take turns in a slice matrix
+        kShare,     ///< each job has a share of all processors
+        kPriority,  ///< processors serve the job of highest rank
+    };
     struct Options {
         std::int32_t processors = 1;  ///< 1 .. kMaxProcessors
         Overdue overdue = Overdue::kHolds;
@@ -252,8 +259,10 @@ class ZoneState {
         return options_.sharing == Sharing::kSpace ? record.allocated : 0;
     }
 
+    bool has_diagram() const { return options_.sharing == Sharing::kTime || options_.sharing == Sharing::kPriority; }
+
     Options options_;
-    std::shared_ptr<const TraceDiagram> diagram_;  ///< nullptr under Sharing::kSpace
+    std::shared_ptr<const TraceDiagram> diagram_;  ///< nullptr unless has_diagram()
     Time now_ = Time::min();
     std::int32_t free_;
     WaitingQueue waiting_;

@@ -8,6 +8,7 @@
 #include "algorithms/policy/depth_backfill.hpp"
 #include "algorithms/policy/dynamic_backfill.hpp"
 #include "algorithms/policy/easy_backfill.hpp"
+#include "algorithms/policy/elmer_policy.hpp"
 #include "algorithms/policy/fcfs.hpp"
 #include "algorithms/policy/gang_sharing.hpp"
 #include "algorithms/policy/lazy_switching.hpp"
@@ -255,6 +256,39 @@ constexpr std::array kScojoOptions{
                  .most = 100},
 };
 
+constexpr std::array<std::string_view, 4> kAllocationRules{"v1", "v2", "corrected", "x"};
+static_assert(static_cast<int>(elmer::AllocationRule::kArrival) == 2 &&
+                  static_cast<int>(elmer::AllocationRule::kOneCluster) == 3,
+              "kAllocationRules lists the values of AllocationRule in order");
+constexpr std::array kElmerOptions{
+    PolicyOption{.name = "degree",
+                 .kind = Kind::kInteger,
+                 .default_value = "2",
+                 .meaning = "jobs that a processor may have (degree of multiprogramming), 1 to 48; 1: one alone",
+                 .least = 1,
+                 .most = elmer::VirtualClusters::kMaxDegree},
+    PolicyOption{.name = "rule",
+                 .kind = Kind::kChoice,
+                 .default_value = "corrected",
+                 .meaning = "which processors a job gets: v1 (free slots of the lowest level), v2 (and not busy), "
+                            "corrected (ours: as v2, and older jobs always go first) or x (ours: as corrected, never "
+                            "over two other jobs nor on their first processors)",
+                 .choices = kAllocationRules},
+    PolicyOption{.name = "threshold",
+                 .kind = Kind::kNumber,
+                 .default_value = "0.8",
+                 .meaning = "CPU utilisation above which a processor gets no further job, 0 to 1; not with v1; in "
+                            "simulations it is 1 while a job runs there, else 0, so any value below 1 makes it fcfs",
+                 .least = 0,
+                 .most = 1},
+    PolicyOption{.name = "seed",
+                 .kind = Kind::kInteger,
+                 .default_value = "1",
+                 .meaning = "of the choice among processors that are as good, 0 to 1000000000",
+                 .least = 0,
+                 .most = 1e9},
+};
+
 constexpr std::array kPolicies{
     PolicyInfo{
         .name = "backfill",
@@ -277,6 +311,12 @@ constexpr std::array kPolicies{
                .source = "Lifka1995; MualemFeitelson2001",
                .starvation = "the head starts by its reservation",
                .options = kEasyOptions},
+    PolicyInfo{.name = "elmer",
+               .summary = "jobs share processors by priority: first come, highest priority, in virtual clusters",
+               .source = "Turner1995, chapter 6",
+               .starvation = "jobs start in the order of arrival and older ones run first; with rule=v1 or v2 later "
+                             "ones may run first",
+               .options = kElmerOptions},
     PolicyInfo{.name = "fcfs",
                .summary = "first come, first served, without backfilling",
                .source = "-",
@@ -426,6 +466,12 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyO
     if (name == "multiqueue") return make_multiqueue(reader);
     if (name == "gang") return make_gang(reader);
     if (name == "scojo") return make_scojo(reader);
+    if (name == "elmer")
+        return made<ElmerPolicy>(reader,
+                                 ElmerPolicy::Options{.degree = static_cast<std::int32_t>(reader.integer("degree")),
+                                                      .rule = static_cast<elmer::AllocationRule>(reader.choice("rule")),
+                                                      .threshold = reader.number("threshold"),
+                                                      .seed = static_cast<std::uint64_t>(reader.integer("seed"))});
     if (name == "lazy-gang") return make_lazy_gang(reader);
     if (name == "backfill") {
         const std::int64_t depth = reader.integer("depth");

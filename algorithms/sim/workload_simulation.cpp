@@ -38,7 +38,7 @@ class Run {
                  .sharing = policy.sharing(),
                  .memory_bytes = options.memory_bytes}) {
         if (policy.sharing() == ZoneState::Sharing::kTime) rotation_.emplace(options.slice, processors);
-        if (policy.sharing() == ZoneState::Sharing::kShare) shared_.emplace();
+        if (policy.sharing() == ZoneState::Sharing::kShare || by_rank()) shared_.emplace();
         if (options.allocator != nullptr) allocator_ = options.allocator->unused();
         outcome_.processors = processors;
         outcome_.start.assign(workload.jobs.size(), kNever);
@@ -99,7 +99,10 @@ class Run {
 
     std::uint32_t pop_end() {
         if (rotation_) return rotation_->pop_end();
-        if (shared_) return shared_->pop_end();
+        if (shared_) {
+            top_stale_ = true;
+            return shared_->pop_end();
+        }
         std::pop_heap(ends_.begin(), ends_.end(), std::greater<>{});
         const std::uint32_t job = ends_.back().job;
         ends_.pop_back();
@@ -193,7 +196,8 @@ class Run {
                              "the policy preempts more than " + std::to_string(most_interruptions()) +
                                  " times: let jobs keep their processors longer",
                              {}};
-            if (preempted && rotation_) preempted = invalid("jobs that take turns are not preempted besides");
+            if (preempted && (rotation_ || by_rank()))
+                preempted = invalid("jobs that take turns or have ranks are not preempted besides");
             if (!preempted) return refused(id, preempted.error());
             preempt(now, static_cast<std::uint32_t>(id.value));
         }
@@ -217,8 +221,9 @@ class Run {
             if (!changed)
                 return Error{
                     ErrorCode::kInternal, "the policy's slice matrix cannot be used: " + changed.error().message, {}};
-            rotation_->install(now, std::move(plan_.diagram), plan_.slice);
-        } else if (rotation_ && !plan_.starts.empty()) {
+            if (rotation_) rotation_->install(now, std::move(plan_.diagram), plan_.slice);
+            top_stale_ = true;
+        } else if ((rotation_ || by_rank()) && !plan_.starts.empty()) {
             return Error{ErrorCode::kInternal, "the policy started jobs without a place in the slice matrix", {}};
         }
         if (!plan_.shares.empty()) {
@@ -227,9 +232,10 @@ class Run {
                 return Error{
                     ErrorCode::kInternal, "the policy's shares cannot be given: " + changed.error().message, {}};
             share_out(now);
-        } else if (shared_ && !plan_.starts.empty()) {
+        } else if (shared_ && !by_rank() && !plan_.starts.empty()) {
             return Error{ErrorCode::kInternal, "the policy started jobs without a share", {}};
         }
+        if (by_rank() && top_stale_) run_top(now);
         for (const Reservation& reservation : plan_.reservations) {
             Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
             if (!reserved) return refused(reservation.id, reserved.error());
@@ -282,6 +288,22 @@ class Run {
         shared_->set_rates(now, rates);
     }
 
+    bool by_rank() const { return policy_.sharing() == ZoneState::Sharing::kPriority; }
+
+    /// Jobs on top run at full speed, all others not at all.
+    void run_top(Time now) {
+        TraceDiagram diagram = *zone_.snapshot().diagram;
+        std::vector<JobId> ended;
+        for (std::int32_t row = 0; row < diagram.row_count(); ++row)
+            for (const TraceDiagram::Entry& entry : diagram.entries(row))
+                if (zone_.find(entry.job) == nullptr) ended.push_back(entry.job);
+        for (const JobId job : ended) diagram.remove(job);
+        std::vector<SharedMachine::Rate> rates;
+        for (const JobId job : jobs_on_top(diagram)) rates.push_back({static_cast<std::uint32_t>(job.value), 1});
+        shared_->set_rates(now, rates);
+        top_stale_ = false;
+    }
+
     Error refused(JobId id, const Error& why) const {
         return {ErrorCode::kInternal,
                 "the policy's plan for " + name_of(workload_, static_cast<std::size_t>(id.value)) +
@@ -313,7 +335,8 @@ class Run {
     };
     std::unordered_map<std::uint32_t, CutShort> cut_short_;
     std::optional<SliceRotation> rotation_;
-    std::optional<SharedMachine> shared_;
+    std::optional<SharedMachine> shared_;   ///< where jobs have shares, or ranks
+    bool top_stale_ = false;                ///< where jobs have ranks: others may be on top since the last `run_top`
     std::unique_ptr<Allocator> allocator_;  ///< nullptr: places do not matter
     std::size_t submitted_ = 0;
     std::size_t ended_ = 0;
@@ -338,8 +361,7 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
     if (options.allocator != nullptr) {
         if (policy.sharing() != ZoneState::Sharing::kSpace)
             return invalid(
-                "jobs of this policy take turns on all processors, or share them; an allocator places jobs that have "
-                "theirs alone: "
+                "jobs of this policy take turns or share processors; an allocator places jobs that have theirs alone: "
                 "leave one of the two out");
         if (options.allocator->capacity() != processors)
             return invalid("the allocator is made for " + std::to_string(options.allocator->capacity()) +

@@ -39,8 +39,8 @@ struct Interruption {
     Time resumed = kNever;
 };
 
-/// When each job of the workload ran, by its place in `Workload::jobs`. Where jobs take turns or are preempted, `start`
-/// is the first one, and end - start is longer than the run time.
+/// When each job of the workload ran, by its place in `Workload::jobs`. Where jobs share processors or are preempted,
+/// `start` is the first one, and end - start is longer than the run time.
 struct SimulationOutcome {
     std::int32_t processors = 0;
     std::vector<Time> start;
@@ -54,8 +54,10 @@ struct SimulationOutcome {
 
 /// Replays `workload` under `policy` on one pool of processors: a pure function of its arguments. A job ends when it
 /// has run for its run time; preemption costs nothing but the wait. On another number of processors than it asked for a
-/// job runs as `relative_speed` says, with a share s of the processors at s / slowdown. O(jobs log jobs) besides the
-/// policy's own work, and O(running jobs x slices) for every change of a slice matrix; memory linear in jobs.
+/// job runs as `relative_speed` says, with a share s of the processors at s / slowdown. Where jobs have ranks, one runs
+/// at full speed while it is on top (`jobs_on_top`), else not at all: jobs of which only the run time is known leave
+/// nothing to lower ones. O(jobs log jobs) besides the policy's own work, and O(running jobs x slices) for every change
+/// of a slice matrix; memory linear in jobs.
 ///
 /// With an allocator, a policy counts processors and the allocator places jobs. A start that it refuses, because the
 /// free processors are not where they are needed, is not carried out, nor is any later start of that plan, so that
@@ -63,8 +65,8 @@ struct SimulationOutcome {
 /// a policy do not count with that, so jobs may start after them.
 ///
 /// Errors, naming the job: larger than the machine, never to be placed by the allocator, jobs out of order, ids given
-/// twice, no machine size or one that the policy or the allocator cannot serve, an allocator where jobs take turns
-/// or have shares, a job that needs more memory than a processor has, walltimes that sum up beyond 18,000 years
+/// twice, no machine size or one that the policy or the allocator cannot serve, an allocator where jobs share
+/// processors, a job that needs more memory than a processor has, walltimes that sum up beyond 18,000 years
 /// (kInvalidArgument); the policy left jobs waiting for ever (kRejected); a plan that cannot be carried out
 /// (kInternal); preemptions without end (kTooLarge).
 Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options);

@@ -49,6 +49,12 @@ inline std::vector<PolicyCase> policy_cases() {
     cases.push_back({"lazy-gang", {{"patience", "1s,5s,20s"}, {"debug", "10s"}, {"undisturbed", "0"}}});
     cases.push_back({"scojo", {{"level", "2"}, {"order", "fcfs"}, {"expand", "all"}}});
     cases.push_back({"scojo", {{"level", "1"}, {"backfill", "false"}, {"age", "30s"}}});
+    for (const std::string rule : {"v1", "v2", "x"})
+        cases.push_back({"elmer", {{"rule", rule}, {"degree", "3"}, {"threshold", "1"}}});
+    cases.push_back({"elmer", {{"rule", "corrected"}, {"degree", "48"}, {"threshold", "1"}}});
+    cases.push_back({"elmer", {{"rule", "x"}, {"seed", "7"}}});
+    cases.push_back({"elmer", {{"rule", "v2"}, {"threshold", "0"}}});
+    cases.push_back({"elmer", {{"degree", "1"}, {"rule", "v1"}}});
     return cases;
 }
 

@@ -141,5 +141,22 @@ TEST(TraceDiagramProperty, CountsAndBitsFollowTheSlots) {
     }
 }
 
+TEST(JobsOnTop, HaveNobodyAboveOnAnyProcessor) {
+    TraceDiagram diagram(6);
+    for (int row = 0; row < 3; ++row) diagram.add_row();
+    const auto put = [&](std::int32_t row, int job, std::vector<std::int32_t> processors) {
+        diagram.place(row, JobId{job}, processors);
+    };
+    EXPECT_TRUE(jobs_on_top(diagram).empty());
+    put(0, 1, {0, 1});
+    put(1, 2, {1, 2});  // below job 1 on processor 1
+    put(1, 3, {3, 4});
+    put(2, 4, {2, 5});  // below job 2, which does not run itself
+    put(2, 5, {0});
+    EXPECT_EQ(jobs_on_top(diagram), (std::vector<JobId>{JobId{1}, JobId{3}}));
+    diagram.remove(JobId{1});
+    EXPECT_EQ(jobs_on_top(diagram), (std::vector<JobId>{JobId{2}, JobId{3}, JobId{5}}));
+}
+
 }  // namespace
 }  // namespace zbs

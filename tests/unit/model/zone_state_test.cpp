@@ -200,6 +200,23 @@ TEST_F(ZoneStateTest, SharesAreThoseOfAllRunningJobs) {
     expect_refused(zone.apply(at(0), SharesChanged{}), ErrorCode::kConflict, "do not have shares");
 }
 
+TEST_F(ZoneStateTest, JobsWithRanksHaveSlots) {
+    ZoneState ranked({.processors = 4, .sharing = ZoneState::Sharing::kPriority});
+    for (const int id : {1, 2}) {
+        ASSERT_TRUE(ranked.apply(at(0), JobSubmitted{job(id, 4)}).has_value());
+        ASSERT_TRUE(ranked.apply(at(0), JobStarted{JobId{id}}).has_value()) << "processors can be had twice";
+    }
+    auto diagram = std::make_shared<TraceDiagram>(4);
+    diagram->place(diagram->add_row(), JobId{1}, std::vector<std::int32_t>{0, 1, 2, 3});
+    expect_refused(ranked.apply(at(0), DiagramChanged{std::make_shared<TraceDiagram>(*diagram)}), ErrorCode::kConflict,
+                   "2 jobs run");
+    diagram->place(diagram->add_row(), JobId{2}, std::vector<std::int32_t>{0, 1, 2, 3});
+    ASSERT_TRUE(ranked.apply(at(0), DiagramChanged{diagram}).has_value());
+    EXPECT_EQ(*ranked.snapshot().diagram, *diagram);
+    EXPECT_EQ(ranked.find(JobId{1})->expected_end, kNever);
+    expect_refused(ranked.apply(at(1), ProcessorsChanged{5}), ErrorCode::kConflict, "share the slots");
+}
+
 TEST_F(ZoneStateTest, FindsEachOfManyJobs) {
     ZoneState large({.processors = 4});
     for (std::int64_t id = 0; id < 5'000; ++id)

@@ -48,6 +48,47 @@ TEST(Simulate, BatchedRulesSeeAnInstantWhole) {
     EXPECT_LT(batched->plans, reference->plans);
 }
 
+/// Gives every job the first processors of a row of its own when it comes, and changes the matrix at no end. All jobs
+/// have to come before any ends.
+class RowEach final : public Policy {
+  public:
+    explicit RowEach(bool places = true) : places_(places) {}
+    void plan(const ZoneSnapshot& zone, Plan& plan) override {
+        plan.clear();
+        auto diagram = std::make_shared<TraceDiagram>(*zone.diagram);
+        zone.waiting.visit([&](const WaitingJob& job) {
+            plan.starts.push_back(zone.record(job.handle).job.id);
+            std::vector<std::int32_t> processors;
+            for (std::int32_t p = 0; p < job.processors; ++p) processors.push_back(p);
+            diagram->place(diagram->add_row(), plan.starts.back(), processors);
+            return true;
+        });
+        if (places_ && !plan.starts.empty()) plan.diagram = diagram;
+    }
+    ZoneState::Sharing sharing() const override { return ZoneState::Sharing::kPriority; }
+
+  private:
+    bool places_;
+};
+
+TEST(SimulateRanks, JobRunsWhileNobodyIsAboveItOnAnyProcessor) {
+    // Job 2 waits for job 1 on processors 0 and 1, job 3 for both; none of the ends changes the matrix.
+    const Workload jobs = workload(4, {{0, 2, 10}, {3, 4, 20}, {5, 1, 7}});
+    RowEach rows;
+    const Result<SimulationOutcome> outcome = simulate(jobs, rows, {});
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+    EXPECT_THAT(outcome->start, testing::ElementsAre(at(0), at(3), at(5)));
+    EXPECT_THAT(outcome->end, testing::ElementsAre(at(10), at(30), at(37)));
+}
+
+TEST(SimulateRanks, JobWithoutAPlaceIsTheFaultOfThePolicy) {
+    RowEach rows(/*places=*/false);
+    const Result<SimulationOutcome> outcome = simulate(workload(4, {{0, 2, 10}}), rows, {});
+    ASSERT_FALSE(outcome.has_value());
+    EXPECT_EQ(outcome.error().code, ErrorCode::kInternal);
+    EXPECT_THAT(outcome.error().message, HasSubstr("without a place"));
+}
+
 TEST(SimulateWithAllocator, ARefusedJobWaitsAndNobodyOfThePlanPassesIt) {
     const Workload jobs = workload(8, {{0, 2, 10}, {0, 4, 30}, {0, 2, 20}, {1, 3, 5}, {2, 1, 5}});
     const auto allocator = make_allocator("contiguous", 8);
