@@ -16,8 +16,9 @@ using Rule = HostScheduling::Rule;
 
 constexpr std::size_t kNobody = ~std::size_t{0};
 constexpr Duration kYield{1};  ///< how long a process is away that gives up the processor
-/// Of all computing of a job, so that sums of instants stay in range.
-constexpr double kMostComputeUs = 1e17;
+/// Of all steps of all jobs, so that sums of instants stay in range.
+constexpr double kMostTotalUs = 1e17;
+constexpr Duration kLongest = std::chrono::hours{1};
 
 /// A process of a job, or a daemon.
 struct Process {
@@ -326,36 +327,41 @@ class Machine {
     ClusterOutcome outcome_;
 };
 
-Result<void> check_steps(const std::vector<ProcessStep>& steps, std::size_t processes, double times,
-                         double& compute_us) {
+double microseconds(Duration time) { return static_cast<double>(time.count()); }
+
+/// `total_us` grows by all that the steps can take, done `times` times.
+Result<void> check_steps(const std::vector<ProcessStep>& steps, const ClusterJob& job, double times, double& total_us) {
     for (const ProcessStep& step : steps) {
         if (step.time < Duration::zero()) return invalid("a step takes less than no time");
-        if (step.kind == Kind::kSend && (step.peer < 0 || static_cast<std::size_t>(step.peer) >= processes))
-            return invalid("a message goes to process " + std::to_string(step.peer) + " of a job of " +
-                           std::to_string(processes));
-        compute_us += times * static_cast<double>(step.time.count());
+        if (step.kind == Kind::kTake && step.time == Duration::zero()) return invalid("parts of a pool take time");
+        if (step.kind == Kind::kSend) {
+            if (step.peer < 0 || static_cast<std::size_t>(step.peer) >= job.processes.size())
+                return invalid("a message goes to process " + std::to_string(step.peer) + " of a job of " +
+                               std::to_string(job.processes.size()));
+            if (job.daemons) total_us += times * microseconds(job.daemons->relay);
+        }
+        total_us += times * microseconds(step.time);
     }
     return {};
 }
 
-Result<void> check(std::int32_t hosts, const ClusterJob& job) {
+Result<void> check(std::int32_t hosts, const ClusterJob& job, double& total_us) {
     if (job.processes.empty()) return invalid("a job needs a process");
     if (job.level < 0 || (job.daemons && job.daemons->level < 0)) return invalid("levels begin at 0");
     if (job.daemons && job.daemons->relay <= Duration::zero()) return invalid("passing a message on takes time");
     if (job.pool < Duration::zero()) return invalid("a pool holds no less than nothing");
     if (job.start < Time{}) return invalid("time begins at 0");
-    double compute_us = static_cast<double>((job.start.time_since_epoch() + job.pool).count());
+    total_us += microseconds(job.start.time_since_epoch()) + microseconds(job.pool);
     for (const ClusterProcess& process : job.processes) {
         if (process.host < 0 || process.host >= hosts)
             return invalid("host " + std::to_string(process.host) + " is none of the " + std::to_string(hosts));
         if (process.phases < 0) return invalid("a process cannot have less than no phases");
-        const std::size_t count = job.processes.size();
         for (const auto& [steps, times] : {std::pair{&process.first, 1.0},
                                            {&process.phase, static_cast<double>(process.phases)},
                                            {&process.last, 1.0}})
-            if (Result<void> good = check_steps(*steps, count, times, compute_us); !good) return good;
+            if (Result<void> good = check_steps(*steps, job, times, total_us); !good) return good;
     }
-    if (compute_us > kMostComputeUs) return invalid("a job's steps take more than 3,000 years");
+    if (total_us > kMostTotalUs) return invalid("the steps up to its last one take more than 3,000 years");
     return {};
 }
 
@@ -367,8 +373,11 @@ Result<ClusterOutcome> run_time_shared_cluster(std::int32_t hosts, std::span<con
     if (scheduling.quantum <= Duration::zero()) return invalid("a quantum must be longer than nothing");
     if (scheduling.drift < Duration::zero() || scheduling.context_switch < Duration::zero())
         return invalid("drift and context switches take no less than no time");
+    if (std::max({scheduling.quantum, scheduling.drift, scheduling.context_switch}) > kLongest)
+        return invalid("quantum, drift and context switch are an hour at most");
+    double total_us = 0;
     for (std::size_t j = 0; j < jobs.size(); ++j)
-        if (Result<void> good = check(hosts, jobs[j]); !good)
+        if (Result<void> good = check(hosts, jobs[j], total_us); !good)
             return invalid("job " + std::to_string(j) + ": " + good.error().message);
     return Machine(hosts, jobs, scheduling).run();
 }

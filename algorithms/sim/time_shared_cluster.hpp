@@ -18,7 +18,7 @@ struct HostScheduling {
         kRoundRobin,  ///< the same, with quanta within a level
     };
     Rule rule = Rule::kFifo;
-    Duration quantum = std::chrono::milliseconds{2};  ///< > 0; kFeedback and kRoundRobin
+    Duration quantum = std::chrono::milliseconds{2};  ///< > 0, an hour at most; kFeedback, kRoundRobin
     /// kFeedback: a process that has computed for so long without blocking goes down a level, each time, to
     /// `lowest_level` at most; blocking takes it back to its own. 0: never.
     Duration drift{};

@@ -202,7 +202,13 @@ TEST(TimeSharedCluster, RefusesWhatIsOutOfRange) {
     EXPECT_TRUE(refused(good, {.quantum = 0us}));
     EXPECT_TRUE(refused(good, {.drift = -1us}));
     EXPECT_TRUE(refused(good, {.context_switch = -1us}));
+    EXPECT_TRUE(refused(good, {.quantum = 61min}));
+    EXPECT_TRUE(refused(good, {.context_switch = 61min}));
     EXPECT_TRUE(refused(ClusterJob{}));
+    EXPECT_TRUE(refused({.start = Time::max(), .processes = {{.host = 0}}, .pool = Duration::max()}));
+    EXPECT_TRUE(refused({.processes = {{.first = {{.kind = Kind::kTake}}}}, .pool = 1ms}));
+    EXPECT_TRUE(
+        refused({.processes = {{.first = {send(0, 1ms)}}}, .daemons = MessageDaemons{.relay = Duration::max()}}));
     EXPECT_TRUE(refused(computing(-1ms, 0)));
     EXPECT_TRUE(refused(computing(1ms, -1)));
     EXPECT_TRUE(refused(computing(1ms, 0, Time{-1s})));
