@@ -7,7 +7,7 @@ namespace zbs {
 /// A queue discipline: decides from a snapshot of a zone which waiting jobs start now and what the others are promised.
 ///
 /// The contract, checked by one suite for every policy: a plan starts only waiting jobs, each once, that fit together
-/// into the free processors, or has them all in the slice matrix where jobs take turns; equal snapshots give equal
+/// into the free processors, or has them all in the slice matrix where there is one; equal snapshots give equal
 /// plans; what an object may keep between calls is an index that it can make anew from the snapshot, so that a fresh
 /// object plans the same; every job of a finite workload gets to run unless the policy says otherwise.
 ///
