@@ -1,5 +1,6 @@
 #include "algorithms/policy/option_reader.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "algorithms/base/duration_text.hpp"
@@ -53,6 +54,10 @@ const PolicyOption& OptionReader::option(std::string_view name) const {
         if (option.name == name) return option;
     ZBS_EXPECTS(!"an option that the policy's table lacks");
     return policy_.options.front();
+}
+
+bool OptionReader::given(std::string_view name) const {
+    return std::ranges::any_of(given_, [name](const auto& option) { return option.first == name; });
 }
 
 std::string OptionReader::text(std::string_view name) const {

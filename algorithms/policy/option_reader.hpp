@@ -14,6 +14,8 @@ class OptionReader {
   public:
     OptionReader(const PolicyInfo& policy, const PolicyOptions& given);
 
+    /// Whether the option is given, not left to its default.
+    bool given(std::string_view name) const;
     std::int64_t integer(std::string_view name);  ///< std::numeric_limits<std::int64_t>::max() for "unlimited"
     double number(std::string_view name);
     bool flag(std::string_view name);

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/policy/adaptive_scojo.hpp"
 #include "algorithms/policy/registry.hpp"
 
 namespace zbs::test {
@@ -49,6 +50,11 @@ inline std::vector<PolicyCase> policy_cases() {
     cases.push_back({"lazy-gang", {{"patience", "1s,5s,20s"}, {"debug", "10s"}, {"undisturbed", "0"}}});
     cases.push_back({"scojo", {{"level", "2"}, {"order", "fcfs"}, {"expand", "all"}}});
     cases.push_back({"scojo", {{"level", "1"}, {"backfill", "false"}, {"age", "30s"}}});
+    for (const AdaptiveScojo::Strategy& strategy : AdaptiveScojo::strategies())
+        cases.push_back({"adaptive-scojo", {{"strategy", std::string(strategy.name)}, {"classes", "20s,60s"}}});
+    cases.push_back({"adaptive-scojo", {{"level", "3"}, {"reconfigure", "10s"}, {"age", "15s"}}});
+    cases.push_back({"adaptive-scojo", {{"level", "1"}, {"reconfigure", "0"}, {"backfill", "aggressive"}}});
+    cases.push_back({"adaptive-scojo", {{"backfill", "easy"}}});
     return cases;
 }
 
