@@ -108,12 +108,14 @@ class AdaptiveScojo::Making {
             return true;
         });
         std::ranges::sort(running_, {}, &Resident::id);
+        const std::int64_t idle_before = matrix_.idle_slots();
+        matrix_.remove_alternatives();  // of a policy that has been here before
         std::vector<JobId> ended;
         for (std::int32_t row = 0; row < matrix_.row_count(); ++row)
             for (const TraceDiagram::Entry& entry : matrix_.entries(row))
                 if (running(entry.job) == nullptr) ended.push_back(entry.job);
         for (const JobId job : ended) matrix_.remove(job);
-        changed_ = !ended.empty();
+        changed_ = matrix_.idle_slots() != idle_before;
         newcomers_.resize(static_cast<std::size_t>(matrix_.row_count()));
         find_most_idle();
     }
@@ -217,7 +219,7 @@ class AdaptiveScojo::Making {
     std::optional<std::int32_t> first_fit(std::int32_t size) {
         for (std::int32_t row = 0; row < matrix_.row_count(); ++row)
             if (idle(row) >= size) return row;
-        if (matrix_.row_count() == options_.level) return std::nullopt;
+        if (matrix_.row_count() >= options_.level) return std::nullopt;
         newcomers_.emplace_back();
         return matrix_.add_row();
     }
@@ -268,6 +270,7 @@ class AdaptiveScojo::Making {
             }
         if (where != nullptr) where->take(size, begin, begin > kNever - length ? kNever : begin + length);
     }
+    /// Idle slots over time as the jobs of the matrix leave them.
     void foresee() {
         for (std::int32_t row = 0; row < matrix_.row_count(); ++row) {
             RowFuture& future = futures_.emplace_back(zone_.now, idle(row));
@@ -279,15 +282,15 @@ class AdaptiveScojo::Making {
             future.close();
         }
     }
-    /// When the job ends if it has this size from now on, the matrix as many rows as now, and all go on that long.
+    /// When the job ends if it has this size from now on, and the matrix as many rows as now.
     Time expected_end(const JobRecord& record, std::int32_t size) const {
         const Duration done = record.phase == JobPhase::kRunning ? served(record, zone_.now) : record.served;
         const Duration left = std::max(record.job.walltime - done, ZoneState::kOverdueGrace);
         double factor = matrix_.row_count();
         if (size != record.job.processors) factor /= relative_speed(size_range(record.job, zone_.processors), size);
-        const double us = static_cast<double>(left.count()) * factor;
-        return us > static_cast<double>(ZoneState::kMaxTimeUs) ? kNever - Duration{1}
-                                                               : zone_.now + Duration{static_cast<std::int64_t>(us)};
+        const double us =
+            std::min(static_cast<double>(left.count()) * factor, 2 * static_cast<double>(ZoneState::kMaxTimeUs));
+        return zone_.now + Duration{static_cast<std::int64_t>(us)};
     }
 
     std::vector<std::int32_t> lowest_idle(std::int32_t row, std::int32_t count) const {
