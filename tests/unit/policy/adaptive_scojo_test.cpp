@@ -292,6 +292,41 @@ TEST(AdaptiveScojoRules, EveryMixedWorkloadEndsUnderEveryStrategy) {
         }
 }
 
+TEST(AdaptiveScojoAccounts, ProcessorSecondsAreWorkOverSpeedAndRowsAddUpToTheMakespan) {
+    const Workload jobs =
+        *generate(ScojoWorkload{.common = {.jobs = 300, .processors = 64, .seed = 3}, .mean_gap_s = 166});
+    const Result<SimulationOutcome> outcome = simulate(jobs, **make_policy("adaptive-scojo"), {});
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+    for (std::size_t i = 0; i < jobs.jobs.size(); ++i) {
+        const auto& [job, runtime] = jobs.jobs[i];
+        const double asked = job.processors * to_seconds(runtime);
+        if (job.flexibility == Flexibility::kRigid) {
+            ASSERT_NEAR(outcome->processor_seconds[i], asked, 1e-6);
+        } else {  // efficiency is 0.8 on the least size, 0.5 on the most, 0.65 on what is asked for
+            ASSERT_GE(outcome->processor_seconds[i], asked * 0.65 / 0.8 - 1);
+            ASSERT_LE(outcome->processor_seconds[i], asked * 0.65 / 0.5 + 1);
+        }
+    }
+    Duration sum{};
+    for (const Duration time : outcome->time_with_rows) sum += time;
+    EXPECT_EQ(Time{} + sum, *std::ranges::max_element(outcome->end));
+    EXPECT_GT(outcome->resizes, 0u);
+    EXPECT_GE(outcome->resized_processors, outcome->resizes);
+}
+
+TEST(AdaptiveScojoAccounts, ResizingCostsWhatTheMachineSays) {
+    // Alone, on 24 of 64 (low load), and after 300 s on 28: job 2 makes an event then.
+    Workload jobs{
+        .name = "two",
+        .processors = 64,
+        .jobs = {{{.id = JobId{1}, .walltime = 1h, .processors = 16, .flexibility = Flexibility::kMalleable}, 1h},
+                 {{.id = JobId{2}, .submit = Time{300s}, .walltime = 1s}, 1s}}};
+    const auto end = [&jobs](Duration cost) {
+        return simulate(jobs, **make_policy("adaptive-scojo", {{"fill", "false"}}), {.resize_cost = cost})->end[0];
+    };
+    EXPECT_EQ(end(100us) - end(0s), 400us);
+}
+
 std::string refusal(const PolicyOptions& options) {
     const auto policy = make_policy("adaptive-scojo", options);
     return policy ? "accepted" : policy.error().message;
