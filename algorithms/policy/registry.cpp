@@ -305,7 +305,7 @@ constexpr std::array kAdaptiveScojoOptions{
     PolicyOption{.name = "slice",
                  .kind = Kind::kDuration,
                  .default_value = "2s",
-                 .meaning = "how long a row runs where all are in use, 1 ms or more; fewer rows run longer each"},
+                 .meaning = "how long a row runs where all are in use, 1 ms to 1 d; fewer rows run longer each"},
     PolicyOption{.name = "age",
                  .kind = Kind::kDuration,
                  .default_value = "0",
@@ -479,7 +479,8 @@ Result<std::unique_ptr<Policy>> make_adaptive_scojo(OptionReader& reader) {
         .slice = reader.duration("slice"),
         .age = reader.duration("age"),
     };
-    if (options.slice < std::chrono::milliseconds{1}) reader.fail("slice", "must be 1 ms or more");
+    if (options.slice < std::chrono::milliseconds{1} || options.slice > std::chrono::hours{24})
+        reader.fail("slice", "must last 1 ms to 1 d");
     if (std::ranges::adjacent_find(options.classes, std::greater_equal<>{}) != options.classes.end())
         reader.fail("classes", "must ascend");
     const std::string_view wanted = kStrategies[reader.choice("strategy")];

@@ -348,6 +348,7 @@ TEST(AdaptiveScojoOptions, LevelsFromOneToSixtyFour) {
     EXPECT_THAT(refusal({{"level", "65"}}), HasSubstr("1 to 64"));
     EXPECT_THAT(refusal({{"classes", "1h,1m"}}), HasSubstr("ascend"));
     EXPECT_THAT(refusal({{"slice", "0"}}), HasSubstr("1 ms"));
+    EXPECT_THAT(refusal({{"slice", "2d"}}), HasSubstr("1 d"));
 }
 
 TEST(AdaptiveScojoOptions, RegistryNamesAllStrategies) {
