@@ -60,8 +60,8 @@ const Option& OptionReader::option(std::string_view name) const {
     return table_.front();
 }
 
-bool OptionReader::has(std::string_view name) const {
-    return std::ranges::find(given_, name, &OptionValues::value_type::first) != given_.end();
+bool OptionReader::given(std::string_view name) const {
+    return std::ranges::any_of(given_, [name](const auto& option) { return option.first == name; });
 }
 
 std::string OptionReader::text(std::string_view name) const {

@@ -2,6 +2,7 @@
 
 #include "algorithms/claims/dasilva_machine.hpp"
 #include "algorithms/claims/dasilva_packing.hpp"
+#include "algorithms/claims/huang_adaptive.hpp"
 #include "algorithms/claims/huang_scojo.hpp"
 #include "algorithms/claims/shmueli_los.hpp"
 #include "algorithms/claims/turner_allocation.hpp"
@@ -24,6 +25,10 @@ constexpr std::array kStudies{
     Study{"DaSilva2000", "claims that tests assert", dasilva_asserted, 0},
     Study{"Huang2004", "SCOJO: worked example", huang_scojo_example, 1},
     Study{"Huang2004", "SCOJO: cases 1 to 3", huang_scojo_cases, 1},
+    Study{"Huang2004", "Adaptive SCOJO: sizes, loads, rules, workloads", huang_adaptive_exact, 5},
+    Study{"Huang2004", "Adaptive SCOJO, workload 1: levels", huang_adaptive_levels_1, 40},
+    Study{"Huang2004", "Adaptive SCOJO, workload 1: strategies", huang_adaptive_strategies_1, 40},
+    Study{"Huang2004", "Adaptive SCOJO, workload 2", huang_adaptive_workload_2, 25},
     Study{"ShmueliFeitelson2005", "the lookahead example", shmueli_example, 0},
     Study{"ShmueliFeitelson2005", "queue policies on generated workloads", shmueli_policies, 10},
     Study{"Turner1995", "meshes in a hypercube", turner_embedding, 10},

@@ -1,6 +1,8 @@
 #pragma once
+#include <cstdint>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "algorithms/model/job.hpp"
@@ -30,6 +32,10 @@ struct ShareOfProcessors {
     bool operator==(const ShareOfProcessors&) const = default;
 };
 
+/// How much of a zone its jobs could make use of, as far as a policy tells loads apart.
+enum class Load : std::uint8_t { kLow, kNormal, kHigh };
+std::ostream& operator<<(std::ostream& out, Load load);
+
 /// What a policy wants done now. The driver carries it out in the order of the members; jobs that it does not name stay
 /// as they are. A plan that follows the contract of `Policy` is carried out whole.
 struct Plan {
@@ -42,8 +48,9 @@ struct Plan {
     /// Where jobs take turns or have ranks: which job has which slots from now on. nullptr: as it stands, without the
     /// jobs that ended.
     std::shared_ptr<const TraceDiagram> diagram;
-    Duration slice{};       ///< with a diagram: how long each row runs; 0: as the machine has it
-    Time wake_at = kNever;  ///< plan again then, even if nothing has happened
+    std::optional<Load> load;  ///< found now, for later plans to go by; none: the one found before stands
+    Duration slice{};          ///< with a diagram: how long each row runs; 0: as the machine has it
+    Time wake_at = kNever;     ///< plan again then, even if nothing has happened
 
     void clear() {
         preemptions.clear();
@@ -53,6 +60,7 @@ struct Plan {
         slice = {};
         reservations.clear();
         diagram.reset();
+        load.reset();
         wake_at = kNever;
     }
 };

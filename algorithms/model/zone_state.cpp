@@ -6,6 +6,8 @@
 #include <string>
 #include <unordered_set>
 
+#include "algorithms/model/speedup.hpp"
+
 namespace zbs {
 namespace {
 
@@ -24,7 +26,12 @@ Error wrong_phase(JobId id, const char* needed, JobPhase phase) {
 bool operator==(const Plan& a, const Plan& b) {
     const bool same_diagram = a.diagram && b.diagram ? *a.diagram == *b.diagram : a.diagram == b.diagram;
     return a.preemptions == b.preemptions && a.resizes == b.resizes && a.starts == b.starts && a.shares == b.shares &&
-           a.slice == b.slice && a.reservations == b.reservations && same_diagram && a.wake_at == b.wake_at;
+           a.load == b.load && a.slice == b.slice && a.reservations == b.reservations && same_diagram &&
+           a.wake_at == b.wake_at;
+}
+
+std::ostream& operator<<(std::ostream& out, Load load) {
+    return out << (load == Load::kLow ? "low" : load == Load::kNormal ? "normal" : "high");
 }
 
 std::ostream& operator<<(std::ostream& out, const Plan& plan) {
@@ -43,6 +50,7 @@ std::ostream& operator<<(std::ostream& out, const Plan& plan) {
         out << " resize " << resize.id << " to " << resize.processors << " processors;";
     for (const ShareOfProcessors& share : plan.shares) out << " share " << share.id << ' ' << share.percent << " %;";
     if (plan.diagram) out << " take turns in " << plan.diagram->row_count() << " slices;";
+    if (plan.load) out << " the load is " << *plan.load << ';';
     if (plan.wake_at != kNever) out << " wake at " << to_seconds(plan.wake_at.time_since_epoch()) << " s;";
     return out;
 }
@@ -104,6 +112,10 @@ Result<void> ZoneState::apply(Time at, const ZoneEvent& event) {
         Result<void> operator()(const JobResized& e) const { return state.resize(e.id, e.processors); }
         Result<void> operator()(const SharesChanged& e) const { return state.change_shares(e.shares); }
         Result<void> operator()(const DiagramChanged& e) const { return state.change_diagram(e.diagram); }
+        Result<void> operator()(const LoadFound& e) const {
+            state.load_ = FoundLoad{e.load, state.now_};
+            return {};
+        }
         Result<void> operator()(const ClockAdvanced&) const { return {}; }
     };
     return std::visit(Visitor{*this}, event);
@@ -180,6 +192,7 @@ Result<void> ZoneState::start(JobId id) {
     free_ -= held(record);
     record.phase = JobPhase::kRunning;
     record.start = record.served_until = now_;
+    record.speed = speed_of(record);
     record.expected_end = options_.sharing == Sharing::kSpace ? now_ + record.walltime_left : kNever;
     running_.insert({record.expected_end, record.allocated, handle});
     log(ZoneChange::Kind::kStarted, handle);
@@ -290,12 +303,15 @@ Result<void> ZoneState::resize(JobId id, std::int32_t processors) {
     if (record.phase == JobPhase::kRunning) {
         if (options_.sharing == Sharing::kSpace && processors - record.allocated > free_)
             return conflict("would need more processors than are free");
+        serve(record);
         free_ += held(record);
         running_.erase({record.expected_end, handle});
         record.allocated = processors;
+        record.speed = speed_of(record);
         running_.insert({record.expected_end, processors, handle});
         free_ -= held(record);
-        ++generation_;
+        // Where jobs do not hold processors, what is free does not change.
+        if (options_.sharing == Sharing::kSpace) ++generation_;
     } else {
         record.allocated = processors;
     }
@@ -321,8 +337,7 @@ Result<void> ZoneState::change_shares(const std::vector<ShareOfProcessors>& shar
     if (sum > 100) return conflict("the shares sum up to " + std::to_string(sum) + " per cent");
     for (const ShareOfProcessors& share : shares) {
         JobRecord& record = records_[handles_.find(share.id)];
-        record.served = served(record, now_);
-        record.served_until = now_;
+        serve(record);
         record.share = share.percent;
     }
     return {};
@@ -334,7 +349,7 @@ Result<void> ZoneState::change_diagram(const std::shared_ptr<const TraceDiagram>
     if (!diagram || diagram->processors() != options_.processors)
         return conflict("the zone has " + std::to_string(options_.processors) + " processors, the slice matrix " +
                         std::to_string(diagram ? diagram->processors() : 0));
-    std::unordered_set<JobId> placed;
+    std::vector<JobHandle> turns;
     for (std::int32_t row = 0; row < diagram->row_count(); ++row) {
         for (const TraceDiagram::Entry& entry : diagram->entries(row)) {
             const JobHandle handle = handles_.find(entry.job);
@@ -344,13 +359,23 @@ Result<void> ZoneState::change_diagram(const std::shared_ptr<const TraceDiagram>
                 return conflict("job " + std::to_string(entry.job.value) + " needs " +
                                 std::to_string(records_[handle].allocated) + " processors, the slice matrix has " +
                                 std::to_string(entry.processors));
-            placed.insert(entry.job);
+            turns.push_back(handle);
         }
     }
-    if (placed.size() != running_.size())
-        return conflict(std::to_string(running_.size()) + " jobs run, the slice matrix has " +
-                        std::to_string(placed.size()));
+    std::ranges::sort(turns);
+    std::size_t placed = 0;
+    for (std::size_t i = 0; i < turns.size(); ++i) placed += i == 0 || turns[i] != turns[i - 1] ? 1 : 0;
+    if (placed != running_.size())
+        return conflict(std::to_string(running_.size()) + " jobs run, the slice matrix has " + std::to_string(placed));
     diagram_ = diagram;
+    running_.visit([&](const RunningJob& job) {
+        JobRecord& record = records_[job.handle];
+        serve(record);
+        record.share = 0;
+        record.share_of = std::max(diagram->row_count(), 1);
+        return true;
+    });
+    for (const JobHandle handle : turns) ++records_[handle].share;
     return {};
 }
 
@@ -363,6 +388,7 @@ ZoneSnapshot ZoneState::snapshot(bool instant_complete) const {
             .records = records_,
             .diagram = diagram_,
             .memory_bytes = options_.memory_bytes,
+            .load = load_,
             .instant_complete = instant_complete,
             .changes = changes_,
             .change_base = change_base_,
@@ -377,6 +403,18 @@ void ZoneState::changes_planned() {
 const JobRecord* ZoneState::find(JobId id) const {
     const JobHandle handle = handles_.find(id);
     return handle == HandleTable::kNone ? nullptr : &records_[handle];
+}
+
+/// Brings what the job was given up to now.
+void ZoneState::serve(JobRecord& record) const {
+    record.served = served(record, now_);
+    record.served_until = now_;
+}
+
+double ZoneState::speed_of(const JobRecord& record) const {
+    if (record.allocated == record.job.processors) return 1;
+    const SizeRange range = size_range(record.job, options_.processors);
+    return relative_speed(range, std::clamp(record.allocated, range.least, range.most));
 }
 
 void ZoneState::log(ZoneChange::Kind kind, JobHandle handle) {

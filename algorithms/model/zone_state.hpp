@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -34,8 +35,12 @@ struct JobRecord {
     Time latest_start = kNever;           ///< the end of what was promised, where a policy says
     std::uint64_t reservation_order = 0;  ///< order in which the promises that stand were made
     std::int32_t allocated = 0;           ///< processors: as asked for, or as resized since
-    std::int32_t share = 0;               ///< of a running job where jobs have shares, per cent
-    /// Where jobs have shares: what it was given up to `served_until`, in seconds of all of its processors.
+    /// Of a running job: its part of its processors. Where jobs have shares: per cent; where they take turns: rows that
+    /// it is in, of `share_of` rows.
+    std::int32_t share = 0, share_of = 100;
+    double speed = 1;  ///< on the processors allocated, beside those that it asked for
+    /// Where jobs have shares or take turns: what it was given up to `served_until`, in seconds of all the processors
+    /// that it asked for. Turns count as if they were evenly spread: right to a slice.
     Duration served{};
     Time served_until{};
     Time start = kNever;  ///< of a running job
@@ -43,9 +48,11 @@ struct JobRecord {
     Time expected_end = kNever;
 };
 
-/// What a running job was given up to `now`, where jobs have shares.
+/// What a running job was given up to `now`, where jobs have shares or take turns.
 inline Duration served(const JobRecord& record, Time now) {
-    return record.served + (now - record.served_until) * record.share / 100;
+    const Duration given = (now - record.served_until) * record.share / record.share_of;
+    if (record.speed == 1) return record.served + given;
+    return record.served + Duration{static_cast<std::int64_t>(static_cast<double>(given.count()) * record.speed)};
 }
 
 /// A waiting job in the arrival order.
@@ -100,6 +107,13 @@ struct ZoneChange {
     Time expected_end;  ///< of a started job; of an ended one as it was expected before
 };
 
+/// What a policy found last.
+struct FoundLoad {
+    Load load = Load::kNormal;
+    Time at{};
+    bool operator==(const FoundLoad&) const = default;
+};
+
 /// What a policy may look at: a view of a ZoneState, valid until the state's next event.
 struct ZoneSnapshot {
     Time now{};
@@ -112,6 +126,7 @@ struct ZoneSnapshot {
     /// Else nullptr.
     std::shared_ptr<const TraceDiagram> diagram;
     std::int64_t memory_bytes = 0;  ///< of each processor, shared by the jobs that take turns there; 0: not limited
+    std::optional<FoundLoad> load = std::nullopt;  ///< by the last plan that told one
     /// False where the driver knows of events of this very instant that it has not reported yet.
     bool instant_complete = true;
 
@@ -167,9 +182,13 @@ struct SharesChanged {
 struct DiagramChanged {
     std::shared_ptr<const TraceDiagram> diagram;
 };
+/// A plan told this load.
+struct LoadFound {
+    Load load = Load::kNormal;
+};
 struct ClockAdvanced {};
 using ZoneEvent = std::variant<JobSubmitted, JobStarted, JobEnded, JobWithdrawn, JobPreempted, JobReserved,
-                               ProcessorsChanged, JobResized, SharesChanged, DiagramChanged, ClockAdvanced>;
+                               ProcessorsChanged, JobResized, SharesChanged, DiagramChanged, LoadFound, ClockAdvanced>;
 
 /// The queue and the processors of one zone (or partition) as a pure state machine: the live zone and the simulator are
 /// two drivers of it. Events cost O(log jobs) and move at most one block of 64 entries.
@@ -253,6 +272,8 @@ class ZoneState {
     Result<void> change_shares(const std::vector<ShareOfProcessors>& shares);
     Result<void> change_diagram(const std::shared_ptr<const TraceDiagram>& diagram);
     void pass_walltimes();
+    void serve(JobRecord& record) const;
+    double speed_of(const JobRecord& record) const;
     void log(ZoneChange::Kind kind, JobHandle handle);
     void drop(JobHandle handle);
     std::int32_t held(const JobRecord& record) const {
@@ -263,6 +284,7 @@ class ZoneState {
 
     Options options_;
     std::shared_ptr<const TraceDiagram> diagram_;  ///< nullptr unless has_diagram()
+    std::optional<FoundLoad> load_;
     Time now_ = Time::min();
     std::int32_t free_;
     WaitingQueue waiting_;

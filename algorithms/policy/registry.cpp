@@ -4,6 +4,7 @@
 #include <array>
 
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/policy/adaptive_scojo.hpp"
 #include "algorithms/policy/conservative.hpp"
 #include "algorithms/policy/depth_backfill.hpp"
 #include "algorithms/policy/dynamic_backfill.hpp"
@@ -289,7 +290,75 @@ constexpr std::array kElmerOptions{
                  .most = 1e9},
 };
 
+constexpr std::array<std::string_view, 11> kStrategies{"none",     "fcfs",        "fcfs-b",       "pri-b",
+                                                       "pri-eb",   "pri-b-wa-fa", "pri-eb-wa-fa", "pri-b-wa",
+                                                       "pri-b-fa", "pri-wa-fa",   "fcfs-b-wa-fa"};
+constexpr std::array<std::string_view, 2> kAdaptiveOrders{"fcfs", "priority"};
+constexpr std::array<std::string_view, 4> kAdaptiveBackfills{"none", "easy", "conservative", "aggressive"};
+constexpr std::array<std::string_view, 2> kFlags{"false", "true"};
+static_assert(static_cast<int>(AdaptiveScojo::Order::kPriority) == 1 &&
+                  static_cast<int>(AdaptiveScojo::Backfill::kAggressive) == 3,
+              "the lists above name the values in order");
+constexpr std::array kAdaptiveScojoOptions{
+    PolicyOption{.name = "strategy",
+                 .kind = Kind::kChoice,
+                 .default_value = "none",
+                 .meaning = "published combination of the next four options, with level 5 for the first four names and "
+                            "2 for the others unless level is given: fcfs, fcfs-b, pri-b, pri-eb, pri-b-wa-fa, "
+                            "pri-eb-wa-fa, pri-b-wa, pri-b-fa, pri-wa-fa, fcfs-b-wa-fa; none: as the options say",
+                 .choices = kStrategies},
+    PolicyOption{.name = "order",
+                 .kind = Kind::kChoice,
+                 .default_value = "priority",
+                 .meaning = "order of waiting jobs: priority (class of walltime, and age) or fcfs",
+                 .choices = kAdaptiveOrders},
+    PolicyOption{
+        .name = "backfill",
+        .kind = Kind::kChoice,
+        .default_value = "conservative",
+        .meaning = "later jobs that may start: none, those that do not delay the first in line (easy) or anybody ahead "
+                   "(conservative), or all that fit (aggressive)",
+        .choices = kAdaptiveBackfills},
+    PolicyOption{.name = "adapt",
+                 .kind = Kind::kFlag,
+                 .default_value = "true",
+                 .meaning = "whether sizes of jobs that can choose follow the load: true or false"},
+    PolicyOption{.name = "fill",
+                 .kind = Kind::kFlag,
+                 .default_value = "true",
+                 .meaning = "whether new jobs that can choose take idle slots of their row: true or false"},
+    PolicyOption{.name = "level",
+                 .kind = Kind::kInteger,
+                 .default_value = "2",
+                 .meaning = "most rows of the slice matrix (multiprogramming level), 1 to 64; 1: nobody takes turns",
+                 .least = 1,
+                 .most = AdaptiveScojo::kMostLevel},
+    PolicyOption{.name = "classes",
+                 .kind = Kind::kDurations,
+                 .default_value = "1m,30m",
+                 .meaning = "largest walltimes of the classes above the last one, ascending"},
+    PolicyOption{.name = "reconfigure",
+                 .kind = Kind::kDuration,
+                 .default_value = "5m",
+                 .meaning = "shortest time between two changes of sizes; shorter jobs do not count in the load"},
+    PolicyOption{.name = "slice",
+                 .kind = Kind::kDuration,
+                 .default_value = "2s",
+                 .meaning = "how long a row runs where all are in use, 1 ms to 1 d; fewer rows run longer each"},
+    PolicyOption{.name = "age",
+                 .kind = Kind::kDuration,
+                 .default_value = "0",
+                 .meaning = "a job goes up a class each time it has waited that long; 0: never"},
+};
+
 constexpr std::array kPolicies{
+    PolicyInfo{.name = "adaptive-scojo",
+               .summary = "jobs take turns, and those that can change their sizes follow the load",
+               .source = "Huang2004, chapter 6",
+               .starvation = "with age > 0 every job reaches the highest class; without, low classes may starve, with "
+                             "aggressive backfilling wide jobs, too",
+               .options = kAdaptiveScojoOptions,
+               .takes_turns = true},
     PolicyInfo{
         .name = "backfill",
         .summary = "backfilling with a number of reservations, made anew in every plan",
@@ -439,6 +508,48 @@ Result<std::unique_ptr<Policy>> make_scojo(OptionReader& reader) {
     return made<Scojo>(reader, options);
 }
 
+/// What a published strategy says; an option that says otherwise is a fault.
+void take_strategy(OptionReader& reader, const AdaptiveScojo::Strategy& strategy, AdaptiveScojo::Options& options) {
+    const auto agree = [&](std::string_view name, bool same, std::string_view word) {
+        if (reader.given(name) && !same)
+            reader.fail(name, "contradicts strategy=" + std::string(strategy.name) + ", which has " +
+                                  std::string(name) + "=" + std::string(word) + ": leave one of the two out");
+    };
+    agree("order", options.order == strategy.order, kAdaptiveOrders[static_cast<std::size_t>(strategy.order)]);
+    agree("backfill", options.backfill == strategy.backfill,
+          kAdaptiveBackfills[static_cast<std::size_t>(strategy.backfill)]);
+    agree("adapt", options.adapt == strategy.adapt, kFlags[strategy.adapt ? 1 : 0]);
+    agree("fill", options.fill == strategy.fill, kFlags[strategy.fill ? 1 : 0]);
+    options.order = strategy.order;
+    options.backfill = strategy.backfill;
+    options.adapt = strategy.adapt;
+    options.fill = strategy.fill;
+    if (!reader.given("level")) options.level = strategy.level;
+}
+
+Result<std::unique_ptr<Policy>> make_adaptive_scojo(OptionReader& reader) {
+    AdaptiveScojo::Options options{
+        .order = static_cast<AdaptiveScojo::Order>(reader.choice("order")),
+        .backfill = static_cast<AdaptiveScojo::Backfill>(reader.choice("backfill")),
+        .adapt = reader.flag("adapt"),
+        .fill = reader.flag("fill"),
+        .level = static_cast<std::int32_t>(reader.integer("level")),
+        .classes = reader.durations("classes"),
+        .reconfigure = reader.duration("reconfigure"),
+        .slice = reader.duration("slice"),
+        .age = reader.duration("age"),
+    };
+    if (options.slice < std::chrono::milliseconds{1} || options.slice > std::chrono::hours{24})
+        reader.fail("slice", "must last 1 ms to 1 d");
+    if (std::ranges::adjacent_find(options.classes, std::greater_equal<>{}) != options.classes.end())
+        reader.fail("classes", "must ascend");
+    const std::string_view wanted = kStrategies[reader.choice("strategy")];
+    for (const AdaptiveScojo::Strategy& strategy : AdaptiveScojo::strategies())
+        if (strategy.name == wanted) take_strategy(reader, strategy, options);
+    if (const Error* fault = reader.fault()) return *fault;
+    return made<AdaptiveScojo>(reader, options);
+}
+
 }  // namespace
 
 std::span<const PolicyInfo> policies() { return kPolicies; }
@@ -472,6 +583,7 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view name, const PolicyO
                                                       .rule = static_cast<elmer::AllocationRule>(reader.choice("rule")),
                                                       .threshold = reader.number("threshold"),
                                                       .seed = static_cast<std::uint64_t>(reader.integer("seed"))});
+    if (name == "adaptive-scojo") return make_adaptive_scojo(reader);
     if (name == "lazy-gang") return make_lazy_gang(reader);
     if (name == "backfill") {
         const std::int64_t depth = reader.integer("depth");

@@ -80,14 +80,17 @@ void SliceRotation::advance(Time now) {
     synced_ = now;
 }
 
-void SliceRotation::stretch(Time now, std::uint32_t job, double factor) {
-    ZBS_EXPECTS(factor > 0);
+SliceRotation::Stretched SliceRotation::stretch(Time now, std::uint32_t job, double factor, Duration extra) {
+    ZBS_EXPECTS(factor > 0 && extra >= Duration::zero());
     advance(now);
-    for (Resident& resident : residents_) {
-        if (resident.job != job || resident.left <= Duration::zero()) continue;
-        const double left = static_cast<double>(resident.left.count()) * factor + 0.5;
-        resident.left = Duration{std::max<std::int64_t>(1, static_cast<std::int64_t>(left))};
+    const auto found = std::ranges::find(residents_, job, &Resident::job);
+    if (found == residents_.end()) return {};
+    const Duration before = found->left;
+    if (before > Duration::zero()) {
+        const double left = static_cast<double>(before.count()) * factor + 0.5;
+        found->left = Duration{std::max<std::int64_t>(1, static_cast<std::int64_t>(left))} + extra;
     }
+    return {before, found->left};
 }
 
 void SliceRotation::install(Time now, std::shared_ptr<const TraceDiagram> diagram, Duration slice) {

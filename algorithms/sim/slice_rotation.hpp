@@ -26,8 +26,12 @@ class SliceRotation {
     /// Precondition: jobs of the diagram have been added and have not ended; those left out have ended. `slice`: how
     /// long each row runs from its next turn on; 0: as before.
     void install(Time now, std::shared_ptr<const TraceDiagram> diagram, Duration slice = {});
-    /// From `now` on the job needs `factor` > 0 times as long for what it has left. To be followed by an install.
-    void stretch(Time now, std::uint32_t job, double factor);
+    /// From `now` on the job needs `factor` > 0 times as long for what it has left, and `extra` more. To be followed by
+    /// an install. Returns what the job had left, and what it has now.
+    struct Stretched {
+        Duration before{}, after{};
+    };
+    Stretched stretch(Time now, std::uint32_t job, double factor, Duration extra = {});
 
     /// When the next job ends if the diagram stays; kNever where none does.
     Time next_end() const { return ends_.empty() ? kNever : ends_.front().at; }

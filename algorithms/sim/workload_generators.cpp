@@ -614,7 +614,8 @@ Result<Workload> generate(const ScojoWorkload& options) {
         submit_s += 1 + std::max(0.0, 2 * gap_s - 1) * rng.uniform();
         Job details{.priority = 10 - 5 * static_cast<std::int32_t>(kind / 3),
                     .group = static_cast<std::int32_t>(kind % 3),
-                    .queue = static_cast<std::int32_t>(kind / 3)};
+                    .queue = static_cast<std::int32_t>(kind / 3),
+                    .flexibility = static_cast<Flexibility>(kind % 3)};
         details.processors = static_cast<std::int32_t>(draw_between(rng, c.least_size, c.most_size));
         collector.add(submit_s, static_cast<double>(draw_between(rng, c.after_s + 1, c.upto_s)), details);
     }

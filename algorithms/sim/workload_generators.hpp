@@ -113,7 +113,8 @@ std::string_view example_size_classes();
 
 /// The generator of Adaptive SCOJO [Huang2004, chapter 6 and table 7-2]: short, medium and long jobs, uniform sizes
 /// and run times within the class, uniform gaps 1 .. 2 T. `Job::queue` is the class (0 short, 1 medium, 2 long),
-/// `Job::priority` 10, 5, 0, and `Job::group` the flexibility (0 rigid, 1 moldable, 2 malleable).
+/// `Job::priority` 10, 5, 0; `Job::group` repeats the flexibility (0 rigid, 1 moldable, 2 malleable) for formats that
+/// have no word for it.
 struct ScojoWorkload {
     enum class Table : std::uint8_t { kWorkload1, kWorkload2 };
     GeneratorOptions common = {.jobs = 8000, .processors = 64};

@@ -1,6 +1,7 @@
 #include "algorithms/sim/workload_simulation.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,7 +38,12 @@ class Run {
                      options.rules == EventRules::kReference ? ZoneState::Overdue::kGone : ZoneState::Overdue::kHolds,
                  .sharing = policy.sharing(),
                  .memory_bytes = options.memory_bytes}) {
-        if (policy.sharing() == ZoneState::Sharing::kTime) rotation_.emplace(options.slice, processors);
+        if (policy.sharing() == ZoneState::Sharing::kTime) {
+            rotation_.emplace(options.slice, processors);
+            outcome_.time_with_rows.assign(1, {});
+            outcome_.processor_seconds.assign(workload.jobs.size(), 0);
+            left_.assign(workload.jobs.size(), {});
+        }
         if (policy.sharing() == ZoneState::Sharing::kShare || by_rank()) shared_.emplace();
         if (options.allocator != nullptr) allocator_ = options.allocator->unused();
         outcome_.processors = processors;
@@ -118,6 +124,7 @@ class Run {
     Result<void> finish(Time now) {
         const std::uint32_t job = pop_end();
         outcome_.end[job] = now;
+        if (rotation_) use(job, zone_.find(JobId{job})->allocated, left_[job]);
         ++outcome_.events;
         ++ended_;
         if (options_.progress && ended_ % 4096 == 0) options_.progress(ended_);
@@ -133,7 +140,10 @@ class Run {
             const std::int32_t size = zone_.find(JobId{job})->allocated;
             if (size != wanted.processors) left = stretched(left, 1 / speed(wanted, size));
         }
-        if (rotation_) return rotation_->add(job, left);
+        if (rotation_) {
+            left_[job] = left;
+            return rotation_->add(job, left);
+        }
         if (shared_) return shared_->add(job, left);
         if (!cut_short_.empty())
             if (const auto found = cut_short_.find(job); found != cut_short_.end()) {
@@ -221,7 +231,7 @@ class Run {
             if (!changed)
                 return Error{
                     ErrorCode::kInternal, "the policy's slice matrix cannot be used: " + changed.error().message, {}};
-            if (rotation_) rotation_->install(now, std::move(plan_.diagram), plan_.slice);
+            if (rotation_) install(now);
             top_stale_ = true;
         } else if ((rotation_ || by_rank()) && !plan_.starts.empty()) {
             return Error{ErrorCode::kInternal, "the policy started jobs without a place in the slice matrix", {}};
@@ -235,6 +245,8 @@ class Run {
         } else if (shared_ && !by_rank() && !plan_.starts.empty()) {
             return Error{ErrorCode::kInternal, "the policy started jobs without a share", {}};
         }
+        if (plan_.load)
+            if (Result<void> found = zone_.apply(now, LoadFound{*plan_.load}); !found) return found;
         if (by_rank() && top_stale_) run_top(now);
         for (const Reservation& reservation : plan_.reservations) {
             Result<void> reserved = zone_.apply(now, JobReserved{reservation.id, reservation.at, reservation.latest});
@@ -266,10 +278,29 @@ class Run {
         const Job job = record->job;
         if (Result<void> done = zone_.apply(now, JobResized{resize.id, resize.processors}); !done) return done;
         if (!runs) return {};
+        const std::int32_t difference = std::abs(resize.processors - before);
+        const auto place = static_cast<std::uint32_t>(resize.id.value);
+        const SliceRotation::Stretched left = rotation_->stretch(
+            now, place, speed(job, before) / speed(job, resize.processors), options_.resize_cost * difference);
+        use(place, before, left_[place] - left.before);
+        left_[place] = left.after;
         ++outcome_.resizes;
-        rotation_->stretch(now, static_cast<std::uint32_t>(resize.id.value),
-                           speed(job, before) / speed(job, resize.processors));
+        outcome_.resized_processors += static_cast<std::uint64_t>(difference);
         return {};
+    }
+
+    /// The job was served that long on so many processors.
+    void use(std::uint32_t job, std::int32_t processors, Duration service) {
+        outcome_.processor_seconds[job] += processors * to_seconds(service);
+    }
+
+    void install(Time now) {
+        const auto rows = static_cast<std::size_t>(plan_.diagram->row_count());
+        outcome_.time_with_rows[rows_] += now - rows_since_;
+        rows_ = rows;
+        rows_since_ = now;
+        if (outcome_.time_with_rows.size() <= rows) outcome_.time_with_rows.resize(rows + 1);
+        rotation_->install(now, std::move(plan_.diagram), plan_.slice);
     }
 
     /// Jobs run at their share, less what they slow each other down.
@@ -335,6 +366,9 @@ class Run {
     };
     std::unordered_map<std::uint32_t, CutShort> cut_short_;
     std::optional<SliceRotation> rotation_;
+    std::vector<Duration> left_;  ///< where jobs take turns: service that a job needed when it got its size
+    std::size_t rows_ = 0;        ///< of the slice matrix since `rows_since_`
+    Time rows_since_{};
     std::optional<SharedMachine> shared_;   ///< where jobs have shares, or ranks
     bool top_stale_ = false;                ///< where jobs have ranks: others may be on top since the last `run_top`
     std::unique_ptr<Allocator> allocator_;  ///< nullptr: places do not matter
@@ -355,6 +389,7 @@ Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, con
     if (workload.jobs.size() > 0xffffffffULL)
         return Error{ErrorCode::kTooLarge, "a simulation takes at most 4,294,967,295 jobs", {}};
     if (options.slice <= Duration::zero()) return invalid("a slice must be longer than nothing");
+    if (options.resize_cost < Duration::zero()) return invalid("a change of size must not cost less than nothing");
     if (options.memory_bytes < 0) return invalid("the memory of a processor must not be negative");
     if (Result<void> served = policy.serves(processors); !served) return served.error();
     Duration work{};

@@ -23,6 +23,9 @@ struct SimulationOptions {
     /// Under a policy whose jobs take turns: how long a row of the slice matrix runs, > 0.
     Duration slice = std::chrono::seconds{30};
     std::int64_t memory_bytes = 0;  ///< of each processor, where jobs take turns; 0: not limited
+    /// Under a policy whose jobs take turns: how much longer a job runs for each processor more or less that it changes
+    /// to while it runs, >= 0.
+    Duration resize_cost{};
     /// Under a policy whose jobs have shares: how much they slow each other down in truth.
     CoschedulingModel coscheduling = CoschedulingModel::by_count({1.0, 1.2, 1.3});
     /// Decides which processors a job gets; an unused copy of it is taken. nullptr: any will do. Not where jobs take
@@ -48,8 +51,13 @@ struct SimulationOutcome {
     std::uint64_t events = 0;  ///< submissions, ends and wake-ups
     std::uint64_t plans = 0;
     std::uint64_t resizes = 0;                ///< of jobs that run
+    std::uint64_t resized_processors = 0;     ///< sum of what they changed by
     std::vector<Interruption> interruptions;  ///< by preemption, in the order of `stopped`
-    std::uint64_t refused_starts = 0;         ///< that the allocator had no place for; none without an allocator
+    /// Where jobs take turns: how long the slice matrix had so many rows, by their number; and what each job used,
+    /// processors x seconds of service, over all of its sizes. Else empty.
+    std::vector<Duration> time_with_rows;
+    std::vector<double> processor_seconds;
+    std::uint64_t refused_starts = 0;  ///< that the allocator had no place for; none without an allocator
 };
 
 /// Replays `workload` under `policy` on one pool of processors: a pure function of its arguments. A job ends when it

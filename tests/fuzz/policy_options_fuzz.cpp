@@ -31,7 +31,8 @@ Workload small_workload() {
                                      .walltime = walltime,
                                      .processors = static_cast<std::int32_t>(1 + rng.below(16)),
                                      .priority = static_cast<std::int32_t>(rng.below(3)),
-                                     .queue = static_cast<std::int32_t>(rng.below(3))},
+                                     .queue = static_cast<std::int32_t>(rng.below(3)),
+                                     .flexibility = static_cast<Flexibility>(i % 3)},
                              .runtime = walltime});
     }
     return made;

@@ -87,6 +87,30 @@ const bool registered = [] {
                 ("simulate/lublin-" + std::to_string(jobs) + "/" + policy).c_str(),
                 [policy, jobs](benchmark::State& state) { run(state, generated(jobs), policy, {}, {}); })
                 ->Unit(benchmark::kMillisecond);
+    // Adaptive SCOJO's own workloads, and how its time grows with the jobs.
+    const struct {
+        ScojoWorkload::Table table;
+        std::int64_t jobs;
+        double gap_s;
+        const char* label;
+        const char* classes;
+    } adaptive[] = {{ScojoWorkload::Table::kWorkload1, 2000, 166, "workload-1", "1m,30m"},
+                    {ScojoWorkload::Table::kWorkload1, 8000, 166, "workload-1", "1m,30m"},
+                    {ScojoWorkload::Table::kWorkload1, 8000, 0, "workload-1-printed-gap", "1m,30m"},
+                    {ScojoWorkload::Table::kWorkload2, 3000, 0, "workload-2", "3m,1h"}};
+    for (const auto& made : adaptive)
+        for (const std::string strategy : {"pri-b-wa-fa", "pri-eb-wa-fa"})
+            benchmark::RegisterBenchmark(
+                ("simulate/scojo-" + std::string(made.label) + "-" + std::to_string(made.jobs) + "/" + strategy)
+                    .c_str(),
+                [made, strategy](benchmark::State& state) {
+                    const Workload workload = *generate(ScojoWorkload{.common = {.jobs = made.jobs, .processors = 64},
+                                                                      .table = made.table,
+                                                                      .mean_gap_s = made.gap_s});
+                    run(state, workload, "adaptive-scojo",
+                        {{"strategy", strategy}, {"level", "5"}, {"classes", made.classes}}, {});
+                })
+                ->Unit(benchmark::kMillisecond);
     return true;
 }();
 

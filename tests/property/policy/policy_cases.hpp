@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "algorithms/policy/adaptive_scojo.hpp"
 #include "algorithms/policy/registry.hpp"
 
 namespace zbs::test {
@@ -55,6 +56,11 @@ inline std::vector<PolicyCase> policy_cases() {
     cases.push_back({"elmer", {{"rule", "x"}, {"seed", "7"}}});
     cases.push_back({"elmer", {{"rule", "v2"}, {"threshold", "0"}}});
     cases.push_back({"elmer", {{"degree", "1"}, {"rule", "v1"}}});
+    for (const AdaptiveScojo::Strategy& strategy : AdaptiveScojo::strategies())
+        cases.push_back({"adaptive-scojo", {{"strategy", std::string(strategy.name)}, {"classes", "20s,60s"}}});
+    cases.push_back({"adaptive-scojo", {{"level", "3"}, {"reconfigure", "10s"}, {"age", "15s"}}});
+    cases.push_back({"adaptive-scojo", {{"level", "1"}, {"reconfigure", "0"}, {"backfill", "aggressive"}}});
+    cases.push_back({"adaptive-scojo", {{"backfill", "easy"}}});
     return cases;
 }
 

@@ -170,6 +170,9 @@ TEST_P(PolicyContract, PlansStayValidThroughFaults) {
                 const Result<void> changed = zone.apply(now, DiagramChanged{plan.diagram});
                 ASSERT_TRUE(changed.has_value()) << changed.error().message;
             }
+            if (plan.load) {
+                ASSERT_TRUE(zone.apply(now, LoadFound{*plan.load}).has_value());
+            }
             for (const Reservation& promise : plan.reservations)
                 ASSERT_TRUE(zone.apply(now, JobReserved{promise.id, promise.at, promise.latest}).has_value());
         }

@@ -179,6 +179,39 @@ TEST_F(ZoneStateTest, MoldableJobsChooseTheirSizeOnce) {
     expect_refused(zone.apply(at(1), JobResized{JobId{1}, 2}), ErrorCode::kConflict, "moldable");
 }
 
+TEST_F(ZoneStateTest, LoadFoundStandsInTheSnapshot) {
+    EXPECT_EQ(zone.snapshot().load, std::nullopt);
+    apply(3, LoadFound{Load::kHigh});
+    apply(5, ClockAdvanced{});
+    EXPECT_EQ(zone.snapshot().load, (FoundLoad{Load::kHigh, at(3)}));
+}
+
+TEST_F(ZoneStateTest, TurnsCountAsServiceByRowsAndSize) {
+    ZoneState turns({.processors = 4, .sharing = ZoneState::Sharing::kTime});
+    Job flexible = job(1, 2);
+    flexible.flexibility = Flexibility::kMalleable;
+    const auto take = [&turns](int seconds, const ZoneEvent& event) {
+        ASSERT_TRUE(turns.apply(at(seconds), event).has_value());
+    };
+    const auto matrix = [](std::vector<std::vector<std::int32_t>> rows) {
+        auto diagram = std::make_shared<TraceDiagram>(4);
+        for (std::size_t row = 0; row < rows.size(); ++row)
+            diagram->place(diagram->add_row(), JobId{static_cast<std::int64_t>(row) + 1}, rows[row]);
+        return DiagramChanged{diagram};
+    };
+    take(0, JobSubmitted{flexible});
+    take(0, JobStarted{JobId{1}});
+    take(0, matrix({{0, 1}}));
+    take(10, JobSubmitted{job(2, 4)});
+    take(10, JobStarted{JobId{2}});
+    take(10, matrix({{0, 1}, {0, 1, 2, 3}}));
+    EXPECT_EQ(served(*turns.find(JobId{1}), at(20)), 15s);  // alone, then every other slice
+    take(20, JobResized{JobId{1}, 4});
+    take(20, matrix({{0, 1, 2, 3}, {0, 1, 2, 3}}));
+    // S(4) / S(2) = 2 / 1.3
+    EXPECT_NEAR(to_seconds(served(*turns.find(JobId{1}), at(33))), 15 + 6.5 * 2 / 1.3, 1e-5);
+}
+
 TEST_F(ZoneStateTest, SharesAreThoseOfAllRunningJobs) {
     ZoneState shared({.processors = 4, .sharing = ZoneState::Sharing::kShare});
     const auto give = [&](int seconds, std::vector<ShareOfProcessors> shares) {

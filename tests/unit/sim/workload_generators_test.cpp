@@ -418,6 +418,7 @@ TEST(ScojoWorkload, ClassesAndFlexibilityHaveTheirShares) {
             ASSERT_GT(seconds(entry.runtime), runtimes[table][c]);
             ASSERT_LE(seconds(entry.runtime), runtimes[table][c + 1]);
             ASSERT_EQ(entry.job.priority, 10 - 5 * static_cast<int>(c));
+            ASSERT_EQ(entry.job.group, static_cast<int>(entry.job.flexibility));
             const double area = entry.job.processors * seconds(entry.runtime);
             sum += area / n;
             squares += area * area / n;
@@ -437,8 +438,14 @@ TEST(ScojoWorkload, GapsFollowTheFormulaOrTheOption) {
               ScojoWorkload{.common = {.jobs = 100'000, .processors = 64}, .table = ScojoWorkload::Table::kWorkload2},
               2187.1},
           std::pair{ScojoWorkload{.common = {.jobs = 100'000, .processors = 64}, .mean_gap_s = 166}, 166.0}}) {
-        // Uniform in 1 .. 2 T.
-        EXPECT_NEAR(submit_of(generate(options)->jobs.back()) / 1e5, gap_s + 0.5, 5 * gap_s / std::sqrt(3e5) + 0.05);
+        // Uniform in 1 .. 2 T, cut to whole seconds.
+        const Workload made = *generate(options);
+        EXPECT_NEAR(submit_of(made.jobs.back()) / 1e5, gap_s + 0.5, 5 * gap_s / std::sqrt(3e5) + 0.05);
+        for (std::size_t i = 1; i < made.jobs.size(); ++i) {
+            const double gap = submit_of(made.jobs[i]) - submit_of(made.jobs[i - 1]);
+            ASSERT_GE(gap, 1);
+            ASSERT_LE(gap, 2 * gap_s + 1);
+        }
     }
 }
 
