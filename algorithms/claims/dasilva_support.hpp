@@ -35,6 +35,7 @@ class Findings {
     /// "mean ± deviation". `test`: of tests/golden/DaSilva2000 where empty.
     void add(std::string id, std::string claim, std::string published, std::string ours,
              std::initializer_list<bool> parts, std::string_view reason, std::string test = {});
+    void add(Claim claim) { part_.claims.push_back(std::move(claim)); }
     /// `text` in CSV.
     void add_table(const std::string& name, std::string text);
 

@@ -2,6 +2,7 @@
 
 #include "algorithms/claims/dasilva_machine.hpp"
 #include "algorithms/claims/dasilva_packing.hpp"
+#include "algorithms/claims/dasilva_rules.hpp"
 #include "algorithms/claims/huang_adaptive.hpp"
 #include "algorithms/claims/huang_scojo.hpp"
 #include "algorithms/claims/shmueli_los.hpp"
@@ -22,6 +23,7 @@ constexpr std::array kStudies{
     Study{"DaSilva2000", "mixtures with runtime information", dasilva_mixtures, 165},
     Study{"DaSilva2000", "hierarchical control", dasilva_hierarchical_control, 22},
     Study{"DaSilva2000", "audit of runs", dasilva_audit, 5},
+    Study{"DaSilva2000", "rules of packing, classifiers, waiting", dasilva_rules, 3},
     Study{"DaSilva2000", "claims that tests assert", dasilva_asserted, 0},
     Study{"Huang2004", "SCOJO: worked example", huang_scojo_example, 1},
     Study{"Huang2004", "SCOJO: cases 1 to 3", huang_scojo_cases, 1},
