@@ -6,6 +6,7 @@ import html.parser
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -99,6 +100,14 @@ class ReportClaims(unittest.TestCase):
     def test_equal_runs_give_equal_reports(self):
         again = [zbs("--quick", "--source", "Huang2004", "--json", "--threads", threads).stdout for threads in ("1", "2")]
         self.assertEqual(again[0], again[1])
+
+    def test_command_of_the_readme_works(self):
+        with open(os.path.join(SOURCE, "README.md")) as readme:
+            commands = re.findall(r"^zbs report claims (.*)$", readme.read(), re.M)
+        self.assertTrue(commands)
+        for command in commands:
+            done = zbs("--quick", *shlex.split(command), folder=self.folder.name)
+            self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_bad_input_names_place_and_remedy(self):
         for arguments, words in ((("--source", "Turner1996"), ("--source", "Turner1995")), (("--seeds", "1"), ("--seeds", "2")),
