@@ -311,7 +311,8 @@ class RuleFindings : public dasilva::Findings {
             for (const GangScheduling& how : {pure_gang(), concurrent_gang_round_robin(), concurrent_gang_priority(),
                                               modified_gang(), hierarchical_control(), local_scheduling()}) {
                 std::vector<std::uint64_t> steps;
-                for (const GangJobOutcome& job : run_gang_machine(workload, how)->jobs) steps.push_back(job.steps);
+                const GangOutcome run = run_gang_machine(workload, how).value();
+                for (const GangJobOutcome& job : run.jobs) steps.push_back(job.steps);
                 if (first.empty()) first = steps;
                 different += steps != first ? 1 : 0;
             }

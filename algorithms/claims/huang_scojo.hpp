@@ -9,8 +9,7 @@ namespace zbs::claims {
 Workload scojo_table_5_1();
 
 /// A workload of the experiments [Huang2004, section 5.6], case 1 to 3: the class mix, programs and run times are
-/// published, the order of submissions is drawn. Jobs have the most important characteristics as the source tells them
-/// and no reserved starts, which its baselines do not know.
+/// published, the order of submissions is drawn. In case 1 two of the four long jobs have reserved starts.
 Workload scojo_case(int number, std::uint64_t seed);
 
 /// Estimator and worked example: T1, T9, T10. Exact.
