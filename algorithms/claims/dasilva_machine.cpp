@@ -120,22 +120,6 @@ class MachineFindings : public dasilva::Findings {
         return seconds * share * effort().length;
     }
 
-    void asserted() {
-        struct Asserted {
-            const char *id, *claim, *test;
-        };
-        constexpr std::array kAsserted{
-            Asserted{"C3", "Theorem 5: a periodic part idles no more, and serves tasks equally",
-                     "tests/property/gang/theorem_property_test.cpp#Theorem5.PeriodicPartIdlesNoMoreThanTheHistory"},
-            Asserted{"C20", "Figure 6.9: round robin loses a gang's slice, priorities do not",
-                     "tests/unit/gang/gang_machine_test.cpp#GangMachine.LoneRunOfASynchronisingTaskLosesItsSlice"},
-        };
-        note("the verdict is that of the test");
-        for (const Asserted& each : kAsserted)
-            add(each.id, each.claim, "stated", "not found by a run of this report: the test asserts it", {true}, "",
-                each.test);
-    }
-
     struct Load {
         const char *id, *name;
         JobKind kind;
@@ -549,11 +533,6 @@ Part dasilva_hierarchical_control(const Effort& effort) {
 Part dasilva_audit(const Effort& effort) {
     MachineFindings findings(effort);
     findings.audit();
-    return findings.take();
-}
-Part dasilva_asserted(const Effort& effort) {
-    MachineFindings findings(effort);
-    findings.asserted();
     return findings.take();
 }
 

@@ -17,7 +17,5 @@ Part dasilva_mixtures(const Effort& effort);
 Part dasilva_hierarchical_control(const Effort& effort);
 /// What every run must keep, under each scheduler.
 Part dasilva_audit(const Effort& effort);
-/// Two claims that only tests look at: brute force over periodic parts, and the story of figure 6.9.
-Part dasilva_asserted(const Effort& effort);
 
 }  // namespace zbs::claims

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/claims/dasilva_support.hpp"
 #include "algorithms/gang/classifier.hpp"
 #include "algorithms/gang/family.hpp"
 #include "algorithms/gang/packing.hpp"
+#include "algorithms/gang/periodic_schedule.hpp"
 #include "algorithms/gang/waiting.hpp"
 #include "algorithms/sim/gang_machine.hpp"
 #include "algorithms/sim/workload_generators.hpp"
@@ -57,6 +59,49 @@ GangWorkload short_workload(std::uint64_t seed) {
     return workload;
 }
 
+/// A history of five jobs on fixed processors, whose tasks lead each other by three slices at most.
+TraceDiagram random_history(std::uint64_t seed) {
+    Rng rng(seed);
+    const std::vector<std::vector<std::int32_t>> on{{0, 1}, {2, 3}, {0, 2}, {1}, {3}};
+    std::vector<std::vector<std::int32_t>> lead;
+    for (const std::vector<std::int32_t>& processors : on) lead.emplace_back(processors.size(), 0);
+    TraceDiagram history(4);
+    for (int step = 0; step < 60; ++step) {
+        const std::int32_t row = history.add_row();
+        for (int turn = 0; turn < 5; ++turn) {
+            const std::size_t job = rng.below(on.size());
+            const JobId id{static_cast<std::int64_t>(job)};
+            if (std::ranges::any_of(history.entries(row), [id](const auto& entry) { return entry.job == id; }))
+                continue;
+            std::vector<std::int32_t> chosen;
+            for (std::size_t task = 0; task < on[job].size(); ++task)
+                if (history.is_free(row, on[job][task]) && rng.below(3) != 0 &&
+                    lead[job][task] - std::ranges::min(lead[job]) < 2)
+                    chosen.push_back(on[job][task]);
+            if (chosen.empty()) continue;
+            for (std::size_t task = 0; task < on[job].size(); ++task)
+                lead[job][task] += static_cast<std::int32_t>(std::ranges::count(chosen, on[job][task]));
+            history.place(row, id, chosen);
+        }
+    }
+    return history;
+}
+
+/// The least idling ratio of all parts of the history that serve the tasks of each job equally, one by one.
+double least_idling(const TraceDiagram& history) {
+    double best = 2;
+    for (std::int32_t begin = 0; begin < history.row_count(); ++begin) {
+        TraceDiagram rows(history.processors());
+        for (std::int32_t row = begin; row < history.row_count(); ++row) {
+            const std::int32_t to = rows.add_row();
+            for (const TraceDiagram::Entry& entry : history.entries(row))
+                rows.place(to, entry.job, history.processors_of(row, entry.job));
+            if (gang::serves_equally(rows, history)) best = std::min(best, rows.idling_ratio());
+        }
+    }
+    return best;
+}
+
 class RuleFindings : public dasilva::Findings {
   public:
     using Findings::Findings;
@@ -84,6 +129,62 @@ class RuleFindings : public dasilva::Findings {
                    static_cast<int>(gang::packing_rules().size()) * sets),
             {beaten == 0}, "",
             std::string(kPackingTests) + "PackingBruteForce.ShortestPeriodIdlesLeastAndNoRuleBeatsIt");
+    }
+
+    void periodic_part() {
+        int worse = 0, unequal = 0;
+        const auto histories = static_cast<int>(effort().scaled(100, 20));
+        for (int seed = 0; seed < histories; ++seed) {
+            const TraceDiagram history = random_history(static_cast<std::uint64_t>(seed));
+            const std::optional<gang::PeriodicPart> part = gang::best_periodic_part(history);
+            unequal += part && gang::serves_equally(part->period, history) ? 0 : 1;
+            worse += part && part->period.idling_ratio() <= least_idling(history) + 1e-12 ? 0 : 1;
+        }
+        add("C3", "Theorem 5: a periodic part serves all tasks of a job equally and idles least of all such parts",
+            "always",
+            format("of %d random histories %d have none that serves equally, in %d another part idles less", histories,
+                   unequal, worse),
+            {unequal == 0, worse == 0}, "",
+            "tests/property/gang/theorem_property_test.cpp#Theorem5.PeriodicPartIdlesNoMoreThanTheHistory");
+    }
+
+    /// A job of four tasks that meet at ten barriers beside two that only compute, one of three tasks: in the fourth
+    /// processor's idle slots round robin runs a task of the first alone.
+    static double barrier_job_ends_us(GangScheduling how) {
+        const auto compute = [](int us) { return TaskStep{TaskStep::Kind::kCompute, -1, microseconds{us}}; };
+        std::vector<TaskStep> meets;
+        for (int i = 0; i < 10; ++i) {
+            meets.push_back(compute(40));
+            meets.push_back({TaskStep::Kind::kBarrier, -1, {}});
+        }
+        GangWorkload workload{.processors = 4, .bursts = {}, .jobs = {}};
+        const auto add_job = [&workload](int id, std::size_t tasks, const std::vector<TaskStep>& steps) {
+            workload.jobs.push_back(
+                {.id = JobId{id},
+                 .processors = static_cast<std::int32_t>(tasks),
+                 .script = std::make_shared<const std::vector<std::vector<TaskStep>>>(tasks, steps)});
+        };
+        add_job(3, 4, meets);
+        add_job(1, 4, {compute(900)});
+        add_job(2, 3, {compute(900)});
+        how.slice = microseconds{100};
+        how.context_switch = Duration{0};
+        how.network = {.latency_ns = 0, .overhead_ns = 0};
+        how.packing.choice = gang::ProcessorChoice::kLowest;
+        how.resume_in_slice = false;
+        return to_seconds(run_gang_machine(workload, how)->jobs[0].end - Time{}) * 1e6;
+    }
+
+    void lone_run() {
+        const double robin = barrier_job_ends_us(concurrent_gang_round_robin());
+        const double priority = barrier_job_ends_us(concurrent_gang_priority());
+        add("C20", "Figure 6.9: round robin loses a gang's slice by running one of its tasks alone, priorities do not",
+            "later under round robin",
+            format("a barrier job of 400 us of work a task ends after %.0f us under round robin, %.0f us under "
+                   "priorities",
+                   robin, priority),
+            {priority < robin}, "",
+            std::string(kUnitTests) + "gang_machine_test.cpp#GangMachine.LoneRunOfASynchronisingTaskLosesItsSlice");
     }
 
     void divisible_sizes() {
@@ -328,10 +429,12 @@ class RuleFindings : public dasilva::Findings {
 Part dasilva_rules(const Effort& effort) {
     RuleFindings findings(effort);
     findings.shortest_period();
+    findings.periodic_part();
     findings.divisible_sizes();
     findings.memory_fit();
     findings.classifiers();
     findings.floor();
+    findings.lone_run();
     findings.uncoordinated_barriers();
     findings.local_blocking();
     findings.families();

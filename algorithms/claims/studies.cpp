@@ -24,7 +24,6 @@ constexpr std::array kStudies{
     Study{"DaSilva2000", "hierarchical control", dasilva_hierarchical_control, 22},
     Study{"DaSilva2000", "audit of runs", dasilva_audit, 5},
     Study{"DaSilva2000", "rules of packing, classifiers, waiting", dasilva_rules, 3},
-    Study{"DaSilva2000", "claims that tests assert", dasilva_asserted, 0},
     Study{"Huang2004", "SCOJO: worked example", huang_scojo_example, 1},
     Study{"Huang2004", "SCOJO: cases 1 to 3", huang_scojo_cases, 1},
     Study{"Huang2004", "Adaptive SCOJO: sizes, loads, rules, workloads", huang_adaptive_exact, 5},
