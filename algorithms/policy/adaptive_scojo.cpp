@@ -45,7 +45,8 @@ namespace {
 /// Idle slots of a row from now on, as far as jobs that run and jobs that have been promised a start there leave some.
 class RowFuture {
   public:
-    RowFuture(Time now, std::int32_t idle) : steps_{{now, idle}} {}
+    /// Counts the steps that it looks at in `looked_at`, which outlives it.
+    RowFuture(Time now, std::int32_t idle, std::uint64_t& looked_at) : steps_{{now, idle}}, looked_at_(&looked_at) {}
 
     /// A job that runs leaves the row. To be called in any order, before all else but `close`.
     void add_end(Time at, std::int32_t processors) { steps_.push_back({at, processors}); }
@@ -57,6 +58,7 @@ class RowFuture {
     /// Whether so many slots stay idle from now until `end`.
     bool admits(std::int32_t size, Time end) const {
         for (const Step& step : steps_) {
+            ++*looked_at_;
             if (step.at >= end) return true;
             if (step.idle < size) return false;
         }
@@ -66,6 +68,7 @@ class RowFuture {
     Time first_fit(std::int32_t size, Duration length) const {
         std::optional<Time> begin;
         for (const Step& step : steps_) {
+            ++*looked_at_;
             if (begin && step.at - *begin >= length) return *begin;
             if (step.idle < size)
                 begin.reset();
@@ -77,6 +80,7 @@ class RowFuture {
     /// Takes so many slots from `begin` until `end`.
     void take(std::int32_t size, Time begin, Time end) {
         const std::size_t first = step_at(begin), last = step_at(end);
+        *looked_at_ += last - first;
         for (std::size_t i = first; i < last; ++i) steps_[i].idle -= size;
     }
 
@@ -89,11 +93,13 @@ class RowFuture {
     std::size_t step_at(Time at) {
         const auto found = std::ranges::lower_bound(steps_, at, {}, &Step::at);
         const auto index = static_cast<std::size_t>(found - steps_.begin());
+        *looked_at_ += steps_.size() - index;  // which move up
         if (found == steps_.end() || found->at != at) steps_.insert(found, {at, steps_[index - 1].idle});
         return index;
     }
 
     std::vector<Step> steps_;  ///< by time; of steps at one instant the last one counts
+    std::uint64_t* looked_at_;
 };
 
 }  // namespace
@@ -101,8 +107,8 @@ class RowFuture {
 /// One plan in the making.
 class AdaptiveScojo::Making {
   public:
-    Making(const Options& options, const ZoneSnapshot& zone, Plan& plan)
-        : options_(options), zone_(zone), plan_(plan), matrix_(*zone.diagram) {
+    Making(const Options& options, const ZoneSnapshot& zone, Plan& plan, Work& work)
+        : options_(options), zone_(zone), plan_(plan), work_(work), matrix_(*zone.diagram) {
         zone.running.visit([&](const RunningJob& job) {
             running_.push_back({zone.record(job.handle).job.id, job.handle});
             return true;
@@ -160,6 +166,7 @@ class AdaptiveScojo::Making {
         std::size_t promised = 0;
         bool blocked = false;
         for (const Waiting& job : queue) {
+            ++work_.jobs;
             const bool chooses = options_.adapt && job.flexibility != Flexibility::kRigid;
             const std::int32_t size = chooses ? target_size(job.range, load) : job.range.best;
             const std::optional<std::int32_t> row = blocked ? backfill(job, size) : first_fit(size);
@@ -273,7 +280,7 @@ class AdaptiveScojo::Making {
     /// Idle slots over time as the jobs of the matrix leave them.
     void foresee() {
         for (std::int32_t row = 0; row < matrix_.row_count(); ++row) {
-            RowFuture& future = futures_.emplace_back(zone_.now, idle(row));
+            RowFuture& future = futures_.emplace_back(zone_.now, idle(row), work_.steps);
             for (const TraceDiagram::Entry& entry : matrix_.entries(row))
                 if (const Resident* const resident = running(entry.job))
                     future.add_end(expected_end(zone_.record(resident->handle), entry.processors), entry.processors);
@@ -320,6 +327,7 @@ class AdaptiveScojo::Making {
     const Options& options_;
     const ZoneSnapshot& zone_;
     Plan& plan_;
+    Work& work_;
     TraceDiagram matrix_;
     bool changed_ = false;
     std::int32_t most_idle_ = 0;                    ///< of a row
@@ -360,7 +368,7 @@ void AdaptiveScojo::plan(const ZoneSnapshot& zone, Plan& plan) {
     ZBS_EXPECTS(zone.diagram != nullptr);
     plan.clear();
     follow(zone);
-    Making making(options_, zone, plan);
+    Making making(options_, zone, plan, work_);
     Load load = Load::kNormal;
     if (options_.adapt) {
         if (zone.load && zone.now - zone.load->at < options_.reconfigure) {

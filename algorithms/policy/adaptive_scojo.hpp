@@ -58,7 +58,7 @@ class AdaptiveScojo final : public Policy {
     enum class Backfill : std::uint8_t {
         kNone,
         kEasy,          ///< whatever does not delay the first that waits: the EASY of the literature
-        kConservative,  ///< B: whatever delays no job ahead
+        kConservative,  ///< B: whatever delays none of the first `lookahead` that stay behind
         kAggressive,    ///< EB of the source: whatever fits
     };
     struct Options {
@@ -95,6 +95,13 @@ class AdaptiveScojo final : public Policy {
     ZoneState::Sharing sharing() const override { return ZoneState::Sharing::kTime; }
     Result<void> serves(std::int32_t processors) const override;
 
+    /// What the plans of this object have looked at while they gave places: the growth of their cost can be counted.
+    struct Work {
+        std::uint64_t jobs = 0;   ///< that wait
+        std::uint64_t steps = 0;  ///< of what rows leave idle over time
+    };
+    const Work& work() const { return work_; }
+
     /// How long each of `rows` rows runs.
     static Duration slice_length(Duration slice, std::int32_t level, std::int32_t rows) { return slice * level / rows; }
 
@@ -121,6 +128,7 @@ class AdaptiveScojo final : public Policy {
     std::vector<Waiting> queue_;  ///< by key
     std::vector<Waiting> aged_;
     IndexAge index_age_;
+    Work work_;
 };
 
 }  // namespace zbs

@@ -312,13 +312,21 @@ constexpr std::array kAdaptiveScojoOptions{
                  .default_value = "priority",
                  .meaning = "order of waiting jobs: priority (class of walltime, and age) or fcfs",
                  .choices = kAdaptiveOrders},
-    PolicyOption{
-        .name = "backfill",
-        .kind = Kind::kChoice,
-        .default_value = "conservative",
-        .meaning = "later jobs that may start: none, those that do not delay the first in line (easy) or anybody ahead "
-                   "(conservative), or all that fit (aggressive)",
-        .choices = kAdaptiveBackfills},
+    PolicyOption{.name = "backfill",
+                 .kind = Kind::kChoice,
+                 .default_value = "conservative",
+                 .meaning =
+                     "later jobs that may start: none, those that do not delay the first in line (easy) or any of the "
+                     "first `lookahead` that stay behind (conservative), or all that fit (aggressive)",
+                 .choices = kAdaptiveBackfills},
+    PolicyOption{.name = "lookahead",
+                 .kind = Kind::kInteger,
+                 .default_value = "50",
+                 .meaning =
+                     "waiting jobs that conservative backfilling must not delay, 0 to 100000: the first of those "
+                     "that stay behind; 0: as aggressive",
+                 .least = 0,
+                 .most = 1e5},
     PolicyOption{.name = "adapt",
                  .kind = Kind::kFlag,
                  .default_value = "true",
@@ -538,6 +546,7 @@ Result<std::unique_ptr<Policy>> make_adaptive_scojo(OptionReader& reader) {
         .classes = reader.durations("classes"),
         .reconfigure = reader.duration("reconfigure"),
         .slice = reader.duration("slice"),
+        .lookahead = static_cast<std::size_t>(reader.integer("lookahead")),
         .age = reader.duration("age"),
     };
     if (options.slice < std::chrono::milliseconds{1} || options.slice > std::chrono::hours{24})
@@ -547,6 +556,10 @@ Result<std::unique_ptr<Policy>> make_adaptive_scojo(OptionReader& reader) {
     const std::string_view wanted = kStrategies[reader.choice("strategy")];
     for (const AdaptiveScojo::Strategy& strategy : AdaptiveScojo::strategies())
         if (strategy.name == wanted) take_strategy(reader, strategy, options);
+    if (reader.given("lookahead") && options.backfill != AdaptiveScojo::Backfill::kConservative)
+        reader.fail("lookahead", "is of conservative backfilling, and this is backfill=" +
+                                     std::string(kAdaptiveBackfills[static_cast<std::size_t>(options.backfill)]) +
+                                     ": leave it out, or have backfill=conservative");
     if (const Error* fault = reader.fault()) return *fault;
     return made<AdaptiveScojo>(reader, options);
 }

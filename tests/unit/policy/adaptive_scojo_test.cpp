@@ -211,6 +211,38 @@ TEST(AdaptiveScojoBackfill, ConservativeMindsAllAheadAndEasyTheFirst) {
     EXPECT_THAT(starts("easy"), ElementsAre(JobId{5}));
 }
 
+TEST(AdaptiveScojoBackfill, LookaheadIsHowManyAreProtected) {
+    const auto starts = [](const std::string& lookahead) {
+        Desk desk(10, {{"level", "1"}, {"adapt", "false"}, {"order", "fcfs"}, {"lookahead", lookahead}});
+        desk.submit(1, 4, 1h).submit(2, 3, 2h).act();
+        return desk.submit(3, 8, 1h).submit(4, 5, 1h).submit(5, 3, 90min).submit(6, 3, 9h).act().starts;
+    };
+    EXPECT_THAT(starts("2"), ElementsAre());          // nobody may delay job 4 (job 6 would)
+    EXPECT_THAT(starts("1"), ElementsAre(JobId{5}));  // job 5 delays job 4, but not job 3
+    EXPECT_THAT(starts("50"), ElementsAre());
+    EXPECT_THAT(starts("0"), ElementsAre(JobId{5}));  // in the order of the queue
+}
+
+TEST(AdaptiveScojoBackfill, WorkOfAPlanGrowsWithTheSquareOfPromisesAndElseWithTheQueue) {  // T25
+    const auto work = [](AdaptiveScojo::Backfill backfill, std::size_t lookahead, int jobs) {
+        AdaptiveScojo policy({.backfill = backfill, .level = 1, .lookahead = lookahead});
+        ZoneState zone({.processors = 10, .sharing = ZoneState::Sharing::kTime});
+        const auto submit = [&zone](int id, std::int32_t processors, Duration walltime) {
+            const Job job{.id = JobId{id}, .walltime = walltime, .processors = processors};
+            ASSERT_TRUE(zone.apply(Time{}, JobSubmitted{job}).has_value());
+        };
+        submit(0, 9, 30s);  // of the first class; nobody else fits
+        for (int id = 1; id <= jobs; ++id) submit(id, 2 + id % 9, 1min + std::chrono::seconds{37 * id % 1000});
+        policy.Policy::plan(zone.snapshot());
+        return policy.work();
+    };
+    using enum AdaptiveScojo::Backfill;
+    EXPECT_EQ(work(kAggressive, 50, 100).jobs, 101u);
+    EXPECT_EQ(work(kAggressive, 50, 100).steps, 0u);
+    EXPECT_GT(work(kConservative, 1000, 400).steps, 8 * work(kConservative, 1000, 100).steps);
+    EXPECT_LT(work(kConservative, 10, 400).steps, 5 * work(kConservative, 10, 100).steps);
+}
+
 TEST(AdaptiveScojoOrder, ShorterClassesFirstUnlessALongerOneHasAged) {
     const auto first = [](const PolicyOptions& options) {
         Desk desk(4, options);
@@ -349,6 +381,13 @@ TEST(AdaptiveScojoOptions, LevelsFromOneToSixtyFour) {
     EXPECT_THAT(refusal({{"classes", "1h,1m"}}), HasSubstr("ascend"));
     EXPECT_THAT(refusal({{"slice", "0"}}), HasSubstr("1 ms"));
     EXPECT_THAT(refusal({{"slice", "2d"}}), HasSubstr("1 d"));
+}
+
+TEST(AdaptiveScojoOptions, LookaheadIsOfConservativeBackfilling) {
+    EXPECT_EQ(refusal({{"strategy", "pri-b"}, {"lookahead", "100000"}}), "accepted");
+    EXPECT_THAT(refusal({{"lookahead", "100001"}}), AllOf(HasSubstr("lookahead"), HasSubstr("0 to 100000")));
+    EXPECT_THAT(refusal({{"strategy", "pri-eb"}, {"lookahead", "9"}}),
+                AllOf(HasSubstr("lookahead"), HasSubstr("backfill=aggressive"), HasSubstr("leave it out")));
 }
 
 TEST(AdaptiveScojoOptions, RegistryNamesAllStrategies) {
