@@ -15,13 +15,16 @@ class Gatherer {
         for (std::vector<double>* values : {&wait_s_, &response_s_, &slowdown_, &bounded_slowdown_})
             values->reserve(jobs);
     }
-    void add(const WorkloadJob& entry, Time start, Time end, Duration tau) {
+    void add(const Workload& workload, const Schedule& schedule, std::size_t job, Duration tau) {
+        const WorkloadJob& entry = workload.jobs[job];
+        const Time start = schedule.start[job], end = schedule.end[job];
         const double runtime_s = to_seconds(entry.runtime), response_s = to_seconds(end - entry.job.submit);
         wait_s_.push_back(to_seconds(start - entry.job.submit));
         response_s_.push_back(response_s);
         slowdown_.push_back(response_s / runtime_s);
         bounded_slowdown_.push_back(std::max(1.0, response_s / to_seconds(std::max(entry.runtime, tau))));
-        processor_seconds_ += entry.job.processors * runtime_s;
+        processor_seconds_ +=
+            schedule.processor_seconds.empty() ? entry.job.processors * runtime_s : schedule.processor_seconds[job];
     }
     JobMetrics finish() && {
         return {.jobs = wait_s_.size(),
@@ -40,6 +43,7 @@ class Gatherer {
 void check(const Workload& workload, const Schedule& schedule, Duration tau) {
     ZBS_EXPECTS(schedule.start.size() == workload.jobs.size());
     ZBS_EXPECTS(schedule.end.size() == workload.jobs.size());
+    ZBS_EXPECTS(schedule.processor_seconds.empty() || schedule.processor_seconds.size() == workload.jobs.size());
     ZBS_EXPECTS(schedule.processors > 0);
     ZBS_EXPECTS(tau > Duration::zero());
 }
@@ -51,7 +55,7 @@ std::vector<ClassMetrics> metrics_by(const Workload& workload, const Schedule& s
     check(workload, schedule, tau);
     std::vector<Gatherer> gatherers(names.size());
     for (std::size_t i = 0; i < workload.jobs.size(); ++i)
-        gatherers[class_of(workload.jobs[i])].add(workload.jobs[i], schedule.start[i], schedule.end[i], tau);
+        gatherers[class_of(workload.jobs[i])].add(workload, schedule, i, tau);
     std::vector<ClassMetrics> classes;
     for (std::size_t c = 0; c < names.size(); ++c)
         classes.push_back({std::move(names[c]), std::move(gatherers[c]).finish()});
@@ -92,7 +96,7 @@ ScheduleMetrics schedule_metrics(const Workload& workload, const Schedule& sched
     for (std::size_t i = 0; i < workload.jobs.size(); ++i) {
         first = std::min(first, workload.jobs[i].job.submit);
         last = std::max(last, schedule.end[i]);
-        gatherer.add(workload.jobs[i], schedule.start[i], schedule.end[i], tau);
+        gatherer.add(workload, schedule, i, tau);
     }
     found.all = std::move(gatherer).finish();
     if (workload.jobs.empty()) return found;

@@ -31,6 +31,9 @@ struct Schedule {
     std::span<const Time> start;
     std::span<const Time> end;
     std::int32_t processors = 0;  ///< of the machine, > 0
+    /// What each job used, where that is not the processors it asked for x its run time, as where jobs change their
+    /// sizes. Else empty.
+    std::span<const double> processor_seconds{};
 };
 
 /// The time that jobs without delay would count for in the bounded slowdown at the least; 10 s in the literature
@@ -41,7 +44,7 @@ inline constexpr Duration kDefaultTau = std::chrono::seconds{10};
 /// max(run time, tau)). Times in seconds.
 struct JobMetrics {
     std::size_t jobs = 0;
-    double processor_seconds = 0;  ///< sum of processors x run time
+    double processor_seconds = 0;  ///< sum of what they used: processors x run time, or as the schedule says
     Distribution wait_s;
     Distribution response_s;
     Distribution slowdown;
@@ -52,7 +55,7 @@ struct JobMetrics {
 
 struct ScheduleMetrics {
     double makespan_s = 0;   ///< last end - first submission
-    double utilization = 0;  ///< sum of processors x run time / (processors of the machine x makespan), 0 .. 1
+    double utilization = 0;  ///< all.processor_seconds / (processors of the machine x makespan), 0 .. 1
     JobMetrics all;
 
     bool operator==(const ScheduleMetrics&) const = default;

@@ -94,7 +94,7 @@ class Run {
     }
 
     /// So that memory stays linear in jobs.
-    std::size_t most_interruptions() const { return 1'000'000 + 1'000 * workload_.jobs.size(); }
+    std::size_t most_changes() const { return 1'000'000 + 1'000 * workload_.jobs.size(); }
 
     Time next_end() {
         if (rotation_) return rotation_->next_end();
@@ -138,7 +138,10 @@ class Run {
         const Job& wanted = workload_.jobs[job].job;
         if (wanted.flexibility != Flexibility::kRigid) {
             const std::int32_t size = zone_.find(JobId{job})->allocated;
-            if (size != wanted.processors) left = stretched(left, 1 / speed(wanted, size));
+            if (size != wanted.processors) {
+                left = stretched(left, 1 / speed(wanted, size));
+                start_on(job, size);
+            }
         }
         if (rotation_) {
             left_[job] = left;
@@ -153,6 +156,12 @@ class Run {
             }
         ends_.push_back({now + left, started_++, job});
         std::push_heap(ends_.begin(), ends_.end(), std::greater<>{});
+    }
+
+    void start_on(std::uint32_t job, std::int32_t processors) {
+        if (outcome_.started_on.empty())
+            for (const WorkloadJob& entry : workload_.jobs) outcome_.started_on.push_back(entry.job.processors);
+        outcome_.started_on[job] = processors;
     }
 
     void preempt(Time now, std::uint32_t job) {
@@ -201,9 +210,9 @@ class Run {
         zone_.changes_planned();
         for (const JobId id : plan_.preemptions) {
             Result<void> preempted = zone_.apply(now, JobPreempted{id});
-            if (outcome_.interruptions.size() >= most_interruptions())
+            if (outcome_.interruptions.size() >= most_changes())
                 return Error{ErrorCode::kTooLarge,
-                             "the policy preempts more than " + std::to_string(most_interruptions()) +
+                             "the policy preempts more than " + std::to_string(most_changes()) +
                                  " times: let jobs keep their processors longer",
                              {}};
             if (preempted && (rotation_ || by_rank()))
@@ -211,14 +220,22 @@ class Run {
             if (!preempted) return refused(id, preempted.error());
             preempt(now, static_cast<std::uint32_t>(id.value));
         }
-        for (const Resize& resize : plan_.resizes)
+        for (const Resize& resize : plan_.resizes) {
+            if (outcome_.size_changes.size() >= most_changes())
+                return Error{ErrorCode::kTooLarge,
+                             "the policy changes sizes more than " + std::to_string(most_changes()) +
+                                 " times: let jobs keep their sizes longer",
+                             {}};
             if (Result<void> resized = this->resize(now, resize); !resized) return refused(resize.id, resized.error());
+        }
+        allocator_refused_ = false;
         if (allocator_ && !plan_.starts.empty()) free_places_of_leaving(now);
         for (const JobId id : plan_.starts) {
             const JobRecord* const record = allocator_ ? zone_.find(id) : nullptr;
             if (record != nullptr && record->phase == JobPhase::kWaiting &&
                 !place(static_cast<std::uint32_t>(id.value))) {
                 ++outcome_.refused_starts;
+                allocator_refused_ = true;
                 zone_.plan_refused();
                 break;
             }
@@ -284,6 +301,10 @@ class Run {
             now, place, speed(job, before) / speed(job, resize.processors), options_.resize_cost * difference);
         use(place, before, left_[place] - left.before);
         left_[place] = left.after;
+        if (now == outcome_.start[place])
+            start_on(place, resize.processors);
+        else
+            outcome_.size_changes.push_back({now, place, resize.processors});
         ++outcome_.resizes;
         outcome_.resized_processors += static_cast<std::uint64_t>(difference);
         return {};
@@ -345,6 +366,14 @@ class Run {
     Error left_waiting() const {
         std::size_t first = 0;
         while (outcome_.start[first] != kNever) ++first;
+        if (allocator_refused_)
+            return {ErrorCode::kRejected,
+                    std::to_string(zone_.waiting_count()) + " jobs never started, the first of them " +
+                        name_of(workload_, first) +
+                        ": nothing runs any more, but the allocator has no place for the next "
+                        "one; it cannot join the parts that were given back: take another allocator, or other options "
+                        "of it",
+                    {}};
         return {ErrorCode::kRejected,
                 "the policy never started " + std::to_string(zone_.waiting_count()) + " jobs, the first of them " +
                     name_of(workload_, first),
@@ -372,6 +401,7 @@ class Run {
     std::optional<SharedMachine> shared_;   ///< where jobs have shares, or ranks
     bool top_stale_ = false;                ///< where jobs have ranks: others may be on top since the last `run_top`
     std::unique_ptr<Allocator> allocator_;  ///< nullptr: places do not matter
+    bool allocator_refused_ = false;        ///< a start of the last plan
     std::size_t submitted_ = 0;
     std::size_t ended_ = 0;
     std::uint32_t started_ = 0;

@@ -42,6 +42,14 @@ struct Interruption {
     Time resumed = kNever;
 };
 
+/// A running job changed its size.
+struct SizeChange {
+    Time at{};
+    std::uint32_t job = 0;        ///< place in Workload::jobs
+    std::int32_t processors = 0;  ///< from then on
+    bool operator==(const SizeChange&) const = default;
+};
+
 /// When each job of the workload ran, by its place in `Workload::jobs`. Where jobs share processors or are preempted,
 /// `start` is the first one, and end - start is longer than the run time.
 struct SimulationOutcome {
@@ -53,6 +61,9 @@ struct SimulationOutcome {
     std::uint64_t resizes = 0;                ///< of jobs that run
     std::uint64_t resized_processors = 0;     ///< sum of what they changed by
     std::vector<Interruption> interruptions;  ///< by preemption, in the order of `stopped`
+    /// Processors of each job in the instant of its start. Empty where all got what they asked for.
+    std::vector<std::int32_t> started_on;
+    std::vector<SizeChange> size_changes;  ///< after the instant of the start, in the order of time
     /// Where jobs take turns: how long the slice matrix had so many rows, by their number; and what each job used,
     /// processors x seconds of service, over all of its sizes. Else empty.
     std::vector<Duration> time_with_rows;
@@ -75,8 +86,9 @@ struct SimulationOutcome {
 /// Errors, naming the job: larger than the machine, never to be placed by the allocator, jobs out of order, ids given
 /// twice, no machine size or one that the policy or the allocator cannot serve, an allocator where jobs share
 /// processors, a job that needs more memory than a processor has, walltimes that sum up beyond 18,000 years
-/// (kInvalidArgument); the policy left jobs waiting for ever (kRejected); a plan that cannot be carried out
-/// (kInternal); preemptions without end (kTooLarge).
+/// (kInvalidArgument); the policy left jobs waiting for ever, or the allocator had no place for the next one though
+/// nothing ran any more (kRejected); a plan that cannot be carried out (kInternal); preemptions or changes of size
+/// without end (kTooLarge).
 Result<SimulationOutcome> simulate(const Workload& workload, Policy& policy, const SimulationOptions& options);
 
 }  // namespace zbs

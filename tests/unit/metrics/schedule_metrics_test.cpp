@@ -100,6 +100,19 @@ TEST(ScheduleMetrics, TimePreemptedCountsAsDelay) {
     EXPECT_DOUBLE_EQ(found.all.slowdown.mean, 4);
 }
 
+TEST(ScheduleMetrics, WhatJobsUsedCountsWhereItIsTold) {
+    // Both ask for 8 of 10 for 10 s, one after the other; the second did its work on 4 in 16 s.
+    World made = world({{0, 0, 10, 8}, {0, 10, 10, 8}});
+    made.end[1] = Time{seconds{26}};
+    Schedule schedule = made.schedule();
+    EXPECT_DOUBLE_EQ(schedule_metrics(made.workload, schedule).utilization, 160 / 260.0);
+    const double used[] = {80, 64};
+    schedule.processor_seconds = used;
+    const ScheduleMetrics found = schedule_metrics(made.workload, schedule);
+    EXPECT_DOUBLE_EQ(found.utilization, 144 / 260.0);
+    EXPECT_DOUBLE_EQ(metrics_by_size(made.workload, schedule)[3].jobs.processor_seconds, 144);
+}
+
 TEST(ScheduleMetrics, OfNoJobsAreZero) { EXPECT_EQ(schedule_metrics({}, world({}).schedule()), ScheduleMetrics{}); }
 
 TEST(MetricsBySize, ClassesArePowersOfTwo) {

@@ -6,6 +6,7 @@
 #include "algorithms/allocation/registry.hpp"
 #include "algorithms/policy/fcfs.hpp"
 #include "algorithms/policy/registry.hpp"
+#include "algorithms/sim/workload_generators.hpp"
 #include "tests/support/zones.hpp"
 
 namespace zbs {
@@ -89,6 +90,55 @@ TEST(SimulateRanks, JobWithoutAPlaceIsTheFaultOfThePolicy) {
     EXPECT_THAT(outcome.error().message, HasSubstr("without a place"));
 }
 
+/// Gives the only job these sizes, the first when it starts, and the next every 10 s.
+class Sizes final : public Policy {
+  public:
+    explicit Sizes(std::vector<std::int32_t> sizes) : sizes_(std::move(sizes)) {}
+    void plan(const ZoneSnapshot& zone, Plan& plan) override {
+        plan.clear();
+        if (given_ == sizes_.size() || (zone.waiting.empty() && zone.running.empty())) return;
+        const JobId job{0};
+        if (given_ == 0) plan.starts.push_back(job);
+        plan.resizes.push_back({job, sizes_[given_]});
+        auto diagram = std::make_shared<TraceDiagram>(*zone.diagram);
+        diagram->remove(job);
+        std::vector<std::int32_t> processors;
+        for (std::int32_t p = 0; p < sizes_[given_]; ++p) processors.push_back(p);
+        diagram->place(diagram->row_count() == 0 ? diagram->add_row() : 0, job, processors);
+        plan.diagram = diagram;
+        plan.wake_at = zone.now + std::chrono::seconds{10};
+        ++given_;
+    }
+    ZoneState::Sharing sharing() const override { return ZoneState::Sharing::kTime; }
+
+  private:
+    std::vector<std::int32_t> sizes_;
+    std::size_t given_ = 0;
+};
+
+TEST(SimulateSizes, AreToldAtTheStartAndAtEveryChange) {
+    // Asks for 8 of 16 for 26 s: speedups 3.2 on 4, 5.2 on 8, 8 on 16. On 4 that takes 42.25 s; 32.25 s of them are
+    // left at 10 and become 12.9 s on 16; 2.9 s of those are left at 20.
+    Workload jobs = workload(16, {{0, 8, 26}});
+    jobs.jobs[0].job.flexibility = Flexibility::kMalleable;
+    Sizes sizes({4, 16, 8});
+    const Result<SimulationOutcome> outcome = simulate(jobs, sizes, {});
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+    EXPECT_THAT(outcome->started_on, testing::ElementsAre(4));
+    EXPECT_THAT(outcome->size_changes, testing::ElementsAre(SizeChange{at(10), 0, 16}, SizeChange{at(20), 0, 8}));
+    const double last_s = 2.9 * 8 / 5.2;
+    EXPECT_NEAR(to_seconds(outcome->end[0].time_since_epoch()), 20 + last_s, 1e-5);
+    EXPECT_NEAR(outcome->processor_seconds[0], 4 * 10 + 16 * 10 + 8 * last_s, 1e-4);
+}
+
+TEST(SimulateSizes, AreNotToldWhereAllGetWhatTheyAskFor) {
+    const Result<SimulationOutcome> outcome =
+        simulate(workload(4, {{0, 4, 25}, {0, 4, 15}}), *policy("adaptive-scojo"), {});
+    ASSERT_TRUE(outcome.has_value());
+    EXPECT_TRUE(outcome->started_on.empty());
+    EXPECT_TRUE(outcome->size_changes.empty());
+}
+
 TEST(SimulateWithAllocator, ARefusedJobWaitsAndNobodyOfThePlanPassesIt) {
     const Workload jobs = workload(8, {{0, 2, 10}, {0, 4, 30}, {0, 2, 20}, {1, 3, 5}, {2, 1, 5}});
     const auto allocator = make_allocator("contiguous", 8);
@@ -111,6 +161,17 @@ TEST(SimulateWithAllocator, FaultsNameTheJobOrTheCombination) {
     const auto gang = simulate(workload(8, {{0, 2, 10}}), *policy("gang"), {.allocator = eight->get()});
     ASSERT_FALSE(gang.has_value());
     EXPECT_THAT(gang.error().message, HasSubstr("take turns"));
+}
+
+TEST(SimulateWithAllocator, JobsWithoutAPlaceOnAnEmptyMachineAreNotTheFaultOfThePolicy) {
+    // Pairwise coalescing leaves the free nodes in pieces.
+    const auto allocator = make_allocator("afl", 64, {{"coalescing", "pairwise"}});
+    const Result<Workload> jobs = generate(LublinWorkload{.common = {.jobs = 80, .processors = 64}});
+    const Result<SimulationOutcome> outcome = simulate(*jobs, *policy("fcfs"), {.allocator = allocator->get()});
+    ASSERT_FALSE(outcome.has_value());
+    EXPECT_EQ(outcome.error().code, ErrorCode::kRejected);
+    EXPECT_THAT(outcome.error().message, HasSubstr("the allocator has no place"));
+    EXPECT_THAT(outcome.error().message, testing::Not(HasSubstr("policy")));
 }
 
 TEST(Simulate, RulesCanChangeTheSchedule) {
