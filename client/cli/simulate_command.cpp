@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -43,6 +44,7 @@ struct SimulateCommand {
     std::string rules = "batched";
     std::string slice;               ///< duration; empty: as the simulator has it
     std::int64_t memory_bytes = -1;  ///< -1: not given
+    std::string coscheduling;        ///< factors or "application"; empty: as the simulator has it
     double tau_s = to_seconds(kDefaultTau);
     bool json = false, details = false;
     bool list = false, list_policies = false, list_generators = false, list_allocators = false;
@@ -160,24 +162,83 @@ Result<void> check_files(const SimulateCommand& command, const std::vector<Named
     return {};
 }
 
+/// Names of all policies of which `claim` holds, for errors.
+template <class Claim>
+std::string names_of(Claim&& claim) {
+    std::string names;
+    for (const PolicyInfo& policy : policies())
+        if (claim(policy)) names += (names.empty() ? "" : ", ") + std::string(policy.name);
+    return names;
+}
+
+/// Refuses the slice and the memory of the machine where no policy heeds them, or where one does otherwise.
+Result<void> check_slices(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
+    bool heeded = false;
+    const PolicyInfo* otherwise = nullptr;  ///< takes turns, but by slices of its own
+    for (const NamedPolicy& policy : policies) {
+        const PolicyInfo* const info = find_policy(policy.named.name);
+        heeded = heeded || info->takes_slice;
+        if (info->takes_turns && !info->takes_slice) otherwise = info;
+    }
+    for (const auto& [option, given, own] :
+         {std::tuple{"--slice", !command.slice.empty(), "sets the length of its slices itself (its option slice)"},
+          std::tuple{"--memory", command.memory_bytes >= 0, "does not look at memory"}}) {
+        if (!given || (heeded && otherwise == nullptr)) continue;
+        const std::string who = names_of([](const PolicyInfo& policy) { return policy.takes_slice; });
+        if (otherwise == nullptr)
+            return invalid("is for policies whose jobs take turns (" + who + "); none of those is to be run", option);
+        return invalid("is for policy " + who + "; " + std::string(otherwise->name) + " " + own, option);
+    }
+    return {};
+}
+
+bool has_shares(const NamedOptions& named) {
+    return (*make_policy(named.name, named.options))->sharing() == ZoneState::Sharing::kShare;
+}
+
+/// How jobs slow each other down in truth, as --coscheduling says.
+Result<CoschedulingModel> coscheduling_of(const std::string& text, const std::vector<NamedPolicy>& policies) {
+    if (std::ranges::none_of(policies, [](const NamedPolicy& policy) { return has_shares(policy.named); }))
+        return invalid(
+            "is for policies whose jobs have shares of processors (" + names_of([](const PolicyInfo& policy) {
+                return has_shares({std::string(policy.name), {}});
+            }) + "); none of those is to be run",
+            "--coscheduling");
+    if (text == "application") return CoschedulingModel::by_application();
+    std::vector<double> factors;
+    for (const std::string& part : split(text, ',')) {
+        double factor = 0;
+        const auto [end, fault] = std::from_chars(part.data(), part.data() + part.size(), factor);
+        if (fault != std::errc{} || end != part.data() + part.size() || !(factor >= 0.1 && factor <= 100))
+            return invalid("holds '" + part +
+                               "'; write the slowdown of one job, two, three and so on, each 0.1 to 100, as 1,1.2,1.3, "
+                               "or application",
+                           "--coscheduling");
+        factors.push_back(factor);
+    }
+    return CoschedulingModel::by_count(std::move(factors));
+}
+
 /// The machine as the command line says it; refuses what no policy looks at.
 Result<SimulationOptions> machine_of(const SimulateCommand& command, const std::vector<NamedPolicy>& policies) {
     SimulationOptions options{.rules = command.rules == "reference" ? EventRules::kReference : EventRules::kBatched};
-    const bool turns = std::ranges::any_of(
-        policies, [](const NamedPolicy& policy) { return find_policy(policy.named.name)->takes_turns; });
-    for (const auto& [option, given] :
-         {std::pair{"--slice", !command.slice.empty()}, std::pair{"--memory", command.memory_bytes >= 0}})
-        if (given && !turns)
-            return invalid("is for policies whose jobs take turns (gang); none of those is to be run", option);
+    if (Result<void> good = check_slices(command, policies); !good) return good.error();
+    if (!command.coscheduling.empty()) {
+        Result<CoschedulingModel> truth = coscheduling_of(command.coscheduling, policies);
+        if (!truth) return truth.error();
+        options.coscheduling = *std::move(truth);
+    }
     // A bad name comes to light before a large log is read.
     if (const std::string name = command.allocator.substr(0, command.allocator.find(':'));
         !command.allocator.empty() && find_allocator(name) == nullptr)
         return invalid(make_allocator(name, 1).error().message, "--allocator");
     if (!command.allocator.empty() && policies.empty())
         return invalid("needs a schedule: name the policy with --policy", "--allocator");
-    if (!command.allocator.empty() && turns)
-        return invalid("places jobs that have their processors alone, but policy gang lets them take turns",
-                       "--allocator");
+    for (const NamedPolicy& policy : policies)
+        if (!command.allocator.empty() && find_policy(policy.named.name)->takes_turns)
+            return invalid("places jobs that have their processors alone, but policy " + policy.named.name +
+                               " lets them take turns",
+                           "--allocator");
     if (!command.slice.empty()) {
         const Result<Duration> slice = parse_duration(command.slice);
         if (!slice) return invalid(slice.error().message, "--slice");
@@ -249,10 +310,20 @@ Result<SimulatedSchedule> run(const SimulateCommand& command, SimulationOptions 
                                .start = std::move(outcome->start),
                                .end = std::move(outcome->end),
                                .interruptions = std::move(outcome->interruptions),
+                               .started_on = std::move(outcome->started_on),
+                               .size_changes = std::move(outcome->size_changes),
+                               .processor_seconds = std::move(outcome->processor_seconds),
                                .refused_starts = outcome->refused_starts,
                                .overlapping = (*made)->sharing() != ZoneState::Sharing::kSpace,
                                .seconds = seconds};
     schedule.metrics = schedule_metrics(loaded.workload, schedule.view(), seconds_to_duration(command.tau_s));
+    if (!outcome->time_with_rows.empty())
+        schedule.turns = turn_metrics(loaded.workload, {.processor_seconds = schedule.processor_seconds,
+                                                        .time_with_rows = outcome->time_with_rows,
+                                                        .processors = schedule.processors,
+                                                        .resized_processors = outcome->resized_processors,
+                                                        .makespan_s = schedule.metrics.makespan_s});
+    schedule.resizes = outcome->resizes;
     return schedule;
 }
 
@@ -280,6 +351,15 @@ Json json_of(const std::vector<ClassMetrics>& classes) {
     return out;
 }
 
+Json json_of(const TurnMetrics& turns, std::uint64_t resizes) {
+    return {{"effective_utilization", turns.effective_utilization},
+            {"switching", turns.switching},
+            {"resizing", turns.resizing},
+            {"fragmentation", turns.fragmentation},
+            {"accumulated_efficiency", turns.accumulated_efficiency},
+            {"resizes", resizes}};
+}
+
 Json json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const SimulatedSchedule& schedule) {
     Json out = {{"policy", schedule.policy},
                 {"trace", loaded.name},
@@ -294,11 +374,14 @@ Json json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const
     out["rules"] = command.rules;
     out["tau_s"] = command.tau_s;
     out["preemptions"] = schedule.interruptions.size();
+    if (schedule.turns) out["turns"] = json_of(*schedule.turns, schedule.resizes);
+    if (!command.coscheduling.empty()) out["coscheduling"] = command.coscheduling;
     if (!command.allocator.empty()) {
         out["allocator"] = command.allocator;
         out["refused_starts"] = schedule.refused_starts;
     }
-    if (!loaded.trace) out["seed"] = command.source.seed;
+    if (!loaded.trace || command.source.flexibility == "mix") out["seed"] = command.source.seed;
+    out["flexible_jobs"] = flexible_jobs(loaded.workload);
     out["read_seconds"] = loaded.read_s;
     out["parse_seconds"] = loaded.parse_s;
     if (loaded.trace) {
@@ -407,8 +490,13 @@ void print_tables(const Context& context, const SimulateCommand& command, const 
     if (!schedule.interruptions.empty()) std::cout << "preemptions  " << schedule.interruptions.size() << "\n";
     std::cout << "policy       " << printable(schedule.policy) << ", " << command.rules << " rules, "
               << schedule.processors << " processors\nmakespan     " << fixed(schedule.metrics.makespan_s, 0)
-              << " s\nutilization  " << fixed(schedule.metrics.utilization, 4) << "\nsimulated in "
-              << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule)) << " jobs/s\n\n";
+              << " s\nutilization  " << fixed(schedule.metrics.utilization, 4) << "\n";
+    if (schedule.turns)
+        std::cout << "turns        " << fixed(schedule.turns->effective_utilization, 4)
+                  << " effective utilization (a switch of rows costs 10 % of a slice, a processor changed 100 us), "
+                  << fixed(schedule.turns->fragmentation, 4) << " fragmentation, " << schedule.resizes << " resizes\n";
+    std::cout << "simulated in " << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule))
+              << " jobs/s\n\n";
     Listing listing{{"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}, {}, codec::Json::array()};
     for (const auto& [name, d, decimals] :
          {std::tuple{"wait, s", &jobs.wait_s, 1}, std::tuple{"response, s", &jobs.response_s, 1},
@@ -451,6 +539,27 @@ Result<void> write_files(const SimulateCommand& command, const LoadedWorkload& l
     return {};
 }
 
+/// What the files or the simulation cannot do with these jobs, on standard error.
+void tell_losses(const SimulateCommand& command, const Workload& workload) {
+    if (const std::size_t flexible = flexible_jobs(workload); !command.export_swf.empty() && flexible > 0)
+        std::cerr << "zbs: warning: --export-swf: the format cannot say which jobs are moldable or malleable, as "
+                  << flexible << " of " << workload.jobs.size()
+                  << " are; give --flexibility where the file is read (--export-csv writes it)\n";
+    if (command.coscheduling == "application" &&
+        std::ranges::all_of(workload.jobs, [](const WorkloadJob& entry) { return entry.job.application < 0; }))
+        std::cerr
+            << "zbs: warning: --coscheduling application: no job says which program it is, so all slow each other "
+               "down as unknown ones do, by 1.2\n";
+}
+
+/// Most policies give every job what it asks for, however flexible it is.
+void tell_fixed_sizes(const std::vector<SimulatedSchedule>& schedules) {
+    for (const SimulatedSchedule& schedule : schedules)
+        if (schedule.started_on.empty() && schedule.size_changes.empty())
+            std::cerr << "zbs: note: --flexibility changed nothing under " << printable(schedule.policy)
+                      << ": every job had the size that it asked for\n";
+}
+
 void simulate_workload(Context& context, const SimulateCommand& command) {
     if (command.json) context.output = "json";
     if (command.list) return list_all(context);
@@ -465,12 +574,14 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     const Result<LoadedWorkload> loaded = load_workload(command.source);
     if (!loaded) return context.fail(loaded.error());
     tell_cleaning(*loaded);
+    tell_losses(command, loaded->workload);
     std::vector<SimulatedSchedule> schedules;
     for (const NamedPolicy& policy : *policies) {
         Result<SimulatedSchedule> schedule = run(command, *machine, *loaded, policy);
         if (!schedule) return context.fail(schedule.error());
         schedules.push_back(*std::move(schedule));
     }
+    if (!command.source.flexibility.empty()) tell_fixed_sizes(schedules);
     if (Result<void> done = write_files(command, *loaded, schedules); !done) return context.fail(done.error());
     if (schedules.empty()) return;
     if (context.output == "table") return print_tables(context, command, *loaded, schedules);
@@ -501,7 +612,13 @@ void add_simulate_command(CLI::App& app, Context& context) {
     command->add_option("--generate", source.generate,
                         "jobs: NAME[:option=value,...] of a workload model; --list-generators shows all");
     command->add_option("--params", source.parameters, "--generate jann: file of its size classes");
-    command->add_option("--seed", source.seed, "--generate: seed of everything that is drawn")->capture_default_str();
+    command->add_option("--flexibility", source.flexibility,
+                        "which jobs can run on other sizes than they ask for: rigid, moldable or malleable: all; mix: "
+                        "10 % rigid, 60 % moldable, 30 % malleable, drawn by --seed and job number; group: 0 rigid, 1 "
+                        "moldable, 2 malleable, as scojo exports it (default: as the model has it; jobs of a log are "
+                        "rigid)");
+    command->add_option("--seed", source.seed, "seed of everything that is drawn: --generate, --flexibility mix")
+        ->capture_default_str();
     command->add_option("--processors", source.processors, "of the machine (default: as the log or the model says)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}));
     command->add_option("--policy", options->policy,
@@ -522,13 +639,17 @@ void add_simulate_command(CLI::App& app, Context& context) {
         ->check(CLI::IsMember({"batched", "reference"}))
         ->capture_default_str();
     command->add_option("--slice", options->slice,
-                        "policies whose jobs take turns: how long a row of the slice matrix runs (default: 30s)");
+                        "policy gang: how long a row of the slice matrix runs (default: 30s)");
     command
         ->add_option("--memory", options->memory_bytes,
-                     "policies whose jobs take turns: memory of each processor, in bytes or with a unit (512MB); "
+                     "policy gang: memory of each processor, in bytes or with a unit (512MB); "
                      "default: not limited")
         ->transform(CLI::AsSizeValue(false))
         ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 52));
+    command->add_option("--coscheduling", options->coscheduling,
+                        "policies whose jobs have shares: how much they slow each other down in truth, whatever the "
+                        "policy expects: the slowdown of one job, two, three and so on, or application: measured pairs "
+                        "of programs (default: 1,1.2,1.3)");
     command->add_option("--tau", options->tau_s, "seconds that a run time counts for at least in the bounded slowdown")
         ->capture_default_str();
     command->add_flag("--lenient", source.lenient,

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "algorithms/base/suggestion.hpp"
+#include "algorithms/sim/flexibility.hpp"
 #include "algorithms/sim/workload_generators.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
@@ -168,6 +169,16 @@ Result<LoadedWorkload> load_generated(const WorkloadSource& source) {
     return loaded;
 }
 
+constexpr std::string_view kFlexibilityRules[] = {"rigid", "moldable", "malleable", "mix", "group"};
+
+Result<void> make_flexible(const WorkloadSource& source, Workload& workload) {
+    if (source.flexibility.empty()) return {};
+    const auto rule = std::ranges::find(kFlexibilityRules, source.flexibility) - std::begin(kFlexibilityRules);
+    Result<void> done = set_flexibility(workload, static_cast<FlexibilityRule>(rule), source.seed);
+    if (!done) return invalid(done.error().message, "--flexibility group");
+    return done;
+}
+
 }  // namespace
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -203,7 +214,14 @@ Result<NamedOptions> parse_named_options(const std::string& text, char separator
 
 Result<LoadedWorkload> load_workload(const WorkloadSource& source) {
     if (Result<void> good = check_source(source); !good) return good.error();
-    return source.trace.empty() ? load_generated(source) : load_log(source);
+    if (!source.flexibility.empty() &&
+        std::ranges::find(kFlexibilityRules, source.flexibility) == std::end(kFlexibilityRules))
+        return invalid("there is no '" + source.flexibility + "'" + did_you_mean(source.flexibility, kFlexibilityRules),
+                       "--flexibility");
+    Result<LoadedWorkload> loaded = source.trace.empty() ? load_generated(source) : load_log(source);
+    if (loaded)
+        if (Result<void> done = make_flexible(source, loaded->workload); !done) return done.error();
+    return loaded;
 }
 
 }  // namespace zbs::cli

@@ -14,9 +14,10 @@ namespace zbs::cli {
 
 /// Where the jobs come from, as the command line says it.
 struct WorkloadSource {
-    std::string trace;       ///< a log in the Standard Workload Format, plain or gzip
-    std::string generate;    ///< NAME[:option=value,...]
-    std::string parameters;  ///< file of generator jann
+    std::string trace;        ///< a log in the Standard Workload Format, plain or gzip
+    std::string generate;     ///< NAME[:option=value,...]
+    std::string parameters;   ///< file of generator jann
+    std::string flexibility;  ///< rigid, moldable, malleable, mix or group; empty: as the log or the generator has it
     std::uint64_t seed = 1;
     std::int64_t processors = 0;  ///< of the machine; 0: as the log or the generator says
     bool lenient = false;

@@ -51,6 +51,9 @@ class Simulate(unittest.TestCase):
         with open(self.path(name)) as f:
             return f.read()
 
+    def rows(self, name):
+        return list(csv.DictReader(io.StringIO(self.read(name))))
+
     def run_zbs(self, *arguments, stdin=None):
         return subprocess.run([ZBS, "simulate", *arguments], capture_output=True, text=True, timeout=120, cwd=self.folder, input=stdin)
 
@@ -104,6 +107,97 @@ class Schedules(Simulate):
         self.good("--trace", "log.swf", "--policy", "scojo", "--option", "level=2", "--events", "e.csv", "--gantt", "g.svg")
         self.assertEqual(self.read("e.csv"), "time,kind,job,processors,free\n0,submit,1,8,\n0,start,1,8,\n10,submit,2,8,\n10,start,2,8,\n"
                          "34,end,1,8,\n44,end,2,8,\n")
+
+    def test_coscheduling_is_what_happens_and_not_what_is_expected(self):
+        # As above, but side by side the jobs are 1.5 times as long.
+        self.write("log.swf", HEADER + job(1, 0, 20, 8) + job(2, 10, 20, 8))
+        scojo = ("--trace", "log.swf", "--policy", "scojo", "--option", "level=2", "--schedule", "s.csv")
+        for truth, ends in (((), [34, 44]), (("--coscheduling", "1,1.5"), [40, 50]), (("--coscheduling", "1"), [30, 40])):
+            self.good(*scojo, *truth)
+            self.assertEqual([float(row["end"]) for row in self.rows("s.csv")], ends, truth)
+        self.assertIn("no job says which program it is", self.good(*scojo, "--coscheduling", "application").stderr)
+        self.assertEqual([float(row["end"]) for row in self.rows("s.csv")], [34, 44])
+
+    def test_sizes_are_those_that_jobs_had(self):
+        # Two rows, level 2: a busy machine, whose moldable and malleable jobs have other sizes than they ask for.
+        made = ("--generate", "scojo:jobs=400,workload=2", "--policy", "adaptive-scojo:strategy=pri-b-wa-fa:level=2")
+        found = self.json(*made, "--details", "--schedule", "s.csv", "--events", "e.csv", "--export-csv", "j.csv", "--gantt", "g.svg")
+        asked = {row["id"]: row for row in self.rows("j.csv")}
+        started = {row["id"]: int(row["processors"]) for row in self.rows("s.csv")}
+        other = {asked[i]["flexibility"] for i in started if started[i] != int(asked[i]["processors"])}
+        self.assertEqual(other, {"moldable", "malleable"})
+        sizes, since, used, resizes, most = {}, {}, 0, 0, 0
+        for event in self.rows("e.csv"):
+            number, size, at = event["job"], int(event["processors"]), float(event["time"])
+            if event["kind"] == "submit":
+                self.assertEqual(size, int(asked[number]["processors"]))
+                continue
+            if event["kind"] == "start":
+                self.assertEqual(size, started[number])
+            if event["kind"] == "resize":
+                self.assertEqual(asked[number]["flexibility"], "malleable")
+                self.assertNotEqual(size, sizes[number])
+                resizes += 1
+            if event["kind"] == "end":
+                self.assertEqual(size, sizes.pop(number))
+            else:
+                self.assertTrue(int(asked[number]["processors"]) // 2 <= size <= 2 * int(asked[number]["processors"]))
+                sizes[number] = size
+            most = max(most, sum(sizes.values()))
+        self.assertEqual(sizes, {})
+        self.assertGreater(resizes, 10)
+        self.assertGreaterEqual(found["turns"]["resizes"], resizes)
+        self.assertGreater(most, 64)
+        self.assertLessEqual(most, 2 * 64)
+        self.assertIn("400 jobs on 64 processors", self.read("g.svg"))
+
+    def test_utilization_is_of_the_processors_that_jobs_had(self):
+        for made in (("scojo:workload=2,jobs=2000", "adaptive-scojo:strategy=pri-b-wa-fa:level=5"), ("scojo:jobs=2000", "adaptive-scojo")):
+            found = self.json("--generate", made[0], "--policy", made[1], "--details")
+            turns = found["turns"]
+            self.assertGreater(found["utilization"], 0.5)
+            self.assertLessEqual(found["utilization"], 1)
+            self.assertAlmostEqual(turns["effective_utilization"], found["utilization"] - turns["switching"] - turns["resizing"], 9)
+            self.assertGreater(turns["fragmentation"], 0)
+            self.assertLessEqual(found["utilization"] + turns["fragmentation"], 1 + 1e-9)
+            by_size = sum(c["processor_seconds"] for c in found["by_size"])
+            self.assertAlmostEqual(by_size / (64 * found["makespan_s"]), found["utilization"], 9)
+        table = self.good("--generate", "scojo:jobs=200", "--policy", "adaptive-scojo").stdout
+        self.assertRegex(table, r"turns +0\.\d+ effective utilization .* 0\.\d+ fragmentation, \d+ resizes")
+        # Rigid jobs used what they asked for, as long as they ran; nobody else has turns.
+        self.write("log.swf", HEADER + job(1, 0, 25, 8) + job(2, 0, 15, 8))
+        self.assertEqual(self.json("--trace", "log.swf", "--policy", "gang")["utilization"], 1)
+        self.assertNotIn("turns", self.json("--trace", "log.swf", "--policy", "easy", "--details"))
+
+    def test_flexibility_is_told_lost_and_given(self):
+        adaptive = ("--policy", "adaptive-scojo", "--schedule")
+        done = self.good("--generate", "scojo:jobs=300", *adaptive, "made.csv", "--export-swf", "x.swf", "--export-csv", "j.csv")
+        flexible = sum(row["flexibility"] != "rigid" for row in self.rows("j.csv"))
+        self.assertGreater(flexible, 200)
+        self.assertIn(f"--export-swf: the format cannot say which jobs are moldable or malleable, as {flexible} of 300 are", done.stderr)
+        self.assertIn(f"\n; Note: {flexible} of 300 jobs are moldable or malleable", self.read("x.swf"))
+        # The model's groups repeat it.
+        self.good("--trace", "x.swf", "--flexibility", "group", *adaptive, "again.csv")
+        self.assertEqual(self.read("again.csv"), self.read("made.csv"))
+        for rule, words in (("rigid", {"rigid"}), ("moldable", {"moldable"}), ("malleable", {"malleable"}), ("mix", {"rigid", "moldable", "malleable"})):
+            self.good("--trace", "x.swf", "--flexibility", rule, *adaptive, rule + ".csv", "--export-csv", "j.csv")
+            self.assertEqual({row["flexibility"] for row in self.rows("j.csv")}, words)
+        self.good("--trace", "x.swf", *adaptive, "plain.csv")
+        self.assertEqual(self.read("plain.csv"), self.read("rigid.csv"))
+        self.assertEqual(len({self.read(rule + ".csv") for rule in ("rigid", "moldable", "malleable", "mix")}), 4)
+        # A mix is drawn by seed, and a job's part is its own whatever else is in the log.
+        drawn = {}
+        for seed in ("1", "2"):
+            self.good("--trace", "x.swf", "--flexibility", "mix", "--seed", seed, "--export-csv", "j.csv")
+            drawn[seed] = [row["flexibility"] for row in self.rows("j.csv")]
+        self.assertNotEqual(drawn["1"], drawn["2"])
+        self.write("tail.swf", "".join(line for line in self.read("x.swf").splitlines(True) if line[0] == ";" or int(line.split()[0]) > 100))
+        self.good("--trace", "tail.swf", "--flexibility", "mix", "--seed", "2", "--export-csv", "j.csv")
+        self.assertEqual([row["flexibility"] for row in self.rows("j.csv")], drawn["2"][100:])
+        # Who cannot use it says so; rigid jobs lose nothing.
+        self.assertIn("--flexibility changed nothing under easy", self.good("--trace", "x.swf", "--flexibility", "mix", "--policy", "easy").stderr)
+        done = self.good("--trace", "x.swf", "--export-swf", "y.swf")
+        self.assertNotIn("warning", done.stderr)
 
     def test_preemptions_are_events(self):
         self.write("log.swf", HEADER + job(1, 0, 150, 8) + job(2, 1, 150, 8))
@@ -324,6 +418,10 @@ class BadInput(Simulate):
                 (("--generate", "uniform:jobs=9,processors=100", "--policy", "easy", "--allocator", "afl"), "hypercubes of 2^n processors up to 16384, not 100")):
             self.refused(arguments, *says)
 
+    def test_an_allocator_that_serves_nobody_is_named(self):
+        self.refused(("--generate", "lublin:jobs=80,processors=64", "--policy", "fcfs", "--allocator", "afl:coalescing=pairwise"),
+                     "14 jobs never started", "the allocator has no place", code=7)
+
     def test_jobs_out_of_order(self):
         log = HEADER + job(1, 5) + job(2, 3)
         self.counted(log, "1 job was not in the order of submission (first on line 4); the log was sorted", jobs=2)
@@ -421,7 +519,16 @@ class BadInput(Simulate):
                 ((*log, "--policy", "easy", "--export-swf", "log.swf"), "--export-swf: would overwrite the log"),
                 ((*log, "--policy", "easy", "--export-swf", "./log.swf"), "--export-swf: would overwrite the log"),
                 (("--generate", "jann", "--params", "p.txt", "--export-swf", "./p.txt"), "--export-swf: would overwrite the parameter file"),
-                ((*log, "--policy", "easy", "--slice", "10s"), "--slice: "),
+                ((*log, "--policy", "easy", "--slice", "10s"), "--slice: ", "(gang)"),
+                ((*log, "--policy", "adaptive-scojo", "--slice", "1s"), "--slice: is for policy gang; adaptive-scojo", "its option slice"),
+                ((*log, "--policy", "adaptive-scojo", "--memory", "1GiB"), "--memory: is for policy gang; adaptive-scojo"),
+                ((*log, "--compare", "gang,adaptive-scojo", "--slice", "1s"), "--slice: is for policy gang; adaptive-scojo"),
+                ((*log, "--policy", "adaptive-scojo", "--allocator", "first-fit"), "--allocator: ", "policy adaptive-scojo lets them take turns"),
+                ((*log, "--policy", "easy", "--coscheduling", "1,1.2"), "--coscheduling: ", "(scojo)"),
+                ((*log, "--policy", "scojo", "--coscheduling", "1,much"), "--coscheduling: ", "'much'", "application"),
+                ((*log, "--policy", "scojo", "--coscheduling", "1,0"), "--coscheduling: ", "0.1 to 100"),
+                ((*log, "--policy", "easy", "--flexibility", "mixd"), "--flexibility: ", "did you mean 'mix'?"),
+                ((*log, "--policy", "easy", "--flexibility", "group"), "--flexibility group: job 1 is of group 4"),
                 ((*log, "--policy", "scojo", "--allocator", "first-fit"), "share"),
                 ((*log, "--policy", "scojo:level=17"), "1 to 16"),
                 ((*log, "--policy", "elmer", "--allocator", "first-fit"), "share"),
