@@ -65,7 +65,8 @@ struct Study {
     std::string_view source;  ///< key in REFERENCES.md
     std::string_view name;    ///< what is run, for people who wait
     Part (*run)(const Effort& effort);
-    double cost = 1;  ///< CPU seconds of the full effort, roughly: the dearest run first
+    double cost = 1;        ///< CPU seconds of the full effort, roughly: the dearest run first
+    bool measures = false;  ///< takes times: to be run alone, after all others
 };
 /// All studies, by source.
 std::span<const Study> studies();

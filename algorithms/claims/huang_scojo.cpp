@@ -636,6 +636,7 @@ Claim meaning_of_relative_response() {
                         "the printed times of table 5-1 give " + number(over_runtime) + " over the run time, " +
                             number(over_span) + " over the time from start to end",
                         "ScojoTable51.StartsInThePublishedOrderAndNeverMoreThanThree");
+    claim.test = std::string(kCaseTests) + "ScojoExample.EveryClaimHoldsButTheContestedOne";
     claim.verdict = over_runtime > 10 && std::abs(over_span - 3.73) < 1 ? Verdict::kContested : Verdict::kFails;
     claim.remark = "so the claims on cases 1 to 3 come with both meanings, each judged";
     return claim;

@@ -804,7 +804,7 @@ std::span<const claims::Study> studies() {
               [](const Effort&) { return part_of(information_over_wide_area_links()); }, 1},
         Study{"Prabhakar2003", "Z7: scheduling time",
               [](const Effort& effort) { return part_of(scheduling_time(static_cast<int>(effort.scaled(256, 64)))); },
-              10},
+              10, true},
     };
     return kStudies;
 }

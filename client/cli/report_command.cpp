@@ -13,6 +13,7 @@
 #include "algorithms/base/suggestion.hpp"
 #include "algorithms/claims/claim.hpp"
 #include "algorithms/claims/report.hpp"
+#include "client/claims/measured_studies.hpp"
 #include "client/claims/prabhakar_experiments.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
@@ -37,6 +38,7 @@ struct ClaimsCommand {
     double length = 1;
     int threads = 0;  ///< 0: one per processor
     bool quick = false, json = false, list = false;
+    bool page = false;  ///< --html is given
     std::string html = "zbs-claims.html";
     std::string directory, root = ".";
 };
@@ -45,6 +47,7 @@ std::vector<Study> all_studies() {
     const std::span<const Study> first = experiments::studies(), others = claims::studies();
     std::vector<Study> all(first.begin(), first.end());
     all.insert(all.end(), others.begin(), others.end());
+    all.push_back({"Turner1995", "time of an allocation", claims::turner_allocation_time, 2, true});
     return all;
 }
 
@@ -64,10 +67,14 @@ Result<std::vector<Study>> studies_of(const ClaimsCommand& command) {
     return found;
 }
 
-/// Tells on standard error what has been run and what is being run.
+/// Tells on standard error what is being run and what has been run.
 class Progress {
   public:
     explicit Progress(std::size_t studies) : studies_(studies) {}
+    void begun(const Study& study) {
+        const std::scoped_lock lock(mutex_);
+        std::cerr << "running " << study.source << ": " << study.name << "\n";
+    }
     void done(const Study& study, double seconds) {
         const std::scoped_lock lock(mutex_);
         char text[32];
@@ -81,20 +88,24 @@ class Progress {
     std::size_t studies_, done_ = 0;
 };
 
-/// The dearest first, so that no thread is left with it in the end.
+/// Side by side, the dearest first, so that no thread is left with it in the end; then those that take times, alone.
 std::vector<Part> run_all(const std::vector<Study>& studies, const Effort& effort, int threads) {
     std::vector<std::size_t> order(studies.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t i) { return studies[i].cost; });
+    const auto measuring = std::ranges::stable_partition(order, [&](std::size_t i) { return !studies[i].measures; });
     std::vector<Part> parts(studies.size());
     Progress progress(studies.size());
-    system::ThreadRunner runner(threads);
-    runner.run(static_cast<int>(order.size()), [&](int place) {
-        const std::size_t i = order[static_cast<std::size_t>(place)];
+    const auto run = [&](std::size_t i) {
+        progress.begun(studies[i]);
         const auto begin = Clock::now();
         parts[i] = studies[i].run(effort);
         progress.done(studies[i], std::chrono::duration<double>(Clock::now() - begin).count());
-    });
+    };
+    system::ThreadRunner runner(threads);
+    runner.run(static_cast<int>(measuring.begin() - order.begin()),
+               [&](int place) { run(order[static_cast<std::size_t>(place)]); });
+    std::ranges::for_each(measuring, run);
     return parts;
 }
 
@@ -128,6 +139,30 @@ Result<void> write_directory(const std::string& directory, const std::vector<Sou
     return {};
 }
 
+/// So that nobody waits minutes for a report that cannot be written.
+Result<void> check_places(const ClaimsCommand& command, bool page) {
+    std::error_code fault;
+    if (!command.directory.empty()) {
+        std::filesystem::create_directories(command.directory, fault);
+        if (fault || access(command.directory.c_str(), W_OK) != 0)
+            return invalid("cannot write to the folder " + command.directory, "--directory");
+    }
+    if (!page) return {};
+    const std::filesystem::path folder = std::filesystem::absolute(command.html, fault).parent_path();
+    if (std::filesystem::is_directory(command.html, fault) || access(folder.c_str(), W_OK) != 0)
+        return invalid("cannot write " + command.html + ": name a file in a folder that can be written", "--html");
+    return {};
+}
+
+/// The root as the page's links have it: paths relative to the folder of the page.
+std::string root_of_links(const ClaimsCommand& command) {
+    if (command.root.find("://") != std::string::npos) return command.root;
+    std::error_code fault;
+    const std::filesystem::path folder = std::filesystem::absolute(command.html, fault).parent_path();
+    const std::filesystem::path root = std::filesystem::relative(command.root, folder, fault);
+    return fault || root.empty() ? command.root : root.string();
+}
+
 void list_studies(const Context& context, const std::vector<Study>& studies) {
     Listing listing{{"SOURCE", "STUDY"}, {}, codec::Json::array()};
     for (const Study& study : studies) {
@@ -142,14 +177,15 @@ void report_claims(Context& context, const ClaimsCommand& command) {
     const Result<std::vector<Study>> studies = studies_of(command);
     if (!studies) return context.fail(studies.error());
     if (command.list) return list_studies(context, *studies);
+    const bool page = command.page || context.output == "table";
+    if (Result<void> good = check_places(command, page); !good) return context.fail(good.error());
     const Effort effort = command.quick ? Effort::quick() : Effort{.seeds = command.seeds, .length = command.length};
     const std::vector<SourceReport> reports = claims::by_source(*studies, run_all(*studies, effort, command.threads));
     if (!command.directory.empty())
         if (Result<void> done = write_directory(command.directory, reports, effort); !done)
             return context.fail(done.error());
-    const bool page = context.output == "table";
     if (page)
-        if (Result<void> done = write_file(command.html, claims_html(reports, effort, command.root)); !done)
+        if (Result<void> done = write_file(command.html, claims_html(reports, effort, root_of_links(command))); !done)
             return context.fail(done.error());
     if (context.output == "json") {
         std::cout << json_of(reports).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
@@ -188,11 +224,14 @@ void add_report_command(CLI::App& app, Context& context) {
         "Example: zbs report claims --source Turner1995 --json");
     command->add_option("--source", options->sources, "claims of this source only; may be repeated; --list names them")
         ->delimiter(',');
-    command->add_option("--html", options->html, "the page, written unless -o json, jsonl or csv is asked for")
-        ->capture_default_str();
+    CLI::Option* html = command
+                            ->add_option("--html", options->html,
+                                         "the page; with -o json, jsonl or csv it is written where this is given")
+                            ->capture_default_str();
     command->add_option("--directory", options->directory,
                         "also write the tables and plots, and a page for each source, below this folder");
-    command->add_option("--root", options->root, "where the page looks for the tests: path or address of the sources")
+    command
+        ->add_option("--root", options->root, "where the page looks for the tests: path or address of the source tree")
         ->capture_default_str();
     CLI::Option* seeds = command->add_option("--seeds", options->seeds, "number of seeds")
                              ->check(CLI::Range(2, 1000))
@@ -207,7 +246,10 @@ void add_report_command(CLI::App& app, Context& context) {
         ->check(CLI::Range(1, 1024));
     command->add_flag("--json", options->json, "print the claims as one JSON object; as -o json");
     command->add_flag("--list", options->list, "show the sources and what is run for them");
-    command->callback([options, &context] { report_claims(context, *options); });
+    command->callback([options, html, &context] {
+        options->page = html->count() > 0;
+        report_claims(context, *options);
+    });
 }
 
 }  // namespace zbs::cli
