@@ -11,7 +11,8 @@ struct Scojo::Member {
     std::int32_t program = -1;
     std::int32_t least = 0, most = 0;  ///< share, per cent
     std::int32_t priority = 0;
-    bool longest = false;  ///< of the lowest class, whatever its age
+    bool longest = false;   ///< of the lowest class, whatever its age
+    bool reserved = false;  ///< has a start reserved in advance
     Duration walltime{};
     Duration served{};  ///< so far, in seconds of the whole machine
     Time start{};
@@ -41,6 +42,7 @@ class Scojo::Making {
                 .least = least,
                 .most = std::max<std::int32_t>(least, job.most_share),
                 .longest = class_of(job) == options_.classes.size(),
+                .reserved = job.start_at != kNever,
                 .walltime = job.walltime,
                 .start = start,
                 .arrival = arrival};
@@ -153,8 +155,16 @@ class Scojo::Making {
             shares.push_back(member.least);
             free -= member.least;
         }
+        // Only where a job took longer than its walltime at the worst slowdown: a reserved start finds no room.
+        for (const bool reserved : {false, true})
+            for (std::size_t i = running_.size(); i-- > 0 && free < 0;) {
+                if (running_[i].reserved != reserved) continue;
+                const std::int32_t less = std::min(-free, shares[i] - 1);
+                shares[i] -= less;
+                free += less;
+            }
         for (std::size_t i = 0; i < running_.size() && free > 0; ++i) {
-            const std::int32_t more = std::min(free, running_[i].most - running_[i].least);
+            const std::int32_t more = std::min(free, running_[i].most - shares[i]);
             shares[i] += more;
             free -= more;
         }

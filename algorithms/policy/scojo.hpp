@@ -18,7 +18,9 @@ struct SlotOffer {
 /// SCOJO, share-based coscheduling [Huang2004, chapter 5]: every job has all processors of the site, and a share of
 /// each. Up to `level` jobs run at once if the estimator finds that they do not slow each other down too much. Waiting
 /// jobs go by class (the shorter, the higher) and age; later ones may be backfilled if they delay nobody ahead. A job
-/// alone gets everything; a job with a start reserved in advance gets it, and its share, to the microsecond.
+/// alone gets everything; a job with a start reserved in advance gets it, and its share, to the microsecond, as long as
+/// nobody is slowed down more than `worst_slowdown`. Where somebody is, a reserved start is still kept, by cutting the
+/// shares of others, the youngest first.
 ///
 /// Where the source is silent: shares of running jobs count with the most they can make use of, those of newcomers with
 /// the least they ask for, in admission and in estimated ends; with that the published example comes out in its order.

@@ -57,6 +57,12 @@ TEST(PolicyRegistry, UnknownChoiceNamesTheNearest) {
     EXPECT_THAT(refusal("easy", {{"order", "prioritty"}}), HasSubstr("priority"));
 }
 
+TEST(PolicyRegistry, ScojoSaysWhatItsNumbersMustBe) {
+    EXPECT_THAT(refusal("scojo", {{"share", "120"}}), HasSubstr("0 to 99 per cent"));
+    EXPECT_THAT(refusal("scojo", {{"level", "0"}}), HasSubstr("1 to 16"));
+    EXPECT_THAT(refusal("scojo", {{"factors", "1,3,1.5"}}), HasSubstr("must not fall"));
+}
+
 TEST(PolicyRegistry, OptionGivenTwiceIsRefused) {
     EXPECT_THAT(refusal("backfill", {{"depth", "1"}, {"depth", "2"}}), HasSubstr("given twice"));
 }

@@ -225,6 +225,19 @@ TEST(ScojoOffers, TellShareAndSlowdownAndNothingElse) {
     EXPECT_EQ(policy.offers(zone.snapshot(), wide, 5), (std::vector<SlotOffer>{{at(475), 100, 1.0}}));
 }
 
+TEST(ScojoReservations, AreKeptWhereJobsAreSlowedDownMoreThanExpected) {
+    // Both jobs still run at 200 s, because they hurt each other three times as much as the estimator knows.
+    Workload jobs = test::workload(4, {{0, 4, 80}, {0, 4, 80}, {1, 4, 10}});
+    for (WorkloadJob& job : jobs.jobs) job.job.least_share = job.job.most_share = 40;
+    jobs.jobs[2].job.start_at = at(200);
+    const auto outcome =
+        simulate(jobs, **make_policy("scojo", {{"level", "2"}, {"factors", "1"}, {"worst-slowdown", "1"}}),
+                 {.coscheduling = CoschedulingModel::by_count({1, 3})});
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+    EXPECT_GT(outcome->end[1], at(200));
+    EXPECT_EQ(outcome->start[2], at(200));
+}
+
 TEST(ScojoReservations, NoneThatWasPromisedIsMissed) {  // T10
     std::size_t kept = 0, as_wished = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
