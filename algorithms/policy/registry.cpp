@@ -252,7 +252,7 @@ constexpr std::array kScojoOptions{
     PolicyOption{.name = "factors",
                  .kind = Kind::kNumbers,
                  .default_value = "1,1.2,1.3",
-                 .meaning = "estimator count: slowdown of one job, two, three and so on, each 0.1 to 100",
+                 .meaning = "estimator count: slowdown expected of one job, two, three and so on, each 0.1 to 100, not falling",
                  .least = 0.1,
                  .most = 100},
 };
@@ -511,6 +511,7 @@ Result<std::unique_ptr<Policy>> make_scojo(OptionReader& reader) {
     if (std::ranges::adjacent_find(options.classes, std::greater_equal<>{}) != options.classes.end())
         reader.fail("classes", "must ascend");
     const std::vector<double> factors = reader.numbers("factors");
+    if (!std::ranges::is_sorted(factors)) reader.fail("factors", "must not fall: more jobs never hurt less");
     const std::size_t estimator = reader.choice("estimator");
     if (const Error* fault = reader.fault()) return *fault;
     options.estimator = estimator == 0 ? CoschedulingModel::by_count(factors) : CoschedulingModel::by_application();
