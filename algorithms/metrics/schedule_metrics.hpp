@@ -31,8 +31,8 @@ struct Schedule {
     std::span<const Time> start;
     std::span<const Time> end;
     std::int32_t processors = 0;  ///< of the machine, > 0
-    /// What each job used, where that is not the processors it asked for x its run time, as where jobs change their
-    /// sizes. Else empty.
+    /// What each job used, where that is not the processors it asked for x its run time: where jobs change their
+    /// sizes or have shares. Else empty.
     std::span<const double> processor_seconds{};
 };
 

@@ -41,10 +41,10 @@ class Run {
         if (policy.sharing() == ZoneState::Sharing::kTime) {
             rotation_.emplace(options.slice, processors);
             outcome_.time_with_rows.assign(1, {});
-            outcome_.processor_seconds.assign(workload.jobs.size(), 0);
             left_.assign(workload.jobs.size(), {});
         }
-        if (policy.sharing() == ZoneState::Sharing::kShare || by_rank()) shared_.emplace();
+        if (has_shares() || by_rank()) shared_.emplace();
+        if (rotation_ || has_shares()) outcome_.processor_seconds.assign(workload.jobs.size(), 0);
         if (options.allocator != nullptr) allocator_ = options.allocator->unused();
         outcome_.processors = processors;
         outcome_.start.assign(workload.jobs.size(), kNever);
@@ -125,6 +125,10 @@ class Run {
         const std::uint32_t job = pop_end();
         outcome_.end[job] = now;
         if (rotation_) use(job, zone_.find(JobId{job})->allocated, left_[job]);
+        if (has_shares()) {
+            book_parts(now);
+            std::erase_if(parts_, [&](const Part& part) { return part.job == job; });
+        }
         ++outcome_.events;
         ++ended_;
         if (options_.progress && ended_ % 4096 == 0) options_.progress(ended_);
@@ -338,8 +342,22 @@ class Run {
                              plan_.shares[i].percent / 100.0 / options_.coscheduling.slowdown(programs[i], others)});
         }
         shared_->set_rates(now, rates);
+        book_parts(now);
+        parts_.clear();
+        for (const ShareOfProcessors& share : plan_.shares) {
+            const auto job = static_cast<std::uint32_t>(share.id.value);
+            parts_.push_back({job, workload_.jobs[job].job.processors * share.percent / 100.0});
+        }
     }
 
+    /// Jobs have used their parts since the last time.
+    void book_parts(Time now) {
+        for (const Part& part : parts_)
+            outcome_.processor_seconds[part.job] += part.processors * to_seconds(now - parts_since_);
+        parts_since_ = now;
+    }
+
+    bool has_shares() const { return policy_.sharing() == ZoneState::Sharing::kShare; }
     bool by_rank() const { return policy_.sharing() == ZoneState::Sharing::kPriority; }
 
     /// Jobs on top run at full speed, all others not at all.
@@ -398,6 +416,12 @@ class Run {
     std::vector<Duration> left_;  ///< where jobs take turns: service that a job needed when it got its size
     std::size_t rows_ = 0;        ///< of the slice matrix since `rows_since_`
     Time rows_since_{};
+    struct Part {
+        std::uint32_t job;
+        double processors;  ///< of its own ones, as many as its share makes
+    };
+    std::vector<Part> parts_;  ///< where jobs have shares: of running jobs, since `parts_since_`
+    Time parts_since_{};
     std::optional<SharedMachine> shared_;   ///< where jobs have shares, or ranks
     bool top_stale_ = false;                ///< where jobs have ranks: others may be on top since the last `run_top`
     std::unique_ptr<Allocator> allocator_;  ///< nullptr: places do not matter

@@ -64,9 +64,9 @@ struct SimulationOutcome {
     /// Processors of each job in the instant of its start. Empty where all got what they asked for.
     std::vector<std::int32_t> started_on;
     std::vector<SizeChange> size_changes;  ///< after the instant of the start, in the order of time
-    /// Where jobs take turns: how long the slice matrix had so many rows, by their number; and what each job used,
-    /// processors x seconds of service, over all of its sizes. Else empty.
-    std::vector<Duration> time_with_rows;
+    std::vector<Duration> time_with_rows;  ///< where jobs take turns: how long the matrix had so many rows; else empty
+    /// Where jobs take turns: what each used, processors x seconds of service, over all of its sizes. Where they have
+    /// shares: processors x share x time, so slowing each other down counts as use. Else empty.
     std::vector<double> processor_seconds;
     std::uint64_t refused_starts = 0;  ///< that the allocator had no place for; none without an allocator
 };

@@ -115,6 +115,9 @@ class Schedules(Simulate):
         for truth, ends in (((), [34, 44]), (("--coscheduling", "1,1.5"), [40, 50]), (("--coscheduling", "1"), [30, 40])):
             self.good(*scojo, *truth)
             self.assertEqual([float(row["end"]) for row in self.rows("s.csv")], ends, truth)
+        # Jobs that help each other are done sooner; no processor is used more than all the time.
+        found = self.json(*scojo, "--coscheduling", "1,0.5")
+        self.assertEqual(([float(row["end"]) for row in self.rows("s.csv")], found["utilization"]), ([20, 30], 1))
         self.assertIn("no job says which program it is", self.good(*scojo, "--coscheduling", "application").stderr)
         self.assertEqual([float(row["end"]) for row in self.rows("s.csv")], [34, 44])
 

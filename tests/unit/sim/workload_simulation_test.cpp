@@ -139,6 +139,17 @@ TEST(SimulateSizes, AreNotToldWhereAllGetWhatTheyAskFor) {
     EXPECT_TRUE(outcome->size_changes.empty());
 }
 
+TEST(SimulateShares, JobsUseTheirPartsForAsLongAsTheyHaveThem) {
+    // Alone until 10; then half each at 0.5 / 2: job 1 needs 40 s more, of which its half counts; job 2 has 10 s left.
+    const Workload jobs = workload(8, {{0, 8, 20}, {10, 4, 20}});
+    const auto scojo = std::move(*make_policy("scojo", {{"level", "2"}}));
+    const Result<SimulationOutcome> outcome =
+        simulate(jobs, *scojo, {.coscheduling = CoschedulingModel::by_count({1, 2})});
+    ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
+    EXPECT_THAT(outcome->end, testing::ElementsAre(at(50), at(60)));
+    EXPECT_THAT(outcome->processor_seconds, testing::ElementsAre(8 * (10 + 20), 4 * (20 + 10)));
+}
+
 TEST(SimulateWithAllocator, ARefusedJobWaitsAndNobodyOfThePlanPassesIt) {
     const Workload jobs = workload(8, {{0, 2, 10}, {0, 4, 30}, {0, 2, 20}, {1, 3, 5}, {2, 1, 5}});
     const auto allocator = make_allocator("contiguous", 8);
