@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "algorithms/claims/huang_adaptive_runs.hpp"
@@ -24,7 +25,7 @@ constexpr std::string_view kSource = "Huang2004, ";
 /// Collects the claims of a part.
 class Judge {
   public:
-    explicit Judge(std::string_view test) : test_(test) {}
+    Judge(std::string_view test, const Effort& effort) : test_(test), short_(effort.length < 1 || effort.seeds < 5) {}
 
     struct Row {
         std::string id, place, claim, published, ours, spread;
@@ -44,12 +45,17 @@ class Judge {
         if (claim.verdict == Verdict::kGap && row.contested) claim.verdict = Verdict::kContested;
         part_.claims.push_back(std::move(claim));
     }
+    /// A reason that is true of short workloads and few seeds alone: none of the full effort, where the claim fails.
+    std::string if_short(std::string_view reason) const { return short_ ? std::string(reason) : ""; }
     Part take() { return std::move(part_); }
 
   private:
     std::string_view test_;
+    bool short_;
     Part part_;
 };
+
+constexpr std::string_view kShortQueue = "fewer jobs than published: the queue does not grow as long";
 
 /// Whether a value that was printed once can be one of ours: within two deviations of the seeds, or 5 %.
 bool agrees(const Samples& ours, double printed) {
@@ -70,20 +76,46 @@ std::string both(const Sheet& sheet) { return number(mean(sheet.response_h)) + "
 std::string spread_of(const Sheet& sheet) {
     return number(deviation(sheet.response_h)) + " h / " + number(deviation(sheet.slowdown));
 }
+/// Means of all, or deviations.
+template <typename Range>
+std::string list(const Range& sheets, std::string (*text)(const Sheet&), std::string_view separator = "; ") {
+    std::string result;
+    for (const Sheet* const sheet : sheets) result += (result.empty() ? "" : std::string(separator)) + text(*sheet);
+    return result;
+}
+using Several = std::vector<const Samples*>;
+std::string list(const Several& several, double (*value)(const Samples&), std::string_view unit = {},
+                 int decimals = 2) {
+    std::string result;
+    for (const Samples* const each : several) result += (result.empty() ? "" : ", ") + number(value(*each), decimals);
+    return result + std::string(unit);
+}
 double largest(const std::vector<double>& values) { return *std::ranges::max_element(values); }
 double least(const std::vector<double>& values) { return *std::ranges::min_element(values); }
+/// Of several, those whose mean is least.
+const Samples& least_of(const std::vector<Samples>& several) {
+    return *std::ranges::min_element(several, {}, [](const Samples& each) { return mean(each); });
+}
 
-/// The results under other readings of B, whose test of a delay the source does not describe.
-std::string readings(Runs& runs, std::string_view strategy, std::int32_t level = 0) {
-    return "by the rule as printed nobody ahead is delayed, but how a delay is found is not described: with the first "
-           "in line protected alone ours is " +
-           both(runs.of({strategy, level, Backfill::kEasy})) + ", with nobody " +
-           both(runs.of({strategy, level, Backfill::kAggressive}));
+using Reading = std::optional<Backfill>;  // of B
+constexpr std::array<Reading, 2> kReadings{std::nullopt, Backfill::kEasy};
+std::string_view suffix(const Reading& reading) { return reading ? "-easy" : ""; }
+/// What is said of a row under a reading beside the printed one.
+std::string remark_of(const Reading& reading, std::string remark = {}) {
+    if (!reading) return remark;
+    return "another reading of B: the first in line is protected alone" + (remark.empty() ? "" : "; " + remark);
+}
+/// The results under the other readings of B, whose test of a delay the source does not describe.
+std::string readings(Runs& runs, std::string_view strategy, std::int32_t level = 0, const Reading& mine = {}) {
+    return "how a delay of those ahead is found is not described: with the first " +
+           (mine ? "50 who stay behind protected ours is " + both(runs.of(strategy, level))
+                 : "in line protected alone, not 50, ours is " + both(runs.of({strategy, level, Backfill::kEasy}))) +
+           ", with nobody " + both(runs.of({strategy, level, Backfill::kAggressive}));
 }
 
 /// A printed pair held against ours; `reason` where B has no part in it.
 void judge_pair(Judge& judge, Runs& runs, const Variant& variant, std::string_view figure, std::vector<Pair> printed,
-                std::string remark = {}, std::string reason = {}) {
+                std::string remark = {}, const std::optional<std::string>& reason = {}) {
     const Sheet& sheet = runs.of(variant);
     const bool holds = std::ranges::any_of(printed, [&](const Pair& pair) {
         return agrees(sheet.response_h, pair.response_h) &&
@@ -93,18 +125,25 @@ void judge_pair(Judge& judge, Runs& runs, const Variant& variant, std::string_vi
     if (variant.level > 0) name += ", MPL " + std::to_string(variant.level);
     std::string id = std::string(runs.name()) + "-" + std::string(variant.strategy);
     if (variant.level > 0) id += "-" + std::to_string(variant.level);
-    std::string published = text_of(printed);
-    if (printed.size() == 1 && printed[0].slowdown == 0) published = number(printed[0].response_h) + " h";
-    if (!holds && reason.empty()) reason = readings(runs, variant.strategy, variant.level);
-    judge.add({.id = "7-" + id,
+    const bool response_only = printed.size() == 1 && printed[0].slowdown == 0;
+    if (printed.size() > 1 && remark.empty()) remark = "printed twice with different values";
+    judge.add({.id = "7-" + id + std::string(suffix(variant.backfill)),
                .place = std::string(figure),
                .claim = std::string(runs.name()) + ", " + name + ": mean response / bounded slowdown",
-               .published = published,
+               .published = response_only ? number(printed[0].response_h) + " h" : text_of(printed),
                .ours = both(sheet),
                .spread = spread_of(sheet),
                .holds = holds,
-               .remark = printed.size() > 1 && remark.empty() ? "printed twice with different values" : remark,
-               .reason = reason});
+               .remark = remark_of(variant.backfill, std::move(remark)),
+               .reason = reason ? *reason : readings(runs, variant.strategy, variant.level, variant.backfill)});
+}
+/// The same under both readings of B.
+void judge_readings(Judge& judge, Runs& runs, Variant variant, std::string_view figure,
+                    const std::vector<Pair>& printed, const std::string& remark = {}) {
+    for (const Reading& reading : kReadings) {
+        variant.backfill = reading;
+        judge_pair(judge, runs, variant, figure, printed, remark);
+    }
 }
 
 /// A single printed value.
@@ -112,31 +151,126 @@ struct Printed {
     std::string id, place, claim;
     double value;
     std::string unit = {};
-    int decimals = 2;
 };
 void judge_value(Judge& judge, const Printed& printed, const Samples& ours, const std::string& reason,
-                 bool contested = false, double tolerance = 0) {
+                 const std::string& remark = {}, double tolerance = 0) {
     const bool holds = agrees(ours, printed.value) || std::abs(mean(ours) - printed.value) <= tolerance;
     judge.add({.id = printed.id,
                .place = printed.place,
                .claim = printed.claim,
-               .published = number(printed.value, printed.decimals) + printed.unit,
-               .ours = number(mean(ours), printed.decimals) + printed.unit,
-               .spread = number(deviation(ours), printed.decimals) + printed.unit,
+               .published = number(printed.value) + printed.unit,
+               .ours = number(mean(ours)) + printed.unit,
+               .spread = number(deviation(ours)) + printed.unit,
                .holds = holds,
-               .reason = reason,
-               .contested = contested});
+               .remark = remark,
+               .reason = reason});
 }
 
 // ------------------------------------------------------------------------------------------------ figure 7-1
+
+using Levels = std::vector<const Sheet*>;
+constexpr std::array<std::int32_t, 5> kLevels{1, 2, 3, 4, 5};
+constexpr std::array<std::int32_t, 3> kSomeLevels{1, 2, 5};  // enough to see what a gap comes from
+/// One strategy at some levels.
+Levels at_levels(Runs& runs, std::string_view strategy, std::span<const std::int32_t> levels = kLevels,
+                 const Reading& reading = {}) {
+    Levels sheets;
+    for (const std::int32_t level : levels) sheets.push_back(&runs.of({strategy, level, reading}));
+    return sheets;
+}
+
+/// By how much MPL 1 is worse than the best of the others, %.
+struct Excess {
+    double response, slowdown;
+    bool little() const { return response <= 5 && slowdown <= 5; }
+};
+Excess excess_of_one(const Levels& sheets) {
+    const auto excess = [&sheets](Samples Sheet::*measure) {
+        std::vector<double> others;
+        for (std::size_t i = 1; i < sheets.size(); ++i) others.push_back(mean(sheets[i]->*measure));
+        return 100 * (mean(sheets[0]->*measure) / least(others) - 1);
+    };
+    return {excess(&Sheet::response_h), excess(&Sheet::slowdown)};
+}
+
+/// How many times better than FCFS, level by level.
+struct Factors {
+    std::vector<Samples> response, slowdown;
+    Factors(const Levels& fcfs, const Levels& proposal) {
+        for (std::size_t i = 0; i < fcfs.size(); ++i) {
+            response.push_back(ratio(fcfs[i]->response_h, proposal[i]->response_h));
+            slowdown.push_back(ratio(fcfs[i]->slowdown, proposal[i]->slowdown));
+        }
+    }
+    bool as_claimed() const { return mean(least_of(response)) >= 4.5 && mean(least_of(slowdown)) >= 100; }
+    std::string text(double (*value)(const Samples&)) const {
+        return number(value(least_of(response))) + " / " + number(value(least_of(slowdown)), 1);
+    }
+};
+
+/// The proposal beside FCFS, level by level, under a reading of B.
+void judge_factors(Judge& judge, Runs& runs, const Reading& reading) {
+    const std::string w(runs.name());
+    const std::string end(suffix(reading));
+    const auto fcfs = at_levels(runs, "fcfs");
+    const auto proposal = at_levels(runs, "pri-b-wa-fa", kLevels, reading);
+    const auto loose = at_levels(runs, "pri-b-wa-fa", kSomeLevels, Backfill::kAggressive);
+    const Factors factors(fcfs, proposal), loose_factors(at_levels(runs, "fcfs", kSomeLevels), loose);
+    bool better = true;
+    for (std::size_t i = 0; i < fcfs.size(); ++i)
+        better = better && clearly_more(fcfs[i]->response_h, proposal[i]->response_h) &&
+                 clearly_more(fcfs[i]->slowdown, proposal[i]->slowdown);
+    judge.add({.id = "T16-" + w + end,
+               .place = "figure 7-1",
+               .claim = w + ": PRI-B-WA-FA beats FCFS at every equal MPL",
+               .published = "at MPL 1 to 5, on both metrics",
+               .ours = "least factors " + factors.text(mean),
+               .spread = factors.text(deviation),
+               .holds = better,
+               .remark = remark_of(reading),
+               .reason = judge.if_short("without a queue all strategies are alike")});
+    judge.add({.id = "T16-" + w + "-factor" + end,
+               .place = "figures 7-1 to 7-3",
+               .claim = w + ": by 4.5 times on response and 100 times on slowdown at least",
+               .published = w == "W1" ? "follows: 129.4 / 17.61 = 7.35 and 3473.02 / 26.61 = 130.5 (MPL 5 beside MPL 2)"
+                                      : "follows: 2203.99 / 381.02 = 5.78 and 31017.44 / 53.27 = 582 (MPL 2); 2121 / "
+                                        "404.12 = 5.25 and 29001.63 / 62.26 = 466 (MPL 5 beside MPL 2)",
+               .ours = "least factors at MPL 1 to 5 " + factors.text(mean),
+               .spread = factors.text(deviation),
+               .holds = factors.as_claimed(),
+               .remark = remark_of(reading),
+               .reason = loose_factors.as_claimed()
+                             ? "backfilling that delays nobody of those it protects holds others back: where everybody "
+                               "who fits may pass, the least factors at MPL 1, 2 and 5 are " +
+                                   loose_factors.text(mean)
+                             : judge.if_short(kShortQueue)});
+    const Excess excess = excess_of_one(proposal), loose_excess = excess_of_one(loose);
+    judge.add(
+        {.id = "T20-" + w + end,
+         .place = "figure 7-1",
+         .claim = w + ": PRI-B-WA-FA at MPL 1 is as good as at MPL 2 to 5, but for 5 %",
+         .published = w == "W1" ? "best of all levels at MPL 1; 17.99 h there, but 17.61 h at MPL 2"
+                                : "best response at MPL 1, best slowdown at MPL 4",
+         .ours = "MPL 1 to 5: " + list(proposal, both),
+         .spread = list(proposal, spread_of),
+         .holds = excess.little(),
+         .remark = remark_of(reading, "MPL 1 costs " + number(excess.response, 1) + " % of response and " +
+                                          number(excess.slowdown, 1) + " % of slowdown"),
+         .reason = loose_excess.little()
+                       ? "MPL 1 costs " + number(excess.response, 1) + " % of response and " +
+                             number(excess.slowdown, 1) +
+                             " % of slowdown, because one row gives promised starts fewer ways around them: where "
+                             "nobody is promised one it costs " +
+                             number(loose_excess.response, 1) + " % and " + number(loose_excess.slowdown, 1) + " %"
+                       : judge.if_short(kShortQueue)});
+}
 
 /// FCFS and the proposal at every level.
 void judge_levels(Judge& judge, Runs& runs, const Pair& expected, double per_hour) {
     const std::string w(runs.name());
     const bool fitted = runs.name() == "W1";
-    const std::string fit =
-        fitted ? "T_inter = 166 s was fitted to this response: the printed formula gives 66.5 s" : "";
-    const Sheet& fcfs = runs.of("fcfs", 5);
+    const auto all = at_levels(runs, "fcfs");
+    const Sheet& fcfs = *all.back();
     const auto near = [](const Samples& ours, double printed, double part) {
         return std::abs(mean(ours) / printed - 1) <= part;
     };
@@ -147,85 +281,31 @@ void judge_levels(Judge& judge, Runs& runs, const Pair& expected, double per_hou
                .ours = both(fcfs),
                .spread = spread_of(fcfs),
                .holds = near(fcfs.response_h, expected.response_h, 0.1) && near(fcfs.slowdown, expected.slowdown, 0.1),
-               .remark = fit,
-               .reason = "shorter than published, the queue does not grow as long"});
+               .remark = fitted ? "T_inter = 166 s was fitted to this response: the printed formula gives 66.5 s" : "",
+               .reason = judge.if_short(kShortQueue)});
     const Samples slope = ratio(fcfs.slowdown, fcfs.response_h);
     judge.add({.id = "T15-" + w,
                .place = "section 7.2",
                .claim = w + ": slowdown per hour of response under FCFS, within 3 %",
-               .published = number(per_hour),
+               .published = "follows: " + number(per_hour),
                .ours = number(mean(slope)),
                .spread = number(deviation(slope)),
                .holds = near(slope, per_hour, 0.03),
                .remark = "follows from uniform run times: the slowdown relates to the run time on N_opt, 60 s at least",
-               .reason = "few jobs: the mean of 1 / run time scatters"});
-
-    std::vector<double> response_factor, slowdown_factor;
-    bool better = true, growing = true;
-    std::string levels, fcfs_levels;
-    std::vector<double> response, slowdown;
-    for (std::int32_t level = 1; level <= 5; ++level) {
-        const Sheet& first = runs.of("fcfs", level);
-        const Sheet& proposal = runs.of("pri-b-wa-fa", level);
-        response_factor.push_back(mean(first.response_h) / mean(proposal.response_h));
-        slowdown_factor.push_back(mean(first.slowdown) / mean(proposal.slowdown));
-        better = better && clearly_more(first.response_h, proposal.response_h) &&
-                 clearly_more(first.slowdown, proposal.slowdown);
-        if (level > 1)
-            growing = growing && at_least(runs.of("fcfs", level - 1).response_h, first.response_h) &&
-                      at_least(runs.of("fcfs", level - 1).slowdown, first.slowdown);
-        levels += (level > 1 ? "; " : "") + both(proposal);
-        fcfs_levels += (level > 1 ? "; " : "") + both(first);
-        response.push_back(mean(proposal.response_h));
-        slowdown.push_back(mean(proposal.slowdown));
-    }
-    const Sheet& two = runs.of("pri-b-wa-fa", 2);
-    judge.add({.id = "T16-" + w,
-               .place = "figure 7-1",
-               .claim = w + ": PRI-B-WA-FA beats FCFS at every equal MPL",
-               .published = "at MPL 1 to 5, on both metrics",
-               .ours = "least factors " + number(least(response_factor), 1) + " / " + number(least(slowdown_factor), 0),
-               .spread = spread_of(two),
-               .holds = better,
-               .reason = "without a queue all strategies are alike"});
-    const Sheet& loose = runs.of({"pri-b-wa-fa", 5, Backfill::kAggressive});
-    judge.add(
-        {.id = "T16-" + w + "-factor",
-         .place = "figures 7-1 to 7-3",
-         .claim = w + ": by 4.5 times on response and 100 times on slowdown at least",
-         .published = fitted ? "7.35 / 130 (MPL 5 beside MPL 2)" : "5.78 / 582 (MPL 2); 5.25 / 466",
-         .ours =
-             "at MPL 1 to 5 at least " + number(least(response_factor), 2) + " / " + number(least(slowdown_factor), 0),
-         .spread = spread_of(two),
-         .holds = least(response_factor) >= 4.5 && least(slowdown_factor) >= 100,
-         .reason = "backfilling that delays nobody ahead holds others back: where everybody who fits may pass, the "
-                   "factors at MPL 5 are " +
-                   number(mean(fcfs.response_h) / mean(loose.response_h)) + " / " +
-                   number(mean(fcfs.slowdown) / mean(loose.slowdown), 0)});
-    const double excess_response = response[0] / least({response.begin() + 1, response.end()}) - 1;
-    const double excess_slowdown = slowdown[0] / least({slowdown.begin() + 1, slowdown.end()}) - 1;
-    judge.add({.id = "T20-" + w,
-               .place = "figure 7-1",
-               .claim = w + ": PRI-B-WA-FA at MPL 1 is as good as at MPL 2 to 5, but for 5 %",
-               .published = fitted ? "best of all levels at MPL 1" : "best response at MPL 1, best slowdown at MPL 4",
-               .ours = "MPL 1 to 5: " + levels,
-               .spread = spread_of(two),
-               .holds = excess_response <= 0.05 && excess_slowdown <= 0.05,
-               .remark = "the source prints a better value at MPL 2 than its best one at MPL 1 for W1 (17.61 h beside "
-                         "17.99 h): little depends on the level",
-               .reason = "MPL 1 costs " + number(100 * excess_response, 1) + " % of response and " +
-                         number(100 * excess_slowdown, 1) +
-                         " % of slowdown: one row gives promised starts fewer ways around them. The source contradicts "
-                         "itself: 17.61 h at MPL 2 beside 17.99 h as the best at MPL 1",
-               .contested = fitted});
+               .reason = judge.if_short("few jobs: the mean of 1 / run time scatters")});
+    for (const Reading& reading : kReadings) judge_factors(judge, runs, reading);
+    bool growing = true;
+    for (std::size_t i = 1; i < all.size(); ++i)
+        growing = growing && at_least(all[i - 1]->response_h, all[i]->response_h) &&
+                  at_least(all[i - 1]->slowdown, all[i]->slowdown);
     judge.add({.id = "T20-" + w + "-fcfs",
                .place = "figure 7-1",
                .claim = w + ": FCFS improves with every level",
                .published = "best at MPL 5",
-               .ours = "MPL 1 to 5: " + fcfs_levels,
-               .spread = spread_of(fcfs),
+               .ours = "MPL 1 to 5: " + list(all, both),
+               .spread = list(all, spread_of),
                .holds = growing,
-               .reason = "without a queue the level does not matter"});
+               .reason = judge.if_short("without a queue the level does not matter")});
 }
 
 /// Whether the printed formula for T_inter leads to the printed results.
@@ -251,6 +331,100 @@ void judge_printed_gap(Judge& judge, Runs& fitted, const Effort& effort) {
 bool worse(const Sheet& a, const Sheet& b) {
     return clearly_more(a.response_h, b.response_h) && clearly_more(a.slowdown, b.slowdown);
 }
+/// On what, and than which gang strategy, ours is clearly worse.
+std::string where_worse(const Sheet& ours, const Sheet& gang, const Sheet& eb) {
+    const auto than = [&](Samples Sheet::*measure) -> std::string {
+        const bool first = clearly_more(ours.*measure, gang.*measure),
+                   second = clearly_more(ours.*measure, eb.*measure);
+        if (first && second) return "than both";
+        if (first) return "than PRI-B alone";
+        return second ? "than PRI-EB alone" : "than neither";
+    };
+    return "clearly worse on response " + than(&Sheet::response_h) + ", on slowdown " + than(&Sheet::slowdown);
+}
+/// The work that is done by a processor that a strategy has, of what one would do all the time at full efficiency, %.
+double throughput(const Sheet& sheet) { return (100 - mean(sheet.fragmentation)) * mean(sheet.efficiency) / 100; }
+
+/// How what adaptation brings, and EB beside B, depend on the reading of B.
+void judge_backfilling(Judge& judge, Runs& runs, const Reading& reading) {
+    const std::string w(runs.name());
+    const std::string end(suffix(reading));
+    const Sheet& all = runs.of({"pri-b-wa-fa", 0, reading});
+    const Sheet& gang = runs.of({"pri-b", 0, reading});
+    const Sheet& eb = runs.of("pri-eb-wa-fa");
+    const Samples gain = ratio(all.response_h, gang.response_h), gain_slowdown = ratio(all.slowdown, gang.slowdown);
+    const auto a_third = [](const Samples& part) { return mean(part) > 0.55 && mean(part) < 0.78; };
+    judge.add({.id = "T17-" + w + end,
+               .place = "figures 7-2 and 7-3",
+               .claim = w + ": adaptation is worth about a third: PRI-B-WA-FA / PRI-B",
+               .published = w == "W1" ? "follows: 17.61 / 26.49 = 0.665 and 26.61 / 39.92 = 0.667" : "figure only",
+               .ours = number(mean(gain), 3) + " / " + number(mean(gain_slowdown), 3),
+               .spread = number(deviation(gain), 3) + " / " + number(deviation(gain_slowdown), 3),
+               .holds = a_third(gain) && a_third(gain_slowdown),
+               .remark = remark_of(reading, "between 0.55 and 0.78 taken for a third"),
+               .reason = w == "W2" && mean(gain) < 0.9 && mean(gain_slowdown) < 0.9
+                             ? "a third is what is printed for W1; of W2 nothing is printed, and the gain here is " +
+                                   number(100 * (1 - mean(gain)), 0) + " % and " +
+                                   number(100 * (1 - mean(gain_slowdown)), 0) + " %"
+                             : judge.if_short("with a shorter queue there is less to gain")});
+    const Samples response = ratio(eb.response_h, all.response_h), slowdown = ratio(eb.slowdown, all.slowdown);
+    const auto change = [](const Samples& part) { return number(100 * (mean(part) - 1), 1); };
+    judge.add({.id = "T19-" + w + end,
+               .place = "figures 7-2 and 7-3",
+               .claim = w + ": EB and B differ by less than 5 %",
+               .published = w == "W1" ? "17.05 h / 25.59 beside 17.61 h / 26.61" : "figure only",
+               .ours = both(eb) + " beside " + both(all) + ": " + change(response) + " / " + change(slowdown) + " %",
+               .spread = spread_of(eb) + " beside " + spread_of(all) + ": " + number(100 * deviation(response), 1) +
+                         " / " + number(100 * deviation(slowdown), 1) + " points",
+               .holds = std::abs(mean(response) - 1) <= 0.05 && std::abs(mean(slowdown) - 1) <= 0.05,
+               .remark = remark_of(reading),
+               .reason = clearly_more(all.fragmentation, eb.fragmentation)
+                             ? "whoever is protected keeps slots idle (B " + number(mean(all.fragmentation)) +
+                                   " %, EB " + number(mean(eb.fragmentation)) + " %); " +
+                                   readings(runs, "pri-b-wa-fa", 0, reading)
+                             : judge.if_short(kShortQueue)});
+}
+
+/// Strategies that are said to be worse than PRI-B and PRI-EB.
+void judge_poor(Judge& judge, Runs& runs) {
+    const std::string w(runs.name());
+    const Sheet& gang = runs.of("pri-b");
+    const Sheet& eb = runs.of("pri-eb");
+    const Sheet& fcfs_b = runs.of("fcfs-b");
+    const auto add = [&](std::string_view id, std::string_view name, const Sheet& poor, const std::string& cause) {
+        judge.add({.id = "T18-" + w + std::string(id),
+                   .place = "section 7.3",
+                   .claim = w + ": " + std::string(name) + " is worse than PRI-B and PRI-EB",
+                   .published = "poor",
+                   .ours = both(poor) + "; PRI-B " + both(gang) + ", PRI-EB " + both(eb),
+                   .spread = list(std::array{&poor, &gang, &eb}, spread_of),
+                   .holds = worse(poor, gang) && worse(poor, eb),
+                   .reason = cause.empty() ? judge.if_short(kShortQueue) : where_worse(poor, gang, eb) + ": " + cause});
+    };
+    const Sheet& no_wa = runs.of("pri-b-fa");
+    const Sheet& easy_no_wa = runs.of({"pri-b-fa", 0, Backfill::kEasy});
+    const Sheet& easy_gang = runs.of({"pri-b", 0, Backfill::kEasy});
+    // Promises are the cause where PRI-B is clearly worse with them than without, and PRI-B-FA worse than that.
+    const bool promises = worse(gang, easy_gang) || (clearly_more(gang.response_h, easy_gang.response_h) &&
+                                                     clearly_more(no_wa.response_h, easy_gang.response_h));
+    add("-FA-poor", "PRI-B-FA", no_wa,
+        promises ? "promises to 50 jobs make PRI-B itself slow on response; with the first in line protected alone "
+                   "PRI-B-FA comes to " +
+                       both(easy_no_wa) + ", PRI-B to " + both(easy_gang)
+                 : "");
+    const Sheet& no_pri = runs.of("fcfs-b-wa-fa");
+    add("-PRI-poor", "FCFS-B-WA-FA", no_pri,
+        clearly_more(fcfs_b.response_h, gang.response_h) && clearly_more(fcfs_b.response_h, no_pri.response_h)
+            ? "on response adaptation makes up for the order, FCFS-B coming to " + both(fcfs_b) + " without it"
+            : "");
+    const Sheet& no_b = runs.of("pri-wa-fa");
+    add("-B-poor", "PRI-WA-FA", no_b,
+        throughput(no_b) > throughput(gang)
+            ? "smaller jobs are more efficient (" + number(mean(no_b.efficiency), 1) + " %, PRI-B " +
+                  number(mean(gang.efficiency), 1) + " %), and so more work is done although more slots are idle (" +
+                  number(mean(no_b.fragmentation), 1) + " %, PRI-B " + number(mean(gang.fragmentation), 1) + " %)"
+            : "");
+}
 
 /// What each part of the proposal is worth.
 void judge_parts(Judge& judge, Runs& runs) {
@@ -261,165 +435,117 @@ void judge_parts(Judge& judge, Runs& runs) {
     const Sheet& no_b = runs.of("pri-wa-fa");
     const Sheet& no_pri = runs.of("fcfs-b-wa-fa");
     const Sheet& gang = runs.of("pri-b");
+    const Sheet& gang_eb = runs.of("pri-eb");
     const Sheet& eb = runs.of("pri-eb-wa-fa");
-    const Samples gain = ratio(all.response_h, gang.response_h), gain_slowdown = ratio(all.slowdown, gang.slowdown);
-    const auto about = [](const Samples& a, const Samples& b, double part) {
-        return std::abs(mean(a) / mean(b) - 1) <= part;
-    };
+    const std::string little = judge.if_short("with a shorter queue they differ little");
+    for (const Reading& reading : kReadings) judge_backfilling(judge, runs, reading);
+
+    const std::array others{&no_wa, &no_b, &no_pri, &gang, &gang_eb, &runs.of("fcfs"), &runs.of("fcfs-b")};
+    const auto response = [](const Sheet* sheet) { return mean(sheet->response_h); };
+    const Sheet& next = **std::ranges::min_element(others, {}, response);
+    const Several best{&all.response_h, &eb.response_h, &no_fa.response_h, &next.response_h};
     judge.add(
-        {.id = "T17-" + w,
-         .place = "figures 7-2 and 7-3",
-         .claim = w + ": adaptation is worth about a third: PRI-B-WA-FA / PRI-B",
-         .published = w == "W1" ? "0.665 / 0.667" : "figure only",
-         .ours = number(mean(gain), 3) + " / " + number(mean(gain_slowdown), 3),
-         .spread = number(deviation(gain), 3) + " / " + number(deviation(gain_slowdown), 3),
-         .holds = mean(gain) > 0.55 && mean(gain) < 0.78 && mean(gain_slowdown) > 0.55 && mean(gain_slowdown) < 0.78,
-         .remark = w == "W1" ? "" : "between 0.55 and 0.78 taken for a third",
-         .reason = "with a shorter queue there is less to gain"});
-    judge.add({.id = "T18-" + w + "-best",
-               .place = "section 7.3",
-               .claim = w + ": PRI-B-WA-FA, PRI-EB-WA-FA and PRI-B-WA are better than all others on response",
-               .published = "clearly best",
-               .ours = number(mean(all.response_h)) + ", " + number(mean(eb.response_h)) + ", " +
-                       number(mean(no_fa.response_h)) + " h; next " +
-                       number(least({mean(no_wa.response_h), mean(no_b.response_h), mean(no_pri.response_h),
-                                     mean(gang.response_h), mean(runs.of("pri-eb").response_h)})) +
-                       " h",
-               .spread = spread_of(all),
-               .holds = std::ranges::all_of(
-                   std::array{&no_wa, &no_b, &no_pri, &gang, &runs.of("pri-eb"), &runs.of("fcfs"), &runs.of("fcfs-b")},
-                   [&](const Sheet* other) {
-                       return largest({mean(all.response_h), mean(eb.response_h), mean(no_fa.response_h)}) <
-                              mean(other->response_h);
-                   }),
-               .reason = "with a shorter queue they differ little"});
-    judge.add({.id = "T18-" + w + "-FA",
-               .place = "section 7.3",
-               .claim = w + ": FA adds little: PRI-B-WA within 5 % of PRI-B-WA-FA",
-               .published = "close",
-               .ours = both(no_fa) + " beside " + both(all),
-               .spread = spread_of(no_fa),
-               .holds = about(no_fa.response_h, all.response_h, 0.05) && about(no_fa.slowdown, all.slowdown, 0.05),
-               .reason = "with a shorter queue idle slots are larger"});
-    judge.add({.id = "T18-" + w + "-WA",
-               .place = "section 7.3",
-               .claim = w + ": removing WA costs more than removing FA",
-               .published = "WA is needed",
-               .ours = both(no_wa) + " without WA, " + both(no_fa) + " without FA",
-               .spread = spread_of(no_wa),
-               .holds = worse(no_wa, no_fa),
-               .reason = "with a shorter queue they differ little"});
-    judge.add({.id = "T18-" + w + "-B",
-               .place = "section 7.3",
-               .claim = w + ": removing backfilling hurts",
-               .published = "B is needed",
-               .ours = both(no_b) + " without, " + both(all) + " with",
-               .spread = spread_of(no_b),
-               .holds = worse(no_b, all),
-               .reason = "with a shorter queue they differ little"});
-    judge.add({.id = "T18-" + w + "-PRI",
-               .place = "section 7.3",
-               .claim = w + ": removing priorities hurts",
-               .published = "PRI is needed",
-               .ours = both(no_pri) + " without, " + both(all) + " with",
-               .spread = spread_of(no_pri),
-               .holds = worse(no_pri, all),
-               .reason = "with a shorter queue they differ little"});
-    struct Poor {
-        std::string id, name;
-        const Sheet& sheet;
-        std::string reason;
-    };
-    const Sheet& easy_gang = runs.of({"pri-b", 0, Backfill::kEasy});
-    const Poor poor_ones[] = {
-        {"-FA-poor", "PRI-B-FA", no_wa,
-         "on slowdown it is; on response promises to 50 jobs make PRI-B itself slow: with the first in line protected "
-         "alone PRI-B-FA comes to " +
-             both(runs.of({"pri-b-fa", 0, Backfill::kEasy})) + ", PRI-B to " + both(easy_gang)},
-        {"-PRI-poor", "FCFS-B-WA-FA", no_pri,
-         "on slowdown it is; on response what adaptation brings (PRI-B-WA-FA " + both(all) +
-             ") makes up for the order"},
-        {"-B-poor", "PRI-WA-FA", no_b,
-         "adaptation brings more than backfilling does: PRI-B-WA-FA comes to " + both(all) +
-             " with both, and PRI-B, with the first in line protected alone, to " + both(easy_gang)}};
-    for (const Poor& poor : poor_ones)
-        judge.add({.id = "T18-" + w + poor.id,
+        {.id = "T18-" + w + "-best",
+         .place = "section 7.3",
+         .claim =
+             w +
+             ": PRI-B-WA-FA, PRI-EB-WA-FA and PRI-B-WA are better than all others on response (last: the next best)",
+         .published = "clearly best",
+         .ours = list(best, mean, " h"),
+         .spread = list(best, deviation, " h"),
+         .holds = std::ranges::all_of(std::array{&all, &eb, &no_fa},
+                                      [&](const Sheet* one) {
+                                          return std::ranges::all_of(others, [&](const Sheet* other) {
+                                              return clearly_more(other->response_h, one->response_h);
+                                          });
+                                      }),
+         .reason = little});
+    const auto about = [](const Samples& a, const Samples& b) { return std::abs(mean(a) / mean(b) - 1) <= 0.05; };
+    const auto beside = [&](std::string_view id, std::string_view claim, std::string_view published, const Sheet& one,
+                            const Sheet& other, bool holds, const std::string& reason) {
+        judge.add({.id = "T18-" + w + std::string(id),
                    .place = "section 7.3",
-                   .claim = w + ": " + poor.name + " is worse than PRI-B and PRI-EB",
-                   .published = "poor",
-                   .ours = both(poor.sheet) + "; PRI-B " + both(gang) + ", PRI-EB " + both(runs.of("pri-eb")),
-                   .spread = spread_of(poor.sheet),
-                   .holds = worse(poor.sheet, gang) && worse(poor.sheet, runs.of("pri-eb")),
-                   .reason = poor.reason});
-    judge.add({.id = "T19-" + w,
-               .place = "figures 7-2 and 7-3",
-               .claim = w + ": EB and B differ by less than 5 %",
-               .published = w == "W1" ? "17.05 h / 25.59 beside 17.61 h / 26.61" : "figure only",
-               .ours = both(eb) + " beside " + both(all),
-               .spread = spread_of(eb),
-               .holds = about(eb.response_h, all.response_h, 0.05) && about(eb.slowdown, all.slowdown, 0.05),
-               .reason = readings(runs, "pri-b-wa-fa")});
+                   .claim = w + ": " + std::string(claim),
+                   .published = std::string(published),
+                   .ours = both(one) + " beside " + both(other),
+                   .spread = spread_of(one) + " beside " + spread_of(other),
+                   .holds = holds,
+                   .reason = reason});
+    };
+    beside("-FA", "FA adds little: PRI-B-WA within 5 % of PRI-B-WA-FA", "close", no_fa, all,
+           about(no_fa.response_h, all.response_h) && about(no_fa.slowdown, all.slowdown),
+           judge.if_short("with a shorter queue idle slots are larger"));
+    beside("-WA", "removing WA costs more than removing FA", "WA is needed", no_wa, no_fa, worse(no_wa, no_fa), little);
+    beside("-B", "removing backfilling hurts", "B is needed", no_b, all, worse(no_b, all), little);
+    beside("-PRI", "removing priorities hurts", "PRI is needed", no_pri, all, worse(no_pri, all), little);
+    judge_poor(judge, runs);
     const Sheet& low = runs.of("pri-b-wa-fa", 1);
     judge.add({.id = "T20-" + w + "-gang",
                .place = "section 7.3",
                .claim = w + ": PRI-B-WA-FA at MPL 1 beats every gang variant at MPL 5",
                .published = "gang scheduling may not be needed",
-               .ours = both(low) + "; PRI-B " + both(gang) + ", PRI-EB " + both(runs.of("pri-eb")),
-               .spread = spread_of(low),
+               .ours = both(low) + "; PRI-B " + both(gang) + ", PRI-EB " + both(gang_eb),
+               .spread = list(std::array{&low, &gang, &gang_eb}, spread_of),
                .holds = worse(runs.of("fcfs"), low) && worse(runs.of("fcfs-b"), low) && worse(gang, low) &&
-                        worse(runs.of("pri-eb"), low),
-               .reason = "PRI-EB lets everybody pass, PRI-B-WA-FA nobody who would delay others: " +
-                         readings(runs, "pri-b-wa-fa", 1)});
+                        worse(gang_eb, low),
+               .reason = little});
 }
 
-/// By class and flexibility, makespan, efficiency, utilization.
-void judge_measures(Judge& judge, Runs& runs) {
+/// By class and flexibility.
+void judge_sharing(Judge& judge, Runs& runs) {
     const std::string w(runs.name());
     const Sheet& all = runs.of("pri-b-wa-fa");
+    const auto& [small, medium, large] = all.by_class;
     const auto& [rigid, moldable, malleable] = all.by_flexibility;
-    const auto triple = [](const std::array<Samples, 3>& s) {
-        return number(mean(s[0])) + ", " + number(mean(s[1])) + ", " + number(mean(s[2]));
-    };
-    const auto deviations = [](const std::array<Samples, 3>& s) {
-        return number(deviation(s[0])) + ", " + number(deviation(s[1])) + ", " + number(deviation(s[2]));
-    };
-    judge.add(
-        {.id = "T21-" + w + "-class",
-         .place = "figure 7-4",
-         .claim = w + ", PRI-B-WA-FA: slowdown of short < medium < long",
-         .published = w == "W1" ? "1.54 < figure only < 118.4" : "figure only",
-         .ours = triple(all.by_class),
-         .spread = deviations(all.by_class),
-         .holds = clearly_more(all.by_class[1], all.by_class[0]) && clearly_more(all.by_class[2], all.by_class[1]),
-         .reason = "with a shorter queue they differ little"});
+    const std::string little = judge.if_short("with a shorter queue they differ little");
+    judge.add({.id = "T21-" + w + "-class",
+               .place = "figure 7-4",
+               .claim = w + ", PRI-B-WA-FA: slowdown of short < medium < long",
+               .published = w == "W1" ? "1.54 < figure only < 118.4" : "figure only",
+               .ours = list({&small, &medium, &large}, mean),
+               .spread = list({&small, &medium, &large}, deviation),
+               .holds = clearly_more(medium, small) && clearly_more(large, medium),
+               .reason = little});
     judge.add({.id = "T21-" + w + "-flexibility",
                .place = "figure 7-4",
                .claim = w + ", PRI-B-WA-FA: moldable best, malleable worst (rigid, moldable, malleable)",
                .published = w == "W1" ? "7.45, 2.73, 80.79" : "136.25, figure only, 139.78",
-               .ours = triple(all.by_flexibility),
-               .spread = deviations(all.by_flexibility),
+               .ours = list({&rigid, &moldable, &malleable}, mean),
+               .spread = list({&rigid, &moldable, &malleable}, deviation),
                .holds = clearly_more(rigid, moldable) && clearly_more(malleable, rigid),
-               .reason = "with a shorter queue they differ little"});
+               .reason = little});
+    Samples sum;
+    for (std::size_t i = 0; i < rigid.size(); ++i)
+        sum.push_back(0.1 * rigid[i] + 0.6 * moldable[i] + 0.3 * malleable[i]);
+    const double printed = 0.1 * 7.45 + 0.6 * 2.73 + 0.3 * 80.79;
     judge.add({.id = "T21-" + w + "-sum",
-               .place = "figure 7-4",
-               .claim = w + ": slowdowns by flexibility, weighted by jobs, sum up to that of all",
-               .published = w == "W1" ? "0.6 x 2.73 + 0.1 x 7.45 + 0.3 x 80.79 = " +
-                                            number(0.6 * 2.73 + 0.1 * 7.45 + 0.3 * 80.79) + ", printed 26.61"
+               .place = "figures 7-3 and 7-4",
+               .claim = w + ": slowdowns by flexibility, weighted by the shares of table 7-2 (10, 60, 30 %), sum up to "
+                            "that of all, within 2 %",
+               .published = w == "W1" ? "follows: 0.1 x 7.45 + 0.6 x 2.73 + 0.3 x 80.79 = " + number(printed) +
+                                            " beside the printed 26.61"
                                       : "figure only",
-               .ours = "relative error below " + std::string(all.sum_error < 1e-9 ? "1e-9" : "1"),
-               .spread = "exact",
-               .holds = all.sum_error < 1e-9});
+               .ours = number(mean(sum)) + " beside " + number(mean(all.slowdown)),
+               .spread = number(deviation(difference(sum, all.slowdown))) + " (of the difference)",
+               .holds = std::abs(mean(sum) / mean(all.slowdown) - 1) <= 0.02 &&
+                        (w != "W1" || std::abs(printed - 26.61) <= 0.02),
+               .reason = judge.if_short("few jobs: their shares scatter")});
+}
 
+/// Makespan, efficiency, utilization.
+void judge_measures(Judge& judge, Runs& runs) {
+    const std::string w(runs.name());
+    const Sheet& all = runs.of("pri-b-wa-fa");
     const Samples shorter = ratio(all.makespan_h, runs.of("fcfs-b").makespan_h);
     judge.add({.id = "T22-" + w,
                .place = "figure 7-6",
                .claim = w + ": makespan of PRI-B-WA-FA / FCFS-B is about 0.9",
-               .published = w == "W1" ? number(506.2 / 560.46, 3) : "figure only",
+               .published = w == "W1" ? "follows: 506.2 / 560.46 = " + number(506.2 / 560.46, 3) : "figure only",
                .ours = number(mean(shorter), 3),
                .spread = number(deviation(shorter), 3),
                .holds = mean(shorter) >= 0.85 && mean(shorter) <= 0.95,
                .remark = "0.85 to 0.95 taken for about 0.9",
-               .reason = "with few jobs the makespan is that of the last arrivals"});
+               .reason = judge.if_short("with few jobs the makespan is that of the last arrivals")});
     // The least size does the work with 0.65 / 0.80 of the processor seconds; 0.847: moldable jobs on 0.75 N_opt.
     const double bound = w == "W1" ? 0.847 : 0.65 / 0.80;
     judge.add({.id = "T22-" + w + "-bound",
@@ -440,17 +566,19 @@ void judge_measures(Judge& judge, Runs& runs) {
                .ours = number(mean(runs.of("pri-b").efficiency)) + " %",
                .spread = "exact",
                .holds = exact});
-    std::vector<double> with_wa;
-    for (const std::string_view strategy : {"pri-b-wa-fa", "pri-eb-wa-fa", "pri-b-wa", "pri-wa-fa", "fcfs-b-wa-fa"})
-        with_wa.push_back(mean(runs.of(strategy).efficiency));
+    std::array<const Samples*, 5> with_wa{};
+    std::ranges::transform(std::array{"pri-b-wa-fa", "pri-eb-wa-fa", "pri-b-wa", "pri-wa-fa", "fcfs-b-wa-fa"},
+                           with_wa.begin(), [&](std::string_view strategy) { return &runs.of(strategy).efficiency; });
+    const auto [low_end, high_end] =
+        std::ranges::minmax_element(with_wa, {}, [](const Samples* samples) { return mean(*samples); });
     judge.add({.id = "T23-" + w + "-WA",
                .place = "figure 7-7",
-               .claim = w + ": accumulated efficiency with WA is 70 to 77 %",
+               .claim = w + ": accumulated efficiency with WA is 70 to 77 %: least and most of five strategies",
                .published = w == "W1" ? "figure only" : "71.41 % (PRI-B-WA)",
-               .ours = number(least(with_wa)) + " to " + number(largest(with_wa)) + " %",
-               .spread = number(deviation(all.efficiency)) + " %",
-               .holds = least(with_wa) >= 70 && largest(with_wa) <= 77,
-               .reason = "with a shorter queue the load is not always high, and jobs are larger"});
+               .ours = list({*low_end, *high_end}, mean, " %"),
+               .spread = list({*low_end, *high_end}, deviation, " %"),
+               .holds = mean(**low_end) >= 70 && mean(**high_end) <= 77,
+               .reason = judge.if_short("with a shorter queue the load is not always high, and jobs are larger")});
     const Sheet& no_wa = runs.of("pri-b-fa");
     judge.add({.id = "T23-" + w + "-FA",
                .place = "figure 7-7",
@@ -461,62 +589,73 @@ void judge_measures(Judge& judge, Runs& runs) {
                .holds = largest(no_wa.efficiency) < 65});
 
     const Sheet& fcfs = runs.of("fcfs");
+    const Samples& loose = runs.of("pri-eb-wa-fa").fragmentation;
+    const Several idle{&fcfs.fragmentation, &runs.of("pri-b").fragmentation, &runs.of("pri-b-wa").fragmentation,
+                       &all.fragmentation};
     judge.add({.id = "T24-" + w + "-fragmentation",
                .place = "section 7.3",
                .claim = w + ": fragmentation is typically below 0.5 % (FCFS, PRI-B, PRI-B-WA, PRI-B-WA-FA)",
                .published = "< 0.5 %",
-               .ours = number(mean(fcfs.fragmentation)) + ", " + number(mean(runs.of("pri-b").fragmentation)) + ", " +
-                       number(mean(runs.of("pri-b-wa").fragmentation)) + ", " + number(mean(all.fragmentation)) + " %",
-               .spread = number(deviation(all.fragmentation)) + " %",
-               .holds = mean(all.fragmentation) < 0.5,
-               .reason = "counted are all idle slots over the makespan; with jobs of up to 32 a row of 64 is rarely "
-                         "full, even where everybody who fits may pass (PRI-EB-WA-FA): " +
-                         number(mean(runs.of("pri-eb-wa-fa").fragmentation)) +
-                         " %. The source does not say what it counts"});
+               .ours = list(idle, mean, " %"),
+               .spread = list(idle, deviation, " %"),
+               .holds = std::ranges::all_of(idle, [](const Samples* each) { return mean(*each) < 0.5; }),
+               .reason = mean(loose) > 0.5
+                             ? "counted are all idle slots over the makespan; with jobs of up to 32 a row of 64 is "
+                               "rarely full, even where everybody who fits may pass (PRI-EB-WA-FA): " +
+                                   number(mean(loose)) + " %. The source does not say what it counts"
+                             : ""});
     judge.add({.id = "T24-" + w + "-order",
                .place = "figure 7-5",
                .claim = w + ": effective utilization of PRI-B-WA-FA is slightly below that of FCFS",
                .published = w == "W1" ? "90.32 beside 91.44 %" : "90.31 beside 91.67 %",
                .ours = number(mean(all.effective)) + " beside " + number(mean(fcfs.effective)) + " %",
-               .spread = number(deviation(all.effective)) + " %",
+               .spread = number(deviation(all.effective)) + " beside " + number(deviation(fcfs.effective)) + " %",
                .holds = clearly_more(fcfs.effective, all.effective),
-               .reason = "FCFS leaves " + number(mean(fcfs.fragmentation)) + " % of the slots idle, PRI-B-WA-FA " +
-                         number(mean(all.fragmentation)) + " %, and both book the same for switching"});
+               .reason = clearly_more(fcfs.fragmentation, all.fragmentation)
+                             ? "FCFS leaves " + number(mean(fcfs.fragmentation)) +
+                                   " % of the slots idle, PRI-B-WA-FA " + number(mean(all.fragmentation)) +
+                                   " %, and both book 10 % for switching"
+                             : ""});
     const Sheet& low = runs.of("pri-b-wa-fa", 1);
     judge.add({.id = "T24-" + w + "-1",
                .place = "section 6.3.2",
                .claim = w + ": at MPL 1 nothing is booked for switching: effective utilization is what is not idle",
                .published = "follows from the cost of switching",
                .ours = number(mean(low.effective)) + " % with " + number(mean(low.fragmentation)) + " % idle",
-               .spread = number(deviation(low.effective)) + " %",
+               .spread = number(deviation(low.effective)) + " % with " + number(deviation(low.fragmentation)) + " %",
                .holds = mean(low.effective) >= 100 - mean(low.fragmentation) - 0.5,
-               .reason = "the machine is empty at times"});
+               .reason = judge.if_short("the machine is empty at times")});
 }
 
 using Parts = std::array<Samples, 3> Sheet::*;
 
-/// The slowdown of one class or flexibility under the proposal.
+/// The slowdown of one class or flexibility under the proposal, by both readings of B.
 void judge_part(Judge& judge, Runs& runs, const std::string& what, double printed, Parts parts, Parts floored,
                 std::size_t index) {
-    const auto mean_of = [index](const Sheet& sheet, Parts which) { return number(mean((sheet.*which)[index])); };
-    const Sheet& all = runs.of("pri-b-wa-fa");
-    const Sheet& easy = runs.of({"pri-b-wa-fa", 0, Backfill::kEasy});
-    const Sheet& loose = runs.of({"pri-b-wa-fa", 0, Backfill::kAggressive});
-    judge_value(
-        judge,
-        {.id = "7-4-" + std::string(runs.name()) + "-" + what,
-         .place = "figure 7-4",
-         .claim = std::string(runs.name()) + ", PRI-B-WA-FA: bounded slowdown of " + what + " jobs",
-         .value = printed},
-        (all.*parts)[index],
-        "neither how backfilling finds a delay is told, nor whether a slowdown is 1 at least: with the first in "
-        "line protected alone " +
-            mean_of(easy, parts) + ", with nobody " + mean_of(loose, parts) + "; with a floor of 1 " +
-            mean_of(all, floored) + ", " + mean_of(easy, floored) + " and " + mean_of(loose, floored));
+    const auto mean_of = [&, index](const Reading& reading, Parts which) {
+        return number(mean((runs.of({"pri-b-wa-fa", 0, reading}).*which)[index]));
+    };
+    for (const Reading& reading : kReadings) {
+        const Reading other = reading ? Reading{} : Reading{Backfill::kEasy};
+        judge_value(judge,
+                    {.id = "7-4-" + std::string(runs.name()) + "-" + what + std::string(suffix(reading)),
+                     .place = "figure 7-4",
+                     .claim = std::string(runs.name()) + ", PRI-B-WA-FA: bounded slowdown of " + what + " jobs",
+                     .value = printed},
+                    (runs.of({"pri-b-wa-fa", 0, reading}).*parts)[index],
+                    "neither how backfilling finds a delay is told, nor whether a slowdown is 1 at least: with the "
+                    "first " +
+                        std::string(other ? "in line protected alone " : "50 who stay behind protected ") +
+                        mean_of(other, parts) + ", with nobody " + mean_of(Backfill::kAggressive, parts) +
+                        "; with a floor of 1 " + mean_of(reading, floored) + ", " + mean_of(other, floored) + " and " +
+                        mean_of(Backfill::kAggressive, floored),
+                    remark_of(reading));
+    }
 }
 
 void judge_utilization(Judge& judge, Runs& runs, std::string_view strategy, double printed) {
     const Sheet& sheet = runs.of(strategy);
+    const double filled = mean(sheet.effective) + mean(sheet.fragmentation);
     judge_value(judge,
                 {.id = "7-5-" + std::string(runs.name()) + "-" + std::string(strategy),
                  .place = "figure 7-5",
@@ -524,11 +663,13 @@ void judge_utilization(Judge& judge, Runs& runs, std::string_view strategy, doub
                  .value = printed,
                  .unit = " %"},
                 sheet.effective,
-                "10 % of the time with two rows or more is booked for switching (ours with the cost of full slices "
-                "alone: " +
-                    number(mean(sheet.effective_short)) + " %), and " + number(mean(sheet.fragmentation)) +
-                    " % of the slots are idle. Printed is more than 90 %, which a flat 10 % cannot leave",
-                true, 0.5);
+                std::abs(filled - printed) <= 2
+                    ? number(mean(sheet.fragmentation)) +
+                          " % of the slots are idle, where the source has hardly any: "
+                          "with all in use ours is " +
+                          number(filled) + " %. More than 90 % is not left where switching is booked with a flat 10 %"
+                    : judge.if_short("the machine is empty at times"),
+                "", 0.5);
 }
 
 // ------------------------------------------------------------------------------------------------ exact claims
@@ -619,7 +760,7 @@ void judge_sizes(Judge& judge) {
     judge.add({.id = "T2",
                .place = "section 6.2",
                .claim = "N_opt 16: S(8), S(12), S(16), S(24), S(32); T(12) / T(16)",
-               .published = "6.4, 8.4, 10.4, 13.2, 16.0; 1.238",
+               .published = "follows from efficiencies of 0.80, 0.65 and 0.50: 6.4, 8.4, 10.4, 13.2, 16.0; 1.238",
                .ours = speedups + "; " + number(slower, 3),
                .spread = "exact",
                .holds = exact && std::abs(slower - 1.238) < 5e-4});
@@ -639,7 +780,7 @@ void judge_targets(Judge& judge) {
     judge.add({.id = "T3",
                .place = "sections 6.3.3 and 6.3.4",
                .claim = "N_opt 16: new jobs under high, normal, low load; a running job under high and low load",
-               .published = "12 16 24; 16 12 10 9 8; 16 24 28 30 31 32",
+               .published = "follows from the halves: 12 16 24; 16 12 10 9 8; 16 24 28 30 31 32",
                .ours = list(targets) + "; " + list(down) + "; " + list(up),
                .spread = "exact",
                .holds = targets == std::array{12, 16, 24} && down == std::vector{16, 12, 10, 9, 8} &&
@@ -658,7 +799,7 @@ void judge_load(Judge& judge) {
     judge.add({.id = "T4",
                .place = "figure 6-7",
                .claim = "64 nodes, MPL 2: needed 129; 128; 40 and growth 23; 40 and growth 24",
-               .published = "high, normal, low, normal",
+               .published = "follows: high, normal, low, normal",
                .ours = text,
                .spread = "exact",
                .holds = loads == std::array{Load::kHigh, Load::kNormal, Load::kLow, Load::kNormal}});
@@ -705,7 +846,7 @@ void judge_costs(Judge& judge) {
         {.id = "T6",
          .place = "tables 6-1 and 7-1",
          .claim = "MPL 5: slice with 5, 4, 3, 2, 1 rows; resizing by 8 nodes",
-         .published = "2, 2.5, 3.33, 5, 10 s; 0.0008 s",
+         .published = "follows from 2 s x MPL / rows and 0.0001 s a node: 2, 2.5, 3.33, 5, 10 s; 0.0008 s",
          .ours = slices + " s; " + number(resize_s, 4) + " s",
          .spread = "exact",
          .holds = std::abs(resize_s - 0.0008) < 1e-12 &&
@@ -729,14 +870,13 @@ void judge_rules(Judge& judge, const Effort& effort) {
                .place = "sections 6.3.4 to 6.3.7",
                .claim = "sizes stay in range; only malleable jobs change theirs, once in 5 min at most; FA touches no "
                         "rigid or long job",
-               .published = "no exception",
+               .published = "follows: no exception",
                .ours = std::to_string(faults) + " exceptions among " + std::to_string(changes) + " changes",
                .spread = "exact",
                .holds = faults == 0 && changes > 0});
 }
 
-void judge_generator(Judge& judge, const Effort& effort, const Setting& setting, double printed_gap_s,
-                     double printed_work) {
+void judge_generator(Judge& judge, const Effort& effort, const Setting& setting, double gap_s, double expected_work) {
     const std::string w(setting.name);
     Samples gaps, work;
     double least_gap = 1e9, most_gap = 0;
@@ -764,18 +904,17 @@ void judge_generator(Judge& judge, const Effort& effort, const Setting& setting,
     judge.add({.id = "T8-" + w + "-gap",
                .place = "section 7.2",
                .claim = w + ": T_inter by the printed formula; gaps uniform in 1 .. 2 T",
-               .published = number(printed_gap_s, 1) + " s",
+               .published = "follows: " + number(gap_s, 1) + " s",
                .ours = number(mean(gaps), 1) + " s, " + number(least_gap, 0) + " to " + number(most_gap, 0) + " s",
                .spread = number(deviation(gaps), 1) + " s",
-               .holds = std::abs(mean(gaps) / printed_gap_s - 1) < 0.02 && least_gap >= 1 &&
-                        most_gap <= 2 * printed_gap_s + 1});
+               .holds = std::abs(mean(gaps) / gap_s - 1) < 0.02 && least_gap >= 1 && most_gap <= 2 * gap_s + 1});
     judge.add({.id = "T8-" + w + "-work",
                .place = "table 7-2",
                .claim = w + ": processor seconds of a mean job, within 3 %",
-               .published = number(printed_work, 1),
+               .published = "follows: " + number(expected_work, 1),
                .ours = number(mean(work), 1),
                .spread = number(deviation(work), 1),
-               .holds = std::abs(mean(work) / printed_work - 1) < 0.03});
+               .holds = std::abs(mean(work) / expected_work - 1) < 0.03});
     // Of class and flexibility: short moldable, medium rigid, moldable, malleable, long rigid, malleable.
     const std::array<double, 9> shares = setting.table == ScojoWorkload::Table::kWorkload1
                                              ? std::array<double, 9>{0, .4, 0, .1, .2, .1, 0, 0, .2}
@@ -786,10 +925,61 @@ void judge_generator(Judge& judge, const Effort& effort, const Setting& setting,
     judge.add({.id = "T8-" + w + "-table",
                .place = "table 7-2",
                .claim = w + ": shares of classes and flexibilities, within 5 standard errors",
-               .published = "the margins of table 7-2",
+               .published = "follows from the margins of table 7-2",
                .ours = "largest difference " + number(100 * worst) + " points",
                .spread = number(100 * std::sqrt(0.25 / count)) + " points",
                .holds = worst < 5 * std::sqrt(0.25 / count)});
+}
+
+/// What one plan looks at where nobody of `jobs` waiting jobs fits, but two slots of each of two rows are idle.
+AdaptiveScojo::Work work_of_plan(Backfill backfill, std::size_t lookahead, int jobs) {
+    ZoneState zone({.processors = 64, .sharing = ZoneState::Sharing::kTime});
+    AdaptiveScojo policy({.backfill = backfill, .adapt = false, .fill = false, .lookahead = lookahead});
+    const auto submit = [&zone](int id, std::int32_t processors, Duration walltime) {
+        const Job job{.id = JobId{id}, .walltime = walltime, .processors = processors};
+        ZBS_EXPECTS(zone.apply(Time{}, JobSubmitted{job}).has_value());
+    };
+    for (const int id : {1, 2}) submit(id, 62, std::chrono::seconds{30});
+    for (int id = 3; id < jobs + 3; ++id) submit(id, 3 + id % 30, std::chrono::seconds{60 + 37LL * id % 3540});
+    policy.Policy::plan(zone.snapshot());
+    return policy.work();
+}
+
+/// How the work of one event grows with the number of waiting jobs.
+void judge_growth(Judge& judge) {
+    constexpr int kJobs = 500;
+    const auto growth = [](Backfill backfill, std::size_t lookahead) {
+        const auto sum = [&](int jobs) {
+            const AdaptiveScojo::Work work = work_of_plan(backfill, lookahead, jobs);
+            return static_cast<double>(work.jobs + work.steps);
+        };
+        return std::pair{sum(kJobs), sum(4 * kJobs)};
+    };
+    const auto text = [](std::pair<double, double> work) {
+        return number(work.first, 0) + " to " + number(work.second, 0) + ", " + number(work.second / work.first, 1) +
+               " times";
+    };
+    const auto all = growth(Backfill::kConservative, 4 * kJobs), preset = growth(Backfill::kConservative, 50);
+    const auto loose = growth(Backfill::kAggressive, 50);
+    const std::string counted =
+        "counted are waiting jobs and steps of the rows' idle slots over time that a plan looks at, where nobody fits";
+    judge.add({.id = "T25-B",
+               .place = "table 6-1",
+               .claim = "one event with B grows at most with the square of the waiting jobs: 500 and 2000, all of them "
+                        "protected",
+               .published = "O(N^2): 16 times",
+               .ours = text(all),
+               .spread = "exact",
+               .holds = all.second / all.first <= 16.5,
+               .remark = counted + "; with 50 protected, as in the presets, " + text(preset)});
+    judge.add({.id = "T25-EB",
+               .place = "table 6-1",
+               .claim = "the backfilling of one event with EB grows at most with the waiting jobs: 500 and 2000",
+               .published = "O(N): 4 times",
+               .ours = text(loose),
+               .spread = "exact",
+               .holds = loose.second / loose.first <= 4.1,
+               .remark = counted});
 }
 
 /// Gives the claims of `judge` the unit test that looks at the same thing.
@@ -800,21 +990,55 @@ Part with_unit_tests(Part part) {
         {"scojo-T4", "AdaptiveScojoLoad.NeedsBeyondAllRowsAreHighAndBelowOneRowLow"},
         {"scojo-T5", "AdaptiveScojoMatrix.JobTakesSlotsThatAreNotNextToEachOther"},
         {"scojo-T6", "AdaptiveScojoSlices.PeriodIsTheSameForAnyNumberOfRows"},
-        {"scojo-T7", "AdaptiveScojoRules.SizesStayInRangeAndChangeAtMostOnceInFiveMinutes"}};
+        {"scojo-T7", "AdaptiveScojoRules.SizesStayInRangeAndChangeAtMostOnceInFiveMinutes"},
+        {"scojo-T25-B", "AdaptiveScojoBackfill.WorkOfAPlanGrowsWithTheSquareOfPromisesAndElseWithTheQueue"},
+        {"scojo-T25-EB", "AdaptiveScojoBackfill.WorkOfAPlanGrowsWithTheSquareOfPromisesAndElseWithTheQueue"}};
     for (Claim& claim : part.claims)
         if (const auto test = kTests.find(claim.id); test != kTests.end())
             claim.test = std::string(kUnit) + test->second;
     return part;
 }
 
-constexpr std::string_view kExactTest = "tests/golden/Huang2004/adaptive_claims_test.cpp#AdaptiveClaims.ExactOnesHold";
+constexpr std::string_view kExactTest =
+    "tests/golden/Huang2004/adaptive_claims_test.cpp#AdaptiveClaims.ExactOnesAreAsCommitted";
 constexpr std::string_view kRunTest =
     "tests/golden/Huang2004/adaptive_claims_test.cpp#AdaptiveClaims.NoneFailsAndOrdersHold";
 
+/// Mean, of the first seed alone.
+std::string row_of(Runs& runs, std::string_view strategy, std::int32_t level, std::string_view published) {
+    const Sheet& sheet = runs.of(strategy, level);
+    std::string row = std::string(runs.name()) + "," + std::string(strategy) + "," + std::to_string(level) + ",0,";
+    for (const Samples* const ours : {&sheet.response_h, &sheet.slowdown, &sheet.makespan_h})
+        row += number(ours->front(), 4) + ",";
+    return row + std::string(published) + "\n";
+}
+
 }  // namespace
 
+File huang_adaptive_table(const Effort& effort) {
+    Effort one = effort;
+    one.seeds = 1;
+    std::string text =
+        "# Strategies of Adaptive SCOJO [Huang2004, figures 7-2, 7-3 and 7-6] on the first workload of each kind.\n"
+        "# unit: h, and response / max(run time, 60 s); tolerance of ours: none, it is to come out to the last digit.\n"
+        "# Published are means of workloads that are not known (FCFS and W2 are printed twice with different values, "
+        "here those of figures 7-2 and 7-3); empty: not printed.\n"
+        "# pri-b and pri-b-wa-fa differ because the source does not tell how backfilling finds a delay: see "
+        "claims.md.\n"
+        "workload,strategy,level,seed,response_h,bounded_slowdown,makespan_h,response_h_published,"
+        "bounded_slowdown_published,makespan_h_published\n";
+    Runs first(workload_1(), one), second(workload_2(), one);
+    text += row_of(first, "fcfs", 5, "129.4,3473.02,");
+    text += row_of(first, "pri-b", 5, "26.49,39.92,");
+    text += row_of(first, "pri-b-wa-fa", 2, "17.61,26.61,506.2");
+    text += row_of(second, "fcfs", 5, "2121,29001.63,");
+    text += row_of(second, "pri-b", 5, ",,");
+    text += row_of(second, "pri-b-wa-fa", 2, "404.12,62.26,");
+    return {"adaptive.csv", text};
+}
+
 Part huang_adaptive_exact(const Effort& effort) {
-    Judge judge(kExactTest);
+    Judge judge(kExactTest, effort);
     judge_sizes(judge);
     judge_targets(judge);
     judge_load(judge);
@@ -823,33 +1047,35 @@ Part huang_adaptive_exact(const Effort& effort) {
     judge_rules(judge, effort);
     judge_generator(judge, effort, workload_1(), 66.5, 16038.5);
     judge_generator(judge, effort, workload_2(), 2187.1, 399928.9);
-    return with_unit_tests(judge.take());
+    judge_growth(judge);
+    Part part = with_unit_tests(judge.take());
+    part.files.push_back(huang_adaptive_table(effort));
+    return part;
 }
 
 Part huang_adaptive_levels_1(const Effort& effort) {
-    Judge judge(kRunTest);
+    Judge judge(kRunTest, effort);
     Runs runs(workload_1(), effort);
     judge_levels(judge, runs, {130.97, 3551.37}, 27.09);
     judge_pair(judge, runs, {"fcfs", 5, {}}, "figures 7-1, 7-2 and 7-3", {{130.97, 3551.37}, {129.4, 3473.02}},
-               "printed twice with different values; T_inter was fitted to it",
-               "shorter than published, the queue does not grow as long");
-    judge_pair(judge, runs, {"pri-b-wa-fa", 1, {}}, "figure 7-1", {{17.99, 0}});
+               "printed twice with different values; T_inter was fitted to it", judge.if_short(kShortQueue));
+    judge_readings(judge, runs, {"pri-b-wa-fa", 1, {}}, "figure 7-1", {{17.99, 0}});
     judge_printed_gap(judge, runs, effort);
     return judge.take();
 }
 
 Part huang_adaptive_strategies_1(const Effort& effort) {
-    Judge judge(kRunTest);
+    Judge judge(kRunTest, effort);
     Runs runs(workload_1(), effort);
     judge_parts(judge, runs);
+    judge_sharing(judge, runs);
     judge_measures(judge, runs);
     const std::string_view pairs = "figures 7-2 and 7-3";
-    judge_pair(judge, runs, {"pri-b", 0, {}}, pairs, {{26.49, 39.92}});
-    judge_pair(judge, runs, {"pri-b-fa", 0, {}}, pairs, {{37.37, 55.04}});
-    judge_pair(judge, runs, {"pri-b-wa-fa", 0, {}}, pairs, {{17.61, 26.61}},
-               "the text prints the two values once the other way round: 26.61 h and 17.61");
-    judge_pair(judge, runs, {"pri-eb-wa-fa", 0, {}}, pairs, {{17.05, 25.59}}, "",
-               "shorter than published, the queue does not grow as long");
+    judge_readings(judge, runs, {"pri-b", 0, {}}, pairs, {{26.49, 39.92}});
+    judge_readings(judge, runs, {"pri-b-fa", 0, {}}, pairs, {{37.37, 55.04}});
+    judge_readings(judge, runs, {"pri-b-wa-fa", 0, {}}, pairs, {{17.61, 26.61}},
+                   "the text prints the two values once the other way round: 26.61 h and 17.61");
+    judge_pair(judge, runs, {"pri-eb-wa-fa", 0, {}}, pairs, {{17.05, 25.59}}, "", judge.if_short(kShortQueue));
     judge_part(judge, runs, "short", 1.54, &Sheet::by_class, &Sheet::by_class_floored, 0);
     judge_part(judge, runs, "long", 118.4, &Sheet::by_class, &Sheet::by_class_floored, 2);
     judge_part(judge, runs, "rigid", 7.45, &Sheet::by_flexibility, &Sheet::by_flexibility_floored, 0);
@@ -864,22 +1090,23 @@ Part huang_adaptive_strategies_1(const Effort& effort) {
                      .claim = std::string("W1, ") + strategy + ": makespan",
                      .value = value,
                      .unit = " h"},
-                    runs.of(strategy).makespan_h, "shorter than published");
+                    runs.of(strategy).makespan_h, judge.if_short("fewer jobs than published"));
     return judge.take();
 }
 
 Part huang_adaptive_workload_2(const Effort& effort) {
-    Judge judge(kRunTest);
+    Judge judge(kRunTest, effort);
     Runs runs(workload_2(), effort);
     judge_levels(judge, runs, {2102.03, 29336.64}, 13.71);
     judge_parts(judge, runs);
+    judge_sharing(judge, runs);
     judge_measures(judge, runs);
-    const std::string queue = "shorter than published, the queue does not grow as long";
+    const std::string queue = judge.if_short(kShortQueue);
     judge_pair(judge, runs, {"fcfs", 5, {}}, "figures 7-1, 7-2 and 7-3", {{2102.03, 29336.64}, {2121, 29001.63}}, "",
                queue);
     judge_pair(judge, runs, {"fcfs", 2, {}}, "figure 7-1", {{2203.99, 31017.44}}, "", queue);
-    judge_pair(judge, runs, {"pri-b-wa-fa", 1, {}}, "figure 7-1", {{362.98, 0}});
-    judge_pair(judge, runs, {"pri-b-wa-fa", 2, {}}, "figures 7-1, 7-2 and 7-3", {{381.02, 53.27}, {404.12, 62.26}});
+    judge_readings(judge, runs, {"pri-b-wa-fa", 1, {}}, "figure 7-1", {{362.98, 0}});
+    judge_readings(judge, runs, {"pri-b-wa-fa", 2, {}}, "figures 7-1, 7-2 and 7-3", {{381.02, 53.27}, {404.12, 62.26}});
     judge_part(judge, runs, "rigid", 136.25, &Sheet::by_flexibility, &Sheet::by_flexibility_floored, 0);
     judge_part(judge, runs, "malleable", 139.78, &Sheet::by_flexibility, &Sheet::by_flexibility_floored, 2);
     judge_utilization(judge, runs, "pri-b-wa-fa", 90.31);

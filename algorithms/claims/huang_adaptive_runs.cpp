@@ -1,7 +1,6 @@
 #include "algorithms/claims/huang_adaptive_runs.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "algorithms/metrics/schedule_metrics.hpp"
 #include "algorithms/metrics/turn_metrics.hpp"
@@ -31,18 +30,18 @@ void add_slowdowns(const Workload& workload, const SimulationOutcome& outcome, S
         flexibility_floored[flexibility] += std::max(1.0, slowdown);
         sum += slowdown;
     }
-    const auto jobs = static_cast<double>(workload.jobs.size());
-    double weighted = 0;
     for (std::size_t i = 0; i < 3; ++i) {
         const auto mean_of = [](double total, double count) { return count > 0 ? total / count : 0; };
         sheet.by_class[i].push_back(mean_of(class_sum[i], in_class[i]));
         sheet.by_class_floored[i].push_back(mean_of(class_floored[i], in_class[i]));
         sheet.by_flexibility[i].push_back(mean_of(flexibility_sum[i], in_flexibility[i]));
         sheet.by_flexibility_floored[i].push_back(mean_of(flexibility_floored[i], in_flexibility[i]));
-        weighted += in_flexibility[i] / jobs * sheet.by_flexibility[i].back();
     }
-    sheet.slowdown.push_back(sum / jobs);
-    sheet.sum_error = std::max(sheet.sum_error, std::abs(weighted * jobs / sum - 1));
+    sheet.slowdown.push_back(sum / static_cast<double>(workload.jobs.size()));
+}
+
+const AdaptiveScojo::Strategy& strategy_of(std::string_view name) {
+    return *std::ranges::find(AdaptiveScojo::strategies(), name, &AdaptiveScojo::Strategy::name);
 }
 
 }  // namespace
@@ -80,7 +79,11 @@ Runs::Runs(const Setting& setting, const Effort& effort) : setting_(setting) {
     for (int seed = 0; seed < effort.seeds; ++seed) workloads_.push_back(workload_of(setting, jobs, seed));
 }
 
-const Sheet& Runs::of(const Variant& variant) {
+const Sheet& Runs::of(const Variant& asked) {
+    const AdaptiveScojo::Strategy& strategy = strategy_of(asked.strategy);
+    Variant variant = asked;
+    if (variant.level == 0) variant.level = strategy.level;
+    if (variant.backfill == strategy.backfill) variant.backfill.reset();
     const auto [known, is_new] = sheets_.try_emplace(variant);
     if (is_new)
         for (const Workload& workload : workloads_) run(workload, variant, known->second);
@@ -88,15 +91,12 @@ const Sheet& Runs::of(const Variant& variant) {
 }
 
 void Runs::run(const Workload& workload, const Variant& variant, Sheet& sheet) const {
-    const auto strategies = AdaptiveScojo::strategies();
-    const AdaptiveScojo::Strategy& strategy =
-        *std::ranges::find(strategies, variant.strategy, &AdaptiveScojo::Strategy::name);
-    const std::int32_t level = variant.level > 0 ? variant.level : strategy.level;
+    const AdaptiveScojo::Strategy& strategy = strategy_of(variant.strategy);
     AdaptiveScojo policy({.order = strategy.order,
                           .backfill = variant.backfill.value_or(strategy.backfill),
                           .adapt = strategy.adapt,
                           .fill = strategy.fill,
-                          .level = level,
+                          .level = variant.level,
                           .classes = setting_.classes});
     const SimulationOutcome outcome =
         simulate(workload, policy, {.resize_cost = std::chrono::microseconds{100}}).value();
@@ -108,7 +108,7 @@ void Runs::run(const Workload& workload, const Variant& variant, Sheet& sheet) c
     sheet.makespan_h.push_back(metrics.makespan_s / 3600);
     sheet.of_ideal.push_back(metrics.makespan_s * outcome.processors / metrics.all.processor_seconds);
     sheet.effective.push_back(100 * turns.effective_utilization);
-    sheet.effective_short.push_back(100 * turn_metrics(workload, use, {.level = level}).effective_utilization);
+    sheet.effective_short.push_back(100 * turn_metrics(workload, use, {.level = variant.level}).effective_utilization);
     sheet.fragmentation.push_back(100 * turns.fragmentation);
     sheet.efficiency.push_back(100 * turns.accumulated_efficiency);
     add_slowdowns(workload, outcome, sheet);

@@ -37,7 +37,6 @@ struct Sheet {
     Samples of_ideal;                    ///< makespan / (work on the best sizes / processors)
     std::array<Samples, 3> by_class, by_flexibility;
     std::array<Samples, 3> by_class_floored, by_flexibility_floored;  ///< the same with a floor of 1 for each job
-    double sum_error = 0;  ///< of the slowdowns by flexibility, weighted, against that of all; largest
 };
 
 /// One run of a strategy.
@@ -56,9 +55,10 @@ class Runs {
 
     std::string_view name() const { return setting_.name; }
     const Sheet& of(std::string_view strategy, std::int32_t level = 0) { return of({strategy, level, std::nullopt}); }
-    const Sheet& of(const Variant& variant);
+    const Sheet& of(const Variant& asked);
 
   private:
+    /// Precondition: `variant` names its level.
     void run(const Workload& workload, const Variant& variant, Sheet& sheet) const;
 
     const Setting& setting_;
