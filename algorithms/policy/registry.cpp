@@ -249,12 +249,13 @@ constexpr std::array kScojoOptions{
                  .default_value = "count",
                  .meaning = "what slowdown is expected: by the count of jobs, or by application (measured pairs)",
                  .choices = kEstimators},
-    PolicyOption{.name = "factors",
-                 .kind = Kind::kNumbers,
-                 .default_value = "1,1.2,1.3",
-                 .meaning = "estimator count: slowdown expected of one job, two, three and so on, each 0.1 to 100, not falling",
-                 .least = 0.1,
-                 .most = 100},
+    PolicyOption{
+        .name = "factors",
+        .kind = Kind::kNumbers,
+        .default_value = "1,1.2,1.3",
+        .meaning = "estimator count: slowdown expected of one job, two, three and so on, each 0.1 to 100, not falling",
+        .least = 0.1,
+        .most = 100},
 };
 
 constexpr std::array<std::string_view, 4> kAllocationRules{"v1", "v2", "corrected", "x"};
