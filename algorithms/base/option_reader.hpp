@@ -40,7 +40,7 @@ class OptionReader {
     /// `owner` as messages call it: "policy easy". All arguments must outlive the reader.
     OptionReader(std::string owner, std::span<const Option> table, const OptionValues& given);
 
-    bool given(std::string_view name) const;  ///< rather than left to its default
+    bool given(std::string_view name) const;      ///< rather than left to its default
     std::int64_t integer(std::string_view name);  ///< std::numeric_limits<std::int64_t>::max() for "unlimited"
     double number(std::string_view name);
     bool flag(std::string_view name);
