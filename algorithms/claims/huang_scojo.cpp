@@ -309,7 +309,7 @@ class Case {
                 std::string spread) const {
         const std::string number = std::to_string(published_.number);
         return drawn("scojo-T11-case" + number + suffix, "case " + number + ": " + std::move(text),
-                     std::move(published), std::move(ours), std::move(spread), "CoschedulingBeatsFcfs");
+                     std::move(published), std::move(ours), std::move(spread), "ScojoCases.CoschedulingBeatsFcfs");
     }
     /// What of this case was chosen, and why.
     std::string choices() const {

@@ -40,7 +40,7 @@ class ReportClaims(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
-        cls.json = zbs("--quick", "--json", "--directory", "all", folder=cls.folder.name)
+        cls.json = zbs("--quick", "--json", "--details", "--directory", "all", folder=cls.folder.name)
 
     def path(self, *names):
         return os.path.join(self.folder.name, *names)
@@ -98,8 +98,12 @@ class ReportClaims(unittest.TestCase):
         self.assertIn("<svg", text)
 
     def test_equal_runs_give_equal_reports(self):
+        keys = ["id", "source", "claim", "published", "ours", "spread", "verdict", "test"]
         again = [zbs("--quick", "--source", "Huang2004", "--json", "--threads", threads).stdout for threads in ("1", "2")]
         self.assertEqual(again[0], again[1])
+        self.assertEqual(list(json.loads(again[0])), ["claims"])
+        for claim in json.loads(again[0])["claims"]:
+            self.assertEqual(list(claim), keys)
 
     def test_command_of_the_readme_works(self):
         with open(os.path.join(SOURCE, "README.md")) as readme:
@@ -108,6 +112,14 @@ class ReportClaims(unittest.TestCase):
         for command in commands:
             done = zbs("--quick", *shlex.split(command), folder=self.folder.name)
             self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_other_forms_tell_the_same(self):
+        whole = json.loads(zbs("--quick", "--source", "ShmueliFeitelson2005", "--json").stdout)["claims"]
+        lines = zbs("--quick", "--source", "ShmueliFeitelson2005", "-o", "jsonl").stdout.splitlines()
+        self.assertEqual([json.loads(line) for line in lines], whole)
+        done = zbs("--quick", "--source", "ShmueliFeitelson2005", "--json", "--html", "beside.html", folder=self.folder.name)
+        self.assertEqual(json.loads(done.stdout)["claims"], whole)
+        self.assertTrue(os.path.getsize(self.path("beside.html")) > 0)
 
     def test_bad_input_names_place_and_remedy(self):
         for arguments, words in ((("--source", "Turner1996"), ("--source", "Turner1995")), (("--seeds", "1"), ("--seeds", "2")),
