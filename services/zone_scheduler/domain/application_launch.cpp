@@ -249,18 +249,22 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     ApplicationState state = ApplicationState::kFailed;
     std::string reason = changed.stop_reason;
     changed.exit_code = end.state == StepStatus::State::kExited ? end.exit_code : 1;
+    // Zones keep the walltime each for itself: where another one is first, the launcher may end with code 0.
+    std::string limit = end.reason;
+    for (const ApplicationPart& part : changed.parts)
+        if (limit.empty() && part.status.reason.starts_with("walltime")) limit = part.status.reason;
     if (changed.cancel_requested) {
         state = ApplicationState::kCancelled;
         reason = "cancelled by its owner";
     } else if (!reason.empty()) {
         changed.exit_code = 1;  // the launcher was stopped by us; its own code means nothing
-    } else if (*changed.exit_code == 0) {
+    } else if (*changed.exit_code == 0 && !limit.starts_with("walltime")) {
         state = ApplicationState::kCompleted;
     } else {
         const Result<std::string> report = executor_.read(changed.operation, "stdout", 0, kMaxLauncherOutput);
         const int signal = report ? mpich::read_fatal_signal(*report) : 0;
-        if (!end.reason.empty()) {
-            reason = end.reason;
+        if (!limit.empty()) {
+            reason = limit;
             if (reason.starts_with("walltime")) changed.exit_code = 128 + 15;  // as if the program had got its SIGTERM
         } else if (signal > 0) {
             changed.exit_code = 128 + signal;
