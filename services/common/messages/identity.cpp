@@ -25,6 +25,9 @@ std::string to_uri(const Caller& caller) {
         case CallerKind::kOperator:
             kind = "/operator/";
             break;
+        case CallerKind::kRegistry:
+            kind = "/registry/";
+            break;
     }
     return "spiffe://" + caller.organisation + kind + caller.name;
 }
@@ -42,6 +45,7 @@ std::optional<Caller> parse_identity(std::string_view uri) {
     if (kind == "user") caller.kind = CallerKind::kUser;
     if (kind == "zone") caller.kind = CallerKind::kZone;
     if (kind == "operator") caller.kind = CallerKind::kOperator;
+    if (kind == "registry") caller.kind = CallerKind::kRegistry;
     if (caller.kind == CallerKind::kAnonymous) return std::nullopt;
     if (!is_valid_name(caller.organisation) || !is_valid_name(caller.name)) return std::nullopt;
     return caller;

@@ -3,13 +3,14 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace zbs {
 
-enum class CallerKind { kAnonymous, kUser, kZone, kOperator };
+enum class CallerKind { kAnonymous, kUser, kZone, kOperator, kRegistry };
 
-/// Who makes a call. Made once at the edge of a service, immutable after that; the only source of identity for
-/// handlers.
+/// A name: user, zone, operator or registry of an organisation. Says nothing about how it was proved; see
+/// `PeerIdentity`.
 struct Caller {
     CallerKind kind = CallerKind::kAnonymous;
     std::string organisation;
@@ -20,7 +21,48 @@ struct Caller {
     bool is_operator_of(std::string_view org) const { return kind == CallerKind::kOperator && organisation == org; }
 };
 
-/// The name as a URI: `spiffe://ORG/user/NAME`, `/zone/`, `/operator/`; "anonymous" without identity.
+/// How a connection proved who it is.
+enum class Evidence {
+    kNone,         ///< it did not
+    kLocalToken,   ///< plain loopback: the token of the zone's own state folder
+    kCertificate,  ///< a verified chain to the named organisation's own bundle
+    kProxy,        ///< the same through one RFC 3820 proxy or more
+};
+
+/// Who makes a call, as the edge established it once from the verified chain; immutable, and the only source of
+/// identity for handlers.
+class PeerIdentity {
+  public:
+    PeerIdentity() = default;  ///< anonymous
+    PeerIdentity(Caller name, Evidence evidence, bool limited_proxy = false, std::string serial = {})
+        : name_(std::move(name)), serial_(std::move(serial)), evidence_(evidence), limited_(limited_proxy) {}
+    /// Anonymous, and why what it showed does not count; told to it with the refusal.
+    static PeerIdentity refused(std::string reason) {
+        PeerIdentity identity;
+        identity.refusal_ = std::move(reason);
+        return identity;
+    }
+
+    const Caller& name() const { return name_; }
+    Evidence evidence() const { return evidence_; }
+    bool via_proxy() const { return evidence_ == Evidence::kProxy; }
+    /// A limited proxy may look, not submit.
+    bool via_limited_proxy() const { return limited_; }
+    /// Of the end entity's certificate, lower-case hexadecimal; empty without one.
+    const std::string& serial() const { return serial_; }
+    const std::string& refusal() const { return refusal_; }
+    bool is_anonymous() const { return name_.kind == CallerKind::kAnonymous; }
+    bool operator==(const PeerIdentity&) const = default;
+
+  private:
+    Caller name_;
+    std::string serial_;
+    std::string refusal_;
+    Evidence evidence_ = Evidence::kNone;
+    bool limited_ = false;
+};
+
+/// The name as a URI: `spiffe://ORG/user/NAME`, `/zone/`, `/operator/`, `/registry/`; "anonymous" without identity.
 std::string to_uri(const Caller& caller);
 /// Reads `to_uri`'s form. Organisation and name: 1..64 of [a-z0-9.-_], starting with a letter or digit.
 std::optional<Caller> parse_identity(std::string_view uri);
