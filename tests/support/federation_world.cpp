@@ -8,31 +8,31 @@ class FederationWorld::Bus : public ZoneTransport {
     Bus(FederationWorld& world, std::string self)
         : world_(world), self_(std::move(self)), generation_(world.generation_[self_]) {}
 
-    void ask_capacity(const std::string& url, const CapacityRequest& q, Respond<Capacity> r) override {
-        send<Capacity>("capacity", url, r, [this, q](Node& n) { return n.parts->capacity(caller(), q); });
+    void ask_capacity(const ServiceAddress& to, const CapacityRequest& q, Respond<Capacity> r) override {
+        send<Capacity>("capacity", to, r, [this, q](Node& n) { return n.parts->capacity(caller(), q); });
     }
-    void hold_part(const std::string& url, const PartRequest& q, Respond<PartStatus> r) override {
-        send<PartStatus>("hold", url, r, [this, q](Node& n) { return n.parts->hold(caller(), q); });
+    void hold_part(const ServiceAddress& to, const PartRequest& q, Respond<PartStatus> r) override {
+        send<PartStatus>("hold", to, r, [this, q](Node& n) { return n.parts->hold(caller(), q); });
     }
-    void commit_part(const std::string& url, const PartId& id, std::uint64_t token, Respond<PartStatus> r) override {
-        send<PartStatus>("commit", url, r, [this, id, token](Node& n) { return n.parts->commit(caller(), id, token); });
+    void commit_part(const ServiceAddress& to, const PartId& id, std::uint64_t token, Respond<PartStatus> r) override {
+        send<PartStatus>("commit", to, r, [this, id, token](Node& n) { return n.parts->commit(caller(), id, token); });
     }
-    void launch_part(const std::string& url, const PartId& id, const LaunchRequest& q, Respond<PartStatus> r) override {
-        send<PartStatus>("launch", url, r, [this, id, q](Node& n) { return n.parts->launch(caller(), id, q); });
+    void launch_part(const ServiceAddress& to, const PartId& id, const LaunchRequest& q, Respond<PartStatus> r) override {
+        send<PartStatus>("launch", to, r, [this, id, q](Node& n) { return n.parts->launch(caller(), id, q); });
     }
-    void part_status(const std::string& url, const PartId& id, Respond<PartStatus> r) override {
-        send<PartStatus>("status", url, r, [this, id](Node& n) { return n.parts->status(caller(), id); });
+    void part_status(const ServiceAddress& to, const PartId& id, Respond<PartStatus> r) override {
+        send<PartStatus>("status", to, r, [this, id](Node& n) { return n.parts->status(caller(), id); });
     }
-    void release_part(const std::string& url, const PartId& id, const std::string& reason,
+    void release_part(const ServiceAddress& to, const PartId& id, const std::string& reason,
                       Respond<PartStatus> r) override {
-        send<PartStatus>("release", url, r,
+        send<PartStatus>("release", to, r,
                          [this, id, reason](Node& n) { return n.parts->release(caller(), id, reason); });
     }
-    void part_profile(const std::string& url, const PartId& id, Respond<ApplicationModel> r) override {
-        send<ApplicationModel>("profile", url, r, [this, id](Node& n) { return n.parts->profile(caller(), id); });
+    void part_profile(const ServiceAddress& to, const PartId& id, Respond<ApplicationModel> r) override {
+        send<ApplicationModel>("profile", to, r, [this, id](Node& n) { return n.parts->profile(caller(), id); });
     }
-    void request_peering(const std::string& url, const PeeringRequest& q, Respond<PeeringAnswer> r) override {
-        send<PeeringAnswer>("peering", url, r, [this, q](Node& n) { return n.peers->answer(caller(), q); });
+    void request_peering(const ServiceAddress& to, const PeeringRequest& q, Respond<PeeringAnswer> r) override {
+        send<PeeringAnswer>("peering", to, r, [this, q](Node& n) { return n.peers->answer(caller(), q); });
     }
     void publish(const std::string&, const ZoneEntry& entry, Respond<ZoneEntry> r) override {
         later([r, entry] { r(entry); });
@@ -67,8 +67,8 @@ class FederationWorld::Bus : public ZoneTransport {
     }
 
     template <class T>
-    void send(const char* what, const std::string& url, Respond<T> respond, std::function<Result<T>(Node&)> act) {
-        const std::string to = url;
+    void send(const char* what, const ServiceAddress& address, Respond<T> respond, std::function<Result<T>(Node&)> act) {
+        const std::string to = address.url;
         const auto time_out = [this, respond] {
             later([respond] { respond(Error{ErrorCode::kTimeout, "no answer", {}}); }, kTimeout);
         };

@@ -17,7 +17,9 @@ struct Call {
     std::map<std::string, std::string> query;       ///< decoded; a key given twice is refused at the edge
     std::map<std::string, std::string> parameters;  ///< of the route: {id} and the like
     std::string body;
-    Caller caller;
+    PeerIdentity peer;  ///< as the edge established it; nothing else says who calls
+
+    const Caller& caller() const { return peer.name(); }
 };
 
 struct Reply {

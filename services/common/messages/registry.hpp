@@ -3,11 +3,19 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
+#include "services/common/messages/identity.hpp"
 
 namespace zbs {
 
 /// Version of the zone-to-zone interface; a zone only peers with zones of the same major version (green pages).
 inline constexpr int kInterfaceVersion = 1;
+
+/// Where another service listens and who must answer there: an address alone proves nothing.
+struct ServiceAddress {
+    std::string url;
+    Caller who;
+    bool operator==(const ServiceAddress&) const = default;
+};
 
 /// A zone's entry in the registry: white pages (organisation, contact), yellow pages (categories), green pages
 /// (address, interface).
@@ -59,5 +67,9 @@ struct Peer {
     Time last_heard{};
     bool operator==(const Peer&) const = default;
 };
+
+inline ServiceAddress address_of(const Peer& peer) {
+    return {peer.url, {CallerKind::kZone, peer.organisation, peer.zone}};
+}
 
 }  // namespace zbs

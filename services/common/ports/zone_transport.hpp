@@ -16,30 +16,30 @@ using Respond = std::function<void(Result<T>)>;
 
 /// Typed messages to other zones and to the registry. Every call has a total deadline; a lost answer comes back as
 /// kTimeout or kUnavailable and says nothing about whether the other side acted: ask again with the same id.
-/// `url` is the base address of the other service.
+/// `to` is the other service; a call to whoever else answers at its address fails as kDenied.
 class ZoneTransport {
   public:
     virtual ~ZoneTransport() = default;
 
-    virtual void ask_capacity(const std::string& url, const CapacityRequest& request, Respond<Capacity> respond) = 0;
-    virtual void hold_part(const std::string& url, const PartRequest& request, Respond<PartStatus> respond) = 0;
-    virtual void commit_part(const std::string& url, const PartId& id, std::uint64_t token,
+    virtual void ask_capacity(const ServiceAddress& to, const CapacityRequest& request, Respond<Capacity> respond) = 0;
+    virtual void hold_part(const ServiceAddress& to, const PartRequest& request, Respond<PartStatus> respond) = 0;
+    virtual void commit_part(const ServiceAddress& to, const PartId& id, std::uint64_t token,
                              Respond<PartStatus> respond) = 0;
-    virtual void launch_part(const std::string& url, const PartId& id, const LaunchRequest& request,
+    virtual void launch_part(const ServiceAddress& to, const PartId& id, const LaunchRequest& request,
                              Respond<PartStatus> respond) = 0;
-    virtual void part_status(const std::string& url, const PartId& id, Respond<PartStatus> respond) = 0;
+    virtual void part_status(const ServiceAddress& to, const PartId& id, Respond<PartStatus> respond) = 0;
     /// Gives a part back, stopping what runs. Released, unknown and ended parts all answer well.
-    virtual void release_part(const std::string& url, const PartId& id, const std::string& reason,
+    virtual void release_part(const ServiceAddress& to, const PartId& id, const std::string& reason,
                               Respond<PartStatus> respond) = 0;
-    virtual void part_profile(const std::string& url, const PartId& id, Respond<ApplicationModel> respond) = 0;
+    virtual void part_profile(const ServiceAddress& to, const PartId& id, Respond<ApplicationModel> respond) = 0;
 
-    virtual void request_peering(const std::string& url, const PeeringRequest& request,
+    virtual void request_peering(const ServiceAddress& to, const PeeringRequest& request,
                                  Respond<PeeringAnswer> respond) = 0;
 
-    virtual void publish(const std::string& registry_url, const ZoneEntry& entry, Respond<ZoneEntry> respond) = 0;
-    virtual void renew(const std::string& registry_url, const std::string& zone, Respond<ZoneEntry> respond) = 0;
-    virtual void leave(const std::string& registry_url, const std::string& zone, Respond<ZoneEntry> respond) = 0;
-    virtual void list_zones(const std::string& registry_url, const ZoneQuery& query,
+    virtual void publish(const ServiceAddress& registry, const ZoneEntry& entry, Respond<ZoneEntry> respond) = 0;
+    virtual void renew(const ServiceAddress& registry, const std::string& zone, Respond<ZoneEntry> respond) = 0;
+    virtual void leave(const ServiceAddress& registry, const std::string& zone, Respond<ZoneEntry> respond) = 0;
+    virtual void list_zones(const ServiceAddress& registry, const ZoneQuery& query,
                             Respond<std::vector<ZoneEntry>> respond) = 0;
 };
 

@@ -56,7 +56,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     zone.contact = file.text("contact", "the operator of zone " + zone.zone.name);
     settings.state_folder = file.required_text("state");
     read_listen(file, settings);
-    zone.registry = file.text("registry", "");
+    zone.registry.url = file.text("registry", "");
     zone.accept = file.texts("accept");
     for (const std::string& organisation : zone.accept) {
         if (!is_valid_name(organisation)) file.fail("accept", "'" + organisation + "' is no name of an organisation");

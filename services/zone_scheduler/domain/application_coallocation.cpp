@@ -39,12 +39,12 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
         return request.zones.empty() ||
                std::find(request.zones.begin(), request.zones.end(), zone) != request.zones.end();
     };
-    std::vector<std::pair<std::string, std::string>> ask = {{config_.zone.name, config_.url}};
+    std::vector<ServiceAddress> ask = {own_address()};
     std::vector<std::string> names = {config_.zone.name};
     for (const Peer& peer : peers_.peers()) {
         names.push_back(peer.zone);
         if (peer.they_accept_us == PeeringState::kAccepted)
-            ask.emplace_back(peer.zone, peer.url);
+            ask.push_back(zbs::address_of(peer));
         else if (wanted(peer.zone))
             collection->offers.push_back(
                 {peer.zone, {}, peer.reason.empty() ? "has not accepted this organisation" : peer.reason, false});
@@ -54,21 +54,22 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
             collection->offers.push_back({zone, {}, "no such zone is known here", false});
     }
     CapacityRequest question{.user = owner, .processors = request.ranks, .walltime = request.walltime};
-    for (const auto& [zone, url] : ask) question.zones.push_back(zone);
+    for (const ServiceAddress& address : ask) question.zones.push_back(address.who.name);
     const auto finish_one = [collection] {
         if (--collection->pending > 0) return;
         std::sort(collection->offers.begin(), collection->offers.end(),
                   [](const Offer& a, const Offer& b) { return a.zone < b.zone; });
         collection->done(std::move(collection->offers));
     };
-    for (const auto& [zone, url] : ask) {
+    for (const ServiceAddress& address : ask) {
+        const std::string& zone = address.who.name;
         if (!wanted(zone)) {
             collection->offers.push_back({zone, {}, "not among the zones asked for", false});
         } else if (excluded.contains(zone)) {
             collection->offers.push_back({zone, {}, "refused or did not answer in an earlier round", true});
         } else {
             ++collection->pending;
-            transport_.ask_capacity(url, question, [collection, finish_one, name = zone](Result<Capacity> capacity) {
+            transport_.ask_capacity(address, question, [collection, finish_one, name = zone](Result<Capacity> capacity) {
                 if (!capacity)
                     collection->offers.push_back({name, {}, capacity.error().message, is_passing(capacity.error())});
                 else if (capacity->zone != name)
@@ -137,10 +138,14 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
                    });
 }
 
-std::string ApplicationService::url_of(const std::string& zone) const {
-    if (zone == config_.zone.name) return config_.url;
+ServiceAddress ApplicationService::own_address() const {
+    return {config_.url, {CallerKind::kZone, config_.organisation, config_.zone.name}};
+}
+
+ServiceAddress ApplicationService::address_of(const std::string& zone) const {
+    if (zone == config_.zone.name) return own_address();
     for (const Peer& peer : peers_.peers()) {
-        if (peer.zone == zone) return peer.url;
+        if (peer.zone == zone) return zbs::address_of(peer);
     }
     return {};
 }
@@ -153,7 +158,7 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
         transport_.hold_part(
-            url_of(part.zone), make_part(run->app, run->model, part, config_.zone.name),
+            address_of(part.zone), make_part(run->app, run->model, part, config_.zone.name),
             [this, run, i](const Result<PartStatus>& answer) {
                 ApplicationPart& held = run->app.status.parts[i];
                 const auto complete = [&] {  // a peer is attacker-controlled: exactly our ranks, in order
@@ -208,7 +213,7 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
         transport_.commit_part(
-            url_of(part.zone), part.id, part.status.token, [this, run, i](const Result<PartStatus>& answer) {
+            address_of(part.zone), part.id, part.status.token, [this, run, i](const Result<PartStatus>& answer) {
                 ApplicationPart& committed = run->app.status.parts[i];
                 if (!answer || answer->state != PartState::kCommitted) {
                     run->failed_zone = committed.zone;
@@ -235,7 +240,7 @@ void ApplicationService::release(const std::shared_ptr<Run>& run) {
     auto gone = std::make_shared<std::set<PartId>>();
     for (const ApplicationPart& part : run->app.status.releasing) {
         transport_.release_part(
-            url_of(part.zone), part.id, run->app.status.reason.substr(0, kMaxReason),
+            address_of(part.zone), part.id, run->app.status.reason.substr(0, kMaxReason),
             [this, run, pending, gone, id = part.id](const Result<PartStatus>& answer) {
                 const bool unknown = !answer && answer.error().code == ErrorCode::kNotFound;
                 if (unknown || (answer && is_final(answer->state))) gone->insert(id);

@@ -116,7 +116,7 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
         *send = [this, run, i, request, weak = std::weak_ptr(send)] {
             const ApplicationPart& target = run->app.status.parts[i];
             transport_.launch_part(
-                url_of(target.zone), target.id, request,
+                address_of(target.zone), target.id, request,
                 [this, run, i, again = weak.lock()](const Result<PartStatus>& answer) {
                     if (is_final(run->app.status.state)) return;
                     ApplicationPart& launched = run->app.status.parts[i];
@@ -162,7 +162,7 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : run->app.status.parts) {
         if (run->asked.contains(part.id) || is_final(part.status.state)) continue;
         run->asked.insert(part.id);
-        transport_.part_status(url_of(part.zone), part.id, [this, run, id = part.id](const Result<PartStatus>& answer) {
+        transport_.part_status(address_of(part.zone), part.id, [this, run, id = part.id](const Result<PartStatus>& answer) {
             run->asked.erase(id);
             if (!answer || is_final(run->app.status.state)) return;
             for (ApplicationPart& known : run->app.status.parts) {
@@ -195,7 +195,7 @@ void ApplicationService::stop(const std::shared_ptr<Run>& run, const std::string
 
 void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : run->app.status.parts) {
-        transport_.release_part(url_of(part.zone), part.id, run->app.status.stop_reason.substr(0, kMaxReason),
+        transport_.release_part(address_of(part.zone), part.id, run->app.status.stop_reason.substr(0, kMaxReason),
                                 [](const Result<PartStatus>&) {});
     }
     if (executor_.status(run->app.status.operation).state == StepStatus::State::kRunning)
@@ -217,7 +217,7 @@ void ApplicationService::collect_profile(const std::shared_ptr<Run>& run) {
     if (!run->app.request.profile || done) return finish(run);
     const ApplicationPart& part = *order[run->profile_at];
     transport_.part_status(
-        url_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
+        address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
             for (ApplicationPart& known : run->app.status.parts) {
                 if (known.id == id && answer) {
                     known.status.state = answer->state;
@@ -230,7 +230,7 @@ void ApplicationService::collect_profile(const std::shared_ptr<Run>& run) {
                 ++run->profile_at;
                 return collect_profile(run);
             }
-            transport_.part_profile(url_of(zone), id, [this, run](Result<ApplicationModel> model) {
+            transport_.part_profile(address_of(zone), id, [this, run](Result<ApplicationModel> model) {
                 ++run->profile_at;
                 if (model && model->graph.task_count() == run->app.request.ranks) {
                     run->profile =

@@ -102,7 +102,8 @@ class ApplicationService {
     void finish(const std::shared_ptr<Run>& run);
     void plan_again(const std::shared_ptr<Run>& run, const std::string& zone, const std::string& reason);
     void release(const std::shared_ptr<Run>& run);
-    std::string url_of(const std::string& zone) const;
+    ServiceAddress own_address() const;
+    ServiceAddress address_of(const std::string& zone) const;
     std::vector<mpich::ProxyPlan> proxies_of(const Application& application) const;
 
     const ZoneConfig& config_;

@@ -16,7 +16,7 @@ Result<void> PeerService::resume() {
     Result<std::vector<Peer>> known = store_.load_peers();
     if (!known) return known.error();
     for (Peer& peer : *known) peers_.emplace(peer.zone, std::move(peer));
-    if (!config_.registry.empty()) {
+    if (!config_.registry.url.empty()) {
         enrol();
         discover();
     }
@@ -35,9 +35,9 @@ void PeerService::enrol() {
     transport_.publish(config_.registry, entry, [this](const Result<ZoneEntry>& granted) {
         if (enrolled_ != granted.has_value()) {
             if (granted)
-                log_.info("enrolled", {{"registry", config_.registry}});
+                log_.info("enrolled", {{"registry", config_.registry.url}});
             else
-                log_.warn("enrolment_failed", {{"registry", config_.registry}, {"reason", granted.error().message}});
+                log_.warn("enrolment_failed", {{"registry", config_.registry.url}, {"reason", granted.error().message}});
         }
         enrolled_ = granted.has_value();
         if (enrolled_)
@@ -54,7 +54,7 @@ void PeerService::renew() {
             clock_.after(config_.renew_every, [this] { renew(); });
             return;
         }
-        log_.warn("lease_not_renewed", {{"registry", config_.registry}, {"reason", renewed.error().message}});
+        log_.warn("lease_not_renewed", {{"registry", config_.registry.url}, {"reason", renewed.error().message}});
         enrolled_ = false;
         clock_.after(kRetry, [this] { enrol(); });  // publishing again is the same as renewing
     });
@@ -80,7 +80,7 @@ void PeerService::ask(const ZoneEntry& entry) {
     if (same_address && asked != asked_.end() && clock_.steady_now() - asked->second < kAskAgain) return;
     asked_[entry.name] = clock_.steady_now();
     const PeeringRequest request{config_.zone.name, config_.organisation, config_.url, kInterfaceVersion};
-    transport_.request_peering(entry.url, request, [this, entry](const Result<PeeringAnswer>& answer) {
+    transport_.request_peering({entry.url, {CallerKind::kZone, entry.organisation, entry.name}}, request, [this, entry](const Result<PeeringAnswer>& answer) {
         if (!answer) {
             asked_.erase(entry.name);
             log_.warn("peering_failed", {{"zone", entry.name}, {"reason", answer.error().message}});

@@ -5,6 +5,7 @@
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/messages/capacity.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs {
 
@@ -18,7 +19,7 @@ struct ZoneConfig {
     Link default_link = ResourceGraph::kDefaultZoneLink;
     std::vector<std::string>
         accept;            ///< organisations whose users may run here; the own one always may; default: nobody else
-    std::string registry;  ///< address; empty = none
+    ServiceAddress registry;   ///< empty url = none
 
     std::string level_two_mapper = "global";
     std::string mpiexec = "/usr/bin/mpiexec.mpich";

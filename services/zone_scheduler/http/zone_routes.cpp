@@ -54,7 +54,7 @@ std::string text_parameter(const Request& request, const char* name, const char*
 
 /// Own users and the operator see the inside of the zone; nobody else.
 Result<void> check_insider(const Request& request, const ZoneServices& services) {
-    const Caller& caller = request.call.caller;
+    const Caller& caller = request.call.caller();
     if (caller.kind == CallerKind::kAnonymous)
         return Error{ErrorCode::kUnauthenticated, "say who you are: no identity came with the call", {}};
     if (!caller.is_user_of(services.config.organisation) && !caller.is_operator_of(services.config.organisation)) {
@@ -71,12 +71,12 @@ void submit(const Request& request, ZoneServices& services, Respond respond) {
     const std::string dry_run = text_parameter(request, "dry_run", "false");
     if (dry_run == "true") {
         return services.applications.dry_run(
-            request.call.caller, *wanted, [respond](const Result<ApplicationPlan>& plan) {
+            request.call.caller(), *wanted, [respond](const Result<ApplicationPlan>& plan) {
                 respond(http::reply(plan, [](const ApplicationPlan& p) { return codec::encode(p); }));
             });
     }
     if (dry_run != "false") return respond(http::problem(invalid("must be true or false", "dry_run")));
-    const Result<Application> application = services.applications.submit(request.call.caller, *wanted);
+    const Result<Application> application = services.applications.submit(request.call.caller(), *wanted);
     if (!application) return respond(http::problem(application.error()));
     respond(http::accepted("/v1/applications/" + to_string(wanted->id), codec::encode_view(*application)));
 }
@@ -97,7 +97,7 @@ Reply read_log(const Request& request, ZoneServices& services) {
     const Result<std::uint64_t> offset = number_parameter(request, "offset", 0);
     if (!offset) return http::problem(offset.error());
     Result<ApplicationService::LogChunk> chunk = services.applications.log(
-        request.call.caller, *id, rank, stream == "stderr", *offset, limits::kMaxLogChunkBytes);
+        request.call.caller(), *id, rank, stream == "stderr", *offset, limits::kMaxLogChunkBytes);
     if (!chunk) return http::problem(chunk.error());
     const std::uint64_t next = *offset + chunk->bytes.size();
     return {200,
@@ -115,7 +115,7 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
         const Result<std::uint64_t> limit = number_parameter(request, "limit", 100);
         if (!limit) return http::problem(limit.error());
         Json rows = Json::array();
-        for (const Application* application : services.applications.list(request.call.caller)) {
+        for (const Application* application : services.applications.list(request.call.caller())) {
             if (rows.size() >= std::min<std::uint64_t>(*limit, 1'000)) break;
             rows.push_back(codec::encode_summary(*application));
         }
@@ -125,7 +125,7 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
         return [&services, answer](const Request& request) {
             const Result<ApplicationId> id = id_of<ApplicationId>(request);
             if (!id) return http::problem(id.error());
-            const Result<const Application*> application = services.applications.find(request.call.caller, *id);
+            const Result<const Application*> application = services.applications.find(request.call.caller(), *id);
             if (!application) return http::problem(application.error());
             return answer(request, **application);
         };
@@ -148,7 +148,7 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/v1/applications/{id}/logs", Body::kNone, [&services](const Request& request) {
         const Result<ApplicationId> id = id_of<ApplicationId>(request);
         if (!id) return http::problem(id.error());
-        return http::reply(services.applications.logs(request.call.caller, *id),
+        return http::reply(services.applications.logs(request.call.caller(), *id),
                            [](const ApplicationService::LogIndex& index) {
                                Json files = Json::array();
                                for (const ApplicationService::LogFile& file : index.files) {
@@ -164,7 +164,7 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("DELETE", "/v1/applications/{id}", Body::kNone, [&services](const Request& request) {
         const Result<ApplicationId> id = id_of<ApplicationId>(request);
         if (!id) return http::problem(id.error());
-        return http::reply(services.applications.cancel(request.call.caller, *id),
+        return http::reply(services.applications.cancel(request.call.caller(), *id),
                            [](const Application& a) { return codec::encode_view(a); });
     });
 }
@@ -173,13 +173,13 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("POST", "/v1/capacity", Body::kJson, [&services](const Request& request) {
         const Result<CapacityRequest> question = codec::decode_capacity_request(request.json);
         if (!question) return http::problem(question.error());
-        return http::reply(services.parts.capacity(request.call.caller, *question),
+        return http::reply(services.parts.capacity(request.call.caller(), *question),
                            [](const Capacity& c) { return codec::encode(c); });
     });
     router.add_sync("POST", "/v1/parts", Body::kJson, [&services](const Request& request) {
         const Result<PartRequest> part = codec::decode_part_request(request.json);
         if (!part) return http::problem(part.error());
-        const Result<PartStatus> held = services.parts.hold(request.call.caller, *part);
+        const Result<PartStatus> held = services.parts.hold(request.call.caller(), *part);
         if (!held) return http::problem(held.error());
         return http::created("/v1/parts/" + to_string(part->id), codec::encode(*held));
     });
@@ -191,23 +191,23 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
     };
     router.add_sync("GET", "/v1/parts/{id}", Body::kNone,
                     with_id([&services](const Request& request, const PartId& id) {
-                        return part_reply(services.parts.status(request.call.caller, id));
+                        return part_reply(services.parts.status(request.call.caller(), id));
                     }));
     router.add_sync("POST", "/v1/parts/{id}/commit", Body::kJson,
                     with_id([&services](const Request& request, const PartId& id) {
                         const Result<std::uint64_t> token = codec::decode_commit(request.json);
                         if (!token) return http::problem(token.error());
-                        return part_reply(services.parts.commit(request.call.caller, id, *token));
+                        return part_reply(services.parts.commit(request.call.caller(), id, *token));
                     }));
     router.add_sync("POST", "/v1/parts/{id}/launch", Body::kJson,
                     with_id([&services](const Request& request, const PartId& id) {
                         const Result<LaunchRequest> launch = codec::decode_launch_request(request.json);
                         if (!launch) return http::problem(launch.error());
-                        return part_reply(services.parts.launch(request.call.caller, id, *launch));
+                        return part_reply(services.parts.launch(request.call.caller(), id, *launch));
                     }));
     router.add_sync("GET", "/v1/parts/{id}/profile", Body::kNone,
                     with_id([&services](const Request& request, const PartId& id) {
-                        return http::reply(services.parts.profile(request.call.caller, id),
+                        return http::reply(services.parts.profile(request.call.caller(), id),
                                            [](const ApplicationModel& m) { return codec::encode(m); });
                     }));
     router.add_sync(
@@ -216,7 +216,7 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
             const std::string reason = text_parameter(request, "reason", "");
             if (reason.size() > kMaxReasonBytes)
                 return http::problem(invalid("is longer than " + std::to_string(kMaxReasonBytes) + " bytes", "reason"));
-            return part_reply(services.parts.release(request.call.caller, id, reason));
+            return part_reply(services.parts.release(request.call.caller(), id, reason));
         }));
 }
 
@@ -224,7 +224,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("POST", "/v1/peerings", Body::kJson, [&services](const Request& request) {
         const Result<PeeringRequest> asked = codec::decode_peering_request(request.json);
         if (!asked) return http::problem(asked.error());
-        return http::reply(services.peers.answer(request.call.caller, *asked),
+        return http::reply(services.peers.answer(request.call.caller(), *asked),
                            [](const PeeringAnswer& a) { return codec::encode(a); });
     });
     router.add_sync("GET", "/v1/peerings", Body::kNone, [&services](const Request& request) {
@@ -259,7 +259,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     });
     router.add_sync("GET", "/v1/profiles", Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-        const auto profiles = services.store.list_profiles(request.call.caller);
+        const auto profiles = services.store.list_profiles(request.call.caller());
         if (!profiles) return http::problem(profiles.error());
         Json rows = Json::array();
         for (const ProfileSummary& profile : *profiles) rows.push_back(codec::encode(profile));
@@ -269,7 +269,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         const Result<ProfileId> id = id_of<ProfileId>(request);
         if (!id) return http::problem(id.error());
-        const auto profile = services.store.load_profile(request.call.caller, *id);
+        const auto profile = services.store.load_profile(request.call.caller(), *id);
         if (!profile) return http::problem(profile.error());
         if (!*profile)
             return http::problem({ErrorCode::kNotFound, "no profile " + to_string(*id) + " of yours is here", {}});

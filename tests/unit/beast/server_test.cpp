@@ -157,7 +157,7 @@ class ServerTest : public testing::Test {
         if (call.path == "/twice") respond({200, "text/plain", "first", {}});
         if (call.path == "/inject")
             return respond({200, "text/plain", "", {{"X-Bad", "a\r\nX-Evil: 1"}, {"X-Good", "b"}}});
-        std::string text = call.method + " " + call.path + " [" + call.body + "] " + to_uri(call.caller);
+        std::string text = call.method + " " + call.path + " [" + call.body + "] " + to_uri(call.caller());
         for (const auto& [key, value] : call.query) text += " " + key + "=" + value;
         respond({200, "text/plain", text, {}});
     }

@@ -7,26 +7,45 @@
 
 #include "services/common/http/call.hpp"
 
+struct ssl_st;      // OpenSSL's SSL
+struct ssl_ctx_st;  // and SSL_CTX
+
 namespace zbs::beast {
+
+/// Where a server's TLS comes from: keys, and who a finished handshake has brought.
+class TlsGate {
+  public:
+    virtual ~TlsGate() = default;
+    /// The context for the next connection; another one after certificates were read anew. From any thread.
+    virtual std::shared_ptr<ssl_ctx_st> context() const = 0;
+    /// Called once for every connection, after its handshake. Anonymous where no certificate came.
+    virtual PeerIdentity identify(ssl_st* connection) const = 0;
+};
 
 struct ServerOptions {
     std::string address = "127.0.0.1";
     unsigned short port = 0;     ///< 0 = any free port
-    int max_connections = 1024;  ///< further ones wait in the accept queue
+    int max_connections = 4096;  ///< a further one takes the place of the one that has been silent longest
     std::size_t max_header_bytes = 16 * 1024;
     std::size_t max_body_bytes = 16 * 1024 * 1024;
+    std::chrono::milliseconds handshake_deadline{5'000};
     std::chrono::milliseconds header_deadline{10'000};  ///< to send the whole head, also the idle time between requests
     std::chrono::milliseconds body_deadline{60'000};
     std::chrono::milliseconds handler_deadline{60'000};
     std::chrono::milliseconds write_deadline{30'000};
     std::chrono::milliseconds linger_deadline{2'000};  ///< for the rest of a refused request, read and thrown away
+    std::shared_ptr<const TlsGate> tls;                ///< none: plain HTTP, on loopback addresses only
+    /// Plain HTTP: what a caller must show in `Zbs-Token` beside the name in `Zbs-Identity`. Whoever can read it may be
+    /// any user or operator; empty: names are not taken at all.
+    std::string local_token;
 };
 
 /// HTTP/1.1 server on Boost.Beast with a limit or deadline on everything. This is the edge: framing, sizes, times and
 /// the caller's identity are settled here; what reaches the handler is a `Call`.
 ///
-/// Plain HTTP is for loopback addresses only: `start` refuses any other address. There the caller names itself in the
-/// header `Zbs-Identity`, because no certificate can; the header is read here and nowhere else.
+/// With TLS the identity comes from the client's certificate, once per connection. Plain HTTP is for loopback addresses
+/// only: `start` refuses any other address. There the caller names itself in the header `Zbs-Identity` and shows the
+/// token of the service's own folder; zones and registries have no name there.
 class Server {
   public:
     /// Called on a thread of `io`; answers through the Respond, once, from any thread.
@@ -37,7 +56,7 @@ class Server {
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
 
-    /// Binds, listens and accepts. Errors: address not loopback or not an address, port taken.
+    /// Binds, listens and accepts. Errors: no address, plain HTTP beyond loopback, port taken.
     Result<void> start();
     unsigned short port() const;  ///< the real one, after start
     /// Stops accepting; connections end after the reply they are at, idle ones at once.

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <thread>
 
+#include "services/common/adapters/openssl/tls.hpp"
+
 namespace zbs::cpprest {
 namespace {
 
@@ -110,76 +112,111 @@ pplx::task<bool> read_body(concurrency::streams::istream stream, std::shared_ptr
 }  // namespace
 
 struct HttpCaller::Impl {
-    Caller self;
-    std::size_t max_reply_bytes;
+    /// cpprestsdk's client of one service, and why its last handshake was given up.
+    struct Client {
+        std::shared_ptr<wh::client::http_client> client;
+        std::shared_ptr<openssl::TlsClient::Expectation> expected;  // none on plain connections
+    };
+
+    HttpCallerOptions options;
     Watchdog watchdog;
     std::mutex mutex;
-    std::map<std::string, std::shared_ptr<wh::client::http_client>> clients;  // by base address: keeps connections
+    std::map<std::string, Client> clients;  // by base address and who must answer: keeps connections
 
-    Impl(Caller caller, std::size_t limit) : self(std::move(caller)), max_reply_bytes(limit) {}
+    explicit Impl(HttpCallerOptions o) : options(std::move(o)) {}
 
-    Result<std::shared_ptr<wh::client::http_client>> client(const std::string& url) {
+    Result<Client> client(const ServiceAddress& to) {
+        const std::string key = to.url + " " + to_uri(to.who);
         const std::lock_guard lock(mutex);
-        if (const auto at = clients.find(url); at != clients.end()) return at->second;
+        if (const auto at = clients.find(key); at != clients.end()) return at->second;
         try {
-            const web::uri uri(url);
-            if (uri.scheme() != "http" && uri.scheme() != "https")
-                return invalid("address '" + url + "' must start with http:// or https://");
-            if (uri.scheme() == "http" && !is_loopback(uri.host())) {
+            const web::uri uri(to.url);
+            const bool plain = uri.scheme() == "http";
+            if (!plain && uri.scheme() != "https")
+                return invalid("address '" + to.url + "' must start with http:// or https://");
+            if (plain && !is_loopback(uri.host())) {
                 return invalid("refusing plain HTTP to " + uri.host() +
                                ": without TLS only loopback addresses are called");
             }
+            if (!plain && options.tls == nullptr)
+                return invalid("'" + to.url + "' needs certificates, and there are none; get them with 'zbs login'");
             wh::client::http_client_config config;
             config.set_timeout(std::chrono::seconds(30));
             config.set_max_redirects(0);
-            auto made = std::make_shared<wh::client::http_client>(uri, config);
-            clients.emplace(url, made);
+            Client made;
+            if (!plain) {
+                made.expected = options.tls->expect(to.who);
+                config.set_ssl_context_callback(
+                    [tls = options.tls, expected = made.expected](boost::asio::ssl::context& context) {
+                        tls->configure(context.native_handle(), *expected);
+                    });
+            }
+            made.client = std::make_shared<wh::client::http_client>(uri, config);
+            clients.emplace(key, made);
             return made;
         } catch (const std::exception& fault) {
-            return invalid("'" + url + "' is not an address: " + fault.what());
+            return invalid("'" + to.url + "' is not an address: " + fault.what());
         }
     }
 };
 
-HttpCaller::HttpCaller(Caller self, std::size_t max_reply_bytes)
-    : impl_(std::make_shared<Impl>(std::move(self), max_reply_bytes)) {}
+HttpCaller::HttpCaller(HttpCallerOptions options) : impl_(std::make_shared<Impl>(std::move(options))) {}
 HttpCaller::~HttpCaller() = default;
+
+void HttpCaller::forget_connections() {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->clients.clear();
+}
 
 namespace {
 
+struct Sending {
+    std::shared_ptr<wh::client::http_client> client;
+    std::shared_ptr<openssl::TlsClient::Expectation> expected;
+    Caller self;
+    std::string token;
+    std::size_t limit = 0;
+};
+
 /// Sends once; sends again where a kept connection turned out to be closed. That is safe: every call that changes
 /// something carries an id, and the total deadline holds over all tries.
-void send(const std::shared_ptr<wh::client::http_client>& client, const std::shared_ptr<Pending>& pending,
-          const HttpCall& call, const Caller& self, std::size_t limit) {
-    const std::string where = call.method + " " + call.url + call.path.substr(0, call.path.find('?'));
+void send(const Sending& how, const std::shared_ptr<Pending>& pending, const HttpCall& call) {
+    const std::string where = call.method + " " + call.to.url + call.path.substr(0, call.path.find('?'));
     try {
         wh::http_request request(call.method);
         request.set_request_uri(web::uri(call.path));
         request.headers().add("Accept", "application/json");
-        if (self.kind != CallerKind::kAnonymous) request.headers().add("Zbs-Identity", to_uri(self));
+        if (how.expected == nullptr && how.self.kind != CallerKind::kAnonymous) {
+            request.headers().add("Zbs-Identity", to_uri(how.self));
+            request.headers().add("Zbs-Token", how.token);
+        }
         if (!call.body.empty()) request.set_body(call.body, "application/json");
         const auto answer = std::make_shared<HttpAnswer>();
         const auto body = std::make_shared<std::string>();
-        client->request(request, pending->cancel.get_token())
-            .then([answer, body, limit](wh::http_response response) {
+        how.client->request(request, pending->cancel.get_token())
+            .then([answer, body, limit = how.limit](wh::http_response response) {
                 answer->status = response.status_code();
                 response.headers().match("Zbs-Next-Offset", answer->next_offset);
                 std::string complete;
                 answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
                 return read_body(response.body(), body, limit);
             })
-            .then([client, pending, call, self, answer, body, where, limit](const pplx::task<bool>& done) {
+            .then([how, pending, call, answer, body, where](const pplx::task<bool>& done) {
                 try {
                     if (!done.get())
                         return pending->answer(
                             Error{ErrorCode::kTooLarge,
-                                  where + " answered with more than " + std::to_string(limit) + " bytes",
+                                  where + " answered with more than " + std::to_string(how.limit) + " bytes",
                                   {}});
                     answer->body = std::move(*body);
                     pending->answer(std::move(*answer));
                 } catch (const std::exception& fault) {
+                    if (how.expected != nullptr) {
+                        if (const std::string refusal = how.expected->take_refusal(); !refusal.empty())
+                            return pending->answer(Error{ErrorCode::kDenied, where + ": " + refusal, {}});
+                    }
                     if (!pending->answered && is_stale_connection(fault.what()) && ++pending->tries <= kStaleRetries)
-                        return send(client, pending, call, self, limit);
+                        return send(how, pending, call);
                     pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
                 }
             });
@@ -195,15 +232,17 @@ void send(const std::shared_ptr<wh::client::http_client>& client, const std::sha
 void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) {
     auto pending = std::make_shared<Pending>();
     pending->respond = std::move(respond);
-    const auto client = impl_->client(call.url);
+    const auto client = impl_->client(call.to);
     if (!client) return pending->answer(client.error());
-    const std::string where = call.method + " " + call.url + call.path.substr(0, call.path.find('?'));
+    const std::string where = call.method + " " + call.to.url + call.path.substr(0, call.path.find('?'));
     impl_->watchdog.watch(SteadyClock::now() + call.deadline, [pending, where, deadline = call.deadline] {
         pending->answer(Error{
             ErrorCode::kTimeout, where + " did not answer within " + std::to_string(deadline.count()) + " ms", {}});
         pending->cancel.cancel();
     });
-    send(*client, pending, call, impl_->self, impl_->max_reply_bytes);
+    send({client->client, client->expected, impl_->options.self, impl_->options.local_token,
+          impl_->options.max_reply_bytes},
+         pending, call);
 }
 
 Result<HttpAnswer> HttpCaller::call(HttpCall call) {

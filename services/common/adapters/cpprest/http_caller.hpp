@@ -5,15 +5,27 @@
 #include <string>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/messages/identity.hpp"
+#include "services/common/messages/registry.hpp"
+
+namespace zbs::openssl {
+class TlsClient;
+}
 
 namespace zbs::cpprest {
 
+/// How calls are made: with certificates where there is `tls`, else plain on loopback.
+struct HttpCallerOptions {
+    Caller self;                               ///< plain loopback only: the name in `Zbs-Identity`
+    std::string local_token;                   ///< and what proves it there
+    std::shared_ptr<const openssl::TlsClient> tls;  ///< own certificate and whom to believe; none: https is refused
+    std::size_t max_reply_bytes = 32 * 1024 * 1024;
+};
+
 struct HttpCall {
-    std::string url;  ///< base address, e.g. http://127.0.0.1:8001
+    ServiceAddress to;  ///< base address, e.g. https://127.0.0.1:8001, and who must answer there
     std::string method = "GET";
-    std::string path;                            ///< with query
-    std::string body;                            ///< sent as application/json; empty = none
+    std::string path;  ///< with query
+    std::string body;  ///< sent as application/json; empty = none
     std::chrono::milliseconds deadline{10'000};  ///< total, from now to the last byte of the answer
 };
 
@@ -25,16 +37,20 @@ struct HttpAnswer {
 };
 
 /// The one wrapper of cpprestsdk's client: no redirects, a total deadline, a cap on the answer, no reuse of a
-/// connection that the other side closed, identity header on plain loopback connections. Safe from any thread.
+/// connection that the other side closed, its own trust store, name headers on plain loopback connections. Safe from any
+/// thread.
 class HttpCaller {
   public:
-    explicit HttpCaller(Caller self, std::size_t max_reply_bytes);
+    explicit HttpCaller(HttpCallerOptions options);
     ~HttpCaller();
     /// `respond` is called exactly once, on a thread of cpprestsdk's pool. Errors: kUnavailable (refused, reset),
-    /// kTimeout, kTooLarge, kInvalidArgument (bad address; plain HTTP to another host).
+    /// kTimeout, kTooLarge, kDenied (somebody else answers there), kInvalidArgument (bad address; plain HTTP to another
+    /// host; https without certificates).
     void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond);
     /// The same, waiting.
     Result<HttpAnswer> call(HttpCall call);
+    /// Connections made from now on use the certificates as they are now.
+    void forget_connections();
 
   private:
     struct Impl;

@@ -16,59 +16,58 @@ constexpr std::chrono::milliseconds kLaunchDeadline{15'000};
 
 class RestTransport : public ZoneTransport {
   public:
-    RestTransport(Caller self, std::function<void(std::function<void()>)> post)
-        : caller_(std::move(self), limits::kMaxReplyBytes), post_(std::move(post)) {}
+    explicit RestTransport(ZoneTransportOptions options) : caller_(options.calls), options_(std::move(options)) {}
 
-    void ask_capacity(const std::string& url, const CapacityRequest& request, Respond<Capacity> respond) override {
-        send({url, "POST", "/v1/capacity", dump(codec::encode(request)), kAskDeadline}, codec::decode_capacity,
+    void ask_capacity(const ServiceAddress& to, const CapacityRequest& request, Respond<Capacity> respond) override {
+        send({to, "POST", "/v1/capacity", dump(codec::encode(request)), kAskDeadline}, codec::decode_capacity,
              std::move(respond));
     }
-    void hold_part(const std::string& url, const PartRequest& request, Respond<PartStatus> respond) override {
-        send({url, "POST", "/v1/parts", dump(codec::encode(request)), kLaunchDeadline}, decode_status,
+    void hold_part(const ServiceAddress& to, const PartRequest& request, Respond<PartStatus> respond) override {
+        send({to, "POST", "/v1/parts", dump(codec::encode(request)), kLaunchDeadline}, decode_status,
              std::move(respond));
     }
-    void commit_part(const std::string& url, const PartId& id, std::uint64_t token,
+    void commit_part(const ServiceAddress& to, const PartId& id, std::uint64_t token,
                      Respond<PartStatus> respond) override {
-        send({url, "POST", path(id) + "/commit", dump(codec::encode_commit(token)), kAskDeadline}, decode_status,
+        send({to, "POST", path(id) + "/commit", dump(codec::encode_commit(token)), kAskDeadline}, decode_status,
              std::move(respond));
     }
-    void launch_part(const std::string& url, const PartId& id, const LaunchRequest& request,
+    void launch_part(const ServiceAddress& to, const PartId& id, const LaunchRequest& request,
                      Respond<PartStatus> respond) override {
-        send({url, "POST", path(id) + "/launch", dump(codec::encode(request)), kLaunchDeadline}, decode_status,
+        send({to, "POST", path(id) + "/launch", dump(codec::encode(request)), kLaunchDeadline}, decode_status,
              std::move(respond));
     }
-    void part_status(const std::string& url, const PartId& id, Respond<PartStatus> respond) override {
-        send({url, "GET", path(id), {}, kAskDeadline}, decode_status, std::move(respond));
+    void part_status(const ServiceAddress& to, const PartId& id, Respond<PartStatus> respond) override {
+        send({to, "GET", path(id), {}, kAskDeadline}, decode_status, std::move(respond));
     }
-    void release_part(const std::string& url, const PartId& id, const std::string& reason,
+    void release_part(const ServiceAddress& to, const PartId& id, const std::string& reason,
                       Respond<PartStatus> respond) override {
-        send({url, "DELETE", path(id) + "?reason=" + escape(reason), {}, kAskDeadline}, decode_status,
+        send({to, "DELETE", path(id) + "?reason=" + escape(reason), {}, kAskDeadline}, decode_status,
              std::move(respond));
     }
-    void part_profile(const std::string& url, const PartId& id, Respond<ApplicationModel> respond) override {
+    void part_profile(const ServiceAddress& to, const PartId& id, Respond<ApplicationModel> respond) override {
         send(
-            {url, "GET", path(id) + "/profile", {}, kLaunchDeadline},
+            {to, "GET", path(id) + "/profile", {}, kLaunchDeadline},
             [](const Json& json) { return codec::decode_model(json); }, std::move(respond));
     }
     void request_peering(const std::string& url, const PeeringRequest& request,
                          Respond<PeeringAnswer> respond) override {
-        send({url, "POST", "/v1/peerings", dump(codec::encode(request)), kAskDeadline}, codec::decode_peering_answer,
+        send({to, "POST", "/v1/peerings", dump(codec::encode(request)), kAskDeadline}, codec::decode_peering_answer,
              std::move(respond));
     }
-    void publish(const std::string& url, const ZoneEntry& entry, Respond<ZoneEntry> respond) override {
-        send({url, "POST", "/v1/zones", dump(codec::encode(entry)), kAskDeadline}, decode_entry, std::move(respond));
+    void publish(const ServiceAddress& to, const ZoneEntry& entry, Respond<ZoneEntry> respond) override {
+        send({to, "POST", "/v1/zones", dump(codec::encode(entry)), kAskDeadline}, decode_entry, std::move(respond));
     }
-    void renew(const std::string& url, const std::string& zone, Respond<ZoneEntry> respond) override {
-        send({url, "PUT", "/v1/zones/" + zone, {}, kAskDeadline}, decode_entry, std::move(respond));
+    void renew(const ServiceAddress& to, const std::string& zone, Respond<ZoneEntry> respond) override {
+        send({to, "PUT", "/v1/zones/" + zone, {}, kAskDeadline}, decode_entry, std::move(respond));
     }
-    void leave(const std::string& url, const std::string& zone, Respond<ZoneEntry> respond) override {
-        send({url, "DELETE", "/v1/zones/" + zone, {}, kAskDeadline}, decode_entry, std::move(respond));
+    void leave(const ServiceAddress& to, const std::string& zone, Respond<ZoneEntry> respond) override {
+        send({to, "DELETE", "/v1/zones/" + zone, {}, kAskDeadline}, decode_entry, std::move(respond));
     }
-    void list_zones(const std::string& url, const ZoneQuery& query, Respond<std::vector<ZoneEntry>> respond) override {
+    void list_zones(const ServiceAddress& to, const ZoneQuery& query, Respond<std::vector<ZoneEntry>> respond) override {
         std::string text = "/v1/zones?";
         if (!query.category.empty()) text += "category=" + escape(query.category) + "&";
         if (query.interface_version > 0) text += "interface=" + std::to_string(query.interface_version);
-        send({url, "GET", text, {}, kAskDeadline}, codec::decode_zone_entries, std::move(respond));
+        send({to, "GET", text, {}, kAskDeadline}, codec::decode_zone_entries, std::move(respond));
     }
 
   private:
@@ -94,12 +93,33 @@ class RestTransport : public ZoneTransport {
     /// Sends, decodes and brings the answer to the strand. What the other side says is checked like any input.
     template <class T, class Decode>
     void send(HttpCall call, Decode decode, Respond<T> respond) {
-        const std::string url = call.url;
-        caller_.call(std::move(call), [post = post_, decode, url,
-                                       respond = std::move(respond)](const Result<HttpAnswer>& answer) {
-            post([result = read<T>(answer, decode, url), respond]() mutable { respond(std::move(result)); });
+        const std::string url = call.to.url;
+        const bool to_self = call.to.who == options_.self;
+        std::function<void(const Result<HttpAnswer>&)> answered =
+            [post = options_.post, decode, url, respond = std::move(respond)](const Result<HttpAnswer>& answer) {
+                post([result = read<T>(answer, decode, url), respond]() mutable { respond(std::move(result)); });
+            };
+        if (to_self) return ask_self(call, std::move(answered));
+        caller_.call(std::move(call), std::move(answered));
+    }
+
+    void ask_self(const HttpCall& call, std::function<void(const Result<HttpAnswer>&)> answered) {
+        http::Call own;
+        own.method = call.method;
+        own.peer = PeerIdentity(options_.self, Evidence::kCertificate);
+        own.body = call.body;
+        const std::size_t question = std::min(call.path.find('?'), call.path.size());
+        own.path = call.path.substr(0, question);
+        if (question < call.path.size()) {
+            auto query = http::parse_query(std::string_view(call.path).substr(question + 1));
+            if (!query) return answered(query.error());
+            own.query = *std::move(query);
+        }
+        options_.own(std::move(own), [answered = std::move(answered)](http::Reply reply) {
+            answered(HttpAnswer{reply.status, std::move(reply.body), {}, false});
         });
     }
+
     template <class T, class Decode>
     static Result<T> read(const Result<HttpAnswer>& answer, const Decode& decode, const std::string& url) {
         if (!answer) return answer.error();
@@ -115,13 +135,13 @@ class RestTransport : public ZoneTransport {
     }
 
     HttpCaller caller_;
-    std::function<void(std::function<void()>)> post_;
+    ZoneTransportOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<ZoneTransport> make_zone_transport(Caller self, std::function<void(std::function<void()>)> post) {
-    return std::make_unique<RestTransport>(std::move(self), std::move(post));
+std::unique_ptr<ZoneTransport> make_zone_transport(ZoneTransportOptions options) {
+    return std::make_unique<RestTransport>(std::move(options));
 }
 
 }  // namespace zbs::cpprest

@@ -1,0 +1,78 @@
+#include "services/common/adapters/beast/request_head.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace zbs::beast {
+namespace {
+
+namespace bb = boost::beast;
+namespace bh = boost::beast::http;
+
+constexpr const char* kIdentityHeader = "Zbs-Identity";
+constexpr const char* kTokenHeader = "Zbs-Token";
+
+/// Takes the same time wherever the texts differ.
+bool same_secret(bb::string_view shown, const std::string& secret) {
+    if (shown.size() != secret.size()) return false;
+    unsigned char difference = 0;
+    for (std::size_t i = 0; i < secret.size(); ++i)
+        difference = static_cast<unsigned char>(difference | (shown[i] ^ secret[i]));
+    return difference == 0;
+}
+
+}  // namespace
+
+bool has_control_bytes(bb::string_view text) {
+    return std::any_of(text.begin(), text.end(),
+                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
+    http::Call call;
+    const bb::string_view method = request.method_string();
+    call.method = std::string(method.data(), method.size());
+    const bb::string_view target = request.target();
+    if (target.empty() || target[0] != '/' || has_control_bytes(target))
+        return invalid("the request target must be a path");
+    if (request.version() != 11 && request.version() != 10) return invalid("only HTTP/1.1 is spoken here");
+    if (request.version() == 11 && request.count(bh::field::host) != 1)
+        return invalid("exactly one Host header is needed");
+    if (request.count(bh::field::content_length) > 1) return invalid("Content-Length is given twice");
+    const bb::string_view length = request[bh::field::content_length];  // "4, 4" would pass Beast
+    if (length.find_first_not_of("0123456789") != bb::string_view::npos)
+        return invalid("Content-Length must be one number");
+    if (request.count(bh::field::content_length) == 1 && request.count(bh::field::transfer_encoding) > 0) {
+        return invalid("Content-Length and Transfer-Encoding exclude each other");
+    }
+    const std::string_view text(target.data(), target.size());
+    const std::size_t question = std::min(text.find('?'), text.size());
+    Result<std::string> path = http::decode_percent(text.substr(0, question));
+    if (!path) return path.error();
+    call.path = *std::move(path);
+    if (question < text.size()) {
+        auto query = http::parse_query(text.substr(question + 1));
+        if (!query) return query.error();
+        call.query = *std::move(query);
+    }
+    return call;
+}
+
+Result<PeerIdentity> read_local_identity(const bh::request<bh::string_body>& request, const std::string& token) {
+    const auto refused = [](const char* why) { return Error{ErrorCode::kUnauthenticated, why, {}}; };
+    const auto identities = request.count(kIdentityHeader);
+    if (identities == 0) return PeerIdentity{};
+    if (identities > 1) return invalid("Zbs-Identity is given twice");
+    const bb::string_view value = request[kIdentityHeader];
+    const std::optional<Caller> caller = parse_identity({value.data(), value.size()});
+    if (!caller) return refused("Zbs-Identity must be spiffe://ORGANISATION/user/NAME");
+    if (caller->kind != CallerKind::kUser && caller->kind != CallerKind::kOperator)
+        return refused("only users and operators have a name without TLS; zones and registries need certificates");
+    if (token.empty() || request.count(kTokenHeader) != 1 || !same_secret(request[kTokenHeader], token))
+        return refused(
+            "without TLS a name counts only with the token that lies in the zone's state folder (file local_token); "
+            "give it in Zbs-Token");
+    return PeerIdentity(*caller, Evidence::kLocalToken);
+}
+
+}  // namespace zbs::beast

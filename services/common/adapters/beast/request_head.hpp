@@ -1,0 +1,22 @@
+#pragma once
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <string>
+
+#include "services/common/http/call.hpp"
+
+namespace zbs::beast {
+
+/// True for text that could break out of its line.
+bool has_control_bytes(boost::beast::string_view text);
+
+/// The checks of a head that Beast leaves to its user: framing that two readers could take differently is refused.
+/// Method, path and query of the call; not its identity.
+Result<http::Call> read_head(const boost::beast::http::request<boost::beast::http::string_body>& request);
+
+/// Plain connections only: who the caller says it is, if it shows `token`. Anonymous without the header. Errors:
+/// kUnauthenticated (wrong token, no name of a user or operator).
+Result<PeerIdentity> read_local_identity(
+    const boost::beast::http::request<boost::beast::http::string_body>& request, const std::string& token);
+
+}  // namespace zbs::beast

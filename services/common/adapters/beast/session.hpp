@@ -1,0 +1,299 @@
+#pragma once
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl/ssl_stream.hpp>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "services/common/adapters/beast/request_head.hpp"
+#include "services/common/adapters/beast/server.hpp"
+#include "services/common/http/reply.hpp"
+
+/// One connection of `Server`; internal to this module.
+namespace zbs::beast {
+
+/// What a connection needs of its server.
+class SessionHost {
+  public:
+    virtual ~SessionHost() = default;
+    virtual const ServerOptions& options() const = 0;
+    virtual const Server::Handler& handler() const = 0;
+    virtual bool draining() const = 0;
+    virtual void closed(class AnySession& session) = 0;  ///< once
+};
+
+class AnySession {
+  public:
+    virtual ~AnySession() = default;
+    virtual void run() = 0;
+    /// Ends the connection unless a request is under way; from any thread.
+    virtual void end_if_idle() = 0;
+    /// Ends the connection if it still waits for a whole request (or handshake); from any thread.
+    virtual void evict() = 0;
+    /// Since when a whole request is waited for (steady clock); 0 while one is being answered. From any thread.
+    std::int64_t silent_since_us() const { return silent_since_us_; }
+
+  protected:
+    std::atomic<std::int64_t> silent_since_us_{0};
+};
+
+using PlainStream = boost::beast::tcp_stream;
+using TlsStream = boost::beast::ssl_stream<boost::beast::tcp_stream>;
+
+/// Handshake where there is TLS, then: read head, read body, hand over, write, again. All on its own strand.
+template <class Stream>
+class Session final : public AnySession, public std::enable_shared_from_this<Session<Stream>> {
+    static constexpr bool kTls = std::is_same_v<Stream, TlsStream>;
+    using ErrorCodeOf = boost::beast::error_code;
+
+  public:
+    template <class... StreamArguments>
+    explicit Session(std::shared_ptr<SessionHost> host, StreamArguments&&... arguments)
+        : host_(std::move(host)),
+          stream_(std::forward<StreamArguments>(arguments)...),
+          deadline_(stream_.get_executor()) {}
+
+    void run() override {
+        wait_for_peer();
+        boost::asio::dispatch(stream_.get_executor(), [self = this->shared_from_this()] { self->start(); });
+    }
+    void end_if_idle() override {
+        boost::asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+            if (self->idle_) self->close();
+        });
+    }
+
+    void evict() override {
+        boost::asio::post(stream_.get_executor(), [self = this->shared_from_this()] {
+            if (self->silent_since_us_ != 0) self->close();
+        });
+    }
+
+  private:
+    boost::beast::tcp_stream& lowest() { return boost::beast::get_lowest_layer(stream_); }
+
+    void wait_for_peer() {
+        const auto now = std::chrono::steady_clock::now().time_since_epoch();
+        silent_since_us_ = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+    }
+
+    void start() {
+        if constexpr (kTls) {
+            lowest().expires_after(host_->options().handshake_deadline);
+            stream_.async_handshake(boost::asio::ssl::stream_base::server,
+                                    [self = this->shared_from_this()](ErrorCodeOf fault) {
+                                        if (fault) return self->close();
+                                        self->identity_ =
+                                            self->host_->options().tls->identify(self->stream_.native_handle());
+                                        self->read_head();
+                                    });
+        } else {
+            read_head();
+        }
+    }
+
+    void read_head() {
+        namespace bh = boost::beast::http;
+        if (host_->draining()) return close();
+        parser_.emplace();
+        is_head_ = false;
+        parser_->header_limit(static_cast<std::uint32_t>(host_->options().max_header_bytes));
+        parser_->body_limit(host_->options().max_body_bytes);
+        idle_ = buffer_.size() == 0;
+        wait_for_peer();
+        lowest().expires_after(host_->options().header_deadline);
+        bh::async_read_header(stream_, buffer_, *parser_,
+                              [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t size) {
+                                  self->on_head(fault, size);
+                              });
+    }
+
+    /// The other side is gone, or too slow: nobody is there to be told.
+    static bool is_gone(ErrorCodeOf fault) {
+        namespace bh = boost::beast::http;
+        return fault == bh::error::end_of_stream || fault == boost::beast::error::timeout ||
+               fault == boost::asio::error::operation_aborted || fault == boost::asio::error::connection_reset ||
+               fault == boost::asio::error::eof || fault == bh::error::partial_message ||
+               fault.category() == boost::asio::error::get_ssl_category() ||
+               fault == boost::asio::ssl::error::stream_truncated;
+    }
+
+    void on_head(ErrorCodeOf fault, std::size_t size) {
+        namespace bh = boost::beast::http;
+        idle_ = false;
+        if (is_gone(fault)) return close();
+        const ServerOptions& options = host_->options();
+        // Beast's own limit stops a head that does not end, but lets one that came whole be somewhat larger.
+        if (fault == bh::error::header_limit || (!fault && size > options.max_header_bytes)) {
+            return write(http::problem({ErrorCode::kTooLarge,
+                                        "the request head is over " + std::to_string(options.max_header_bytes) +
+                                            " bytes",
+                                        {}},
+                                       431),
+                         false);
+        }
+        if (fault == bh::error::body_limit) return refuse_body();
+        if (fault) return write(http::problem(invalid("not an HTTP request: " + fault.message())), false);
+
+        if (parser_->get().count(bh::field::content_length) > 0 &&
+            parser_->get().count(bh::field::transfer_encoding) > 0) {
+            return write(http::problem(invalid("Content-Length and Transfer-Encoding exclude each other")), false);
+        }
+        if (const auto length = parser_->content_length(); length && *length > options.max_body_bytes)
+            return refuse_body();
+        if (boost::beast::iequals(parser_->get()[bh::field::expect], "100-continue") && !parser_->is_done()) {
+            continue_ = {bh::status::continue_, 11};
+            lowest().expires_after(options.write_deadline);
+            return bh::async_write(stream_, continue_,
+                                   [self = this->shared_from_this()](ErrorCodeOf e, std::size_t) {
+                                       if (e) return self->close();
+                                       self->read_body();
+                                   });
+        }
+        read_body();
+    }
+
+    void read_body() {
+        lowest().expires_after(host_->options().body_deadline);
+        boost::beast::http::async_read(
+            stream_, buffer_, *parser_,
+            [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t) { self->on_request(fault); });
+    }
+
+    void on_request(ErrorCodeOf fault) {
+        namespace bh = boost::beast::http;
+        if (fault == bh::error::body_limit) return refuse_body();
+        if (is_gone(fault)) return close();
+        if (fault) return write(http::problem(invalid("the request body is malformed: " + fault.message())), false);
+        lowest().expires_never();
+        silent_since_us_ = 0;
+
+        bh::request<bh::string_body> request = parser_->release();
+        const bool keep_alive = request.keep_alive();
+        is_head_ = request.method() == bh::verb::head;
+        Result<http::Call> call = zbs::beast::read_head(request);
+        if (!call) return write(http::problem(call.error()), false);
+        if constexpr (kTls) {
+            call->peer = identity_;
+        } else {
+            Result<PeerIdentity> identity = read_local_identity(request, host_->options().local_token);
+            if (!identity) return write(http::problem(identity.error()), false);
+            call->peer = *std::move(identity);
+        }
+        call->body = std::move(request.body());
+        hand_over(*std::move(call), keep_alive);
+    }
+
+    /// The reply may come from any thread, late, or never; the deadline answers in its place.
+    void hand_over(http::Call call, bool keep_alive) {
+        auto answered = std::make_shared<std::atomic<bool>>(false);
+        deadline_.expires_after(host_->options().handler_deadline);
+        deadline_.async_wait([self = this->shared_from_this(), answered](ErrorCodeOf e) {
+            if (e || answered->exchange(true)) return;
+            self->write(
+                http::problem(
+                    {ErrorCode::kTimeout, "the service did not answer in time; ask again with the same id", {}}),
+                false);
+        });
+        host_->handler()(std::move(call),
+                         [self = this->shared_from_this(), answered, keep_alive](http::Reply reply) {
+                             if (answered->exchange(true)) return;
+                             boost::asio::post(self->stream_.get_executor(),
+                                               [self, keep_alive, reply = std::move(reply)]() mutable {
+                                                   self->deadline_.cancel();
+                                                   self->write(std::move(reply), keep_alive);
+                                               });
+                         });
+    }
+
+    void refuse_body() {
+        write(http::problem({ErrorCode::kTooLarge,
+                             "the request body is over " + std::to_string(host_->options().max_body_bytes) + " bytes",
+                             {}}),
+              false);
+    }
+
+    void write(http::Reply reply, bool keep_alive) {
+        namespace bh = boost::beast::http;
+        if (host_->draining()) keep_alive = false;
+        response_ = {};
+        response_.version(11);
+        response_.result(static_cast<unsigned>(reply.status));
+        response_.set(bh::field::content_type, reply.content_type);
+        response_.set("X-Content-Type-Options", "nosniff");
+        response_.set(bh::field::cache_control, "no-store");
+        for (const auto& [name, value] : reply.headers) {
+            if (!has_control_bytes(value)) response_.set(name, value);
+        }
+        response_.body() = std::move(reply.body);
+        response_.keep_alive(keep_alive);
+        response_.prepare_payload();
+        if (is_head_) response_.body().clear();  // Content-Length stays: a body here would be read as the next reply
+        lowest().expires_after(host_->options().write_deadline);
+        bh::async_write(stream_, response_,
+                        [self = this->shared_from_this(), keep_alive](ErrorCodeOf fault, std::size_t) {
+                            if (fault) return self->close();
+                            if (!keep_alive) return self->linger();
+                            self->read_head();
+                        });
+    }
+
+    /// Ends the connection so that the last reply arrives: closing while bytes of the request are unread would reset it
+    /// and take the reply with it. Says that nothing follows, then reads the rest away, for a short while and up to a
+    /// limit; of TLS as raw bytes, because nothing is decrypted after our end was announced.
+    void linger() {
+        lowest().expires_after(host_->options().linger_deadline);
+        if constexpr (kTls) {
+            stream_.async_shutdown([self = this->shared_from_this()](ErrorCodeOf) { self->end_sending(); });
+        } else {
+            end_sending();
+        }
+    }
+    void end_sending() {
+        ErrorCodeOf ignored;
+        lowest().socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+        discard();
+    }
+    void discard() {
+        buffer_.clear();
+        lowest().async_read_some(buffer_.prepare(64 * 1024),
+                                 [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t got) {
+                                     self->discarded_ += got;
+                                     if (fault || self->discarded_ > 2 * self->host_->options().max_body_bytes)
+                                         return self->close();
+                                     self->discard();
+                                 });
+    }
+
+    void close() {
+        if (std::exchange(is_closed_, true)) return;
+        ErrorCodeOf ignored;
+        lowest().socket().shutdown(boost::asio::ip::tcp::socket::shutdown_both, ignored);
+        lowest().close();
+        host_->closed(*this);
+    }
+
+    std::shared_ptr<SessionHost> host_;
+    Stream stream_;
+    boost::asio::steady_timer deadline_;
+    boost::beast::flat_buffer buffer_{1024 * 1024};
+    std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
+    boost::beast::http::response<boost::beast::http::string_body> response_;
+    boost::beast::http::response<boost::beast::http::empty_body> continue_;
+    PeerIdentity identity_;
+    bool idle_ = true;
+    bool is_head_ = false;
+    bool is_closed_ = false;
+    std::size_t discarded_ = 0;
+};
+
+}  // namespace zbs::beast
