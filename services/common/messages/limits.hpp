@@ -19,4 +19,16 @@ inline constexpr int kMaxUnfinishedPerUser = 10'000;
 inline constexpr std::size_t kMaxLogChunkBytes = 1024 * 1024;  ///< one reply of the log route
 inline constexpr int kMaxConnections = 1'024;
 
+inline constexpr std::size_t kMaxChainBytes = 64 * 1024;  ///< PEM of a certificate chain
+inline constexpr int kMaxChainCertificates = 8;           ///< proxies, end entity and intermediates together
+inline constexpr int kMaxProxies = 5;                     ///< in one chain
+inline constexpr std::size_t kMaxBundleBytes = 64 * 1024;
+inline constexpr int kMaxBundleCertificates = 16;
+inline constexpr std::size_t kMaxKeyBytes = 16 * 1024;      ///< PEM of a private key
+inline constexpr std::size_t kMaxRequestBytes = 16 * 1024;  ///< PEM of a certificate request
+inline constexpr std::size_t kMaxRevocationBytes = 4 * 1024 * 1024;
+inline constexpr std::size_t kMaxSignatureBytes = 2 * 1024;  ///< base64; RSA 8192 needs 1,366
+inline constexpr int kMaxRsaBits = 8'192;                    ///< larger keys cost the reader too much
+inline constexpr std::size_t kMaxSubjectMapEntries = 100'000;
+
 }  // namespace zbs::limits

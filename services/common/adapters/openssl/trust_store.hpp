@@ -1,0 +1,69 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "services/common/ports/trust.hpp"
+
+// OpenSSL's own types by name only, so that who asks for an identity need not see OpenSSL.
+struct x509_st;        // X509
+struct stack_st_X509;  // STACK_OF(X509)
+
+namespace zbs::openssl {
+
+/// Which end of a connection a certificate speaks for.
+enum class Role {
+    kClient,  ///< it calls us: users, zones, operators, registries; proxies of users
+    kServer,  ///< we call it: zones and registries; no proxies
+};
+
+/// Current time, Unix epoch.
+using Now = std::function<Time()>;
+
+/// Who is believed, and the one place where a certificate becomes an identity. Thread-safe: readers work on an
+/// immutable snapshot, so a pin, an unpin or a revocation counts from the next call on and never half.
+class TrustStore : public TrustBundles {
+  public:
+    explicit TrustStore(Now now);
+    ~TrustStore() override;
+
+    Result<std::string> fingerprint(std::string_view bundle_pem) const override;
+    /// Revocation lists of the organisation stay in force when its bundle is replaced; `unpin` forgets them.
+    Result<void> pin(const std::string& organisation, const std::string& bundle_pem) override;
+    void unpin(const std::string& organisation) override;
+    std::optional<std::string> bundle(const std::string& organisation) const override;
+    std::vector<std::string> organisations() const override;
+    Result<void> set_revocations(const std::string& organisation, const std::string& crl_pem) override;
+    bool is_revoked(const std::string& organisation, std::string_view serial) const override;
+    Result<CertificateInfo> verify_text(std::string_view purpose, const SignedText& text,
+                                        std::optional<std::string_view> bundle_pem = std::nullopt) const override;
+    Result<DelegationInfo> verify_delegation(std::string_view purpose, const SignedText& proof) const override;
+
+    /// Names the users of grid certificates, which carry no URI: exact subject -> user name of `organisation`. A
+    /// subject is written as in RFC 2253 ("CN=Ana,O=Grid,C=BR") or as OpenSSL's line ("/C=BR/O=Grid/CN=Ana"; never
+    /// matched where an attribute itself holds '/', because that form is ambiguous then). Replaces the map set before;
+    /// may come before the pin. Errors: a user or organisation name that is none, over `kMaxSubjectMapEntries`.
+    Result<void> set_subject_map(const std::string& organisation, std::map<std::string, std::string> subjects);
+
+    /// The peer that showed `leaf` and `chain`, or `PeerIdentity::refused` with a reason fit for it; without `leaf`
+    /// anonymous. All checks are made here, so the TLS library is told to ask for a certificate and accept any. `chain`
+    /// is as SSL_get_peer_cert_chain gives it, with or without a leading copy of `leaf`; null for none. A proxy bound
+    /// to an application, or made for renewal, opens no connection. Cost: one signature check per certificate, two with
+    /// proxies; nothing is allocated in proportion to what the peer sends beyond `kMaxChainCertificates`.
+    PeerIdentity identify(x509_st* leaf, stack_st_X509* chain, Role role) const;
+
+  private:
+    struct Snapshot;
+    std::shared_ptr<const Snapshot> snapshot() const;
+
+    Now now_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<const Snapshot> snapshot_;
+};
+
+}  // namespace zbs::openssl
