@@ -4,73 +4,27 @@
 
 namespace zbs {
 namespace {
-constexpr const char* kCategory = "mpi";
 constexpr Duration kAskAgain = std::chrono::seconds{30};
-constexpr Duration kRetry = std::chrono::seconds{2};
 }  // namespace
 
 PeerService::PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, Log& log)
-    : config_(config), clock_(clock), store_(store), transport_(transport), log_(log) {}
+    : config_(config),
+      clock_(clock),
+      store_(store),
+      transport_(transport),
+      log_(log),
+      registry_(config, clock, transport, log, [this](const std::vector<ZoneEntry>& entries) {
+          for (const ZoneEntry& entry : entries) {
+              if (entry.name != config_.zone.name) ask(entry);
+          }
+      }) {}
 
 Result<void> PeerService::resume() {
     Result<std::vector<Peer>> known = store_.load_peers();
     if (!known) return known.error();
     for (Peer& peer : *known) peers_.emplace(peer.zone, std::move(peer));
-    if (!config_.registry.url.empty()) {
-        enrol();
-        discover();
-    }
+    registry_.start();
     return {};
-}
-
-void PeerService::enrol() {
-    if (leaving_) return;
-    const ZoneEntry entry{.name = config_.zone.name,
-                          .organisation = config_.organisation,
-                          .contact = config_.contact,
-                          .url = config_.url,
-                          .categories = {kCategory},
-                          .interface_version = kInterfaceVersion,
-                          .lease = config_.lease};
-    transport_.publish(config_.registry, entry, [this](const Result<ZoneEntry>& granted) {
-        if (enrolled_ != granted.has_value()) {
-            if (granted)
-                log_.info("enrolled", {{"registry", config_.registry.url}});
-            else
-                log_.warn("enrolment_failed", {{"registry", config_.registry.url}, {"reason", granted.error().message}});
-        }
-        enrolled_ = granted.has_value();
-        if (enrolled_)
-            clock_.after(config_.renew_every, [this] { renew(); });
-        else
-            clock_.after(kRetry, [this] { enrol(); });
-    });
-}
-
-void PeerService::renew() {
-    if (leaving_) return;
-    transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneEntry>& renewed) {
-        if (renewed) {
-            clock_.after(config_.renew_every, [this] { renew(); });
-            return;
-        }
-        log_.warn("lease_not_renewed", {{"registry", config_.registry.url}, {"reason", renewed.error().message}});
-        enrolled_ = false;
-        clock_.after(kRetry, [this] { enrol(); });  // publishing again is the same as renewing
-    });
-}
-
-void PeerService::discover() {
-    if (leaving_) return;
-    transport_.list_zones(config_.registry, {kCategory, kInterfaceVersion},
-                          [this](const Result<std::vector<ZoneEntry>>& entries) {
-                              if (entries) {
-                                  for (const ZoneEntry& entry : *entries) {
-                                      if (entry.name != config_.zone.name) ask(entry);
-                                  }
-                              }
-                              clock_.after(config_.discover_every, [this] { discover(); });
-                          });
 }
 
 void PeerService::ask(const ZoneEntry& entry) {
@@ -157,11 +111,6 @@ std::vector<Peer> PeerService::peers() const {
     std::vector<Peer> all;
     for (const auto& [zone, peer] : peers_) all.push_back(peer);
     return all;
-}
-
-void PeerService::leave() {
-    leaving_ = true;
-    if (enrolled_) transport_.leave(config_.registry, config_.zone.name, [](const Result<ZoneEntry>&) {});
 }
 
 }  // namespace zbs

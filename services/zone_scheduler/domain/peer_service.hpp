@@ -7,28 +7,26 @@
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/zone_store.hpp"
 #include "services/common/ports/zone_transport.hpp"
+#include "services/zone_scheduler/domain/registry_session.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
 
-/// The zone among others: publishes itself in the registry and renews its lease, finds other zones, asks each to accept
-/// this organisation's users, and answers the same question by the configured list. Peers are stored, so a registry
-/// that is down stops nothing but the finding of new ones.
+/// The zone among others: asks each zone that the registry lists to accept this organisation's users, and answers the
+/// same question by the configured list. Peers are stored, so a registry that is down stops nothing but the finding of
+/// new ones.
 class PeerService {
   public:
     PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, Log& log);
     Result<void> resume();  ///< loads known peers, then starts to enrol and to look around
-    void leave();           ///< tells the registry, once, on an orderly stop
+    void leave() { registry_.leave(); }
 
     /// Another zone asks to be accepted. Errors: kUnauthenticated; kDenied where the caller is not the zone it names.
     Result<PeeringAnswer> answer(const Caller& caller, const PeeringRequest& request);
     std::vector<Peer> peers() const;
-    bool enrolled() const { return enrolled_; }
+    bool enrolled() const { return registry_.enrolled(); }
 
   private:
-    void enrol();
-    void renew();
-    void discover();
     void ask(const ZoneEntry& entry);
     void save(const Peer& peer);
 
@@ -39,8 +37,7 @@ class PeerService {
     Log& log_;
     std::map<std::string, Peer> peers_;
     std::map<std::string, Duration> asked_;  ///< steady time of the last request, by zone
-    bool enrolled_ = false;
-    bool leaving_ = false;
+    RegistrySession registry_;
 };
 
 }  // namespace zbs

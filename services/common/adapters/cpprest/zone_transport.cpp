@@ -49,7 +49,7 @@ class RestTransport : public ZoneTransport {
             {to, "GET", path(id) + "/profile", {}, kLaunchDeadline},
             [](const Json& json) { return codec::decode_model(json); }, std::move(respond));
     }
-    void request_peering(const std::string& url, const PeeringRequest& request,
+    void request_peering(const ServiceAddress& to, const PeeringRequest& request,
                          Respond<PeeringAnswer> respond) override {
         send({to, "POST", "/v1/peerings", dump(codec::encode(request)), kAskDeadline}, codec::decode_peering_answer,
              std::move(respond));
