@@ -39,6 +39,7 @@ std::ostream& operator<<(std::ostream& out, const StrongId<Tag>& id) {
 
 using ApplicationId = StrongId<struct ApplicationTag>;  ///< one submitted run of a program; the client makes it
 using PartId = StrongId<struct PartTag>;                ///< the share of an application that one zone holds
+using DelegationId = StrongId<struct DelegationTag>;    ///< one right that a user handed to her home zone
 using ProfileId = StrongId<struct ProfileTag>;          ///< one stored profile of a run
 
 }  // namespace zbs

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "services/common/ports/site_store.hpp"
 #include "services/common/ports/zone_store.hpp"
 
 namespace zbs::test {
@@ -134,6 +135,48 @@ class MemoryRegistryStore : public RegistryStore {
 
   private:
     std::map<std::string, ZoneEntry> entries_;
+};
+
+template <class Record>
+class MemoryRecordTable : public RecordTable<Record> {
+  public:
+    std::optional<Error> fault;  ///< while set, every call fails and changes nothing
+    Result<void> save(const Record& record) override {
+        if (fault) return *fault;
+        records_.insert_or_assign(key_of(record), record);
+        return {};
+    }
+    Result<void> remove(const std::string& key) override {
+        if (fault) return *fault;
+        records_.erase(key);
+        return {};
+    }
+    Result<std::vector<Record>> load() override {
+        if (fault) return *fault;
+        std::vector<Record> all;
+        for (const auto& [key, record] : records_) all.push_back(record);
+        return all;
+    }
+
+  private:
+    std::map<std::string, Record> records_;
+};
+
+/// SiteStore in memory; passes the same contract suite as the one on disk.
+class MemorySiteStore : public SiteStore {
+  public:
+    MemoryRecordTable<Member>& members() override { return members_; }
+    MemoryRecordTable<Block>& blocks() override { return blocks_; }
+    MemoryRecordTable<TrustedOrganisation>& trusted() override { return trusted_; }
+    MemoryRecordTable<Delegation>& delegations() override { return delegations_; }
+    Result<std::uint64_t> next_number(const std::string& name) override { return ++numbers_[name]; }
+
+  private:
+    MemoryRecordTable<Member> members_;
+    MemoryRecordTable<Block> blocks_;
+    MemoryRecordTable<TrustedOrganisation> trusted_;
+    MemoryRecordTable<Delegation> delegations_;
+    std::map<std::string, std::uint64_t> numbers_;
 };
 
 }  // namespace zbs::test

@@ -17,7 +17,12 @@ inline constexpr long long kMaxWalltimeSeconds = 366LL * 24 * 3600;
 inline constexpr int kMaxZonesInRegistry = 10'000;
 inline constexpr int kMaxUnfinishedPerUser = 10'000;
 inline constexpr std::size_t kMaxLogChunkBytes = 1024 * 1024;  ///< one reply of the log route
-inline constexpr int kMaxConnections = 1'024;
+inline constexpr int kMaxConnections = 4'096;
+inline constexpr std::size_t kMaxGroups = 64;  ///< of one user
+inline constexpr std::size_t kMaxCertificatesPerUser = 256;
+inline constexpr std::size_t kMaxMembers = 100'000;
+inline constexpr std::size_t kMaxBlocks = 10'000;
+inline constexpr std::size_t kMaxDelegationsPerUser = 10'000;
 
 inline constexpr std::size_t kMaxChainBytes = 64 * 1024;  ///< PEM of a certificate chain
 inline constexpr int kMaxChainCertificates = 8;           ///< proxies, end entity and intermediates together

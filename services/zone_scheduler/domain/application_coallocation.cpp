@@ -69,15 +69,17 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
             collection->offers.push_back({zone, {}, "refused or did not answer in an earlier round", true});
         } else {
             ++collection->pending;
-            transport_.ask_capacity(address, question, [collection, finish_one, name = zone](Result<Capacity> capacity) {
-                if (!capacity)
-                    collection->offers.push_back({name, {}, capacity.error().message, is_passing(capacity.error())});
-                else if (capacity->zone != name)
-                    collection->offers.push_back({name, {}, "another zone answered at its address", true});
-                else
-                    collection->offers.push_back({name, *std::move(capacity), {}, false});
-                finish_one();
-            });
+            transport_.ask_capacity(
+                address, question, [collection, finish_one, name = zone](Result<Capacity> capacity) {
+                    if (!capacity)
+                        collection->offers.push_back(
+                            {name, {}, capacity.error().message, is_passing(capacity.error())});
+                    else if (capacity->zone != name)
+                        collection->offers.push_back({name, {}, "another zone answered at its address", true});
+                    else
+                        collection->offers.push_back({name, *std::move(capacity), {}, false});
+                    finish_one();
+                });
         }
     }
     // Answers never come from inside the asking; the last count is ours, so that an empty list ends too.

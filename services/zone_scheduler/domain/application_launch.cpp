@@ -162,25 +162,26 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : run->app.status.parts) {
         if (run->asked.contains(part.id) || is_final(part.status.state)) continue;
         run->asked.insert(part.id);
-        transport_.part_status(address_of(part.zone), part.id, [this, run, id = part.id](const Result<PartStatus>& answer) {
-            run->asked.erase(id);
-            if (!answer || is_final(run->app.status.state)) return;
-            for (ApplicationPart& known : run->app.status.parts) {
-                if (known.id != id) continue;
-                known.status.state = answer->state;
-                known.status.reason = answer->reason;
-                known.status.has_profile = answer->has_profile;
-                const bool lost = answer->state == PartState::kFailed || answer->state == PartState::kReleased ||
-                                  answer->state == PartState::kExpired;
-                // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
-                if (lost) {
-                    clock_.after(config_.poll_every * 2, [this, run, zone = known.zone, reason = answer->reason] {
-                        if (executor_.status(run->app.status.operation).state == StepStatus::State::kRunning)
-                            stop(run, "zone " + zone + " lost its part: " + reason);
-                    });
+        transport_.part_status(
+            address_of(part.zone), part.id, [this, run, id = part.id](const Result<PartStatus>& answer) {
+                run->asked.erase(id);
+                if (!answer || is_final(run->app.status.state)) return;
+                for (ApplicationPart& known : run->app.status.parts) {
+                    if (known.id != id) continue;
+                    known.status.state = answer->state;
+                    known.status.reason = answer->reason;
+                    known.status.has_profile = answer->has_profile;
+                    const bool lost = answer->state == PartState::kFailed || answer->state == PartState::kReleased ||
+                                      answer->state == PartState::kExpired;
+                    // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
+                    if (lost) {
+                        clock_.after(config_.poll_every * 2, [this, run, zone = known.zone, reason = answer->reason] {
+                            if (executor_.status(run->app.status.operation).state == StepStatus::State::kRunning)
+                                stop(run, "zone " + zone + " lost its part: " + reason);
+                        });
+                    }
                 }
-            }
-        });
+            });
     }
 }
 

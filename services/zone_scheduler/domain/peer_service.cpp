@@ -34,24 +34,27 @@ void PeerService::ask(const ZoneEntry& entry) {
     if (same_address && asked != asked_.end() && clock_.steady_now() - asked->second < kAskAgain) return;
     asked_[entry.name] = clock_.steady_now();
     const PeeringRequest request{config_.zone.name, config_.organisation, config_.url, kInterfaceVersion};
-    transport_.request_peering({entry.url, {CallerKind::kZone, entry.organisation, entry.name}}, request, [this, entry](const Result<PeeringAnswer>& answer) {
-        if (!answer) {
-            asked_.erase(entry.name);
-            log_.warn("peering_failed", {{"zone", entry.name}, {"reason", answer.error().message}});
-            return;
-        }
-        if (answer->zone != entry.name) {
-            log_.warn("peering_failed", {{"zone", entry.name}, {"reason", "another zone answered: " + answer->zone}});
-            return;
-        }
-        Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
-        if (const auto at = peers_.find(entry.name); at != peers_.end())
-            peer.we_accept_them = at->second.we_accept_them;
-        peer.they_accept_us = answer->state;
-        peer.reason = answer->reason;
-        peer.last_heard = clock_.now();
-        save(peer);
-    });
+    transport_.request_peering(
+        {entry.url, {CallerKind::kZone, entry.organisation, entry.name}}, request,
+        [this, entry](const Result<PeeringAnswer>& answer) {
+            if (!answer) {
+                asked_.erase(entry.name);
+                log_.warn("peering_failed", {{"zone", entry.name}, {"reason", answer.error().message}});
+                return;
+            }
+            if (answer->zone != entry.name) {
+                log_.warn("peering_failed",
+                          {{"zone", entry.name}, {"reason", "another zone answered: " + answer->zone}});
+                return;
+            }
+            Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
+            if (const auto at = peers_.find(entry.name); at != peers_.end())
+                peer.we_accept_them = at->second.we_accept_them;
+            peer.they_accept_us = answer->state;
+            peer.reason = answer->reason;
+            peer.last_heard = clock_.now();
+            save(peer);
+        });
 }
 
 void PeerService::save(const Peer& peer) {

@@ -30,7 +30,8 @@ void RegistrySession::enrol() {
             if (granted)
                 log_.info("enrolled", {{"registry", config_.registry.url}});
             else
-                log_.warn("enrolment_failed", {{"registry", config_.registry.url}, {"reason", granted.error().message}});
+                log_.warn("enrolment_failed",
+                          {{"registry", config_.registry.url}, {"reason", granted.error().message}});
         }
         enrolled_ = granted.has_value();
         if (enrolled_)

@@ -18,8 +18,8 @@ struct ZoneConfig {
     std::vector<LinkToZone> links;  ///< declared links to other zones
     Link default_link = ResourceGraph::kDefaultZoneLink;
     std::vector<std::string>
-        accept;            ///< organisations whose users may run here; the own one always may; default: nobody else
-    ServiceAddress registry;   ///< empty url = none
+        accept;               ///< organisations whose users may run here; the own one always may; default: nobody else
+    ServiceAddress registry;  ///< empty url = none
 
     std::string level_two_mapper = "global";
     std::string mpiexec = "/usr/bin/mpiexec.mpich";

@@ -77,7 +77,7 @@ TEST(Database, AMissingFolderIsNamed) {
 TEST(ZoneStoreOnDisk, AFileThatIsNoDatabaseIsRefusedWithAdvice) {
     const TemporaryFolder folder;
     std::ofstream(folder.path("zone.db")) << std::string(8192, 'x');
-    const auto store = open_zone_store(folder.path("zone.db"));
+    const auto store = open_zone_database(folder.path("zone.db"));
     ASSERT_FALSE(store);
     EXPECT_THAT(store.error().message,
                 testing::AllOf(HasSubstr(folder.path("zone.db")), HasSubstr("restore it from a backup")));
@@ -87,11 +87,11 @@ TEST(ZoneStoreOnDisk, ADamagedFileIsRefusedWithAdvice) {
     const TemporaryFolder folder;
     const std::string path = folder.path("zone.db");
     {
-        const auto store = open_zone_store(path);
+        const auto store = open_zone_database(path);
         Application application = some_application();
         for (std::uint64_t i = 0; i < 30; ++i) {
             application.request.id = {some_id(i)};
-            ASSERT_TRUE((*store)->insert(application));
+            ASSERT_TRUE(store->zone->insert(application));
         }
     }
     // Everything behind the first page: header and schema are whole, the tables are not.
@@ -101,7 +101,7 @@ TEST(ZoneStoreOnDisk, ADamagedFileIsRefusedWithAdvice) {
     file.seekp(4096);
     file << std::string(static_cast<std::size_t>(size) - 4096, '\x5a');
     file.close();
-    const auto store = open_zone_store(path);
+    const auto store = open_zone_database(path);
     ASSERT_FALSE(store);
     EXPECT_THAT(store.error().message, testing::AllOf(HasSubstr("damaged"), HasSubstr("restore it from a backup")));
 }
@@ -109,27 +109,27 @@ TEST(ZoneStoreOnDisk, ADamagedFileIsRefusedWithAdvice) {
 TEST(ZoneStoreOnDisk, ATornTailOfTheLogLosesOnlyWhatWasNotDone) {
     const TemporaryFolder folder;
     const TemporaryFolder crashed;
-    const auto store = open_zone_store(folder.path("zone.db"));
-    ASSERT_TRUE((*store)->insert(some_application()));
+    const auto store = open_zone_database(folder.path("zone.db"));
+    ASSERT_TRUE(store->zone->insert(some_application()));
     // What the disk would hold had the machine stopped here: the log has not been folded into the file yet.
     for (const char* name : {"zone.db", "zone.db-wal"}) std::filesystem::copy(folder.path(name), crashed.path(name));
     std::ofstream(crashed.path("zone.db-wal"), std::ios::app | std::ios::binary) << std::string(1000, '\x11');
-    const auto recovered = open_zone_store(crashed.path("zone.db"));
+    const auto recovered = open_zone_database(crashed.path("zone.db"));
     ASSERT_TRUE(recovered) << recovered.error();
-    EXPECT_EQ(*(*recovered)->load_applications(), std::vector{some_application()});
+    EXPECT_EQ(*recovered->zone->load_applications(), std::vector{some_application()});
 }
 
 TEST(ZoneStoreOnDisk, ARecordThatCannotBeReadIsAFaultNotSilence) {
     const TemporaryFolder folder;
     const std::string path = folder.path("zone.db");
-    ASSERT_TRUE((*open_zone_store(path))->save(some_peer()));
+    ASSERT_TRUE(open_zone_database(path)->zone->save(some_peer()));
     {
-        const auto database = Database::open(path, std::vector<std::string>(1));
+        const auto database = Database::open(path, std::vector<std::string>(2));
         ASSERT_TRUE(database) << database.error();
         Database::Query update(**database, "UPDATE peer SET record='{\"zone\":1}'");
         ASSERT_TRUE(update.step());
     }
-    const auto peers = (*open_zone_store(path))->load_peers();
+    const auto peers = open_zone_database(path)->zone->load_peers();
     ASSERT_FALSE(peers);
     EXPECT_THAT(peers.error().message, HasSubstr("peer that this version cannot read"));
 }

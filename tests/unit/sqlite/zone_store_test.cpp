@@ -19,9 +19,9 @@ struct OnDisk {
     TemporaryFolder folder;
     std::unique_ptr<ZoneStore> store = open();
     std::unique_ptr<ZoneStore> open() {
-        auto opened = sqlite::open_zone_store(folder.path("zone.db"));
+        auto opened = sqlite::open_zone_database(folder.path("zone.db"));
         EXPECT_TRUE(opened) << opened.error();
-        return *std::move(opened);
+        return std::move(opened->zone);
     }
     ZoneStore& operator*() { return *store; }
     void reopen() {

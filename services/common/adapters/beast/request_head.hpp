@@ -16,7 +16,7 @@ Result<http::Call> read_head(const boost::beast::http::request<boost::beast::htt
 
 /// Plain connections only: who the caller says it is, if it shows `token`. Anonymous without the header. Errors:
 /// kUnauthenticated (wrong token, no name of a user or operator).
-Result<PeerIdentity> read_local_identity(
-    const boost::beast::http::request<boost::beast::http::string_body>& request, const std::string& token);
+Result<PeerIdentity> read_local_identity(const boost::beast::http::request<boost::beast::http::string_body>& request,
+                                         const std::string& token);
 
 }  // namespace zbs::beast

@@ -59,8 +59,7 @@ void Server::Impl::accept() {
 }
 
 std::shared_ptr<AnySession> Server::Impl::make_session(tcp::socket socket) {
-    if (settings.tls == nullptr)
-        return std::make_shared<Session<PlainStream>>(shared_from_this(), std::move(socket));
+    if (settings.tls == nullptr) return std::make_shared<Session<PlainStream>>(shared_from_this(), std::move(socket));
     const std::shared_ptr<ssl_ctx_st> current = settings.tls->context();
     SSL_CTX_up_ref(current.get());
     asio::ssl::context context(current.get());  // gives our reference back; the connection keeps its own

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -6,7 +7,6 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -89,13 +89,12 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     void start() {
         if constexpr (kTls) {
             lowest().expires_after(host_->options().handshake_deadline);
-            stream_.async_handshake(boost::asio::ssl::stream_base::server,
-                                    [self = this->shared_from_this()](ErrorCodeOf fault) {
-                                        if (fault) return self->close();
-                                        self->identity_ =
-                                            self->host_->options().tls->identify(self->stream_.native_handle());
-                                        self->read_head();
-                                    });
+            stream_.async_handshake(
+                boost::asio::ssl::stream_base::server, [self = this->shared_from_this()](ErrorCodeOf fault) {
+                    if (fault) return self->close();
+                    self->identity_ = self->host_->options().tls->identify(self->stream_.native_handle());
+                    self->read_head();
+                });
         } else {
             read_head();
         }
@@ -111,10 +110,9 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         idle_ = buffer_.size() == 0;
         wait_for_peer();
         lowest().expires_after(host_->options().header_deadline);
-        bh::async_read_header(stream_, buffer_, *parser_,
-                              [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t size) {
-                                  self->on_head(fault, size);
-                              });
+        bh::async_read_header(
+            stream_, buffer_, *parser_,
+            [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t size) { self->on_head(fault, size); });
     }
 
     /// The other side is gone, or too slow: nobody is there to be told.
@@ -134,12 +132,12 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         const ServerOptions& options = host_->options();
         // Beast's own limit stops a head that does not end, but lets one that came whole be somewhat larger.
         if (fault == bh::error::header_limit || (!fault && size > options.max_header_bytes)) {
-            return write(http::problem({ErrorCode::kTooLarge,
-                                        "the request head is over " + std::to_string(options.max_header_bytes) +
-                                            " bytes",
-                                        {}},
-                                       431),
-                         false);
+            return write(
+                http::problem({ErrorCode::kTooLarge,
+                               "the request head is over " + std::to_string(options.max_header_bytes) + " bytes",
+                               {}},
+                              431),
+                false);
         }
         if (fault == bh::error::body_limit) return refuse_body();
         if (fault) return write(http::problem(invalid("not an HTTP request: " + fault.message())), false);
@@ -153,11 +151,10 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         if (boost::beast::iequals(parser_->get()[bh::field::expect], "100-continue") && !parser_->is_done()) {
             continue_ = {bh::status::continue_, 11};
             lowest().expires_after(options.write_deadline);
-            return bh::async_write(stream_, continue_,
-                                   [self = this->shared_from_this()](ErrorCodeOf e, std::size_t) {
-                                       if (e) return self->close();
-                                       self->read_body();
-                                   });
+            return bh::async_write(stream_, continue_, [self = this->shared_from_this()](ErrorCodeOf e, std::size_t) {
+                if (e) return self->close();
+                self->read_body();
+            });
         }
         read_body();
     }
@@ -204,15 +201,13 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
                     {ErrorCode::kTimeout, "the service did not answer in time; ask again with the same id", {}}),
                 false);
         });
-        host_->handler()(std::move(call),
-                         [self = this->shared_from_this(), answered, keep_alive](http::Reply reply) {
-                             if (answered->exchange(true)) return;
-                             boost::asio::post(self->stream_.get_executor(),
-                                               [self, keep_alive, reply = std::move(reply)]() mutable {
-                                                   self->deadline_.cancel();
-                                                   self->write(std::move(reply), keep_alive);
-                                               });
-                         });
+        host_->handler()(std::move(call), [self = this->shared_from_this(), answered, keep_alive](http::Reply reply) {
+            if (answered->exchange(true)) return;
+            boost::asio::post(self->stream_.get_executor(), [self, keep_alive, reply = std::move(reply)]() mutable {
+                self->deadline_.cancel();
+                self->write(std::move(reply), keep_alive);
+            });
+        });
     }
 
     void refuse_body() {

@@ -15,8 +15,8 @@ namespace zbs::cpprest {
 
 /// How calls are made: with certificates where there is `tls`, else plain on loopback.
 struct HttpCallerOptions {
-    Caller self;                               ///< plain loopback only: the name in `Zbs-Identity`
-    std::string local_token;                   ///< and what proves it there
+    Caller self;                                    ///< plain loopback only: the name in `Zbs-Identity`
+    std::string local_token;                        ///< and what proves it there
     std::shared_ptr<const openssl::TlsClient> tls;  ///< own certificate and whom to believe; none: https is refused
     std::size_t max_reply_bytes = 32 * 1024 * 1024;
 };
@@ -24,8 +24,8 @@ struct HttpCallerOptions {
 struct HttpCall {
     ServiceAddress to;  ///< base address, e.g. https://127.0.0.1:8001, and who must answer there
     std::string method = "GET";
-    std::string path;  ///< with query
-    std::string body;  ///< sent as application/json; empty = none
+    std::string path;                            ///< with query
+    std::string body;                            ///< sent as application/json; empty = none
     std::chrono::milliseconds deadline{10'000};  ///< total, from now to the last byte of the answer
 };
 
@@ -37,8 +37,8 @@ struct HttpAnswer {
 };
 
 /// The one wrapper of cpprestsdk's client: no redirects, a total deadline, a cap on the answer, no reuse of a
-/// connection that the other side closed, its own trust store, name headers on plain loopback connections. Safe from any
-/// thread.
+/// connection that the other side closed, its own trust store, name headers on plain loopback connections. Safe from
+/// any thread.
 class HttpCaller {
   public:
     explicit HttpCaller(HttpCallerOptions options);

@@ -63,7 +63,8 @@ class RestTransport : public ZoneTransport {
     void leave(const ServiceAddress& to, const std::string& zone, Respond<ZoneEntry> respond) override {
         send({to, "DELETE", "/v1/zones/" + zone, {}, kAskDeadline}, decode_entry, std::move(respond));
     }
-    void list_zones(const ServiceAddress& to, const ZoneQuery& query, Respond<std::vector<ZoneEntry>> respond) override {
+    void list_zones(const ServiceAddress& to, const ZoneQuery& query,
+                    Respond<std::vector<ZoneEntry>> respond) override {
         std::string text = "/v1/zones?";
         if (!query.category.empty()) text += "category=" + escape(query.category) + "&";
         if (query.interface_version > 0) text += "interface=" + std::to_string(query.interface_version);

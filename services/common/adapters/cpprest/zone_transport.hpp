@@ -10,7 +10,7 @@ namespace zbs::cpprest {
 
 struct ZoneTransportOptions {
     HttpCallerOptions calls;
-    Caller self;                                     ///< of the zone
+    Caller self;                                      ///< of the zone
     std::function<void(std::function<void()>)> post;  ///< puts a callback on the domain's strand
     /// Calls to the zone itself come here instead of going over a socket: the same handlers, the same messages.
     std::function<void(http::Call, http::Respond)> own;

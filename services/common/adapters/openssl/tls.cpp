@@ -39,8 +39,8 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_length, 
 }
 
 bool set_common(SSL_CTX* context, int oldest) {
-    SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
-                                     SSL_OP_CIPHER_SERVER_PREFERENCE);
+    SSL_CTX_set_options(
+        context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);  // idle connections hold no record buffers
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_max_cert_list(context, kMaxChainBytes);
@@ -77,7 +77,8 @@ bool use_certificate(SSL_CTX* context, const ClientCertificate& own) {
     }
     ERR_clear_error();  // the end of the text is reported as an error
     EVP_PKEY* key = PEM_read_bio_PrivateKey(key_text.get(), nullptr, nullptr, nullptr);
-    good = good && key != nullptr && SSL_CTX_use_PrivateKey(context, key) == 1 && SSL_CTX_check_private_key(context) == 1;
+    good =
+        good && key != nullptr && SSL_CTX_use_PrivateKey(context, key) == 1 && SSL_CTX_check_private_key(context) == 1;
     EVP_PKEY_free(key);
     return good;
 }
@@ -142,7 +143,8 @@ bool TlsClient::Expectation::check(void* verification) {
 
 void TlsClient::configure(ssl_ctx_st* context, Expectation& expectation) const {
     const auto fail = [](const std::string& what) { throw std::runtime_error(what); };
-    if (!set_common(context, newest_ ? TLS1_3_VERSION : TLS1_2_VERSION)) fail("TLS cannot be set up: " + openssl_word());
+    if (!set_common(context, newest_ ? TLS1_3_VERSION : TLS1_2_VERSION))
+        fail("TLS cannot be set up: " + openssl_word());
     SSL_CTX_set_alpn_protos(context, kHttp, sizeof kHttp - 1);
     if (keys_ != nullptr) {
         if (const auto installed = keys_->install(context); !installed) fail(installed.error().message);

@@ -71,7 +71,9 @@ class TlsClient {
 
     /// TLS 1.3 only: between services.
     void require_newest() { newest_ = true; }
-    std::shared_ptr<Expectation> expect(Caller who) const { return std::make_shared<Expectation>(trust_, std::move(who)); }
+    std::shared_ptr<Expectation> expect(Caller who) const {
+        return std::make_shared<Expectation>(trust_, std::move(who));
+    }
     /// Sets up a context of one connection. `expectation` must outlive it. Throws std::runtime_error with OpenSSL's
     /// word where the certificate cannot be used: called from inside libraries that know only exceptions.
     void configure(ssl_ctx_st* context, Expectation& expectation) const;

@@ -1,6 +1,7 @@
 #include "services/common/adapters/sqlite/zone_store.hpp"
 
 #include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/adapters/sqlite/site_store.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
@@ -22,7 +23,8 @@ const std::vector<std::string> kZoneSchema = {
     " at_us INTEGER NOT NULL, application TEXT NOT NULL, model TEXT NOT NULL) WITHOUT ROWID;"
     "CREATE INDEX profile_by_program ON profile(owner, program, ranks, complete, id);"
     "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
-    "INSERT INTO counter VALUES('token', 0)"};
+    "INSERT INTO counter VALUES('token', 0)",
+    kRecordSchema};
 const std::vector<std::string> kRegistrySchema = {
     "CREATE TABLE zone(name TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID"};
 
@@ -39,7 +41,7 @@ Error corrupt(const std::string& what, const Error& error) {
 
 class SqliteZoneStore : public ZoneStore {
   public:
-    explicit SqliteZoneStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+    explicit SqliteZoneStore(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
     Result<void> insert(const Application& application) override {
         Query query(*database_, "INSERT INTO application(id, owner, request, status) VALUES(?,?,?,?)");
@@ -188,7 +190,7 @@ class SqliteZoneStore : public ZoneStore {
                                               time_from_microseconds(query.integer(1)), *std::move(model)}};
     }
 
-    std::unique_ptr<Database> database_;
+    std::shared_ptr<Database> database_;
 };
 
 class SqliteRegistryStore : public RegistryStore {
@@ -227,10 +229,11 @@ class SqliteRegistryStore : public RegistryStore {
 
 }  // namespace
 
-Result<std::unique_ptr<ZoneStore>> open_zone_store(const std::string& path) {
-    Result<std::unique_ptr<Database>> database = Database::open(path, kZoneSchema);
-    if (!database) return database.error();
-    return std::unique_ptr<ZoneStore>(new SqliteZoneStore(*std::move(database)));
+Result<ZoneDatabase> open_zone_database(const std::string& path) {
+    Result<std::unique_ptr<Database>> opened = Database::open(path, kZoneSchema);
+    if (!opened) return opened.error();
+    const std::shared_ptr<Database> database = *std::move(opened);
+    return ZoneDatabase{std::make_unique<SqliteZoneStore>(database), make_site_store(database)};
 }
 
 Result<std::unique_ptr<RegistryStore>> open_registry_store(const std::string& path) {

@@ -2,12 +2,19 @@
 #include <memory>
 #include <string>
 
+#include "services/common/ports/site_store.hpp"
 #include "services/common/ports/zone_store.hpp"
 
 namespace zbs::sqlite {
 
-/// ZoneStore in one SQLite file. Every call is one durable transaction (measured about 4 ms on a disk).
-Result<std::unique_ptr<ZoneStore>> open_zone_store(const std::string& path);
+/// A zone's database: one file, one connection that writes.
+struct ZoneDatabase {
+    std::unique_ptr<ZoneStore> zone;
+    std::unique_ptr<SiteStore> site;
+};
+
+/// A zone's stores in one SQLite file. Every call is one durable transaction (measured about 4 ms on a disk).
+Result<ZoneDatabase> open_zone_database(const std::string& path);
 /// RegistryStore in one SQLite file.
 Result<std::unique_ptr<RegistryStore>> open_registry_store(const std::string& path);
 

@@ -1,0 +1,14 @@
+#pragma once
+#include <memory>
+
+#include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/ports/site_store.hpp"
+
+namespace zbs::sqlite {
+
+/// The step of a zone's schema that `make_site_store` needs.
+extern const char* const kRecordSchema;
+
+std::unique_ptr<SiteStore> make_site_store(std::shared_ptr<Database> database);
+
+}  // namespace zbs::sqlite

@@ -1,0 +1,150 @@
+#include "services/common/codec/site_codec.hpp"
+
+#include "services/common/codec/words.hpp"
+
+namespace zbs::codec {
+namespace {
+
+constexpr std::size_t kMaxReason = 1'024;
+
+Time read_time(JsonReader& in, const char* key) { return time_from_microseconds(in.integer(key, 0, INT64_MAX)); }
+
+Json encode(const IssuedCertificate& certificate) {
+    Json json = {{"serial", certificate.serial}, {"not_after_us", to_microseconds(certificate.not_after)}};
+    if (certificate.revoked) json["revoked_us"] = to_microseconds(*certificate.revoked);
+    return json;
+}
+
+std::string read_serial(JsonReader& in, const char* key) {
+    std::string serial = in.text(key, 64);
+    if (in.ok() && (serial.empty() || serial.find_first_not_of("0123456789abcdef") != std::string::npos))
+        in.fail(key, "must be a serial number in lower-case hexadecimal");
+    return serial;
+}
+
+}  // namespace
+
+Json encode(const Member& member) {
+    Json certificates = Json::array();
+    for (const IssuedCertificate& certificate : member.certificates) certificates.push_back(encode(certificate));
+    return {{"name", member.name},
+            {"groups", member.groups},
+            {"added_us", to_microseconds(member.added)},
+            {"code_hash", member.code_hash},
+            {"code_expires_us", to_microseconds(member.code_expires)},
+            {"revoked", member.revoked},
+            {"certificates", std::move(certificates)}};
+}
+
+Json encode_view(const Member& member) {
+    Json json = encode(member);
+    json["code_pending"] = !member.code_hash.empty();
+    json.erase("code_hash");
+    return json;
+}
+
+Result<Member> decode_member(const Json& json) {
+    JsonReader in(json);
+    Member member;
+    member.name = read_name(in, "name");
+    member.groups = in.texts("groups", limits::kMaxGroups, 64);
+    member.added = read_time(in, "added_us");
+    member.code_hash = in.text("code_hash", 64);
+    member.code_expires = read_time(in, "code_expires_us");
+    member.revoked = in.boolean("revoked");
+    const Json& certificates = in.array("certificates", limits::kMaxCertificatesPerUser);
+    for (std::size_t i = 0; i < certificates.size() && in.ok(); ++i) {
+        JsonReader item(certificates[i], in.pointer_of("certificates/" + std::to_string(i)));
+        IssuedCertificate certificate{read_serial(item, "serial"), read_time(item, "not_after_us"), std::nullopt};
+        if (item.has("revoked_us")) certificate.revoked = read_time(item, "revoked_us");
+        Result<IssuedCertificate> read = item.finish(std::move(certificate));
+        if (!read) return read.error();
+        member.certificates.push_back(*std::move(read));
+    }
+    return in.finish(std::move(member));
+}
+
+Json encode(const Block& block) {
+    return {{"subject", block.subject},
+            {"reason", bounded(block.reason, kMaxReason)},
+            {"by", block.by},
+            {"at_us", to_microseconds(block.at)}};
+}
+
+Result<Block> decode_block(const Json& json) {
+    JsonReader in(json);
+    Block block{in.text("subject", 256), in.text("reason", kMaxReason), in.text("by", 256), read_time(in, "at_us")};
+    return in.finish(std::move(block));
+}
+
+Json encode(const TrustedOrganisation& trusted) {
+    return {{"organisation", trusted.organisation},
+            {"bundle", trusted.bundle},
+            {"revocations", trusted.revocations},
+            {"pinned_us", to_microseconds(trusted.pinned)}};
+}
+
+Result<TrustedOrganisation> decode_trusted_organisation(const Json& json) {
+    JsonReader in(json);
+    TrustedOrganisation trusted;
+    trusted.organisation = read_name(in, "organisation");
+    trusted.bundle = in.text("bundle", limits::kMaxBundleBytes);
+    trusted.revocations = in.text("revocations", limits::kMaxRevocationBytes);
+    trusted.pinned = read_time(in, "pinned_us");
+    return in.finish(std::move(trusted));
+}
+
+Json encode(const TrustStatement& statement) {
+    return {{"organisation", statement.organisation},
+            {"name", statement.name},
+            {"bundle", statement.bundle},
+            {"revocations", statement.revocations},
+            {"blocked", statement.blocked}};
+}
+
+Result<TrustStatement> decode_trust_statement(const Json& json) {
+    JsonReader in(json);
+    TrustStatement statement;
+    statement.organisation = read_name(in, "organisation");
+    statement.name = in.text("name", 256);
+    statement.bundle = in.text("bundle", limits::kMaxBundleBytes);
+    statement.revocations = in.text("revocations", limits::kMaxRevocationBytes);
+    statement.blocked = in.texts("blocked", limits::kMaxBlocks, 256);
+    return in.finish(std::move(statement));
+}
+
+Json encode(const Delegation& delegation) {
+    Json json = encode_view(delegation);
+    json["key"] = delegation.key;
+    json["chain"] = delegation.chain;
+    return json;
+}
+
+Json encode_view(const Delegation& delegation) {
+    return {{"id", to_string(delegation.id)},
+            {"owner", to_uri(delegation.owner)},
+            {"application", delegation.application},
+            {"renewal", delegation.renewal},
+            {"request", delegation.request},
+            {"signed", !delegation.chain.empty()},
+            {"not_after_us", to_microseconds(delegation.not_after)},
+            {"created_us", to_microseconds(delegation.created)}};
+}
+
+Result<Delegation> decode_delegation(const Json& json) {
+    JsonReader in(json);
+    Delegation delegation;
+    delegation.id = read_id<DelegationId>(in, "id");
+    delegation.owner = read_identity(in, "owner");
+    delegation.application = in.text("application", 26);
+    delegation.renewal = in.boolean("renewal");
+    delegation.key = in.text("key", limits::kMaxChainBytes);
+    delegation.request = in.text("request", limits::kMaxChainBytes);
+    delegation.chain = in.text("chain", limits::kMaxChainBytes);
+    in.boolean("signed");
+    delegation.not_after = read_time(in, "not_after_us");
+    delegation.created = read_time(in, "created_us");
+    return in.finish(std::move(delegation));
+}
+
+}  // namespace zbs::codec

@@ -1,0 +1,21 @@
+#pragma once
+#include "services/common/codec/json.hpp"
+#include "services/common/messages/site.hpp"
+
+/// Records of the organisation, and the messages about it; one encode / decode pair each.
+namespace zbs::codec {
+
+Json encode(const Member& member);  ///< as stored; what an operator sees is `encode_view`
+Result<Member> decode_member(const Json& json);
+Json encode_view(const Member& member);
+Json encode(const Block& block);
+Result<Block> decode_block(const Json& json);
+Json encode(const TrustedOrganisation& trusted);
+Result<TrustedOrganisation> decode_trusted_organisation(const Json& json);
+Json encode(const TrustStatement& statement);
+Result<TrustStatement> decode_trust_statement(const Json& json);
+Json encode(const Delegation& delegation);  ///< as stored, with its key
+Result<Delegation> decode_delegation(const Json& json);
+Json encode_view(const Delegation& delegation);  ///< without
+
+}  // namespace zbs::codec

@@ -1,0 +1,80 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/ids.hpp"
+#include "algorithms/base/time.hpp"
+#include "services/common/messages/identity.hpp"
+
+namespace zbs {
+
+/// A certificate that an organisation gave out.
+struct IssuedCertificate {
+    std::string serial;  ///< lower-case hexadecimal
+    Time not_after{};
+    std::optional<Time> revoked;
+    bool operator==(const IssuedCertificate&) const = default;
+};
+
+/// A user of the own organisation.
+struct Member {
+    std::string name;
+    std::vector<std::string> groups;
+    Time added{};
+    std::string code_hash;  ///< SHA-256 of the one-time code, hexadecimal; empty once used
+    Time code_expires{};
+    bool revoked = false;
+    std::vector<IssuedCertificate> certificates;  ///< those that have not run out
+    bool operator==(const Member&) const = default;
+};
+
+/// Somebody who gets nothing here: a whole organisation (a bare name) or one subject (`spiffe://...`).
+struct Block {
+    std::string subject;
+    std::string reason;
+    std::string by;  ///< who set it: an operator, or the zone whose block was taken over
+    Time at{};
+    bool operator==(const Block&) const = default;
+};
+
+/// An organisation whose certificates are believed: its bundle, and its newest revocation list.
+struct TrustedOrganisation {
+    std::string organisation;
+    std::string bundle;       ///< PEM
+    std::string revocations;  ///< CRL, PEM; empty before there was one
+    Time pinned{};
+    bool operator==(const TrustedOrganisation&) const = default;
+};
+
+/// What a service tells about its organisation: public, and the same for everybody.
+struct TrustStatement {
+    std::string organisation;
+    std::string name;  ///< of who tells, as a URI
+    std::string bundle;
+    std::string revocations;           ///< empty where nothing was revoked yet
+    std::vector<std::string> blocked;  ///< own subjects that lost everything, and foreign ones that get nothing here
+    bool operator==(const TrustStatement&) const = default;
+};
+
+/// A user hands home the right to act for one application (or, `renewal`, to sign such rights herself for a while).
+struct Delegation {
+    DelegationId id;
+    Caller owner;
+    std::string application;  ///< id; empty for a renewal delegation
+    bool renewal = false;
+    std::string key;      ///< PEM; made here, never leaves, wiped with the record
+    std::string request;  ///< PKCS #10, PEM
+    std::string chain;    ///< PEM; empty until the user has signed
+    Time not_after{};     ///< of `chain`
+    Time created{};
+    bool operator==(const Delegation&) const = default;
+};
+
+/// What a record is stored under.
+inline std::string key_of(const Member& member) { return member.name; }
+inline std::string key_of(const Block& block) { return block.subject; }
+inline std::string key_of(const TrustedOrganisation& trusted) { return trusted.organisation; }
+inline std::string key_of(const Delegation& delegation) { return to_string(delegation.id); }
+
+}  // namespace zbs
