@@ -34,16 +34,21 @@ class FederationWorld::Bus : public ZoneTransport {
     void request_peering(const ServiceAddress& to, const PeeringRequest& q, Respond<PeeringAnswer> r) override {
         send<PeeringAnswer>("peering", to, r, [this, q](Node& n) { return n.peers->answer(caller(), q); });
     }
-    void publish(const std::string&, const ZoneEntry& entry, Respond<ZoneEntry> r) override {
+    void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> r) override {
+        send<TrustStatement>("trust", to, r, [](Node& n) {
+            return Result<TrustStatement>(TrustStatement{.organisation = n.config.organisation});
+        });
+    }
+    void publish(const ServiceAddress&, const ZoneEntry& entry, Respond<ZoneEntry> r) override {
         later([r, entry] { r(entry); });
     }
-    void renew(const std::string&, const std::string& zone, Respond<ZoneEntry> r) override {
+    void renew(const ServiceAddress&, const std::string& zone, Respond<ZoneEntry> r) override {
         later([r, zone] { r(ZoneEntry{.name = zone}); });
     }
-    void leave(const std::string&, const std::string& zone, Respond<ZoneEntry> r) override {
+    void leave(const ServiceAddress&, const std::string& zone, Respond<ZoneEntry> r) override {
         later([r, zone] { r(ZoneEntry{.name = zone}); });
     }
-    void list_zones(const std::string&, const ZoneQuery&, Respond<std::vector<ZoneEntry>> r) override {
+    void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<std::vector<ZoneEntry>> r) override {
         std::vector<ZoneEntry> entries;
         for (const auto& [name, n] : world_.nodes_)
             entries.push_back({.name = name, .organisation = n->config.organisation, .url = n->config.url});

@@ -31,6 +31,7 @@ Json encode(const Member& member) {
             {"groups", member.groups},
             {"added_us", to_microseconds(member.added)},
             {"code_hash", member.code_hash},
+            {"code_request", member.code_request},
             {"code_expires_us", to_microseconds(member.code_expires)},
             {"revoked", member.revoked},
             {"certificates", std::move(certificates)}};
@@ -38,8 +39,9 @@ Json encode(const Member& member) {
 
 Json encode_view(const Member& member) {
     Json json = encode(member);
-    json["code_pending"] = !member.code_hash.empty();
+    json["code_pending"] = !member.code_hash.empty() && member.code_request.empty();
     json.erase("code_hash");
+    json.erase("code_request");
     return json;
 }
 
@@ -50,6 +52,7 @@ Result<Member> decode_member(const Json& json) {
     member.groups = in.texts("groups", limits::kMaxGroups, 64);
     member.added = read_time(in, "added_us");
     member.code_hash = in.text("code_hash", 64);
+    member.code_request = in.text("code_request", 64);
     member.code_expires = read_time(in, "code_expires_us");
     member.revoked = in.boolean("revoked");
     const Json& certificates = in.array("certificates", limits::kMaxCertificatesPerUser);
@@ -111,6 +114,46 @@ Result<TrustStatement> decode_trust_statement(const Json& json) {
     statement.revocations = in.text("revocations", limits::kMaxRevocationBytes);
     statement.blocked = in.texts("blocked", limits::kMaxBlocks, 256);
     return in.finish(std::move(statement));
+}
+
+Json encode(const EnrolmentRequest& request) {
+    Json json = {{"request", request.request}};
+    if (!request.code.empty()) json["code"] = request.code;
+    return json;
+}
+
+Result<EnrolmentRequest> decode_enrolment_request(const Json& json) {
+    JsonReader in(json);
+    EnrolmentRequest request{in.text_or("code", "", 64), in.text("request", limits::kMaxRequestBytes)};
+    return in.finish(std::move(request));
+}
+
+Json encode(const EnrolmentAnswer& answer) {
+    return {{"certificate", answer.certificate},
+            {"bundle", answer.bundle},
+            {"user", to_uri(answer.user)},
+            {"home", to_uri(answer.home)},
+            {"not_after_us", to_microseconds(answer.not_after)}};
+}
+
+Result<EnrolmentAnswer> decode_enrolment_answer(const Json& json) {
+    JsonReader in(json);
+    EnrolmentAnswer answer{in.text("certificate", limits::kMaxChainBytes), in.text("bundle", limits::kMaxBundleBytes),
+                           read_identity(in, "user"), read_identity(in, "home"), read_time(in, "not_after_us")};
+    return in.finish(std::move(answer));
+}
+
+Result<NewUser> decode_new_user(const Json& json) {
+    JsonReader in(json);
+    NewUser user{read_name(in, "name"), {}};
+    if (in.has("groups")) user.groups = in.texts("groups", limits::kMaxGroups, 64);
+    return in.finish(std::move(user));
+}
+
+Result<NewBlock> decode_new_block(const Json& json) {
+    JsonReader in(json);
+    NewBlock block{in.text("subject", 256), in.text_or("reason", "", kMaxReason)};
+    return in.finish(std::move(block));
 }
 
 Json encode(const Delegation& delegation) {

@@ -14,6 +14,22 @@ Json encode(const TrustedOrganisation& trusted);
 Result<TrustedOrganisation> decode_trusted_organisation(const Json& json);
 Json encode(const TrustStatement& statement);
 Result<TrustStatement> decode_trust_statement(const Json& json);
+Json encode(const EnrolmentRequest& request);
+Result<EnrolmentRequest> decode_enrolment_request(const Json& json);
+Json encode(const EnrolmentAnswer& answer);
+Result<EnrolmentAnswer> decode_enrolment_answer(const Json& json);
+/// An operator's wish: a user and her groups.
+struct NewUser {
+    std::string name;
+    std::vector<std::string> groups;
+};
+Result<NewUser> decode_new_user(const Json& json);
+/// And: whom to block, and why.
+struct NewBlock {
+    std::string subject;
+    std::string reason;
+};
+Result<NewBlock> decode_new_block(const Json& json);
 Json encode(const Delegation& delegation);  ///< as stored, with its key
 Result<Delegation> decode_delegation(const Json& json);
 Json encode_view(const Delegation& delegation);  ///< without

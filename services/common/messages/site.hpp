@@ -22,7 +22,8 @@ struct Member {
     std::string name;
     std::vector<std::string> groups;
     Time added{};
-    std::string code_hash;  ///< SHA-256 of the one-time code, hexadecimal; empty once used
+    std::string code_hash;     ///< SHA-256 of the one-time code, hexadecimal; empty: none
+    std::string code_request;  ///< digest of the request that used it; only that one may come again
     Time code_expires{};
     bool revoked = false;
     std::vector<IssuedCertificate> certificates;  ///< those that have not run out
@@ -55,6 +56,22 @@ struct TrustStatement {
     std::string revocations;           ///< empty where nothing was revoked yet
     std::vector<std::string> blocked;  ///< own subjects that lost everything, and foreign ones that get nothing here
     bool operator==(const TrustStatement&) const = default;
+};
+
+/// What a joining user sends: the code from her operator, and the request (PKCS #10, PEM) for her own key.
+struct EnrolmentRequest {
+    std::string code;     ///< empty where she renews a certificate that she has
+    std::string request;
+    bool operator==(const EnrolmentRequest&) const = default;
+};
+/// What she gets.
+struct EnrolmentAnswer {
+    std::string certificate;  ///< PEM, leaf first
+    std::string bundle;       ///< of her organisation
+    Caller user;
+    Caller home;  ///< the zone that must answer at her home's address
+    Time not_after{};
+    bool operator==(const EnrolmentAnswer&) const = default;
 };
 
 /// A user hands home the right to act for one application (or, `renewal`, to sign such rights herself for a while).

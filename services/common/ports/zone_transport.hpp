@@ -7,6 +7,7 @@
 #include "services/common/messages/capacity.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/registry.hpp"
+#include "services/common/messages/site.hpp"
 
 namespace zbs {
 
@@ -35,6 +36,9 @@ class ZoneTransport {
 
     virtual void request_peering(const ServiceAddress& to, const PeeringRequest& request,
                                  Respond<PeeringAnswer> respond) = 0;
+
+    /// What that zone tells of its organisation: bundle, revocations, blocks.
+    virtual void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> respond) = 0;
 
     virtual void publish(const ServiceAddress& registry, const ZoneEntry& entry, Respond<ZoneEntry> respond) = 0;
     virtual void renew(const ServiceAddress& registry, const std::string& zone, Respond<ZoneEntry> respond) = 0;

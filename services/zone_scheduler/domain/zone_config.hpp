@@ -19,6 +19,7 @@ struct ZoneConfig {
     Link default_link = ResourceGraph::kDefaultZoneLink;
     std::vector<std::string>
         accept;               ///< organisations whose users may run here; the own one always may; default: nobody else
+    std::vector<std::string> honour_blocks;  ///< organisations whose blocks of others' subjects count here, too
     ServiceAddress registry;  ///< empty url = none
 
     std::string level_two_mapper = "global";

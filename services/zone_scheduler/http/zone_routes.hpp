@@ -1,6 +1,7 @@
 #pragma once
 #include "services/common/http/router.hpp"
 #include "services/zone_scheduler/domain/application_service.hpp"
+#include "services/zone_scheduler/domain/membership_service.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
 
@@ -12,12 +13,16 @@ struct ZoneServices {
     ApplicationService& applications;
     PartService& parts;
     PeerService& peers;
+    MembershipService& membership;
     ZoneStore& store;
     std::string contract;  ///< text of schemas/openapi/zone.json
 };
 
 /// Routes of schemas/openapi/zone.json. `services` must outlive the router.
 http::Router make_zone_routes(ZoneServices& services);
+
+/// Those about users, trust and blocks; part of `make_zone_routes`.
+void add_identity_routes(http::Router& router, ZoneServices& services);
 
 /// The assignment of a held (or later) application in one of the formats `json`, `rsl`, `hostfile`. Errors: kConflict
 /// before there is one, kInvalidArgument for another format.

@@ -3,6 +3,7 @@
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/site_codec.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -53,6 +54,9 @@ class RestTransport : public ZoneTransport {
                          Respond<PeeringAnswer> respond) override {
         send({to, "POST", "/v1/peerings", dump(codec::encode(request)), kAskDeadline}, codec::decode_peering_answer,
              std::move(respond));
+    }
+    void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> respond) override {
+        send({to, "GET", "/v1/trust", {}, kAskDeadline}, codec::decode_trust_statement, std::move(respond));
     }
     void publish(const ServiceAddress& to, const ZoneEntry& entry, Respond<ZoneEntry> respond) override {
         send({to, "POST", "/v1/zones", dump(codec::encode(entry)), kAskDeadline}, decode_entry, std::move(respond));

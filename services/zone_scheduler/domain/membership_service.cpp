@@ -1,0 +1,271 @@
+#include "services/zone_scheduler/domain/membership_service.hpp"
+
+#include <algorithm>
+
+#include "services/common/messages/limits.hpp"
+
+namespace zbs {
+namespace {
+
+Error no_such_code() {
+    return {ErrorCode::kDenied,
+            "this code does not work here: it was used, has run out, or never was one; ask your operator for another "
+            "('zbs-zone user add NAME')",
+            {}};
+}
+
+}  // namespace
+
+MembershipService::MembershipService(const ZoneConfig& config, Clock& clock, SiteStore& store, const OwnKeys* keys,
+                                     TrustBundles& trust, Secrets& secrets, Log& log)
+    : config_(config), clock_(clock), store_(store), keys_(keys), trust_(trust), secrets_(secrets), log_(log) {}
+
+Result<void> MembershipService::resume() {
+    Result<std::vector<Member>> members = store_.members().load();
+    if (!members) return members.error();
+    for (Member& member : *members) members_.emplace(member.name, std::move(member));
+    Result<std::vector<Block>> blocks = store_.blocks().load();
+    if (!blocks) return blocks.error();
+    for (Block& block : *blocks) blocks_.emplace(block.subject, std::move(block));
+    if (keys_ == nullptr) return {};
+    if (auto pinned = trust_.pin(config_.organisation, keys_->bundle()); !pinned) return pinned.error();
+    Result<std::vector<TrustedOrganisation>> trusted = store_.trusted().load();
+    if (!trusted) return trusted.error();
+    for (const TrustedOrganisation& known : *trusted) {
+        if (known.organisation != config_.organisation) {
+            if (auto pinned = trust_.pin(known.organisation, known.bundle); !pinned) return pinned.error();
+        }
+        if (known.revocations.empty()) continue;
+        if (auto set = trust_.set_revocations(known.organisation, known.revocations); !set) {
+            // The bundle may have been replaced since; the zone's next statement brings a list that fits.
+            log_.warn("revocations_unusable", {{"organisation", known.organisation}, {"reason", set.error().message}});
+            continue;
+        }
+        if (known.organisation == config_.organisation) revocations_ = known.revocations;
+    }
+    return {};
+}
+
+Result<void> MembershipService::save(const Member& member) {
+    if (auto ok = store_.members().save(member); !ok) return ok.error();
+    members_[member.name] = member;
+    return {};
+}
+
+Result<MembershipService::Invitation> MembershipService::add_user(const std::string& name,
+                                                                  std::vector<std::string> groups) {
+    if (!is_valid_name(name))
+        return invalid("must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit", "/name");
+    for (const std::string& group : groups) {
+        if (!is_valid_name(group)) return invalid("'" + group + "' is no name of a group", "/groups");
+    }
+    if (keys_ == nullptr || !keys_->can_issue()) {
+        return Error{ErrorCode::kConflict,
+                     "zone " + config_.zone.name + " does not hold its organisation's CA key, so it cannot issue "
+                     "certificates; add the user at the zone that does",
+                     {}};
+    }
+    if (!members_.contains(name) && members_.size() >= limits::kMaxMembers)
+        return Error{ErrorCode::kTooManyRequests, "the zone has as many users as it can keep", {}};
+    const Result<std::string> fingerprint = trust_.fingerprint(keys_->bundle());
+    if (!fingerprint) return fingerprint.error();
+    Member member = members_.contains(name) ? members_.at(name) : Member{.name = name, .added = clock_.now()};
+    const std::string code = secrets_.fresh();
+    std::sort(groups.begin(), groups.end());
+    groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+    member.groups = std::move(groups);
+    member.revoked = false;
+    member.code_hash = secrets_.digest(code);
+    member.code_request.clear();
+    member.code_expires = clock_.now() + kCodeLifetime;
+    if (auto ok = save(member); !ok) return ok.error();
+    log_.info("user_invited", {{"user", name}});
+    const JoinToken token{JoinToken::Kind::kUser, name, code, *fingerprint,
+                          {CallerKind::kZone, config_.organisation, config_.zone.name}, config_.url};
+    return Invitation{to_text(token), member.code_expires};
+}
+
+Result<Member> MembershipService::revoke_user(const std::string& name) {
+    const auto at = members_.find(name);
+    if (at == members_.end()) return Error{ErrorCode::kNotFound, "no user '" + name + "' is here", "/name"};
+    Member member = at->second;
+    member.revoked = true;
+    member.code_hash.clear();
+    for (IssuedCertificate& certificate : member.certificates) {
+        if (!certificate.revoked) certificate.revoked = clock_.now();
+    }
+    if (auto ok = save(member); !ok) return ok.error();
+    log_.info("user_revoked", {{"user", name}, {"certificates", std::to_string(member.certificates.size())}});
+    if (auto ok = publish_revocations(); !ok) return ok.error();
+    return member;
+}
+
+Result<void> MembershipService::publish_revocations() {
+    if (keys_ == nullptr || !keys_->can_issue()) return {};
+    std::vector<OwnKeys::Revoked> revoked;
+    for (const auto& [name, member] : members_) {
+        for (const IssuedCertificate& certificate : member.certificates) {
+            if (certificate.revoked) revoked.push_back({certificate.serial, *certificate.revoked});
+        }
+    }
+    const Result<std::uint64_t> number = store_.next_number("revocations");
+    if (!number) return number.error();
+    const Result<std::string> list = keys_->make_revocations(revoked, *number);
+    if (!list) return list.error();
+    if (auto ok = store_.trusted().save({config_.organisation, keys_->bundle(), *list, clock_.now()}); !ok)
+        return ok.error();
+    if (auto ok = trust_.set_revocations(config_.organisation, *list); !ok) return ok.error();
+    revocations_ = *list;
+    return {};
+}
+
+std::vector<Member> MembershipService::users() const {
+    std::vector<Member> all;
+    for (const auto& [name, member] : members_) all.push_back(member);
+    return all;
+}
+
+std::vector<std::string> MembershipService::groups_of(const Caller& user) const {
+    if (!user.is_user_of(config_.organisation)) return {};
+    const auto at = members_.find(user.name);
+    return at == members_.end() ? std::vector<std::string>{} : at->second.groups;
+}
+
+Result<EnrolmentAnswer> MembershipService::issue(Member member, const std::string& request_pem) {
+    if (keys_ == nullptr || !keys_->can_issue())
+        return Error{ErrorCode::kConflict, "this zone cannot issue certificates", {}};
+    std::erase_if(member.certificates, [&](const IssuedCertificate& c) { return c.not_after < clock_.now(); });
+    if (member.certificates.size() >= limits::kMaxCertificatesPerUser) {
+        return Error{ErrorCode::kTooManyRequests,
+                     "user '" + member.name + "' has " + std::to_string(member.certificates.size()) +
+                         " certificates that have not run out; wait, or have the user revoked and added again",
+                     {}};
+    }
+    const Caller user{CallerKind::kUser, config_.organisation, member.name};
+    const Result<OwnKeys::Issued> issued = keys_->issue(request_pem, user, kCertificateLifetime);
+    if (!issued) return issued.error();
+    // Stored before it leaves: a certificate that nobody remembers could never be revoked.
+    member.certificates.push_back({issued->info.serial, issued->info.not_after, std::nullopt});
+    if (auto ok = save(member); !ok) return ok.error();
+    log_.info("certificate_issued", {{"user", member.name}, {"serial", issued->info.serial}});
+    return EnrolmentAnswer{issued->certificate, keys_->bundle(), user, keys_->name(), issued->info.not_after};
+}
+
+Result<EnrolmentAnswer> MembershipService::enrol(const std::string& code, const std::string& request_pem) {
+    const std::string hash = secrets_.digest(code);
+    const std::string request = secrets_.digest(request_pem);
+    for (const auto& [name, known] : members_) {
+        if (known.code_hash != hash) continue;  // digests: their comparison's time tells nothing of the code
+        if (known.code_expires < clock_.now()) return no_such_code();
+        if (!known.code_request.empty() && known.code_request != request) return no_such_code();
+        Member member = known;
+        member.code_request = request;
+        return issue(std::move(member), request_pem);
+    }
+    return no_such_code();
+}
+
+Result<EnrolmentAnswer> MembershipService::renew(const PeerIdentity& user, const std::string& request_pem) {
+    const auto denied = [](std::string why) { return Error{ErrorCode::kDenied, std::move(why), {}}; };
+    if (!user.name().is_user_of(config_.organisation) || user.evidence() != Evidence::kCertificate)
+        return denied("only a user of organisation '" + config_.organisation +
+                      "' may renew her certificate, with the one she has and not through a proxy");
+    const auto at = members_.find(user.name().name);
+    if (at == members_.end() || at->second.revoked)
+        return denied("user '" + user.name().name + "' is not known here any more; ask your operator");
+    return issue(at->second, request_pem);
+}
+
+Result<Block> MembershipService::block(const std::string& subject, const std::string& reason, const Caller& by) {
+    const std::optional<Caller> caller = parse_identity(subject);
+    if (!caller && !is_valid_name(subject))
+        return invalid("must be an organisation's name or spiffe://ORGANISATION/user/NAME (or /zone/)", "/subject");
+    const bool own_zone = caller && caller->kind == CallerKind::kZone && caller->organisation == config_.organisation &&
+                          caller->name == config_.zone.name;
+    if (subject == config_.organisation || own_zone)
+        return Error{ErrorCode::kConflict, "a zone cannot block itself", "/subject"};
+    if (!blocks_.contains(subject) && blocks_.size() >= limits::kMaxBlocks)
+        return Error{ErrorCode::kTooManyRequests, "the list of blocks is full", {}};
+    const Block block{subject, reason, to_uri(by), clock_.now()};
+    if (auto ok = store_.blocks().save(block); !ok) return ok.error();
+    blocks_[subject] = block;
+    log_.info("blocked", {{"subject", subject}, {"reason", reason}, {"by", block.by}});
+    if (caller && caller->is_user_of(config_.organisation) && members_.contains(caller->name)) {
+        if (auto revoked = revoke_user(caller->name); !revoked) return revoked.error();
+    }
+    return block;
+}
+
+Result<void> MembershipService::unblock(const std::string& subject) {
+    if (!blocks_.contains(subject)) return Error{ErrorCode::kNotFound, "'" + subject + "' is not blocked here", {}};
+    if (auto ok = store_.blocks().remove(subject); !ok) return ok.error();
+    blocks_.erase(subject);
+    log_.info("unblocked", {{"subject", subject}});
+    return {};
+}
+
+std::vector<Block> MembershipService::blocks() const {
+    std::vector<Block> all;
+    for (const auto& [subject, block] : blocks_) all.push_back(block);
+    return all;
+}
+
+bool MembershipService::is_blocked(const Caller& subject) const {
+    const std::string uri = to_uri(subject);
+    if (blocks_.contains(uri) || blocks_.contains(subject.organisation)) return true;
+    for (const auto& [teller, told] : told_blocks_) {
+        if (told.contains(uri) || told.contains(subject.organisation)) return true;
+    }
+    if (!subject.is_user_of(config_.organisation)) return false;
+    const auto at = members_.find(subject.name);
+    return at != members_.end() && at->second.revoked;
+}
+
+bool MembershipService::is_blocked(const PeerIdentity& peer) const {
+    if (peer.is_anonymous()) return false;
+    if (!peer.serial().empty() && trust_.is_revoked(peer.name().organisation, peer.serial())) return true;
+    return is_blocked(peer.name());
+}
+
+TrustStatement MembershipService::statement() const {
+    TrustStatement told{.organisation = config_.organisation,
+                        .name = to_uri({CallerKind::kZone, config_.organisation, config_.zone.name}),
+                        .bundle = keys_ == nullptr ? "" : keys_->bundle(),
+                        .revocations = revocations_};
+    for (const auto& [subject, block] : blocks_) told.blocked.push_back(subject);
+    for (const auto& [name, member] : members_) {
+        const std::string uri = to_uri({CallerKind::kUser, config_.organisation, name});
+        if (member.revoked && !blocks_.contains(uri) && told.blocked.size() < limits::kMaxBlocks)
+            told.blocked.push_back(uri);
+    }
+    return told;
+}
+
+Result<void> MembershipService::take(const Caller& from, const TrustStatement& statement) {
+    const std::string& organisation = statement.organisation;
+    if (from.kind != CallerKind::kZone || from.organisation != organisation)
+        return Error{ErrorCode::kDenied, to_uri(from) + " told of another organisation ('" + organisation + "')", {}};
+    const bool own = organisation == config_.organisation;
+    const bool issuer_here = own && keys_ != nullptr && keys_->can_issue();  // then this zone is the one that says
+    if (!statement.revocations.empty() && !issuer_here) {
+        if (auto set = trust_.set_revocations(organisation, statement.revocations); !set) return set.error();
+        const std::optional<std::string> bundle = trust_.bundle(organisation);
+        if (!bundle) return Error{ErrorCode::kConflict, "organisation '" + organisation + "' is not trusted here", {}};
+        if (auto ok = store_.trusted().save({organisation, *bundle, statement.revocations, clock_.now()}); !ok)
+            return ok.error();
+        if (own) revocations_ = statement.revocations;
+    }
+    const bool honoured = own || std::find(config_.honour_blocks.begin(), config_.honour_blocks.end(), organisation) !=
+                                     config_.honour_blocks.end();
+    std::set<std::string> blocked;
+    for (const std::string& subject : statement.blocked) {
+        const std::optional<Caller> caller = parse_identity(subject);
+        const bool of_teller = caller && caller->organisation == organisation;
+        const bool us = caller ? caller->organisation == config_.organisation : subject == config_.organisation;
+        if (of_teller || (honoured && (own || !us))) blocked.insert(subject);
+    }
+    told_blocks_[to_uri(from)] = std::move(blocked);
+    return {};
+}
+
+}  // namespace zbs

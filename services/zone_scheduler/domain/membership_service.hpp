@@ -1,0 +1,86 @@
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "services/common/messages/join_token.hpp"
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/common/ports/secrets.hpp"
+#include "services/common/ports/site_store.hpp"
+#include "services/common/ports/trust.hpp"
+#include "services/zone_scheduler/domain/zone_config.hpp"
+
+namespace zbs {
+
+/// The zone as the home of its organisation's users: who they are, the one-time codes by which they get certificates,
+/// renewal, revocation, and blocks. Lives on the domain's strand; every answer is stored first.
+///
+/// A revoked user loses access here at once, elsewhere when the other zones have fetched the trust statement
+/// (`TrustExchange`, every 15 s).
+class MembershipService {
+  public:
+    static constexpr Duration kCodeLifetime = std::chrono::hours{24};
+    static constexpr Duration kCertificateLifetime = std::chrono::hours{24 * 30};
+
+    /// `keys` may be null: plain loopback, where users have no certificates.
+    MembershipService(const ZoneConfig& config, Clock& clock, SiteStore& store, const OwnKeys* keys,
+                      TrustBundles& trust, Secrets& secrets, Log& log);
+    Result<void> resume();
+
+    struct Invitation {
+        std::string token;  ///< text of a `JoinToken`; the code in it is kept here as a digest only
+        Time expires{};
+    };
+    /// Makes a user, or a fresh code for one that is known (her groups are replaced, a revocation ends; certificates
+    /// that were revoked stay so). Errors: kInvalidArgument; kConflict where this zone holds no CA key.
+    Result<Invitation> add_user(const std::string& name, std::vector<std::string> groups);
+    /// All her certificates end now. Errors: kNotFound; the store's.
+    Result<Member> revoke_user(const std::string& name);
+    std::vector<Member> users() const;
+    /// Groups of an own user; empty for others.
+    std::vector<std::string> groups_of(const Caller& user) const;
+
+    /// Turns a code and a key's request into a certificate. The same code with the same request again gives another
+    /// certificate (the answer may have been lost); with another request nothing. Errors: kDenied for every code that
+    /// does not work, whatever the reason.
+    Result<EnrolmentAnswer> enrol(const std::string& code, const std::string& request_pem);
+    /// A fresh certificate for a user that has one; her key may be a new one. Not through a proxy. Errors: kDenied.
+    Result<EnrolmentAnswer> renew(const PeerIdentity& user, const std::string& request_pem);
+
+    /// Nothing for this subject here from now on: an organisation's name, or `spiffe://ORG/...`. An own user is revoked
+    /// as well. Errors: kInvalidArgument; kConflict for the own organisation or zone.
+    Result<Block> block(const std::string& subject, const std::string& reason, const Caller& by);
+    Result<void> unblock(const std::string& subject);
+    std::vector<Block> blocks() const;
+    /// Blocked here, or by its own organisation, or revoked.
+    bool is_blocked(const Caller& subject) const;
+    bool is_blocked(const PeerIdentity& peer) const;
+
+    /// What other zones fetch. Own revocations, and blocks of own and foreign subjects.
+    TrustStatement statement() const;
+    /// Takes over what a zone of another organisation (or of the own one) says: its organisation's revocations, and its
+    /// blocks of its own subjects; of others' subjects only where `honour_blocks` names that organisation. Errors:
+    /// `from` speaks of another organisation; a list that its CA did not sign, or an older one.
+    Result<void> take(const Caller& from, const TrustStatement& statement);
+
+  private:
+    Result<EnrolmentAnswer> issue(Member member, const std::string& request_pem);
+    Result<void> publish_revocations();
+    Result<void> save(const Member& member);
+
+    const ZoneConfig& config_;
+    Clock& clock_;
+    SiteStore& store_;
+    const OwnKeys* keys_;
+    TrustBundles& trust_;
+    Secrets& secrets_;
+    Log& log_;
+    std::map<std::string, Member> members_;
+    std::map<std::string, Block> blocks_;
+    std::map<std::string, std::set<std::string>> told_blocks_;  ///< by who told: subjects; refreshed, not stored
+    std::string revocations_;                                   ///< own list, PEM
+};
+
+}  // namespace zbs

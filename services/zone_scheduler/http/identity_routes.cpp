@@ -1,0 +1,86 @@
+// Routes about who is who: users and their certificates, trust, blocks.
+#include "services/common/codec/site_codec.hpp"
+#include "services/zone_scheduler/http/zone_routes.hpp"
+
+namespace zbs {
+namespace {
+
+using codec::Json;
+using http::Body;
+using http::Reply;
+using http::Request;
+
+Reply issue(const Request& request, ZoneServices& services, bool by_code) {
+    const Result<EnrolmentRequest> wanted = codec::decode_enrolment_request(request.json);
+    if (!wanted) return http::problem(wanted.error());
+    if (by_code == wanted->code.empty()) {
+        return http::problem(invalid(by_code ? "is needed: the code from your operator"
+                                             : "is not needed to renew: the certificate you have says who you are",
+                                     "/code"));
+    }
+    const Result<EnrolmentAnswer> answer = by_code ? services.membership.enrol(wanted->code, wanted->request)
+                                                   : services.membership.renew(request.call.peer, wanted->request);
+    if (!answer) return http::problem(answer.error());
+    return {201, "application/json", codec::dump(codec::encode(*answer)), {}};
+}
+
+}  // namespace
+
+void add_identity_routes(http::Router& router, ZoneServices& services) {
+    router.add_sync("POST", "/v1/enrolments", Body::kJson,
+                    [&services](const Request& request) { return issue(request, services, true); });
+    router.add_sync("POST", "/v1/certificates", Body::kJson,
+                    [&services](const Request& request) { return issue(request, services, false); });
+    router.add_sync("GET", "/v1/trust", Body::kNone, [&services](const Request&) {
+        return http::ok(codec::encode(services.membership.statement()));
+    });
+    router.add_sync("GET", "/v1/whoami", Body::kNone, [&services](const Request& request) {
+        const PeerIdentity& peer = request.call.peer;
+        return http::ok({{"name", to_uri(peer.name())},
+                         {"via_proxy", peer.via_proxy()},
+                         {"limited", peer.via_limited_proxy()},
+                         {"serial", peer.serial()},
+                         {"groups", services.membership.groups_of(peer.name())},
+                         {"zone", to_uri({CallerKind::kZone, services.config.organisation, services.config.zone.name})}});
+    });
+    router.add_sync("POST", "/v1/users", Body::kJson, [&services](const Request& request) {
+        const Result<codec::NewUser> user = codec::decode_new_user(request.json);
+        if (!user) return http::problem(user.error());
+        const auto invitation = services.membership.add_user(user->name, user->groups);
+        if (!invitation) return http::problem(invitation.error());
+        return http::created("/v1/users/" + user->name, {{"name", user->name},
+                                                         {"token", invitation->token},
+                                                         {"expires_us", to_microseconds(invitation->expires)}});
+    });
+    router.add_sync("GET", "/v1/users", Body::kNone, [&services](const Request&) {
+        Json rows = Json::array();
+        for (const Member& member : services.membership.users()) rows.push_back(codec::encode_view(member));
+        return http::ok({{"users", std::move(rows)}});
+    });
+    router.add_sync("DELETE", "/v1/users/{name}", Body::kNone, [&services](const Request& request) {
+        return http::reply(services.membership.revoke_user(request.call.parameters.at("name")),
+                           [](const Member& member) { return codec::encode_view(member); });
+    });
+    router.add_sync("POST", "/v1/blocks", Body::kJson, [&services](const Request& request) {
+        const Result<codec::NewBlock> wanted = codec::decode_new_block(request.json);
+        if (!wanted) return http::problem(wanted.error());
+        const Result<Block> block =
+            services.membership.block(wanted->subject, wanted->reason, request.call.caller());
+        if (!block) return http::problem(block.error());
+        return Reply{201, "application/json", codec::dump(codec::encode(*block)), {}};
+    });
+    router.add_sync("GET", "/v1/blocks", Body::kNone, [&services](const Request&) {
+        Json rows = Json::array();
+        for (const Block& block : services.membership.blocks()) rows.push_back(codec::encode(block));
+        return http::ok({{"blocks", std::move(rows)}});
+    });
+    router.add_sync("DELETE", "/v1/blocks", Body::kNone, [&services](const Request& request) {
+        const auto subject = request.call.query.find("subject");
+        if (subject == request.call.query.end() || request.call.query.size() != 1)
+            return http::problem(invalid("is needed, and nothing else: whom to unblock", "subject"));
+        const Result<void> done = services.membership.unblock(subject->second);
+        return done ? http::ok({{"subject", subject->second}}) : http::problem(done.error());
+    });
+}
+
+}  // namespace zbs
