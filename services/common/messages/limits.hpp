@@ -36,4 +36,14 @@ inline constexpr std::size_t kMaxSignatureBytes = 2 * 1024;  ///< base64; RSA 81
 inline constexpr int kMaxRsaBits = 8'192;                    ///< larger keys cost the reader too much
 inline constexpr std::size_t kMaxSubjectMapEntries = 100'000;
 
+inline constexpr std::size_t kMaxAccountMapBytes = 4 * 1024 * 1024;
+inline constexpr std::size_t kMaxAccountMapLines = 20'000;  ///< every look-up walks all of them
+inline constexpr std::size_t kMaxAccountPools = 1'000;
+inline constexpr std::size_t kMaxPoolAccounts = 10'000;  ///< of one pool
+inline constexpr std::size_t kMaxMappedAccounts = 100'000;
+inline constexpr std::size_t kMaxPeeringHours = 48;
+inline constexpr std::size_t kMaxPeeringPartitions = 64;
+inline constexpr std::size_t kMaxAuditTextBytes = 512;  ///< of one field; longer ones are cut
+inline constexpr std::size_t kMaxAuditRows = 1'000;     ///< one reply of the audit route
+
 }  // namespace zbs::limits

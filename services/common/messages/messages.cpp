@@ -1,6 +1,7 @@
 #include "services/common/messages/application.hpp"
 #include "services/common/messages/capacity.hpp"
 #include "services/common/messages/part.hpp"
+#include "services/common/messages/peering.hpp"
 #include "services/common/messages/registry.hpp"
 
 namespace zbs {
@@ -59,8 +60,28 @@ const char* to_string(PeeringState state) {
             return "accepted";
         case PeeringState::kRejected:
             return "rejected";
+        case PeeringState::kSuspended:
+            return "suspended";
     }
     return "rejected";
+}
+
+const char* to_string(TrustEvent event) {
+    switch (event) {
+        case TrustEvent::kHoldKept:
+            return "hold_kept";
+        case TrustEvent::kHoldDropped:
+            return "hold_dropped";
+        case TrustEvent::kCleanEnd:
+            return "clean_end";
+        case TrustEvent::kDirtyEnd:
+            return "dirty_end";
+        case TrustEvent::kFailedCheck:
+            return "failed_check";
+        case TrustEvent::kInvalidRequest:
+            return "invalid_request";
+    }
+    return "invalid_request";
 }
 
 }  // namespace zbs

@@ -36,7 +36,7 @@ struct ZoneQuery {
     bool operator==(const ZoneQuery&) const = default;
 };
 
-enum class PeeringState { kRequested, kAccepted, kRejected };
+enum class PeeringState { kRequested, kAccepted, kRejected, kSuspended };
 const char* to_string(PeeringState state);
 
 /// Zone A asks zone B to schedule processes of A's users. Directional.

@@ -1,0 +1,25 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "services/common/ports/audit.hpp"
+
+namespace zbs::sqlite {
+
+/// AuditLog in its own SQLite file. Triggers refuse every change but appending, and each entry's hash covers all before
+/// it, so whoever edits the file behind the triggers' back is found by `verify_audit_log`.
+Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path);
+
+/// Reads the whole log without changing it, also while a service writes to it, and checks every link of the chain.
+/// Errors: kConflict naming the first entry that was changed, removed, inserted or moved; kUnavailable where the file
+/// cannot be read. Entries cut off the end, and a chain computed anew from some entry on, show only against `expected`:
+/// a head noted earlier, of this length or shorter.
+Result<AuditHead> verify_audit_log(const std::string& path, const std::optional<AuditHead>& expected = std::nullopt);
+
+/// "ENTRIES:HASH", as `zbs-zone audit verify` prints and takes it.
+std::string to_string(const AuditHead& head);
+Result<AuditHead> parse_audit_head(std::string_view text);
+
+}  // namespace zbs::sqlite

@@ -1,0 +1,74 @@
+#pragma once
+#include <optional>
+#include <string_view>
+
+namespace zbs {
+
+/// One per operation of the zone's and the registry's contract, in the words of its operationId.
+enum class Action {
+    // both services
+    kGetLive,
+    kGetReady,
+    kGetContract,
+    kGetTrust,
+    kWhoAmI,
+    // zone: applications of the own users
+    kScheduleApplication,
+    kListApplications,
+    kGetApplication,
+    kCancelApplication,
+    kGetAssignment,
+    kExplainApplication,
+    kListLogs,
+    kReadLog,
+    kListProfiles,
+    kGetProfile,
+    kListNodes,
+    kListQueue,
+    // zone: parts for other zones
+    kAskCapacity,
+    kScheduleCluster,
+    kGetPart,
+    kReleasePart,
+    kCommitPart,
+    kLaunchPart,
+    kGetPartProfile,
+    // zone: peerings
+    kRequestPeering,
+    kListPeerings,
+    kGetPeering,
+    kChangePeering,
+    // zone: people and their certificates
+    kRequestEnrolment,
+    kRenewCertificate,
+    kCreateUser,
+    kListUsers,
+    kRevokeUser,
+    kBlockSubject,
+    kUnblockSubject,
+    kListBlocks,
+    // zone: delegations
+    kRequestDelegation,
+    kPutDelegation,
+    kGetDelegation,
+    kDeleteDelegation,
+    // zone: operation
+    kReadAudit,
+    kGetDrain,
+    kSetDrain,
+    // registry
+    kCreateEnrolmentToken,
+    kEnrolZone,
+    kPublishZone,
+    kRenewZone,
+    kLeaveZone,
+    kListZones,
+};
+inline constexpr int kActionCount = static_cast<int>(Action::kListZones) + 1;
+
+/// The operationId, e.g. "scheduleApplication".
+std::string_view to_string(Action action);
+/// None for a word that names no action.
+std::optional<Action> find_action(std::string_view operation_id);
+
+}  // namespace zbs

@@ -1,0 +1,78 @@
+#pragma once
+#include <string>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/authorisation/action.hpp"
+#include "services/common/messages/identity.hpp"
+
+namespace zbs {
+
+enum class ServiceKind { kZone, kRegistry };
+
+/// Where the call arrived, and what this service knows of the caller.
+struct Site {
+    ServiceKind service = ServiceKind::kZone;
+    std::string organisation;
+    std::string name;  ///< of the zone or registry
+    /// At a zone: the caller's zone has an accepted peering here. At a registry: it is enrolled.
+    bool accepts_subject = false;
+};
+
+/// What somebody is to a site.
+enum class Role {
+    kAnonymous,
+    kOwnUser,  ///< of the site's organisation
+    kForeignUser,
+    kOwnOperator,
+    kForeignOperator,
+    kOwnZone,       ///< at a zone: any zone of its organisation
+    kKnownZone,     ///< with an accepted peering; at a registry: enrolled
+    kStrangerZone,  ///< proved its name, no more
+    kRegistry,
+};
+inline constexpr int kRoleCount = static_cast<int>(Role::kRegistry) + 1;
+const char* to_string(Role role);
+/// A name that came without evidence is anonymous.
+Role role_of(const PeerIdentity& subject, const Site& site);
+
+enum class ObjectKind {
+    kService,  ///< the zone or registry as a whole, or a list that the domain cuts to the caller's own
+    kApplication,
+    kProfile,
+    kDelegation,
+    kUser,
+    kPart,       ///< owner: the zone that holds it
+    kPeering,    ///< owner: the other zone
+    kZoneEntry,  ///< owner: the zone it describes
+};
+
+/// What a call is about. For something that is not there: its kind and no owner; whoever might have seen it gets the
+/// same kNotFound as for somebody else's.
+struct Object {
+    ObjectKind kind = ObjectKind::kService;
+    Caller owner;
+    std::string home_zone;  ///< application, profile, delegation: the zone that keeps it; empty = this one
+};
+
+struct Decision {
+    enum class Verdict {
+        kAllow,
+        kUnauthenticated,  ///< no identity, or one that does not count
+        kDenied,           ///< settled by who asks and for what alone, so it tells nothing about any object
+        kNotFound,         ///< not the caller's, or not there
+    };
+    Verdict verdict = Verdict::kDenied;
+    std::string reason;  ///< fit for the caller; the same for everybody's and nobody's object
+
+    explicit operator bool() const { return verdict == Verdict::kAllow; }
+};
+const char* to_string(Decision::Verdict verdict);
+/// Success, or the error that the caller gets.
+Result<void> to_result(const Decision& decision);
+
+/// The one place that says who may do what; whatever its table does not allow is denied. Proxies speak for users only,
+/// and a limited proxy may only look. An object of a kind that the action is not about is denied too.
+/// A right to call is no promise: codes, tokens, signed entries, rights of a peering are checked by the domain.
+Decision authorise(const PeerIdentity& subject, Action action, const Object& object, const Site& site);
+
+}  // namespace zbs

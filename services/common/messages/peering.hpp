@@ -1,0 +1,77 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/time.hpp"
+
+namespace zbs {
+
+/// A part of every day, minutes since midnight UTC, half-open, 0 <= begin < end <= 1440. A night is two of them.
+struct DayWindow {
+    int begin = 0;
+    int end = 1440;
+    bool operator==(const DayWindow&) const = default;
+};
+
+/// Bit 0 is Monday, bit 6 Sunday.
+inline constexpr std::uint8_t kEveryWeekday = 0x7f;
+
+/// What the users of one organisation may do in this zone. The default allows nothing: no processors.
+struct PeeringRights {
+    int processors = 0;                     ///< at once, all parts of the organisation together
+    Duration walltime{};                    ///< of one part, at most
+    int concurrent_parts = 0;               ///< held, committed or running at once
+    std::vector<DayWindow> hours;           ///< when parts may start; empty = all day
+    std::uint8_t weekdays = kEveryWeekday;  ///< days (UTC) on which parts may start
+    std::vector<std::string> partitions;    ///< empty = all
+    double share = 1.0;                     ///< 0..1 of the zone's processors, at once
+    std::string account_rule = "map";       ///< "map" (the account map decides), "account:NAME" or "pool:NAME"
+    bool may_forward = false;               ///< whether the peer may pass others' work on to this zone
+    bool require_delegation = true;         ///< every part needs its user's delegation
+    bool operator==(const PeeringRights&) const = default;
+};
+
+/// The least that a peering leaves of the rights that the degree of trust moves.
+struct RightsFloor {
+    int processors = 0;
+    Duration walltime{};
+    int concurrent_parts = 0;
+    bool operator==(const RightsFloor&) const = default;
+};
+
+/// What an operator (or a rule) grants: trust 0 gives `floor`, trust 1 gives `ceiling`. What trust does not move
+/// (hours, partitions, share, account rule, forwarding, delegation) stands in `ceiling`.
+struct RightsRange {
+    RightsFloor floor;
+    PeeringRights ceiling;
+    bool operator==(const RightsRange&) const = default;
+};
+
+/// What a peer did, as far as trust looks at it.
+enum class TrustEvent {
+    kHoldKept,        ///< committed a hold, or gave it back in time
+    kHoldDropped,     ///< let a hold expire
+    kCleanEnd,        ///< a part ended by itself within its walltime
+    kDirtyEnd,        ///< a part had to be stopped: walltime, lost launcher, left processes behind
+    kFailedCheck,     ///< a signature, chain, delegation or token that did not hold
+    kInvalidRequest,  ///< a message that breaks the contract
+};
+inline constexpr std::array kTrustEvents = {TrustEvent::kHoldKept,    TrustEvent::kHoldDropped,
+                                            TrustEvent::kCleanEnd,    TrustEvent::kDirtyEnd,
+                                            TrustEvent::kFailedCheck, TrustEvent::kInvalidRequest};
+/// The word, e.g. "hold_kept".
+const char* to_string(TrustEvent event);
+
+/// All that is remembered of a peer's behaviour; made and changed by `site_policy/trust_score`, stored as it is.
+/// Arrays are in the order of `kTrustEvents`.
+struct TrustHistory {
+    double initial = 0.5;                                    ///< score of a peer without history, 0..1
+    Time at{};                                               ///< the instant `weight` is of
+    std::array<double, kTrustEvents.size()> weight{};        ///< of each kind, faded to `at`; finite, >= 0
+    std::array<std::uint64_t, kTrustEvents.size()> count{};  ///< of each kind, ever
+    bool operator==(const TrustHistory&) const = default;
+};
+
+}  // namespace zbs

@@ -1,0 +1,13 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace zbs {
+
+/// Foreign text made fit for one line of a log or a terminal: valid UTF-8 of at most `max_bytes` (>= 8). Control
+/// characters (C0, C1, delete, line and paragraph separators, direction marks), bytes that are no UTF-8 and `\` become
+/// `\xNN` per byte (`\\` for the last), so nothing can forge a line or hide one. A cut text ends in "...".
+std::string printable_text(std::string_view text, std::size_t max_bytes);
+
+}  // namespace zbs

@@ -1,0 +1,35 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+
+#include "algorithms/base/time.hpp"
+#include "services/common/messages/identity.hpp"
+
+namespace zbs {
+
+/// An account of a pool, given to a user until somebody else needs it more.
+struct PoolLease {
+    std::string account;
+    Caller user;
+    Time last_used{};
+    bool busy = false;  ///< the user has a part held or running
+    bool operator==(const PoolLease&) const = default;
+};
+
+struct PoolChoice {
+    std::string account;
+    /// Whose it was: processes and files left in the account must be gone before the new user starts.
+    std::optional<Caller> taken_from;
+    bool operator==(const PoolChoice&) const = default;
+};
+
+inline constexpr Duration kPoolIdleTime = std::chrono::hours{24 * 30};
+
+/// The account that `user` had; else the first of `pool` that nobody has; else the one longest unused, if that is
+/// `idle_time` or more and it is not busy; else none. Leases outside `pool` do not count; an account that two leases
+/// name is given to nobody. O(leases log pool).
+std::optional<PoolChoice> choose_pool_account(std::span<const std::string> pool, std::span<const PoolLease> leases,
+                                              const Caller& user, Time now, Duration idle_time = kPoolIdleTime);
+
+}  // namespace zbs

@@ -1,0 +1,75 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/messages/peering.hpp"
+#include "services/common/messages/registry.hpp"
+
+namespace zbs {
+
+/// Errors name the field and its bounds; `pointer` + "/ceiling/hours/0" and the like is the place.
+Result<void> check_rights(const RightsRange& range, const std::string& pointer = {});
+
+/// Where an organisation's users run; read from `PeeringRights::account_rule`.
+struct AccountRule {
+    enum class Kind { kMap, kAccount, kPool };
+    Kind kind = Kind::kMap;
+    std::string name;  ///< of the account or the pool
+    bool operator==(const AccountRule&) const = default;
+};
+Result<AccountRule> parse_account_rule(std::string_view text);
+
+/// The rights at a degree of trust: floor + (ceiling - floor) x trust, rounded down; the rest as in the ceiling.
+/// Precondition: 0 <= trust <= 1 and a range that `check_rights` accepts.
+PeeringRights effective_rights(const RightsRange& range, double trust);
+
+/// What an organisation has here now.
+struct PeeringUsage {
+    int processors = 0;
+    int parts = 0;
+};
+struct AdmissionRequest {
+    int processors = 0;
+    Duration walltime{};
+    std::string partition;    ///< empty = the zone chooses one that is allowed
+    int zone_processors = 0;  ///< of the whole zone: what `share` is a share of
+};
+/// Whether a part may be held now. The *start* must lie in hours and weekdays; the walltime may run past them.
+/// Errors: kRejected where these rights never allow it, kConflict where they do at another time or with less in use;
+/// the message names the limit ("peering limit 'walltime': ...") and tells nothing of the zone's size.
+Result<void> admit(const PeeringRights& rights, const PeeringUsage& usage, const AdmissionRequest& request, Time now);
+
+/// Whether a part may start at `at`.
+bool allows_start(const PeeringRights& rights, Time at);
+/// `from` or the next instant at which a part may start; none where hours and weekdays leave nothing.
+std::optional<Time> find_allowed_start(const PeeringRights& rights, Time from);
+
+/// Accepts whoever asks, of these organisations, without the operator.
+struct AutomaticRule {
+    std::vector<std::string> organisations;  ///< patterns; `*` stands for any letters
+    RightsRange rights;
+    double initial_trust = 0.5;  ///< 0..1
+    bool operator==(const AutomaticRule&) const = default;
+};
+/// The first rule with a pattern that fits; null where none does.
+const AutomaticRule* match_rule(std::span<const AutomaticRule> rules, std::string_view organisation);
+
+/// What may happen to a peering, and through whom.
+enum class PeeringAction {
+    kPeerRequests,
+    kRuleAccepts,
+    kOperatorAccepts,
+    kOperatorRejects,
+    kOperatorSuspends,
+    kOperatorResumes,
+};
+const char* to_string(PeeringAction action);
+/// Where the action leads: a repeat stays where it is; a rule never overrides what the operator settled, and asking
+/// again lifts no rejection or suspension. Errors: kConflict, naming state and action.
+Result<PeeringState> next_state(PeeringState state, PeeringAction action);
+
+}  // namespace zbs
