@@ -83,6 +83,11 @@ class MemoryZoneStore : public ZoneStore {
         }
         return all;
     }
+    Result<std::optional<Caller>> profile_owner(const ProfileId& id) override {
+        if (fault) return *fault;
+        const auto at = profiles_.find(id);
+        return at == profiles_.end() ? std::nullopt : std::optional(at->second.owner);
+    }
     Result<std::optional<Profile>> load_profile(const Caller& owner, const ProfileId& id) override {
         if (fault) return *fault;
         const auto at = profiles_.find(id);

@@ -65,23 +65,30 @@ Result<std::map<std::string, std::string>> parse_query(std::string_view text) {
     return query;
 }
 
-void Router::add(const char* method, const char* pattern, Body body, Handler handler) {
-    routes_.push_back({method, split(pattern), pattern, body, std::move(handler)});
+void Router::add(const char* method, const char* pattern, Action action, Body body, Handler handler) {
+    routes_.push_back({method, split(pattern), pattern, action, body, std::move(handler)});
 }
 
-void Router::add_sync(const char* method, const char* pattern, Body body, SyncHandler handler) {
-    add(method, pattern, body,
+void Router::add_sync(const char* method, const char* pattern, Action action, Body body, SyncHandler handler) {
+    add(method, pattern, action, body,
         [handler = std::move(handler)](const Request& request, const Respond& respond) { respond(handler(request)); });
 }
 
 std::vector<std::string> Router::routes() const {
     std::vector<std::string> names;
-    for (const Route& route : routes_) names.push_back(route.method + " " + route.pattern);
+    for (const Route& route : routes_) names.push_back(route.method + " " + route.pattern + " " + std::string(to_string(route.action)));
     std::sort(names.begin(), names.end());
     return names;
 }
 
 void Router::dispatch(Call call, Respond respond) const {
+    if (fresh_id_) {
+        call.request_id = fresh_id_();
+        respond = [id = call.request_id, respond = std::move(respond)](Reply reply) {
+            reply.headers.emplace_back("Zbs-Request-Id", id);
+            respond(std::move(reply));
+        };
+    }
     if (!call.path.starts_with('/')) return respond(problem(invalid("the path must start with /")));
     const std::vector<std::string> segments = split(call.path);
     std::string allowed;
@@ -102,22 +109,29 @@ void Router::dispatch(Call call, Respond respond) const {
             allowed += (allowed.empty() ? "" : ", ") + route.method;
             continue;
         }
+        call.parameters = std::move(parameters);
+        // Before the body is read: who may not call learns nothing about what would have been a good one.
+        if (const Result<void> allowed_call = guard_ ? guard_(route.action, call) : Error{ErrorCode::kDenied, "closed", {}};
+            !allowed_call)
+            return respond(problem(allowed_call.error()));
+        // A handler that throws may have answered before, or have kept its way to answer: only the first answer counts.
+        const auto kept = std::make_shared<const Call>(std::move(call));  // for the watch, after the handler is done
+        const Respond once = [this, kept, action = route.action, answered = std::make_shared<std::atomic<bool>>(false),
+                              respond = std::move(respond)](Reply reply) {
+            if (answered->exchange(true)) return;
+            if (watch_) watch_(action, *kept, reply.status);
+            respond(std::move(reply));
+        };
         codec::Json json;
         if (route.body == Body::kJson) {
-            Result<codec::Json> parsed = codec::parse(call.body);
-            if (!parsed) return respond(problem(parsed.error()));
+            Result<codec::Json> parsed = codec::parse(kept->body);
+            if (!parsed) return once(problem(parsed.error()));
             json = *std::move(parsed);
-        } else if (!call.body.empty()) {
-            return respond(problem(invalid("this call takes no body")));
+        } else if (!kept->body.empty()) {
+            return once(problem(invalid("this call takes no body")));
         }
-        call.parameters = std::move(parameters);
-        // A handler that throws may have answered before, or have kept its way to answer: only the first answer counts.
-        const Respond once = [answered = std::make_shared<std::atomic<bool>>(false),
-                              respond = std::move(respond)](Reply reply) {
-            if (!answered->exchange(true)) respond(std::move(reply));
-        };
         try {
-            return route.handler(Request{call, json}, once);
+            return route.handler(Request{*kept, json}, once);
         } catch (const std::exception& fault) {
             if (on_exception_) on_exception_(route.method + " " + route.pattern + ": " + fault.what());
         } catch (...) {

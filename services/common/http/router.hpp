@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "services/common/authorisation/action.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace zbs::http {
@@ -22,13 +23,21 @@ enum class Body { kNone, kJson };
 /// with Allow.
 class Router {
   public:
-    void add(const char* method, const char* pattern, Body body, Handler handler);
-    void add_sync(const char* method, const char* pattern, Body body, SyncHandler handler);
+    void add(const char* method, const char* pattern, Action action, Body body, Handler handler);
+    void add_sync(const char* method, const char* pattern, Action action, Body body, SyncHandler handler);
+    /// Asked before a call's body is read; a call that it refuses reaches no handler. Without a guard nothing is served.
+    using Guard = std::function<Result<void>(Action, const Call&)>;
+    void guard(Guard guard) { guard_ = std::move(guard); }
+    /// Told the end of every call that passed the guard: its action and status.
+    using Watch = std::function<void(Action, const Call&, int status)>;
+    void watch(Watch watch) { watch_ = std::move(watch); }
+    /// Names each call; the name goes back in the header Zbs-Request-Id.
+    void name_calls(std::function<std::string()> fresh) { fresh_id_ = std::move(fresh); }
     /// Answers exactly once; a handler that throws is answered for with 500 and no details.
     void dispatch(Call call, Respond respond) const;
     /// Called with the route and the cause when a handler throws: our own bug, for the log.
     void on_exception(std::function<void(const std::string&)> report) { on_exception_ = std::move(report); }
-    /// "METHOD pattern" of every route, sorted: compared with the OpenAPI document.
+    /// "METHOD pattern operationId" of every route, sorted: compared with the OpenAPI document.
     std::vector<std::string> routes() const;
 
   private:
@@ -36,10 +45,14 @@ class Router {
         std::string method;
         std::vector<std::string> segments;
         std::string pattern;
+        Action action;
         Body body;
         Handler handler;
     };
     std::vector<Route> routes_;
+    Guard guard_;
+    Watch watch_;
+    std::function<std::string()> fresh_id_;
     std::function<void(const std::string&)> on_exception_;
 };
 

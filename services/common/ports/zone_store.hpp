@@ -45,6 +45,8 @@ class ZoneStore {
     /// Newest of this owner, program and size; complete ones before partial ones.
     virtual Result<std::optional<Profile>> find_profile(const Caller& owner, const std::string& program, int ranks) = 0;
     virtual Result<std::vector<ProfileSummary>> list_profiles(const Caller& owner) = 0;  ///< newest first, at most 1000
+    /// None where there is no such profile.
+    virtual Result<std::optional<Caller>> profile_owner(const ProfileId& id) = 0;
     virtual Result<std::optional<Profile>> load_profile(const Caller& owner, const ProfileId& id) = 0;
 };
 

@@ -35,24 +35,24 @@ Reply list_zones(const Request& request, const Registry& registry) {
 
 http::Router make_registry_routes(Registry& registry, std::string contract) {
     http::Router router;
-    router.add_sync("POST", "/v1/zones", Body::kJson, [&registry](const Request& request) {
+    router.add_sync("POST", "/v1/zones", Action::kPublishZone, Body::kJson, [&registry](const Request& request) {
         const Result<ZoneEntry> entry = codec::decode_zone_entry(request.json);
         if (!entry) return http::problem(entry.error());
         const Result<ZoneEntry> granted = registry.publish(request.call.caller(), *entry);
         if (!granted) return http::problem(granted.error());
         return http::created("/v1/zones/" + granted->name, codec::encode(*granted));
     });
-    router.add_sync("GET", "/v1/zones", Body::kNone,
+    router.add_sync("GET", "/v1/zones", Action::kListZones, Body::kNone,
                     [&registry](const Request& request) { return list_zones(request, registry); });
-    router.add_sync("PUT", "/v1/zones/{zone}", Body::kNone, [&registry](const Request& request) {
+    router.add_sync("PUT", "/v1/zones/{zone}", Action::kRenewZone, Body::kNone, [&registry](const Request& request) {
         return entry_reply(registry.renew(request.call.caller(), request.call.parameters.at("zone")));
     });
-    router.add_sync("DELETE", "/v1/zones/{zone}", Body::kNone, [&registry](const Request& request) {
+    router.add_sync("DELETE", "/v1/zones/{zone}", Action::kLeaveZone, Body::kNone, [&registry](const Request& request) {
         return entry_reply(registry.leave(request.call.caller(), request.call.parameters.at("zone")));
     });
-    router.add_sync("GET", "/livez", Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
-    router.add_sync("GET", "/readyz", Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
-    router.add_sync("GET", "/openapi.json", Body::kNone, [contract = std::move(contract)](const Request&) {
+    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
+    router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [contract = std::move(contract)](const Request&) {
         return Reply{200, "application/json", contract, {}};
     });
     return router;

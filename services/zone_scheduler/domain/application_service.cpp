@@ -146,6 +146,12 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
     }
 }
 
+std::optional<Caller> ApplicationService::owner_of(const ApplicationId& id) const {
+    const auto at = runs_.find(id);
+    if (at == runs_.end()) return std::nullopt;
+    return at->second->app.owner;
+}
+
 Result<const Application*> ApplicationService::find(const Caller& caller, const ApplicationId& id) const {
     const auto at = runs_.find(id);
     const bool may_see =

@@ -43,6 +43,8 @@ class ApplicationService {
     /// Valid until the strand is left.
     Result<const Application*> find(const Caller& caller, const ApplicationId& id) const;
     std::vector<const Application*> list(const Caller& caller) const;  ///< newest first; valid until the strand is left
+    /// Whose it is; none where there is none.
+    std::optional<Caller> owner_of(const ApplicationId& id) const;
     Result<Application> cancel(const Caller& caller, const ApplicationId& id);
 
     /// A piece of one rank's output. `rank` -1 is the launcher's own. Errors: kNotFound.

@@ -426,6 +426,12 @@ Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId
     return merged;
 }
 
+std::optional<Caller> PartService::home_of(const PartId& id) const {
+    const auto at = parts_.find(id);
+    if (at == parts_.end()) return std::nullopt;
+    return at->second.record.home_caller;
+}
+
 int PartService::free_processors() const { return static_cast<int>(std::count(busy_.begin(), busy_.end(), false)); }
 
 std::vector<PartService::NodeView> PartService::nodes() const {

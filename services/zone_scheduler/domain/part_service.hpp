@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ class PartService {
     /// The model that rank 0 left here, else what the ranks of this part left. kNotFound where there is none.
     Result<ApplicationModel> profile(const Caller& caller, const PartId& id) const;
 
+    /// The zone that holds the part; none where there is none.
+    std::optional<Caller> home_of(const PartId& id) const;
     int free_processors() const;
     struct NodeView {
         Machine machine;

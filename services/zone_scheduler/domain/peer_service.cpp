@@ -110,6 +110,12 @@ Result<PeeringAnswer> PeerService::answer(const Caller& caller, const PeeringReq
     return answer;
 }
 
+bool PeerService::accepts(const Caller& caller) const {
+    if (caller.kind != CallerKind::kZone) return false;
+    return caller.organisation == config_.organisation ||
+           std::find(config_.accept.begin(), config_.accept.end(), caller.organisation) != config_.accept.end();
+}
+
 std::vector<Peer> PeerService::peers() const {
     std::vector<Peer> all;
     for (const auto& [zone, peer] : peers_) all.push_back(peer);

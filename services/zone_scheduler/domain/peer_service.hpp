@@ -23,6 +23,8 @@ class PeerService {
 
     /// Another zone asks to be accepted. Errors: kUnauthenticated; kDenied where the caller is not the zone it names.
     Result<PeeringAnswer> answer(const Caller& caller, const PeeringRequest& request);
+    /// True for zones of the own organisation and of those that are accepted here.
+    bool accepts(const Caller& caller) const;
     std::vector<Peer> peers() const;
     bool enrolled() const { return registry_.enrolled(); }
 

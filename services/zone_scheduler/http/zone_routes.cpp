@@ -107,9 +107,9 @@ Reply read_log(const Request& request, ZoneServices& services) {
 }
 
 void add_application_routes(http::Router& router, ZoneServices& services) {
-    router.add("POST", "/v1/applications", Body::kJson,
+    router.add("POST", "/v1/applications", Action::kScheduleApplication, Body::kJson,
                [&services](const Request& request, Respond respond) { submit(request, services, std::move(respond)); });
-    router.add_sync("GET", "/v1/applications", Body::kNone, [&services](const Request& request) {
+    router.add_sync("GET", "/v1/applications", Action::kListApplications, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         if (auto refused = unknown_parameter(request, {"limit"})) return *std::move(refused);
         const Result<std::uint64_t> limit = number_parameter(request, "limit", 100);
@@ -131,21 +131,21 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
         };
     };
     router.add_sync(
-        "GET", "/v1/applications/{id}", Body::kNone,
+        "GET", "/v1/applications/{id}", Action::kGetApplication, Body::kNone,
         with_application([](const Request&, const Application& a) { return http::ok(codec::encode_view(a)); }));
-    router.add_sync("GET", "/v1/applications/{id}/assignment", Body::kNone,
+    router.add_sync("GET", "/v1/applications/{id}/assignment", Action::kGetAssignment, Body::kNone,
                     with_application([&services](const Request& request, const Application& a) {
                         if (auto refused = unknown_parameter(request, {"format"})) return *std::move(refused);
                         return assignment_reply(a, services, text_parameter(request, "format", "json"));
                     }));
     router.add_sync(
-        "GET", "/v1/applications/{id}/explain", Body::kNone, with_application([](const Request&, const Application& a) {
+        "GET", "/v1/applications/{id}/explain", Action::kExplainApplication, Body::kNone, with_application([](const Request&, const Application& a) {
             Json json = {
                 {"id", to_string(a.request.id)}, {"state", to_string(a.status.state)}, {"reason", a.status.reason}};
             if (a.status.plan) json["plan"] = codec::encode(*a.status.plan);
             return http::ok(json);
         }));
-    router.add_sync("GET", "/v1/applications/{id}/logs", Body::kNone, [&services](const Request& request) {
+    router.add_sync("GET", "/v1/applications/{id}/logs", Action::kListLogs, Body::kNone, [&services](const Request& request) {
         const Result<ApplicationId> id = id_of<ApplicationId>(request);
         if (!id) return http::problem(id.error());
         return http::reply(services.applications.logs(request.call.caller(), *id),
@@ -159,9 +159,9 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
                                return Json{{"files", std::move(files)}, {"complete", index.complete}};
                            });
     });
-    router.add_sync("GET", "/v1/applications/{id}/logs/{rank}", Body::kNone,
+    router.add_sync("GET", "/v1/applications/{id}/logs/{rank}", Action::kReadLog, Body::kNone,
                     [&services](const Request& request) { return read_log(request, services); });
-    router.add_sync("DELETE", "/v1/applications/{id}", Body::kNone, [&services](const Request& request) {
+    router.add_sync("DELETE", "/v1/applications/{id}", Action::kCancelApplication, Body::kNone, [&services](const Request& request) {
         const Result<ApplicationId> id = id_of<ApplicationId>(request);
         if (!id) return http::problem(id.error());
         return http::reply(services.applications.cancel(request.call.caller(), *id),
@@ -170,13 +170,13 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
 }
 
 void add_part_routes(http::Router& router, ZoneServices& services) {
-    router.add_sync("POST", "/v1/capacity", Body::kJson, [&services](const Request& request) {
+    router.add_sync("POST", "/v1/capacity", Action::kAskCapacity, Body::kJson, [&services](const Request& request) {
         const Result<CapacityRequest> question = codec::decode_capacity_request(request.json);
         if (!question) return http::problem(question.error());
         return http::reply(services.parts.capacity(request.call.caller(), *question),
                            [](const Capacity& c) { return codec::encode(c); });
     });
-    router.add_sync("POST", "/v1/parts", Body::kJson, [&services](const Request& request) {
+    router.add_sync("POST", "/v1/parts", Action::kScheduleCluster, Body::kJson, [&services](const Request& request) {
         const Result<PartRequest> part = codec::decode_part_request(request.json);
         if (!part) return http::problem(part.error());
         const Result<PartStatus> held = services.parts.hold(request.call.caller(), *part);
@@ -189,29 +189,29 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
             return id ? answer(request, *id) : http::problem(id.error());
         };
     };
-    router.add_sync("GET", "/v1/parts/{id}", Body::kNone,
+    router.add_sync("GET", "/v1/parts/{id}", Action::kGetPart, Body::kNone,
                     with_id([&services](const Request& request, const PartId& id) {
                         return part_reply(services.parts.status(request.call.caller(), id));
                     }));
-    router.add_sync("POST", "/v1/parts/{id}/commit", Body::kJson,
+    router.add_sync("POST", "/v1/parts/{id}/commit", Action::kCommitPart, Body::kJson,
                     with_id([&services](const Request& request, const PartId& id) {
                         const Result<std::uint64_t> token = codec::decode_commit(request.json);
                         if (!token) return http::problem(token.error());
                         return part_reply(services.parts.commit(request.call.caller(), id, *token));
                     }));
-    router.add_sync("POST", "/v1/parts/{id}/launch", Body::kJson,
+    router.add_sync("POST", "/v1/parts/{id}/launch", Action::kLaunchPart, Body::kJson,
                     with_id([&services](const Request& request, const PartId& id) {
                         const Result<LaunchRequest> launch = codec::decode_launch_request(request.json);
                         if (!launch) return http::problem(launch.error());
                         return part_reply(services.parts.launch(request.call.caller(), id, *launch));
                     }));
-    router.add_sync("GET", "/v1/parts/{id}/profile", Body::kNone,
+    router.add_sync("GET", "/v1/parts/{id}/profile", Action::kGetPartProfile, Body::kNone,
                     with_id([&services](const Request& request, const PartId& id) {
                         return http::reply(services.parts.profile(request.call.caller(), id),
                                            [](const ApplicationModel& m) { return codec::encode(m); });
                     }));
     router.add_sync(
-        "DELETE", "/v1/parts/{id}", Body::kNone, with_id([&services](const Request& request, const PartId& id) {
+        "DELETE", "/v1/parts/{id}", Action::kReleasePart, Body::kNone, with_id([&services](const Request& request, const PartId& id) {
             if (auto refused = unknown_parameter(request, {"reason"})) return *std::move(refused);
             const std::string reason = text_parameter(request, "reason", "");
             if (reason.size() > kMaxReasonBytes)
@@ -221,19 +221,19 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
 }
 
 void add_zone_routes(http::Router& router, ZoneServices& services) {
-    router.add_sync("POST", "/v1/peerings", Body::kJson, [&services](const Request& request) {
+    router.add_sync("POST", "/v1/peerings", Action::kRequestPeering, Body::kJson, [&services](const Request& request) {
         const Result<PeeringRequest> asked = codec::decode_peering_request(request.json);
         if (!asked) return http::problem(asked.error());
         return http::reply(services.peers.answer(request.call.caller(), *asked),
                            [](const PeeringAnswer& a) { return codec::encode(a); });
     });
-    router.add_sync("GET", "/v1/peerings", Body::kNone, [&services](const Request& request) {
+    router.add_sync("GET", "/v1/peerings", Action::kListPeerings, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
         for (const Peer& peer : services.peers.peers()) rows.push_back(codec::encode(peer));
         return http::ok({{"peers", std::move(rows)}});
     });
-    router.add_sync("GET", "/v1/nodes", Body::kNone, [&services](const Request& request) {
+    router.add_sync("GET", "/v1/nodes", Action::kListNodes, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
         for (const PartService::NodeView& node : services.parts.nodes()) {
@@ -246,7 +246,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
                          {"organisation", services.config.organisation},
                          {"nodes", std::move(rows)}});
     });
-    router.add_sync("GET", "/v1/queue", Body::kNone, [&services](const Request& request) {
+    router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
         for (const PartRecord& part : services.parts.parts()) {
@@ -257,7 +257,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         }
         return http::ok({{"parts", std::move(rows)}});
     });
-    router.add_sync("GET", "/v1/profiles", Body::kNone, [&services](const Request& request) {
+    router.add_sync("GET", "/v1/profiles", Action::kListProfiles, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         const auto profiles = services.store.list_profiles(request.call.caller());
         if (!profiles) return http::problem(profiles.error());
@@ -265,7 +265,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         for (const ProfileSummary& profile : *profiles) rows.push_back(codec::encode(profile));
         return http::ok({{"profiles", std::move(rows)}});
     });
-    router.add_sync("GET", "/v1/profiles/{id}", Body::kNone, [&services](const Request& request) {
+    router.add_sync("GET", "/v1/profiles/{id}", Action::kGetProfile, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         const Result<ProfileId> id = id_of<ProfileId>(request);
         if (!id) return http::problem(id.error());
@@ -275,9 +275,9 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
             return http::problem({ErrorCode::kNotFound, "no profile " + to_string(*id) + " of yours is here", {}});
         return http::ok(codec::encode((*profile)->model));
     });
-    router.add_sync("GET", "/livez", Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
-    router.add_sync("GET", "/readyz", Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
-    router.add_sync("GET", "/openapi.json", Body::kNone, [&services](const Request&) {
+    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
+    router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
         return Reply{200, "application/json", services.contract, {}};
     });
 }

@@ -1,5 +1,6 @@
 #include "services/common/adapters/beast/service_loop.hpp"
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -11,15 +12,37 @@
 
 namespace zbs::beast {
 
-void run_until_signalled(boost::asio::io_context& io, int threads, const std::function<void()>& drain) {
+namespace {
+
+/// Waits for SIGHUP again and again.
+void await_hangup(boost::asio::signal_set& hangup, const std::function<void()>& reload) {
+    hangup.async_wait([&hangup, &reload](const boost::system::error_code& fault, int) {
+        if (fault) return;
+        if (reload) reload();
+        await_hangup(hangup, reload);
+    });
+}
+
+}  // namespace
+
+void run_until_signalled(boost::asio::io_context& io, int threads, const std::function<void()>& drain,
+                         const std::function<void()>& reload) {
     std::signal(SIGPIPE, SIG_IGN);
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0);
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
     // Signals and the time limit live on a loop of their own: on `io` they would be work that keeps it from running
     // dry.
     boost::asio::io_context control;
     auto until_signalled = boost::asio::make_work_guard(io);
     boost::asio::signal_set signals(control, SIGTERM, SIGINT);
+    boost::asio::signal_set hangup(control, SIGHUP);
+    await_hangup(hangup, reload);
     boost::asio::steady_timer limit(control);
     signals.async_wait([&](const boost::system::error_code& fault, int) {
         if (fault) return;

@@ -157,6 +157,15 @@ class SqliteZoneStore : public ZoneStore {
         return read_profile(query, owner);
     }
 
+    Result<std::optional<Caller>> profile_owner(const ProfileId& id) override {
+        Query query(*database_, "SELECT owner FROM profile WHERE id=?");
+        query.bind(to_string(id));
+        const Result<bool> row = query.step();
+        if (!row) return row.error();
+        if (!*row) return std::optional<Caller>{};
+        return parse_identity(query.text(0));
+    }
+
     Result<std::vector<ProfileSummary>> list_profiles(const Caller& owner) override {
         Query query(*database_,
                     "SELECT id, at_us, application, program, ranks, complete FROM profile WHERE owner=? ORDER BY id "

@@ -1,0 +1,116 @@
+#include <algorithm>
+
+#include "services/common/adapters/openssl/certificate_view.hpp"
+#include "services/common/adapters/openssl/identity_files.hpp"
+#include "services/common/adapters/openssl/issuing.hpp"
+#include "services/common/adapters/openssl/own_keys.hpp"
+#include "services/common/adapters/openssl/pem.hpp"
+#include "services/common/adapters/openssl/proxy.hpp"
+#include "services/common/adapters/openssl/secure_files.hpp"
+
+// Making of identity folders.
+
+namespace zbs::openssl {
+namespace {
+
+struct Authority {
+    Key key = make_key();
+    Certificate certificate;
+    std::string pem;
+};
+
+struct Made {
+    std::string key;
+    std::string certificate;
+};
+
+Made make_member(const Authority& authority, const Caller& name, Duration lifetime, Time now) {
+    const Key key = make_key();
+    const Validity validity{now - kClockTolerance, std::min(now + lifetime, not_after(authority.certificate.get()))};
+    const Certificate certificate =
+        make_end_entity(key.get(), name, validity, authority.certificate.get(), authority.key.get());
+    return {write_pem(key.get()), write_pem(certificate.get())};
+}
+
+Result<void> check_name(const std::string& name, const char* what) {
+    if (is_valid_name(name)) return {};
+    return invalid("'" + printable(name) + "' is no name of " + what +
+                   ": 1 to 64 of a-z 0-9 . _ -, first a letter or digit");
+}
+
+Result<void> create(const std::string& folder, const Caller& service, const char* kind, Time now,
+                    const OrganisationOptions& options) {
+    if (Result<void> good = check_name(service.organisation, "an organisation"); !good) return good;
+    if (Result<void> good = check_name(service.name, kind); !good) return good;
+    if (Result<void> good = check_name(options.operator_name, "an operator"); !good) return good;
+    if (options.authority_lifetime > kAuthorityLifetime || options.certificate_lifetime <= Duration::zero() ||
+        options.certificate_lifetime > options.authority_lifetime)
+        return invalid("certificates last more than 0 s, no longer than their CA, and a CA at most 3652 days");
+
+    Authority authority;
+    authority.certificate = make_authority(authority.key.get(), service.organisation,
+                                           {now - kClockTolerance, now + options.authority_lifetime});
+    authority.pem = write_pem(authority.certificate.get());
+    const Made own = make_member(authority, service, options.certificate_lifetime, now);
+    const Made person = make_member(authority, {CallerKind::kOperator, service.organisation, options.operator_name},
+                                    options.certificate_lifetime, now);
+    std::vector<NewFile> files{{kKeyFile, own.key},
+                               {kCertificateFile, own.certificate},
+                               {kBundleFile, authority.pem},
+                               {kAuthorityKeyFile, write_pem(authority.key.get())},
+                               {kAuthorityFile, authority.pem},
+                               {std::string("operator/") + kKeyFile, person.key},
+                               {std::string("operator/") + kCertificateFile, person.certificate},
+                               {std::string("operator/") + kBundleFile, authority.pem}};
+    Result<void> created = create_folder(folder, files);
+    for (NewFile& file : files) wipe(file.content);
+    return created;
+}
+
+}  // namespace
+
+Result<void> create_organisation(const std::string& folder, const std::string& organisation,
+                                 const std::string& zone_name, Time now, const OrganisationOptions& options) {
+    return create(folder, {CallerKind::kZone, organisation, zone_name}, "a zone", now, options);
+}
+
+Result<void> make_registry(const std::string& folder, const std::string& organisation, const std::string& registry_name,
+                           Time now, const OrganisationOptions& options) {
+    return create(folder, {CallerKind::kRegistry, organisation, registry_name}, "a registry", now, options);
+}
+
+Result<void> import_identity(const std::string& folder, const IdentityFiles& files, Time now) {
+    const Result<OwnIdentity> identity = make_identity(files, "", now);
+    if (!identity) return identity.error();
+    // Written anew from what was read: no text around the PEM blocks, no second key, comes along.
+    std::vector<NewFile> parts{{kKeyFile, write_pem(identity->key.get())},
+                               {kCertificateFile, write_pem(identity->chain)},
+                               {kBundleFile, files.bundle}};
+    if (identity->ca) {
+        parts.push_back({kAuthorityKeyFile, write_pem(identity->ca_key.get())});
+        parts.push_back({kAuthorityFile, write_pem(identity->ca.get())});
+    }
+    Result<void> created = create_folder(folder, parts);
+    for (NewFile& part : parts) wipe(part.content);
+    return created;
+}
+
+Result<void> replace_certificate(const std::string& folder, const std::string& chain_pem, Time now) {
+    Result<IdentityFiles> files = read_identity_files(folder);
+    if (!files) return files.error();
+    const Result<std::vector<Certificate>> before =
+        read_certificates(files->chain, kChainLimits, folder + "/" + kCertificateFile);
+    files->chain = chain_pem;
+    const Result<OwnIdentity> identity = make_identity(*files, "", now);
+    wipe(*files);
+    if (!identity) return identity.error();
+    if (before) {
+        const Result<std::optional<std::string>> name = find_uri(before->front().get());
+        if (name && *name && **name != to_uri(identity->info.name))
+            return invalid("the new certificate names " + to_uri(identity->info.name) + ", the one in " + folder + " " +
+                           printable(**name) + "; use another folder for another identity");
+    }
+    return replace_file(folder, {kCertificateFile, write_pem(identity->chain)});
+}
+
+}  // namespace zbs::openssl

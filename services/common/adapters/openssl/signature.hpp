@@ -1,0 +1,24 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/adapters/openssl/handles.hpp"
+
+namespace zbs::openssl {
+
+/// Base64 with padding, without line ends.
+std::string to_base64(std::string_view bytes);
+/// Exactly what `to_base64` writes; nothing for any other text, so one signature has one spelling.
+std::optional<std::string> from_base64(std::string_view text);
+
+/// The digest that goes with `key`; null for Ed25519, which brings its own.
+const EVP_MD* digest_for(const EVP_PKEY* key);
+
+/// The signature (base64) over `purpose`, a line end and `text`: a signature made for one purpose proves nothing for
+/// another. Precondition: `purpose` is one line. Errors: kUnavailable where the key cannot sign.
+Result<std::string> sign_text(EVP_PKEY* key, std::string_view purpose, std::string_view text);
+bool is_signed_by(EVP_PKEY* key, std::string_view purpose, std::string_view text, std::string_view signature);
+
+}  // namespace zbs::openssl
