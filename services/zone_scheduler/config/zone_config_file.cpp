@@ -56,6 +56,8 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     zone.contact = file.text("contact", "the operator of zone " + zone.zone.name);
     settings.state_folder = file.required_text("state");
     read_listen(file, settings);
+    settings.advertised_host = file.text("advertise", settings.listen_address);
+    zone.honour_blocks = file.texts("honour_blocks");
     zone.registry.url = file.text("registry", "");
     zone.accept = file.texts("accept");
     for (const std::string& organisation : zone.accept) {

@@ -56,6 +56,21 @@ Result<std::unique_ptr<KeyFolder>> KeyFolder::open(const std::string& folder, No
     return keys;
 }
 
+Result<void> KeyFolder::reload() {
+    Result<IdentityFiles> files = read_identity_files(folder_);
+    if (!files) return files.error();
+    Result<OwnIdentity> identity = make_identity(*files, folder_ + "/", now_());
+    wipe(*files);
+    if (!identity) return identity.error();
+    if (!(identity->info.name == name_))
+        return invalid("the certificate is of " + to_uri(identity->info.name) + " now, this service is " +
+                           to_uri(name_) + "; put the right one back, or restart the service under its new name",
+                       folder_);
+    const std::lock_guard lock(mutex_);
+    state_ = std::make_shared<const State>(*std::move(identity));
+    return {};
+}
+
 std::shared_ptr<const KeyFolder::State> KeyFolder::state() const {
     const std::lock_guard lock(mutex_);
     return state_;

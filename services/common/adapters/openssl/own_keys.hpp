@@ -37,6 +37,8 @@ class KeyFolder : public OwnKeys {
     Result<SignedText> sign_with_proxy(std::string_view purpose, std::string text, std::string_view proxy_key,
                                        std::string chain) const override;
 
+    /// Reads the folder anew. Errors as `open`; on an error nothing has changed. The name cannot change.
+    Result<void> reload();
     /// End of the own certificate.
     Time not_after() const;
     /// A new certificate for the same key when under a third of the old one's life is left and the CA key is here; the

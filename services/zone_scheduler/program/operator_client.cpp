@@ -1,0 +1,67 @@
+#include "services/zone_scheduler/program/operator_client.hpp"
+
+#include <chrono>
+
+#include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/http/reply.hpp"
+
+namespace zbs::zone_program {
+namespace {
+
+Time wall_clock() {
+    return time_from_microseconds(std::chrono::duration_cast<std::chrono::microseconds>(
+                                      std::chrono::system_clock::now().time_since_epoch())
+                                      .count());
+}
+
+std::string first_line(std::string text) {
+    text.resize(std::min(text.find('\n'), text.size()));
+    return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(const std::string& config_path) {
+    const Result<ZoneSettings> settings = load_settings(config_path);
+    if (!settings) return settings.error();
+    const StateFolder state{settings->state_folder};
+    const auto address = process::read_file(state.address());
+    if (!address) {
+        return Error{ErrorCode::kUnavailable,
+                     "zone " + settings->zone.zone.name + " has never run; start it with 'zbs-zone run --config " +
+                         config_path + "'",
+                     state.address()};
+    }
+    std::unique_ptr<OperatorClient> client(new OperatorClient);
+    client->zone_ = {first_line(*address), {CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name}};
+    cpprest::HttpCallerOptions options;
+    if (state.has_identity()) {
+        client->trust_ = std::make_unique<openssl::TrustStore>(wall_clock);
+        auto keys = openssl::KeyFolder::open(state.operator_identity(), wall_clock);
+        if (!keys) return keys.error();
+        client->keys_ = *std::move(keys);
+        if (auto pinned = client->trust_->pin(settings->zone.organisation, client->keys_->bundle()); !pinned)
+            return pinned.error();
+        options.tls = std::make_shared<openssl::TlsClient>(*client->keys_, *client->trust_);
+    } else {
+        options.self = {CallerKind::kOperator, settings->zone.organisation, "operator"};
+        options.local_token = process::read_file(state.local_token()).value_or("");
+    }
+    client->caller_ = std::make_unique<cpprest::HttpCaller>(std::move(options));
+    return client;
+}
+
+Result<codec::Json> OperatorClient::call(const std::string& method, const std::string& path, const codec::Json& body) {
+    const Result<cpprest::HttpAnswer> answer =
+        caller_->call({zone_, method, path, body.is_null() ? std::string{} : codec::dump(body)});
+    if (!answer) {
+        Error error = answer.error();
+        if (error.code == ErrorCode::kUnavailable)
+            error.message += "; is the zone running? Start it with 'zbs-zone run'";
+        return error;
+    }
+    if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
+    return codec::parse(answer->body);
+}
+
+}  // namespace zbs::zone_program

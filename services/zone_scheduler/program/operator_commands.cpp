@@ -1,0 +1,243 @@
+// zbs-zone's commands for operators. Those that change what the zone knows go through its REST interface, so that
+// there is one writer and one audit log; `init` and `audit verify` work on files, with or without a running zone.
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+
+#include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/zone_scheduler/program/operator_client.hpp"
+#include "services/zone_scheduler/program/zone_program.hpp"
+
+namespace zbs::zone_program {
+namespace {
+
+using codec::Json;
+
+struct Shared {
+    std::string* config;
+    int* exit_code;
+
+    void fail(const Error& error) const { *exit_code = zone_program::fail(error); }
+    /// The answer of the running zone, or nothing after saying what is wrong.
+    std::optional<Json> call(const std::string& method, const std::string& path, const Json& body = {}) const {
+        auto client = OperatorClient::connect(*config);
+        Result<Json> answer = client ? (*client)->call(method, path, body) : Result<Json>(client.error());
+        if (answer) return *std::move(answer);
+        fail(answer.error());
+        return std::nullopt;
+    }
+};
+
+Time wall_clock() {
+    return time_from_microseconds(std::chrono::duration_cast<std::chrono::microseconds>(
+                                      std::chrono::system_clock::now().time_since_epoch())
+                                      .count());
+}
+
+std::string escape_query(const std::string& text) {
+    constexpr char kHex[] = "0123456789ABCDEF";
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (std::isalnum(byte) || c == '-' || c == '.' || c == '_')
+            out += c;
+        else
+            out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+    return out;
+}
+
+struct InitOptions {
+    std::string operator_name = "operator";
+    std::string key, certificate, bundle, ca_key, ca;
+};
+
+Result<std::string> read_pem(const std::string& path) {
+    if (path.empty()) return std::string{};
+    auto text = process::read_file(path, 1024 * 1024);
+    if (!text) return Error{ErrorCode::kNotFound, "cannot be read", path};
+    return *std::move(text);
+}
+
+Result<void> import(const StateFolder& state, const InitOptions& options) {
+    openssl::IdentityFiles files;
+    const std::pair<const std::string*, std::string*> parts[] = {{&options.key, &files.key},
+                                                                 {&options.certificate, &files.chain},
+                                                                 {&options.bundle, &files.bundle},
+                                                                 {&options.ca_key, &files.ca_key},
+                                                                 {&options.ca, &files.ca}};
+    for (const auto& [path, text] : parts) {
+        Result<std::string> read = read_pem(*path);
+        if (!read) return read.error();
+        *text = *std::move(read);
+    }
+    return openssl::import_identity(state.identity(), files, wall_clock());
+}
+
+void init(const Shared& shared, const InitOptions& options) {
+    const Result<ZoneSettings> settings = load_settings(*shared.config);
+    if (!settings) return shared.fail(settings.error());
+    const StateFolder state{settings->state_folder};
+    if (state.has_identity()) {
+        return shared.fail({ErrorCode::kConflict,
+                            "this zone has its keys already; nothing was changed (to start anew, move them away)",
+                            state.identity()});
+    }
+    std::error_code fault;
+    std::filesystem::create_directories(state.path, fault);
+    chmod(state.path.c_str(), 0700);
+    const bool imports = !options.key.empty() || !options.certificate.empty() || !options.bundle.empty();
+    const Result<void> made =
+        imports ? import(state, options)
+                : openssl::create_organisation(state.identity(), settings->zone.organisation, settings->zone.zone.name,
+                                               wall_clock(), {.operator_name = options.operator_name});
+    if (!made) return shared.fail(made.error());
+    const auto keys = openssl::KeyFolder::open(state.identity(), wall_clock);
+    if (!keys) return shared.fail(keys.error());
+    const openssl::TrustStore trust(wall_clock);
+    const Result<std::string> fingerprint = trust.fingerprint((*keys)->bundle());
+    if (!fingerprint) return shared.fail(fingerprint.error());
+    std::cout << (imports ? "imported" : "made") << " the identity of " << to_uri((*keys)->name()) << " in "
+              << state.identity() << "\n"
+              << "trust bundle of " << settings->zone.organisation << ": " << state.identity() << "/bundle.pem\n"
+              << "its fingerprint, for other operators to compare:\n  " << *fingerprint << "\n"
+              << ((*keys)->can_issue()
+                      ? "this zone issues certificates for users: 'zbs-zone user add NAME' once it runs\n"
+                      : "this zone holds no CA key: users get their certificates elsewhere\n");
+}
+
+void add_init(CLI::App& cli, const Shared& shared) {
+    auto options = std::make_shared<InitOptions>();
+    CLI::App* init_command = cli.add_subcommand(
+        "init",
+        "keys, certificate and trust bundle of this zone's organisation, made new or taken from PEM files\n\nExample: "
+        "zbs-zone init --config zone.toml");
+    init_command->add_option("--operator", options->operator_name, "name in the operator's certificate")
+        ->capture_default_str();
+    auto* key = init_command->add_option("--key", options->key, "existing private key of the zone, PEM");
+    auto* certificate = init_command->add_option("--certificate", options->certificate,
+                                                 "its certificate and what leads to the bundle, PEM, leaf first");
+    auto* bundle = init_command->add_option("--bundle", options->bundle, "CA certificates of the organisation, PEM");
+    auto* ca_key = init_command->add_option("--ca-key", options->ca_key, "private key of the CA, to issue for users");
+    auto* ca = init_command->add_option("--ca", options->ca, "certificate of that CA");
+    key->needs(certificate, bundle);
+    certificate->needs(key, bundle);
+    bundle->needs(key, certificate);
+    ca_key->needs(ca, key);
+    ca->needs(ca_key);
+    init_command->callback([shared, options] { init(shared, *options); });
+}
+
+void add_user(CLI::App& cli, const Shared& shared) {
+    CLI::App* user = cli.add_subcommand("user", "users of this organisation");
+    user->require_subcommand(1);
+    auto name = std::make_shared<std::string>();
+    auto groups = std::make_shared<std::vector<std::string>>();
+    CLI::App* add = user->add_subcommand("add",
+                                         "make a user, or a fresh code for one; prints the one-time word for 'zbs "
+                                         "login'\n\nExample: zbs-zone user add ana --group physics --config zone.toml");
+    add->add_option("NAME", *name, "1 to 64 of a-z 0-9 . _ -")->required();
+    add->add_option("--group", *groups, "a group of hers, for other zones' account maps; may be repeated");
+    add->callback([shared, name, groups] {
+        const auto answer = shared.call("POST", "/v1/users", {{"name", *name}, {"groups", *groups}});
+        if (!answer) return;
+        std::cout << "zbs login --code " << answer->value("token", "") << "\n";
+        std::cerr << "the line above works once, within 24 hours, for whoever has it: give it to " << *name
+                  << " and nobody else\n";
+    });
+    user->add_subcommand("list", "users and their certificates\n\nExample: zbs-zone user list --config zone.toml")
+        ->callback([shared] {
+            const auto answer = shared.call("GET", "/v1/users");
+            if (!answer) return;
+            for (const Json& row : answer->value("users", Json::array())) {
+                std::string groups_text;
+                for (const Json& group : row.value("groups", Json::array()))
+                    groups_text += (groups_text.empty() ? "" : ",") + group.get<std::string>();
+                std::cout << row.value("name", "") << "\t" << (row.value("revoked", false) ? "revoked" : "active")
+                          << "\t" << row.value("certificates", Json::array()).size() << " certificates\t"
+                          << (groups_text.empty() ? "-" : groups_text) << "\n";
+            }
+        });
+    CLI::App* revoke = user->add_subcommand(
+        "revoke",
+        "end all certificates of a user, here at once and in all zones within a minute\n\nExample: zbs-zone user revoke "
+        "ana --config zone.toml");
+    revoke->add_option("NAME", *name, "the user")->required();
+    revoke->callback([shared, name] {
+        const auto answer = shared.call("DELETE", "/v1/users/" + escape_query(*name));
+        if (answer)
+            std::cout << "revoked " << *name << " with " << answer->value("certificates", Json::array()).size()
+                      << " certificates\n";
+    });
+}
+
+void add_blocks(CLI::App& cli, const Shared& shared) {
+    auto subject = std::make_shared<std::string>();
+    auto reason = std::make_shared<std::string>();
+    CLI::App* block = cli.add_subcommand(
+        "block",
+        "an organisation or a subject gets nothing here any more; an own user loses access in all zones within a "
+        "minute\n\nExample: zbs-zone block spiffe://org-b/user/eve --reason 'lost key' --config zone.toml");
+    block->add_option("SUBJECT", *subject, "an organisation, or spiffe://ORGANISATION/user/NAME (or /zone/)")->required();
+    block->add_option("--reason", *reason, "for the record");
+    block->callback([shared, subject, reason] {
+        const auto answer = shared.call("POST", "/v1/blocks", {{"subject", *subject}, {"reason", *reason}});
+        if (answer) std::cout << "blocked " << *subject << "\n";
+    });
+    CLI::App* unblock = cli.add_subcommand(
+        "unblock", "take a block back (certificates that were revoked stay so)\n\nExample: zbs-zone unblock org-b");
+    unblock->add_option("SUBJECT", *subject, "as it was blocked")->required();
+    unblock->callback([shared, subject] {
+        const auto answer = shared.call("DELETE", "/v1/blocks?subject=" + escape_query(*subject));
+        if (answer) std::cout << "unblocked " << *subject << "\n";
+    });
+    cli.add_subcommand("blocks", "who is blocked here, by whom and why\n\nExample: zbs-zone blocks --config zone.toml")
+        ->callback([shared] {
+            const auto answer = shared.call("GET", "/v1/blocks");
+            if (!answer) return;
+            for (const Json& row : answer->value("blocks", Json::array()))
+                std::cout << row.value("subject", "") << "\t" << row.value("by", "") << "\t" << row.value("reason", "")
+                          << "\n";
+        });
+}
+
+void add_audit(CLI::App& cli, const Shared& shared) {
+    CLI::App* audit = cli.add_subcommand("audit", "the record of decisions");
+    audit->require_subcommand(1);
+    auto head = std::make_shared<std::string>();
+    CLI::App* verify = audit->add_subcommand(
+        "verify",
+        "check that no entry of the record was changed, moved or removed\n\nExample: zbs-zone audit verify --config "
+        "zone.toml");
+    verify->add_option("--head", *head,
+                       "ENTRIES:HASH as printed earlier: shows also whether entries were cut off the end since");
+    verify->callback([shared, head] {
+        const Result<ZoneSettings> settings = load_settings(*shared.config);
+        if (!settings) return shared.fail(settings.error());
+        std::optional<AuditHead> expected;
+        if (!head->empty()) {
+            const Result<AuditHead> read = sqlite::parse_audit_head(*head);
+            if (!read) return shared.fail(read.error());
+            expected = *read;
+        }
+        const Result<AuditHead> found =
+            sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
+        if (!found) return shared.fail(found.error());
+        std::cout << "good: " << found->entries << " entries; head " << sqlite::to_string(*found) << "\n";
+    });
+}
+
+}  // namespace
+
+void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_code) {
+    const Shared shared{&config_path, &exit_code};
+    add_init(cli, shared);
+    add_user(cli, shared);
+    add_blocks(cli, shared);
+    add_audit(cli, shared);
+}
+
+}  // namespace zbs::zone_program

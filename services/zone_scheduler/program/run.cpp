@@ -1,0 +1,206 @@
+#include <fcntl.h>
+#include <openssl/ssl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <filesystem>
+#include <iostream>
+#include <utility>
+
+#include "schemas/contract.hpp"
+#include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/beast/service_loop.hpp"
+#include "services/common/adapters/cpprest/zone_transport.hpp"
+#include "services/common/adapters/openssl/random_secrets.hpp"
+#include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/adapters/process/folder_lock.hpp"
+#include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/adapters/process/step_executor.hpp"
+#include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/sqlite/zone_store.hpp"
+#include "services/common/adapters/system/asio_clock.hpp"
+#include "services/common/adapters/system/spd_log.hpp"
+#include "services/common/codec/model_codec.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/domain/trust_exchange.hpp"
+#include "services/zone_scheduler/http/gate.hpp"
+#include "services/zone_scheduler/http/zone_routes.hpp"
+#include "services/zone_scheduler/program/zone_program.hpp"
+
+namespace zbs::zone_program {
+namespace {
+
+Result<ApplicationModel> decode_model_text(std::string_view text) {
+    const auto json = codec::parse(text);
+    if (!json) return json.error();
+    return codec::decode_model(*json);
+}
+
+/// TLS of the zone's server.
+class ZoneTls : public beast::TlsGate {
+  public:
+    explicit ZoneTls(std::shared_ptr<openssl::TlsServer> server) : server_(std::move(server)) {}
+    std::shared_ptr<ssl_ctx_st> context() const override { return server_->context(); }
+    PeerIdentity identify(ssl_st* connection) const override { return server_->identify(connection); }
+
+  private:
+    std::shared_ptr<openssl::TlsServer> server_;
+};
+
+/// The zone's keys, where it has some; else the token that stands for them on plain loopback.
+struct Credentials {
+    std::unique_ptr<openssl::KeyFolder> keys;
+    std::shared_ptr<openssl::TlsServer> server;
+    std::shared_ptr<openssl::TlsClient> client;
+    std::string local_token;
+};
+
+Result<std::string> local_token(const std::string& path, Secrets& secrets) {
+    if (auto known = process::read_file(path); known && known->size() == 26) return *std::move(known);
+    std::string token = secrets.fresh();
+    if (!process::write_file(path, token))
+        return Error{ErrorCode::kUnavailable, "cannot write the token for local callers", path};
+    return token;
+}
+
+Result<Credentials> load_credentials(const StateFolder& state, const ZoneSettings& settings,
+                                     const openssl::TrustStore& trust, const openssl::Now& now, Secrets& secrets) {
+    Credentials credentials;
+    if (!state.has_identity()) {
+        if (!settings.zone.registry.url.empty() || !settings.zone.accept.empty()) {
+            return invalid(
+                "a zone with peers or a registry needs certificates; make them with 'zbs-zone init --config FILE'",
+                state.identity());
+        }
+        auto token = local_token(state.local_token(), secrets);
+        if (!token) return token.error();
+        credentials.local_token = *std::move(token);
+        return credentials;
+    }
+    auto keys = openssl::KeyFolder::open(state.identity(), now);
+    if (!keys) return keys.error();
+    credentials.keys = *std::move(keys);
+    const Caller expected{CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name};
+    if (!(credentials.keys->name() == expected)) {
+        return invalid("the certificate is of " + to_uri(credentials.keys->name()) + ", the configuration of " +
+                           to_uri(expected) + "; correct one of them",
+                       state.identity());
+    }
+    auto server = openssl::TlsServer::make(*credentials.keys, trust);
+    if (!server) return server.error();
+    credentials.server = *std::move(server);
+    credentials.client = std::make_shared<openssl::TlsClient>(*credentials.keys, trust);
+    credentials.client->require_newest();
+    return credentials;
+}
+
+}  // namespace
+
+int run(const std::string& config_path) {
+    Result<ZoneSettings> settings = load_settings(config_path);
+    if (!settings) return fail(settings.error());
+    ZoneConfig& config = settings->zone;
+    const StateFolder state{settings->state_folder};
+    std::error_code fault;
+    std::filesystem::create_directories(state.path, fault);
+    chmod(state.path.c_str(), 0700);
+    const auto lock = process::FolderLock::take(state.path);
+    if (!lock) return fail(lock.error());
+    const auto log = system::make_log("zbs-zone." + config.zone.name);
+    auto database = sqlite::open_zone_database(state.database());
+    if (!database) return fail(database.error());
+    auto audit = sqlite::open_audit_log(state.audit());
+    if (!audit) return fail(audit.error());
+    auto executor =
+        process::make_step_executor({.folder = state.steps(), .supervisor = settings->step_supervisor});
+    if (!executor) return fail(executor.error());
+
+    boost::asio::io_context io;
+    auto strand = boost::asio::make_strand(io);
+    system::AsioClock clock(strand);
+    system::SystemIds ids;
+    openssl::RandomSecrets secrets;
+    const openssl::Now now = [&clock] { return clock.now(); };
+    openssl::TrustStore trust(now);
+    Result<Credentials> credentials = load_credentials(state, *settings, trust, now, secrets);
+    if (!credentials) return fail(credentials.error());
+    const Caller self{CallerKind::kZone, config.organisation, config.zone.name};
+
+    http::Router router;
+    const auto dispatch = [&router, strand](http::Call call, http::Respond respond) {
+        boost::asio::post(strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
+            router.dispatch(std::move(call), std::move(respond));
+        });
+    };
+    const auto transport = cpprest::make_zone_transport(
+        {.calls = {.self = self, .tls = credentials->client, .max_reply_bytes = limits::kMaxReplyBytes},
+         .self = self,
+         .post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); },
+         .own = dispatch});
+    PartService parts(config, clock, *database->zone, **executor, *log, decode_model_text);
+    PeerService peers(config, clock, *database->zone, *transport, *log);
+    MembershipService membership(config, clock, *database->site, credentials->keys.get(), trust, secrets, *log);
+    TrustExchange exchange(clock, *transport, membership, *log, [&peers] {
+        std::vector<ServiceAddress> known;
+        for (const Peer& peer : peers.peers()) known.push_back(address_of(peer));
+        return known;
+    });
+    ApplicationService applications(config, clock, ids, *database->zone, **executor, *transport, peers, *log);
+    ZoneServices services{config, applications, parts, peers, membership, *database->zone, zone_contract()};
+    ZoneGate gate(services, clock, **audit, *log);
+    router = make_zone_routes(services);
+    router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
+    router.guard([&gate](Action action, const http::Call& call) { return gate.check(action, call); });
+    router.watch([&gate](Action action, const http::Call& call, int status) { gate.done(action, call, status); });
+    router.name_calls([&ids] { return to_string(ids.fresh()); });
+
+    beast::ServerOptions options{.address = settings->listen_address,
+                                 .port = static_cast<unsigned short>(settings->listen_port),
+                                 .max_connections = limits::kMaxConnections,
+                                 .max_header_bytes = limits::kMaxHeaderBytes,
+                                 .max_body_bytes = limits::kMaxBodyBytes,
+                                 .local_token = credentials->local_token};
+    if (credentials->server) options.tls = std::make_shared<ZoneTls>(credentials->server);
+    beast::Server server(io, options, dispatch);
+    if (auto started = server.start(); !started) return fail(started.error());
+    config.url = (credentials->server ? "https://" : "http://") + settings->advertised_host + ":" +
+                 std::to_string(server.port());
+    if (!process::write_file(state.address(), config.url + "\n"))
+        return fail({ErrorCode::kUnavailable, "cannot write the address of this zone", state.address()});
+    if (auto resumed = membership.resume(); !resumed) return fail(resumed.error());
+    if (auto resumed = parts.resume(); !resumed) return fail(resumed.error());
+    if (auto resumed = peers.resume(); !resumed) return fail(resumed.error());
+    if (auto resumed = applications.resume(); !resumed) return fail(resumed.error());
+    boost::asio::post(strand, [&] {
+        gate.start();
+        exchange.start();
+    });
+    std::cout << "zbs-zone " << config.zone.name << " listening on " << config.url << std::endl;
+
+    const auto reload = [&] {
+        if (!credentials->keys) return;
+        const Result<void> read = credentials->keys->reload();
+        const Result<void> done = read ? credentials->server->reload() : read;
+        if (!done) return log->warn("certificates_not_reloaded", {{"reason", done.error().message}});
+        log->info("certificates_reloaded", {});
+    };
+    const auto drain = [&] {
+        server.drain();
+        boost::asio::post(strand, [&] {
+            peers.leave();
+            // The registry's answer comes back through this strand; then nothing is left to wait for.
+            clock.after(std::chrono::milliseconds{300}, [&clock, &io] {
+                clock.cancel_all();
+                io.stop();
+            });
+        });
+    };
+    beast::run_until_signalled(io, 2, drain, reload);
+    if (auto flushed = (*audit)->flush(); !flushed) return fail(flushed.error());
+    return 0;
+}
+
+}  // namespace zbs::zone_program

@@ -1,0 +1,41 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "algorithms/base/result.hpp"
+#include "services/zone_scheduler/config/zone_config_file.hpp"
+
+namespace CLI {
+class App;
+}
+
+/// The program `zbs-zone`: the service itself (`run`), and an operator's commands, each one step.
+namespace zbs::zone_program {
+
+/// Settings as the file says, with an absolute state folder. `program_folder` is where this program lies.
+Result<ZoneSettings> load_settings(const std::string& config_path);
+
+/// Files of the state folder.
+struct StateFolder {
+    std::string path;
+    std::string identity() const { return path + "/identity"; }          ///< keys; there with TLS only
+    std::string operator_identity() const { return identity() + "/operator"; }
+    std::string local_token() const { return path + "/local_token"; }    ///< without TLS: proves a name on loopback
+    std::string address() const { return path + "/address"; }            ///< where the running zone listens
+    std::string registry() const { return path + "/registry"; }          ///< folder: who and where it is
+    std::string database() const { return path + "/zone.db"; }
+    std::string audit() const { return path + "/audit.db"; }
+    std::string steps() const { return path + "/steps"; }
+    bool has_identity() const;
+};
+
+/// Serves until SIGTERM. Exit code.
+int run(const std::string& config_path);
+
+/// init, user, block, unblock, audit, trust, enrol: adds them to `cli`; each sets `exit_code`.
+void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_code);
+
+/// "zbs-zone: place: message" on stderr; 1.
+int fail(const Error& error);
+
+}  // namespace zbs::zone_program
