@@ -32,7 +32,7 @@ enum class Role {
 };
 inline constexpr int kRoleCount = static_cast<int>(Role::kRegistry) + 1;
 const char* to_string(Role role);
-/// A name that came without evidence is anonymous.
+/// Anonymous too: a name that came without evidence, and a proxy of anything but a user.
 Role role_of(const PeerIdentity& subject, const Site& site);
 
 enum class ObjectKind {

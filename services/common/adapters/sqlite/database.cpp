@@ -72,6 +72,22 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, const 
     return database;
 }
 
+Result<std::unique_ptr<Database>> Database::open_read_only(const std::string& path) {
+    sqlite3* handle = nullptr;
+    const int opened = sqlite3_open_v2(path.c_str(), &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, nullptr);
+    std::unique_ptr<Database> database(new Database(handle));
+    if (opened != SQLITE_OK) {
+        return Error{
+            ErrorCode::kUnavailable,
+            "cannot open database " + path + ": " + sqlite3_errstr(opened) + "; check that it exists and can be read",
+            {}};
+    }
+    sqlite3_extended_result_codes(handle, 1);
+    sqlite3_busy_timeout(handle, 2'000);
+    if (auto ok = database->run("PRAGMA trusted_schema=OFF"); !ok) return ok.error();
+    return database;
+}
+
 Database::Query::Query(Database& database, const char* sql) : database_(database) {
     fault_ = sqlite3_prepare_v2(database.handle_, sql, -1, &statement_, nullptr);
 }

@@ -19,6 +19,9 @@ class Database {
     /// Opens or creates `path`, checks it (quick_check), and brings its schema to `statements` (version = their count;
     /// the statements already applied are not run again). Errors name the file and the remedy.
     static Result<std::unique_ptr<Database>> open(const std::string& path, const std::vector<std::string>& statements);
+    /// A database that is there already, without the right to change it; the folder must let SQLite put its log beside
+    /// it. Not checked: damage shows as an error of a query.
+    static Result<std::unique_ptr<Database>> open_read_only(const std::string& path);
     ~Database();
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;

@@ -1,0 +1,194 @@
+#include "services/common/adapters/sqlite/audit_log.hpp"
+
+#include <algorithm>
+
+#include "services/common/adapters/sqlite/audit_chain.hpp"
+#include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::sqlite {
+namespace {
+
+using Query = Database::Query;
+
+constexpr std::size_t kMostPending = 64;
+
+// Append only: each entry lifts the schema by one version. The trigger on INSERT also stops "INSERT OR REPLACE", which
+// deletes without telling a trigger on DELETE.
+const std::vector<std::string> kAuditSchema = {
+    "CREATE TABLE audit(number INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT NULL,"
+    " object TEXT NOT NULL, decision TEXT NOT NULL, request_id TEXT NOT NULL, detail TEXT NOT NULL,"
+    " hash TEXT NOT NULL);"
+    "CREATE TRIGGER audit_only_appends BEFORE INSERT ON audit"
+    " WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM audit)"
+    " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: this is not its next entry'); END;"
+    "CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit"
+    " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: entries never change'); END;"
+    "CREATE TRIGGER audit_never_forgets BEFORE DELETE ON audit"
+    " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: entries never go'); END"};
+
+constexpr const char* kSelect =
+    "SELECT number, at_us, who, action, object, decision, request_id, detail, hash FROM audit WHERE number >= ? "
+    "ORDER BY number LIMIT ?";
+constexpr std::int64_t kNoLimit = -1;
+
+AuditRecord record_of(const Query& row) {
+    return {static_cast<std::uint64_t>(row.integer(0)),
+            {time_from_microseconds(row.integer(1)), row.text(2), row.text(3), row.text(4), row.text(5), row.text(6),
+             row.text(7)},
+            row.text(8)};
+}
+
+Result<void> run(Database& database, const char* sql) {
+    const Result<bool> step = Query(database, sql).step();
+    if (!step) return step.error();
+    return {};
+}
+
+Result<void> insert(Database& database, const AuditRecord& record) {
+    Query query(database, "INSERT INTO audit VALUES(?,?,?,?,?,?,?,?,?)");
+    query.bind(static_cast<std::int64_t>(record.number)).bind(to_microseconds(record.entry.at));
+    query.bind(record.entry.who).bind(record.entry.action).bind(record.entry.object).bind(record.entry.decision);
+    query.bind(record.entry.request_id).bind(record.entry.detail).bind(record.hash);
+    const Result<bool> step = query.step();
+    if (!step) return step.error();
+    return {};
+}
+
+class SqliteAuditLog : public AuditLog {
+  public:
+    SqliteAuditLog(std::unique_ptr<Database> database, AuditHead head)
+        : database_(std::move(database)), durable_(std::move(head)) {}
+    ~SqliteAuditLog() override { static_cast<void>(flush()); }
+
+    Result<void> append(const AuditEntry& entry, AuditUrgency urgency) override {
+        AuditRecord record{durable_.entries + pending_.size() + 1, stored_form(entry), {}};
+        Result<std::string> hash =
+            chain_hash(pending_.empty() ? durable_.hash : pending_.back().hash, record.number, record.entry);
+        if (!hash) return hash.error();
+        record.hash = *std::move(hash);
+        pending_.push_back(std::move(record));
+        if (urgency == AuditUrgency::kSoon && pending_.size() < kMostPending) return {};
+        Result<void> written = flush();
+        if (!written) pending_.pop_back();
+        return written;
+    }
+
+    Result<void> flush() override {
+        if (pending_.empty()) return {};
+        Result<void> written = write_pending();
+        if (!written) {
+            static_cast<void>(run(*database_, "ROLLBACK"));
+            return Error{written.error().code,
+                         "the audit log cannot be written: " + written.error().message +
+                             "; check its disk, and that no other program writes to it",
+                         {}};
+        }
+        durable_ = {pending_.back().number, pending_.back().hash};
+        pending_.clear();
+        return {};
+    }
+
+    Result<std::vector<AuditRecord>> read(std::uint64_t from, std::size_t limit) override {
+        if (auto ok = flush(); !ok) return ok.error();
+        Query query(*database_, kSelect);
+        query.bind(static_cast<std::int64_t>(std::min<std::uint64_t>(from, INT64_MAX)));
+        query.bind(static_cast<std::int64_t>(std::min(limit, limits::kMaxAuditRows)));
+        std::vector<AuditRecord> records;
+        while (true) {
+            const Result<bool> row = query.step();
+            if (!row) return row.error();
+            if (!*row) return records;
+            records.push_back(record_of(query));
+        }
+    }
+
+    AuditHead head() const override { return durable_; }
+
+  private:
+    Result<void> write_pending() {
+        if (auto ok = run(*database_, "BEGIN IMMEDIATE"); !ok) return ok;
+        for (const AuditRecord& record : pending_) {
+            if (auto ok = insert(*database_, record); !ok) return ok;
+        }
+        return run(*database_, "COMMIT");
+    }
+
+    std::unique_ptr<Database> database_;
+    AuditHead durable_;
+    std::vector<AuditRecord> pending_;
+};
+
+/// Steps along the chain.
+class ChainCheck {
+  public:
+    explicit ChainCheck(std::optional<AuditHead> expected) : expected_(std::move(expected)) {}
+
+    Result<void> step(const AuditRecord& record) {
+        const std::uint64_t number = head_.entries + 1;
+        // A number below the first comes only from who edits the file, and may be negative.
+        if (static_cast<std::int64_t>(record.number) < static_cast<std::int64_t>(number))
+            return broken(number, "has one before it that was put in");
+        if (record.number > number) return broken(number, "was removed");
+        const Result<std::string> hash = chain_hash(head_.hash, number, record.entry);
+        if (!hash) return hash.error();
+        if (*hash != record.hash) return broken(number, "was changed, moved or put in");
+        head_ = {number, record.hash};
+        if (expected_ && expected_->entries == number && expected_->hash != record.hash)
+            return broken(number, "is not the one noted: the log up to it was written anew");
+        return {};
+    }
+
+    Result<AuditHead> finish() const {
+        if (expected_ && expected_->entries > head_.entries)
+            return broken(head_.entries + 1, "is missing: " + std::to_string(expected_->entries) +
+                                                 " entries were noted, so the end was cut off");
+        return head_;
+    }
+
+  private:
+    static Error broken(std::uint64_t number, const std::string& what) {
+        return {ErrorCode::kConflict,
+                "entry " + std::to_string(number) + " of the audit log " + what +
+                    "; trust nothing from it on, keep the file, and compare it with a backup",
+                {}};
+    }
+    AuditHead head_;
+    std::optional<AuditHead> expected_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path) {
+    Result<std::unique_ptr<Database>> database = Database::open(path, kAuditSchema);
+    if (!database) return database.error();
+    AuditHead head;
+    {
+        Query last(**database, "SELECT number, hash FROM audit ORDER BY number DESC LIMIT 1");
+        const Result<bool> row = last.step();
+        if (!row) return row.error();
+        if (*row) head = {static_cast<std::uint64_t>(last.integer(0)), last.text(1)};
+    }
+    return std::unique_ptr<AuditLog>(std::make_unique<SqliteAuditLog>(*std::move(database), std::move(head)));
+}
+
+Result<AuditHead> verify_audit_log(const std::string& path, const std::optional<AuditHead>& expected) {
+    const Result<std::unique_ptr<Database>> database = Database::open_read_only(path);
+    if (!database) return database.error();
+    ChainCheck check(expected);
+    Query query(**database, kSelect);
+    query.bind(INT64_MIN).bind(kNoLimit);
+    while (true) {
+        const Result<bool> row = query.step();
+        if (!row) {
+            return Error{
+                ErrorCode::kUnavailable,
+                "the audit log " + path + " cannot be read: " + row.error().message + "; restore it from a backup",
+                {}};
+        }
+        if (!*row) return check.finish();
+        if (auto ok = check.step(record_of(query)); !ok) return ok.error();
+    }
+}
+
+}  // namespace zbs::sqlite

@@ -1,0 +1,152 @@
+#include "services/common/authorisation/authorisation.hpp"
+
+#include "services/common/authorisation/rules.hpp"
+
+namespace zbs {
+namespace {
+
+using Verdict = Decision::Verdict;
+
+Decision denied(std::string reason) { return {Verdict::kDenied, std::move(reason)}; }
+
+bool is_proxy(const PeerIdentity& subject) { return subject.via_proxy() || subject.via_limited_proxy(); }
+
+std::string why_anonymous(const PeerIdentity& subject) {
+    if (!subject.refusal().empty()) return "what came with the call does not count: " + subject.refusal();
+    if (is_proxy(subject)) return "proxies speak for users only; come with the certificate itself";
+    return "say who you are: no certificate came with the call; users get one with 'zbs login'";
+}
+
+std::string roles_text(unsigned roles) {
+    std::string text;
+    for (int i = 0; i < kRoleCount; ++i) {
+        const auto role = static_cast<Role>(i);
+        if ((roles & bit(role)) != 0) text += (text.empty() ? "" : ", ") + std::string(to_string(role));
+    }
+    return text;
+}
+
+/// Users' things belong to the organisation of the site that keeps them.
+bool is_kept_here(const Object& object, const Site& site) {
+    return object.owner.organisation == site.organisation &&
+           (object.home_zone.empty() || object.home_zone == site.name);
+}
+
+/// Whether the caller may know of the object at all.
+bool may_see(const Caller& caller, Role role, const Object& object, const Site& site) {
+    if (object.owner.kind == CallerKind::kAnonymous) return false;
+    switch (object.kind) {
+        case ObjectKind::kApplication:
+        case ObjectKind::kProfile:
+        case ObjectKind::kDelegation:
+        case ObjectKind::kUser:
+            if (!is_kept_here(object, site)) return false;
+            return role == Role::kOwnOperator || object.owner == caller;
+        case ObjectKind::kPart:
+        case ObjectKind::kZoneEntry:
+            return object.owner == caller;
+        case ObjectKind::kPeering:
+        case ObjectKind::kService:
+            break;
+    }
+    return false;
+}
+
+}  // namespace
+
+const char* to_string(Role role) {
+    switch (role) {
+        case Role::kAnonymous:
+            return "callers without a certificate";
+        case Role::kOwnUser:
+            return "users of this organisation";
+        case Role::kForeignUser:
+            return "users of other organisations";
+        case Role::kOwnOperator:
+            return "operators of this organisation";
+        case Role::kForeignOperator:
+            return "operators of other organisations";
+        case Role::kOwnZone:
+            return "zones of this organisation";
+        case Role::kKnownZone:
+            return "accepted zones";
+        case Role::kStrangerZone:
+            return "zones that are not accepted";
+        case Role::kRegistry:
+            return "registries";
+    }
+    return "nobody";
+}
+
+const char* to_string(Decision::Verdict verdict) {
+    switch (verdict) {
+        case Verdict::kAllow:
+            return "allow";
+        case Verdict::kUnauthenticated:
+            return "unauthenticated";
+        case Verdict::kDenied:
+            return "denied";
+        case Verdict::kNotFound:
+            return "not_found";
+    }
+    return "denied";
+}
+
+Role role_of(const PeerIdentity& subject, const Site& site) {
+    if (subject.evidence() == Evidence::kNone) return Role::kAnonymous;
+    if (is_proxy(subject) && subject.name().kind != CallerKind::kUser) return Role::kAnonymous;
+    const bool own = subject.name().organisation == site.organisation;
+    switch (subject.name().kind) {
+        case CallerKind::kAnonymous:
+            return Role::kAnonymous;
+        case CallerKind::kUser:
+            return own ? Role::kOwnUser : Role::kForeignUser;
+        case CallerKind::kOperator:
+            return own ? Role::kOwnOperator : Role::kForeignOperator;
+        case CallerKind::kZone:
+            // A registry knows zones by their enrolment only, also those of its own organisation.
+            if (own && site.service == ServiceKind::kZone) return Role::kOwnZone;
+            return site.accepts_subject ? Role::kKnownZone : Role::kStrangerZone;
+        case CallerKind::kRegistry:
+            return Role::kRegistry;
+    }
+    return Role::kAnonymous;
+}
+
+Result<void> to_result(const Decision& decision) {
+    switch (decision.verdict) {
+        case Verdict::kAllow:
+            return {};
+        case Verdict::kUnauthenticated:
+            return Error{ErrorCode::kUnauthenticated, decision.reason, {}};
+        case Verdict::kNotFound:
+            return Error{ErrorCode::kNotFound, decision.reason, {}};
+        case Verdict::kDenied:
+            break;
+    }
+    return Error{ErrorCode::kDenied, decision.reason, {}};
+}
+
+Decision authorise(const PeerIdentity& subject, Action action, const Object& object, const Site& site) {
+    const ActionRule* rule = find_rule(action);
+    if (rule == nullptr || !(site.service == ServiceKind::kZone ? rule->at_zone : rule->at_registry))
+        return denied("this service has no such operation");
+    const std::string what = "'" + std::string(rule->operation_id) + "'";
+
+    const Role role = role_of(subject, site);
+    if ((rule->roles & bit(role)) == 0) {
+        if (role == Role::kAnonymous) return {Verdict::kUnauthenticated, why_anonymous(subject)};
+        return denied(what + " is for " + roles_text(rule->roles));
+    }
+    if (is_proxy(subject) && rule->through == Through::kCertificate)
+        return denied(what + " needs the certificate itself; a proxy is not enough");
+    if (subject.via_limited_proxy() && rule->through == Through::kFullProxy)
+        return denied(what + " is more than a limited proxy may do; make a full one");
+
+    if (object.kind != rule->object) return denied(what + " is not about such an object");
+    if (rule->whose == Whose::kOwn && !may_see(subject.name(), role, object, site))
+        return {Verdict::kNotFound, "there is nothing of yours under this name; list what you have"};
+    return {Verdict::kAllow, "allowed for " + std::string(to_string(role))};
+}
+
+}  // namespace zbs

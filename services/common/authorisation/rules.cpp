@@ -1,0 +1,124 @@
+#include "services/common/authorisation/rules.hpp"
+
+#include <array>
+
+namespace zbs {
+namespace {
+
+using enum Action;
+using enum ObjectKind;
+using enum Whose;
+using enum Through;
+
+constexpr unsigned kAnyone = (1U << static_cast<unsigned>(kRoleCount)) - 1;
+constexpr unsigned kIdentified = kAnyone & ~bit(Role::kAnonymous);
+constexpr unsigned kUsers = bit(Role::kOwnUser);
+constexpr unsigned kOperators = bit(Role::kOwnOperator);
+constexpr unsigned kInsider = kUsers | kOperators;
+/// Zones whose work is taken.
+constexpr unsigned kAcceptedZone = bit(Role::kOwnZone) | bit(Role::kKnownZone);
+/// Also zones that were accepted once: what they hold they may watch and give back.
+constexpr unsigned kAnyZone = kAcceptedZone | bit(Role::kStrangerZone);
+/// Who has no certificate yet, and the people who try on the operator's machine: the one-time code decides.
+constexpr unsigned kNewcomer = bit(Role::kAnonymous) | kInsider;
+constexpr unsigned kEnrolledZone = bit(Role::kKnownZone);
+
+constexpr ActionRule both(Action action, std::string_view id, unsigned roles) {
+    return {action, id, true, true, kService, roles, kAny, kAnything};
+}
+constexpr ActionRule zone(Action action, std::string_view id, unsigned roles, Through through,
+                          ObjectKind object = kService, Whose whose = kAny) {
+    return {action, id, true, false, object, roles, whose, through};
+}
+constexpr ActionRule registry(Action action, std::string_view id, unsigned roles, Through through,
+                              ObjectKind object = kService, Whose whose = kAny) {
+    return {action, id, false, true, object, roles, whose, through};
+}
+
+constexpr std::array kRules = {
+    both(kGetLive, "getLive", kAnyone),
+    both(kGetReady, "getReady", kAnyone),
+    both(kGetContract, "getContract", kAnyone),
+    both(kGetTrust, "getTrust", kAnyone),
+    both(kWhoAmI, "whoAmI", kIdentified),
+
+    zone(kScheduleApplication, "scheduleApplication", kUsers, kFullProxy),
+    zone(kListApplications, "listApplications", kInsider, kAnything),
+    zone(kGetApplication, "getApplication", kInsider, kAnything, kApplication, kOwn),
+    zone(kCancelApplication, "cancelApplication", kInsider, kFullProxy, kApplication, kOwn),
+    zone(kGetAssignment, "getAssignment", kInsider, kAnything, kApplication, kOwn),
+    zone(kExplainApplication, "explainApplication", kInsider, kAnything, kApplication, kOwn),
+    zone(kListLogs, "listLogs", kInsider, kAnything, kApplication, kOwn),
+    zone(kReadLog, "readLog", kInsider, kAnything, kApplication, kOwn),
+    zone(kListProfiles, "listProfiles", kInsider, kAnything),
+    zone(kGetProfile, "getProfile", kInsider, kAnything, kProfile, kOwn),
+    zone(kListNodes, "listNodes", kInsider, kAnything),
+    zone(kListQueue, "listQueue", kInsider, kAnything),
+
+    zone(kAskCapacity, "askCapacity", kAcceptedZone, kCertificate),
+    zone(kScheduleCluster, "scheduleCluster", kAcceptedZone, kCertificate),
+    zone(kGetPart, "getPart", kAnyZone, kCertificate, kPart, kOwn),
+    zone(kReleasePart, "releasePart", kAnyZone, kCertificate, kPart, kOwn),
+    zone(kCommitPart, "commitPart", kAcceptedZone, kCertificate, kPart, kOwn),
+    zone(kLaunchPart, "launchPart", kAcceptedZone, kCertificate, kPart, kOwn),
+    zone(kGetPartProfile, "getPartProfile", kAnyZone, kCertificate, kPart, kOwn),
+
+    zone(kRequestPeering, "requestPeering", kAnyZone | bit(Role::kAnonymous), kCertificate),
+    zone(kListPeerings, "listPeerings", kInsider, kAnything),
+    zone(kGetPeering, "getPeering", kInsider, kAnything, kPeering),
+    zone(kChangePeering, "changePeering", kOperators, kCertificate, kPeering),
+
+    zone(kRequestEnrolment, "requestEnrolment", kNewcomer, kCertificate),
+    zone(kRenewCertificate, "renewCertificate", kUsers, kCertificate),
+    zone(kCreateUser, "createUser", kOperators, kCertificate),
+    zone(kListUsers, "listUsers", kOperators, kCertificate),
+    zone(kRevokeUser, "revokeUser", kOperators, kCertificate, kUser, kOwn),
+    zone(kBlockSubject, "blockSubject", kOperators, kCertificate),
+    zone(kUnblockSubject, "unblockSubject", kOperators, kCertificate),
+    zone(kListBlocks, "listBlocks", kOperators, kCertificate),
+
+    zone(kRequestDelegation, "requestDelegation", kUsers, kFullProxy),
+    zone(kPutDelegation, "putDelegation", kUsers, kFullProxy, kDelegation, kOwn),
+    zone(kGetDelegation, "getDelegation", kUsers, kFullProxy, kDelegation, kOwn),
+    zone(kDeleteDelegation, "deleteDelegation", kUsers, kFullProxy, kDelegation, kOwn),
+
+    zone(kReadAudit, "readAudit", kOperators, kCertificate),
+    zone(kGetDrain, "getDrain", kOperators, kCertificate),
+    zone(kSetDrain, "setDrain", kOperators, kCertificate),
+
+    registry(kCreateEnrolmentToken, "createEnrolmentToken", kOperators, kCertificate),
+    registry(kEnrolZone, "enrolZone", kAnyZone | bit(Role::kAnonymous), kCertificate),
+    registry(kPublishZone, "publishZone", kEnrolledZone, kCertificate, kZoneEntry, kOwn),
+    registry(kRenewZone, "renewZone", kEnrolledZone, kCertificate, kZoneEntry, kOwn),
+    registry(kLeaveZone, "leaveZone", kEnrolledZone, kCertificate, kZoneEntry, kOwn),
+    registry(kListZones, "listZones", kEnrolledZone | kOperators, kCertificate),
+};
+
+constexpr bool is_in_order() {
+    for (std::size_t i = 0; i < kRules.size(); ++i) {
+        if (static_cast<std::size_t>(kRules[i].action) != i) return false;
+    }
+    return kRules.size() == static_cast<std::size_t>(kActionCount);
+}
+static_assert(is_in_order(), "one line per action, in the order of the enumeration");
+
+}  // namespace
+
+const ActionRule* find_rule(Action action) {
+    const auto index = static_cast<std::size_t>(action);
+    return index < kRules.size() ? &kRules[index] : nullptr;
+}
+
+std::string_view to_string(Action action) {
+    const ActionRule* rule = find_rule(action);
+    return rule == nullptr ? "unknown" : rule->operation_id;
+}
+
+std::optional<Action> find_action(std::string_view operation_id) {
+    for (const ActionRule& rule : kRules) {
+        if (rule.operation_id == operation_id) return rule.action;
+    }
+    return std::nullopt;
+}
+
+}  // namespace zbs

@@ -1,0 +1,61 @@
+#include "services/zone_scheduler/site_policy/account_pool.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zbs {
+namespace {
+using std::chrono::hours;
+
+constexpr Duration kDay = hours{24};
+const Time kNow{Duration{kDay * 1'000}};
+const std::vector<std::string> kPool = {"p1", "p2", "p3"};
+
+Caller user(std::string name) { return {CallerKind::kUser, "alpha", std::move(name)}; }
+PoolLease lease(std::string account, std::string name, int idle_days, bool busy = false) {
+    return {std::move(account), user(std::move(name)), kNow - idle_days * kDay, busy};
+}
+
+struct Case {
+    const char* name;
+    std::vector<PoolLease> leases;
+    std::optional<PoolChoice> expected;
+};
+class PoolAccount : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(
+    , PoolAccount,
+    testing::Values(
+        Case{"FirstOfAnEmptyPool", {}, PoolChoice{"p1", {}}},
+        Case{"FirstThatIsFree", {lease("p1", "bob", 99)}, PoolChoice{"p2", {}}},
+        Case{"TheOneTheUserHad", {lease("p3", "ann", 900), lease("p1", "bob", 1)}, PoolChoice{"p3", {}}},
+        Case{"LongestIdleOfAFullPool",
+             {lease("p1", "bob", 31), lease("p2", "cyd", 40), lease("p3", "dan", 30)},
+             PoolChoice{"p2", user("cyd")}},
+        Case{"ExactlyTheIdleTimeIsEnough",
+             {lease("p1", "bob", 1), lease("p2", "cyd", 29), lease("p3", "dan", 30)},
+             PoolChoice{"p3", user("dan")}},
+        Case{"NobodyIdleLongEnough", {lease("p1", "bob", 1), lease("p2", "cyd", 29), lease("p3", "dan", 29)}, {}},
+        Case{"BusyIsNotIdle",
+             {lease("p1", "bob", 99, true), lease("p2", "cyd", 1), lease("p3", "dan", 50)},
+             PoolChoice{"p3", user("dan")}},
+        Case{"AClockSetBackTakesNothing", {lease("p1", "b", -1), lease("p2", "c", -50), lease("p3", "d", -99)}, {}},
+        Case{"AnAccountOutsideThePoolDoesNotCount", {lease("old", "ann", 1)}, PoolChoice{"p1", {}}},
+        Case{"AnAccountOfTwoIsNobodys",
+             {lease("p1", "ann", 1), lease("p1", "bob", 99), lease("p2", "cyd", 99)},
+             PoolChoice{"p3", {}}}),
+    [](const auto& param_info) { return param_info.param.name; });
+
+TEST_P(PoolAccount, IsThisOne) {
+    EXPECT_EQ(choose_pool_account(kPool, GetParam().leases, user("ann"), kNow), GetParam().expected);
+}
+
+TEST(ChoosePoolAccount, TheSameNameElsewhereIsSomebodyElse) {
+    const std::vector leases = {PoolLease{"p1", {CallerKind::kUser, "beta", "ann"}, kNow, false}};
+    EXPECT_EQ(choose_pool_account(kPool, leases, user("ann"), kNow), (PoolChoice{"p2", {}}));
+}
+
+TEST(ChoosePoolAccount, AnEmptyPoolGivesNothing) {
+    EXPECT_EQ(choose_pool_account({}, {}, user("ann"), kNow), std::nullopt);
+}
+
+}  // namespace
+}  // namespace zbs
