@@ -52,9 +52,9 @@ std::string printable_text(std::string_view text, std::size_t max_bytes) {
     while (!text.empty()) {
         const std::size_t size = character_size(text);
         const std::string_view piece = text.substr(0, size == 0 ? 1 : size);
-        std::string shown(piece);
-        if (piece == "\\") shown = "\\\\";
-        if (size == 0 || is_deceptive(code_point(piece))) shown = escaped(piece);
+        const std::string shown = size == 0 || is_deceptive(code_point(piece)) ? escaped(piece)
+                                  : piece == "\\"                              ? std::string("\\\\")
+                                                                              : std::string(piece);
         if (out.size() + shown.size() > max_bytes) {
             out.resize(cut_at);
             return out += kCut;
