@@ -11,16 +11,23 @@
 
 namespace zbs::client {
 
-ZoneClient::ZoneClient(std::string url, const Caller& self, std::chrono::milliseconds patience)
-    : url_(std::move(url)),
-      caller_(std::make_unique<cpprest::HttpCaller>(self, limits::kMaxReplyBytes)),
+ZoneClient::ZoneClient(std::string url, const Caller& self, std::string token, std::chrono::milliseconds patience)
+    : home_{std::move(url), {}},
+      caller_(std::make_unique<cpprest::HttpCaller>(cpprest::HttpCallerOptions{
+          .self = self, .local_token = std::move(token), .tls = {}, .max_reply_bytes = limits::kMaxReplyBytes})),
+      patience_(patience) {}
+ZoneClient::ZoneClient(Credentials credentials, std::chrono::milliseconds patience)
+    : home_(credentials.home()),
+      credentials_(std::make_unique<Credentials>(std::move(credentials))),
+      caller_(std::make_unique<cpprest::HttpCaller>(cpprest::HttpCallerOptions{
+          .self = {}, .local_token = {}, .tls = credentials_->tls(), .max_reply_bytes = limits::kMaxReplyBytes})),
       patience_(patience) {}
 ZoneClient::~ZoneClient() = default;
 
 Result<std::string> ZoneClient::text(const std::string& method, const std::string& path, const std::string& body) {
     const auto give_up = std::chrono::steady_clock::now() + patience_;
     for (auto pause = std::chrono::milliseconds{100};; pause = std::min(pause * 2, std::chrono::milliseconds{1'000})) {
-        const Result<cpprest::HttpAnswer> answer = caller_->call({url_, method, path, body, std::chrono::seconds{15}});
+        const Result<cpprest::HttpAnswer> answer = caller_->call({home_, method, path, body, std::chrono::seconds{15}});
         if (answer && answer->status < 300) {
             last_ = {{}, 0, answer->complete};
             std::from_chars(answer->next_offset.data(), answer->next_offset.data() + answer->next_offset.size(),
@@ -62,6 +69,10 @@ Result<std::string> ZoneClient::assignment(const std::string& id, const std::str
     return text("GET", "/v1/applications/" + id + "/assignment?format=" + format);
 }
 Result<codec::Json> ZoneClient::get(const std::string& path) { return json("GET", path); }
+
+Result<codec::Json> ZoneClient::call(const std::string& method, const std::string& path, const codec::Json& body) {
+    return json(method, path, body.is_null() ? std::string{} : codec::dump(body));
+}
 
 Result<ZoneClient::LogChunk> ZoneClient::log(const std::string& id, const std::string& rank, const std::string& stream,
                                              std::uint64_t offset) {

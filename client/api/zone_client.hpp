@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "client/api/credentials.hpp"
 #include "services/common/codec/json.hpp"
 #include "services/common/messages/application.hpp"
 
@@ -17,7 +18,10 @@ namespace zbs::client {
 /// service cannot be reached, within `patience`. Safe from one thread at a time.
 class ZoneClient {
   public:
-    ZoneClient(std::string url, const Caller& self, std::chrono::milliseconds patience = std::chrono::seconds{10});
+    /// Without TLS, on loopback: the name and the token that proves it.
+    ZoneClient(std::string url, const Caller& self, std::string token,
+               std::chrono::milliseconds patience = std::chrono::seconds{10});
+    explicit ZoneClient(Credentials credentials, std::chrono::milliseconds patience = std::chrono::seconds{10});
     ~ZoneClient();
 
     /// Safe to repeat: the id is in the request.
@@ -38,14 +42,19 @@ class ZoneClient {
     Result<ApplicationModel> profile(const std::string& profile_id);
     /// GET of a JSON document, e.g. "/v1/nodes".
     Result<codec::Json> get(const std::string& path);
+    /// Any call that is safe to repeat.
+    Result<codec::Json> call(const std::string& method, const std::string& path, const codec::Json& body = {});
 
-    const std::string& url() const { return url_; }
+    const std::string& url() const { return home_.url; }
+    /// Those it calls with; none without TLS.
+    const Credentials* credentials() const { return credentials_.get(); }
 
   private:
     Result<std::string> text(const std::string& method, const std::string& path, const std::string& body = {});
     Result<codec::Json> json(const std::string& method, const std::string& path, const std::string& body = {});
 
-    std::string url_;
+    ServiceAddress home_;
+    std::unique_ptr<Credentials> credentials_;
     std::unique_ptr<cpprest::HttpCaller> caller_;
     std::chrono::milliseconds patience_;
     LogChunk last_;

@@ -44,16 +44,43 @@ void Context::fail(const Error& error) {
 }
 
 std::unique_ptr<client::ZoneClient> Context::connect() {
+    if (!identity.empty()) return connect_without_tls();
+    auto own = proxy.empty() ? client::Credentials::open(credentials)
+                             : client::Credentials::open_with_proxy(credentials, proxy);
+    if (own && own->is_due()) {
+        if (const Result<void> renewed = own->renew(); renewed)
+            own = client::Credentials::open(credentials);
+        else
+            std::cerr << "zbs: your certificate ends soon and could not be renewed: "
+                      << printable(renewed.error().message) << "\n";
+    }
+    if (!own) {
+        fail(own.error());
+        return nullptr;
+    }
+    return std::make_unique<client::ZoneClient>(*std::move(own));
+}
+
+std::unique_ptr<client::ZoneClient> Context::connect_without_tls() {
     if (url.empty()) {
-        fail(invalid("which zone? give --url http://HOST:PORT or set ZBS_URL ('zbs quickstart' prints both settings)"));
+        fail(invalid("which zone? without TLS give --url http://HOST:PORT or set ZBS_URL, too"));
         return nullptr;
     }
     const auto self = parse_identity(identity);
     if (!self) {
-        fail(invalid("who are you? give --identity spiffe://ORGANISATION/user/NAME or set ZBS_IDENTITY"));
+        fail(invalid("--identity and ZBS_IDENTITY take spiffe://ORGANISATION/user/NAME"));
         return nullptr;
     }
-    return std::make_unique<client::ZoneClient>(url, *self);
+    return std::make_unique<client::ZoneClient>(url, *self, token);
+}
+
+std::string default_credentials_folder() {
+    const auto variable = [](const char* name) {
+        const char* value = std::getenv(name);
+        return std::string(value == nullptr ? "" : value);
+    };
+    const std::string config = variable("XDG_CONFIG_HOME");
+    return (config.empty() ? variable("HOME") + "/.config" : config) + "/zbs/credentials";
 }
 
 std::string printable(const std::string& text) {

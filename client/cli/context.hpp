@@ -29,16 +29,23 @@ int exit_code_of(const Error& error);
 
 /// What all commands share: global options and the outcome.
 struct Context {
-    std::string url;       ///< home zone; --url, ZBS_URL
-    std::string identity;  ///< --identity, ZBS_IDENTITY
+    std::string url;          ///< home zone; --url, ZBS_URL
+    std::string identity;     ///< --identity, ZBS_IDENTITY: a name without TLS, on loopback
+    std::string token;        ///< ZBS_TOKEN: and what proves it there
+    std::string credentials;  ///< --credentials, ZBS_CREDENTIALS: folder of certificate and key
+    std::string proxy;        ///< --proxy, X509_USER_PROXY: a proxy in place of the certificate
     std::string output = "table";
     int exit_code = kOk;
 
     /// A client of the home zone, or nothing after saying what is missing.
     std::unique_ptr<client::ZoneClient> connect();
+    std::unique_ptr<client::ZoneClient> connect_without_tls();
     /// Prints the error (as a problem object in the JSON modes), sets the exit code.
     void fail(const Error& error);
 };
+
+/// $XDG_CONFIG_HOME/zbs/credentials, or under ~/.config.
+std::string default_credentials_folder();
 
 /// Rows for people and machines: `table` aligns, `csv` quotes, `json` and `jsonl` print `items` as they came.
 struct Listing {
@@ -61,6 +68,7 @@ std::string draw_matrix(const TaskGraph& graph, const std::vector<TaskIndex>& or
                         const std::vector<std::size_t>& blocks, const std::vector<std::string>& labels);
 
 void add_application_commands(CLI::App& app, Context& context);
+void add_identity_commands(CLI::App& app, Context& context);
 void add_zone_commands(CLI::App& app, Context& context);
 void add_map_command(CLI::App& app, Context& context);
 void add_profile_command(CLI::App& app, Context& context);

@@ -195,7 +195,7 @@ void quickstart(Context& context, const QuickstartOptions& options) {
 
     const std::string url = "http://127.0.0.1:" + std::to_string(ports[1]);
     const Caller self{CallerKind::kUser, "org-a", "you"};
-    client::ZoneClient zone(url, self, std::chrono::seconds(5));
+    client::ZoneClient zone(url, self, "", std::chrono::seconds(5));
     const auto deadline = SteadyClock::now() + std::chrono::seconds(30);
     for (;;) {
         const Result<codec::Json> peers = zone.get("/v1/peerings");

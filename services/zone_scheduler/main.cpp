@@ -12,8 +12,7 @@ int main(int argc, char** argv) {
             "&& zbs-zone run --config /etc/zbs/zone.toml"};
         std::string config_path;
         int exit_code = 0;
-        cli.add_option("--config", config_path,
-                       "TOML file; services/zone_scheduler/README.md lists its settings")
+        cli.add_option("--config", config_path, "TOML file; services/zone_scheduler/README.md lists its settings")
             ->envname("ZBS_ZONE_CONFIG");
         cli.fallthrough();
         cli.require_subcommand(0, 1);

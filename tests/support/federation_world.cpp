@@ -17,7 +17,8 @@ class FederationWorld::Bus : public ZoneTransport {
     void commit_part(const ServiceAddress& to, const PartId& id, std::uint64_t token, Respond<PartStatus> r) override {
         send<PartStatus>("commit", to, r, [this, id, token](Node& n) { return n.parts->commit(caller(), id, token); });
     }
-    void launch_part(const ServiceAddress& to, const PartId& id, const LaunchRequest& q, Respond<PartStatus> r) override {
+    void launch_part(const ServiceAddress& to, const PartId& id, const LaunchRequest& q,
+                     Respond<PartStatus> r) override {
         send<PartStatus>("launch", to, r, [this, id, q](Node& n) { return n.parts->launch(caller(), id, q); });
     }
     void part_status(const ServiceAddress& to, const PartId& id, Respond<PartStatus> r) override {
@@ -72,7 +73,8 @@ class FederationWorld::Bus : public ZoneTransport {
     }
 
     template <class T>
-    void send(const char* what, const ServiceAddress& address, Respond<T> respond, std::function<Result<T>(Node&)> act) {
+    void send(const char* what, const ServiceAddress& address, Respond<T> respond,
+              std::function<Result<T>(Node&)> act) {
         const std::string to = address.url;
         const auto time_out = [this, respond] {
             later([respond] { respond(Error{ErrorCode::kTimeout, "no answer", {}}); }, kTimeout);

@@ -18,7 +18,7 @@ struct Call {
     std::map<std::string, std::string> parameters;  ///< of the route: {id} and the like
     std::string body;
     std::string request_id;  ///< what the caller is told, and the audit log keeps
-    PeerIdentity peer;  ///< as the edge established it; nothing else says who calls
+    PeerIdentity peer;       ///< as the edge established it; nothing else says who calls
 
     const Caller& caller() const { return peer.name(); }
 };

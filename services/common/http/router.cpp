@@ -76,7 +76,8 @@ void Router::add_sync(const char* method, const char* pattern, Action action, Bo
 
 std::vector<std::string> Router::routes() const {
     std::vector<std::string> names;
-    for (const Route& route : routes_) names.push_back(route.method + " " + route.pattern + " " + std::string(to_string(route.action)));
+    for (const Route& route : routes_)
+        names.push_back(route.method + " " + route.pattern + " " + std::string(to_string(route.action)));
     std::sort(names.begin(), names.end());
     return names;
 }
@@ -111,7 +112,8 @@ void Router::dispatch(Call call, Respond respond) const {
         }
         call.parameters = std::move(parameters);
         // Before the body is read: who may not call learns nothing about what would have been a good one.
-        if (const Result<void> allowed_call = guard_ ? guard_(route.action, call) : Error{ErrorCode::kDenied, "closed", {}};
+        if (const Result<void> allowed_call =
+                guard_ ? guard_(route.action, call) : Error{ErrorCode::kDenied, "closed", {}};
             !allowed_call)
             return respond(problem(allowed_call.error()));
         // A handler that throws may have answered before, or have kept its way to answer: only the first answer counts.

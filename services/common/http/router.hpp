@@ -25,7 +25,8 @@ class Router {
   public:
     void add(const char* method, const char* pattern, Action action, Body body, Handler handler);
     void add_sync(const char* method, const char* pattern, Action action, Body body, SyncHandler handler);
-    /// Asked before a call's body is read; a call that it refuses reaches no handler. Without a guard nothing is served.
+    /// Asked before a call's body is read; a call that it refuses reaches no handler. Without a guard nothing is
+    /// served.
     using Guard = std::function<Result<void>(Action, const Call&)>;
     void guard(Guard guard) { guard_ = std::move(guard); }
     /// Told the end of every call that passed the guard: its action and status.

@@ -54,7 +54,7 @@ std::string printable_text(std::string_view text, std::size_t max_bytes) {
         const std::string_view piece = text.substr(0, size == 0 ? 1 : size);
         const std::string shown = size == 0 || is_deceptive(code_point(piece)) ? escaped(piece)
                                   : piece == "\\"                              ? std::string("\\\\")
-                                                                              : std::string(piece);
+                                                                               : std::string(piece);
         if (out.size() + shown.size() > max_bytes) {
             out.resize(cut_at);
             return out += kCut;

@@ -60,7 +60,7 @@ struct TrustStatement {
 
 /// What a joining user sends: the code from her operator, and the request (PKCS #10, PEM) for her own key.
 struct EnrolmentRequest {
-    std::string code;     ///< empty where she renews a certificate that she has
+    std::string code;  ///< empty where she renews a certificate that she has
     std::string request;
     bool operator==(const EnrolmentRequest&) const = default;
 };

@@ -61,8 +61,9 @@ Result<MembershipService::Invitation> MembershipService::add_user(const std::str
     }
     if (keys_ == nullptr || !keys_->can_issue()) {
         return Error{ErrorCode::kConflict,
-                     "zone " + config_.zone.name + " does not hold its organisation's CA key, so it cannot issue "
-                     "certificates; add the user at the zone that does",
+                     "zone " + config_.zone.name +
+                         " does not hold its organisation's CA key, so it cannot issue "
+                         "certificates; add the user at the zone that does",
                      {}};
     }
     if (!members_.contains(name) && members_.size() >= limits::kMaxMembers)
@@ -80,8 +81,12 @@ Result<MembershipService::Invitation> MembershipService::add_user(const std::str
     member.code_expires = clock_.now() + kCodeLifetime;
     if (auto ok = save(member); !ok) return ok.error();
     log_.info("user_invited", {{"user", name}});
-    const JoinToken token{JoinToken::Kind::kUser, name, code, *fingerprint,
-                          {CallerKind::kZone, config_.organisation, config_.zone.name}, config_.url};
+    const JoinToken token{JoinToken::Kind::kUser,
+                          name,
+                          code,
+                          *fingerprint,
+                          {CallerKind::kZone, config_.organisation, config_.zone.name},
+                          config_.url};
     return Invitation{to_text(token), member.code_expires};
 }
 

@@ -59,7 +59,8 @@ std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec) {
 Options program_environment(const Options& environment) {
     constexpr std::array<std::string_view, 8> kPrefixes = {"HYDRA_", "HYDI_",     "MPIEXEC_",  "PMI_",
                                                            "PMIX_",  "MPI_LOCAL", "ZBS_STEP_", "ZBS_PROFILE_OUT"};
-    constexpr std::array<std::string_view, 4> kNames = {"ZBS_ZONE", "ZBS_APPLICATION", "ZBS_URL", "ZBS_IDENTITY"};
+    constexpr std::array<std::string_view, 7> kNames = {
+        "ZBS_ZONE", "ZBS_APPLICATION", "ZBS_URL", "ZBS_IDENTITY", "ZBS_TOKEN", "ZBS_CREDENTIALS", "X509_USER_PROXY"};
     constexpr std::string_view kProfiler = "libzbs-profile.so";
     Options kept;
     for (const auto& [name, value] : environment) {

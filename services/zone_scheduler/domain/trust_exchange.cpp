@@ -12,8 +12,7 @@ void TrustExchange::look() {
     for (const ServiceAddress& zone : known_()) {
         transport_.fetch_trust(zone, [this, who = zone.who](const Result<TrustStatement>& told) {
             const Result<void> taken = told ? membership_.take(who, *told) : Result<void>(told.error());
-            if (!taken)
-                log_.warn("trust_not_refreshed", {{"zone", to_uri(who)}, {"reason", taken.error().message}});
+            if (!taken) log_.warn("trust_not_refreshed", {{"zone", to_uri(who)}, {"reason", taken.error().message}});
         });
     }
     clock_.after(kEvery, [this] { look(); });

@@ -18,9 +18,9 @@ struct ZoneConfig {
     std::vector<LinkToZone> links;  ///< declared links to other zones
     Link default_link = ResourceGraph::kDefaultZoneLink;
     std::vector<std::string>
-        accept;               ///< organisations whose users may run here; the own one always may; default: nobody else
+        accept;  ///< organisations whose users may run here; the own one always may; default: nobody else
     std::vector<std::string> honour_blocks;  ///< organisations whose blocks of others' subjects count here, too
-    ServiceAddress registry;  ///< empty url = none
+    ServiceAddress registry;                 ///< empty url = none
 
     std::string level_two_mapper = "global";
     std::string mpiexec = "/usr/bin/mpiexec.mpich";

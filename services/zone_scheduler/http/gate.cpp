@@ -56,9 +56,8 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
             return owned(ObjectKind::kPart, services.parts.home_of(*id));
         }
         case Action::kRevokeUser:
-            return Object{ObjectKind::kUser,
-                          {CallerKind::kUser, services.config.organisation, parameter(call, "name")},
-                          {}};
+            return Object{
+                ObjectKind::kUser, {CallerKind::kUser, services.config.organisation, parameter(call, "name")}, {}};
         default:
             return Object{};
     }
@@ -67,7 +66,8 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
 /// What the audit log calls the object.
 std::string name_of_object(const http::Call& call) {
     std::string name = call.path;
-    if (const auto subject = call.query.find("subject"); subject != call.query.end()) name += "?subject=" + subject->second;
+    if (const auto subject = call.query.find("subject"); subject != call.query.end())
+        name += "?subject=" + subject->second;
     return name;
 }
 
@@ -98,8 +98,7 @@ Result<void> ZoneGate::record(Action action, const http::Call& call, const char*
 void ZoneGate::record_refusal(Action action, const http::Call& call, const char* decision, const std::string& detail) {
     const Duration second = std::chrono::floor<std::chrono::seconds>(clock_.steady_now());
     if (second != second_) {
-        if (refusals_left_ > 0)
-            log_.warn("refusals_not_recorded", {{"count", std::to_string(refusals_left_)}});
+        if (refusals_left_ > 0) log_.warn("refusals_not_recorded", {{"count", std::to_string(refusals_left_)}});
         second_ = second;
         refusals_ = refusals_left_ = 0;
     }

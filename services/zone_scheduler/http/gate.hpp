@@ -29,8 +29,8 @@ class ZoneGate {
     Clock& clock_;
     AuditLog& audit_;
     Log& log_;
-    Duration second_{};     ///< of the monotonic clock: the one that `refusals_` counts in
-    int refusals_ = 0;      ///< recorded in that second
+    Duration second_{};      ///< of the monotonic clock: the one that `refusals_` counts in
+    int refusals_ = 0;       ///< recorded in that second
     int refusals_left_ = 0;  ///< counted, not recorded
 };
 

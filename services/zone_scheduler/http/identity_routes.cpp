@@ -31,41 +31,41 @@ void add_identity_routes(http::Router& router, ZoneServices& services) {
                     [&services](const Request& request) { return issue(request, services, true); });
     router.add_sync("POST", "/v1/certificates", Action::kRenewCertificate, Body::kJson,
                     [&services](const Request& request) { return issue(request, services, false); });
-    router.add_sync("GET", "/v1/trust", Action::kGetTrust, Body::kNone, [&services](const Request&) {
-        return http::ok(codec::encode(services.membership.statement()));
-    });
+    router.add_sync("GET", "/v1/trust", Action::kGetTrust, Body::kNone,
+                    [&services](const Request&) { return http::ok(codec::encode(services.membership.statement())); });
     router.add_sync("GET", "/v1/whoami", Action::kWhoAmI, Body::kNone, [&services](const Request& request) {
         const PeerIdentity& peer = request.call.peer;
-        return http::ok({{"name", to_uri(peer.name())},
-                         {"via_proxy", peer.via_proxy()},
-                         {"limited", peer.via_limited_proxy()},
-                         {"serial", peer.serial()},
-                         {"groups", services.membership.groups_of(peer.name())},
-                         {"zone", to_uri({CallerKind::kZone, services.config.organisation, services.config.zone.name})}});
+        return http::ok(
+            {{"name", to_uri(peer.name())},
+             {"via_proxy", peer.via_proxy()},
+             {"limited", peer.via_limited_proxy()},
+             {"serial", peer.serial()},
+             {"groups", services.membership.groups_of(peer.name())},
+             {"zone", to_uri({CallerKind::kZone, services.config.organisation, services.config.zone.name})}});
     });
     router.add_sync("POST", "/v1/users", Action::kCreateUser, Body::kJson, [&services](const Request& request) {
         const Result<codec::NewUser> user = codec::decode_new_user(request.json);
         if (!user) return http::problem(user.error());
         const auto invitation = services.membership.add_user(user->name, user->groups);
         if (!invitation) return http::problem(invitation.error());
-        return http::created("/v1/users/" + user->name, {{"name", user->name},
-                                                         {"token", invitation->token},
-                                                         {"expires_us", to_microseconds(invitation->expires)}});
+        return http::created(
+            "/v1/users/" + user->name,
+            {{"name", user->name}, {"token", invitation->token}, {"expires_us", to_microseconds(invitation->expires)}});
     });
     router.add_sync("GET", "/v1/users", Action::kListUsers, Body::kNone, [&services](const Request&) {
         Json rows = Json::array();
         for (const Member& member : services.membership.users()) rows.push_back(codec::encode_view(member));
         return http::ok({{"users", std::move(rows)}});
     });
-    router.add_sync("DELETE", "/v1/users/{name}", Action::kRevokeUser, Body::kNone, [&services](const Request& request) {
-        return http::reply(services.membership.revoke_user(request.call.parameters.at("name")),
-                           [](const Member& member) { return codec::encode_view(member); });
-    });
+    router.add_sync("DELETE", "/v1/users/{name}", Action::kRevokeUser, Body::kNone,
+                    [&services](const Request& request) {
+                        return http::reply(services.membership.revoke_user(request.call.parameters.at("name")),
+                                           [](const Member& member) { return codec::encode_view(member); });
+                    });
     router.add_sync("POST", "/v1/blocks", Action::kBlockSubject, Body::kJson, [&services](const Request& request) {
         const Result<codec::NewBlock> wanted = codec::decode_new_block(request.json);
         if (!wanted) return http::problem(wanted.error());
-        const Result<Block> block =
-            services.membership.block(wanted->subject, wanted->reason, request.call.caller());
+        const Result<Block> block = services.membership.block(wanted->subject, wanted->reason, request.call.caller());
         if (!block) return http::problem(block.error());
         return Reply{201, "application/json", codec::dump(codec::encode(*block)), {}};
     });

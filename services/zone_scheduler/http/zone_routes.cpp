@@ -109,18 +109,19 @@ Reply read_log(const Request& request, ZoneServices& services) {
 void add_application_routes(http::Router& router, ZoneServices& services) {
     router.add("POST", "/v1/applications", Action::kScheduleApplication, Body::kJson,
                [&services](const Request& request, Respond respond) { submit(request, services, std::move(respond)); });
-    router.add_sync("GET", "/v1/applications", Action::kListApplications, Body::kNone, [&services](const Request& request) {
-        if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-        if (auto refused = unknown_parameter(request, {"limit"})) return *std::move(refused);
-        const Result<std::uint64_t> limit = number_parameter(request, "limit", 100);
-        if (!limit) return http::problem(limit.error());
-        Json rows = Json::array();
-        for (const Application* application : services.applications.list(request.call.caller())) {
-            if (rows.size() >= std::min<std::uint64_t>(*limit, 1'000)) break;
-            rows.push_back(codec::encode_summary(*application));
-        }
-        return http::ok({{"applications", std::move(rows)}});
-    });
+    router.add_sync("GET", "/v1/applications", Action::kListApplications, Body::kNone,
+                    [&services](const Request& request) {
+                        if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
+                        if (auto refused = unknown_parameter(request, {"limit"})) return *std::move(refused);
+                        const Result<std::uint64_t> limit = number_parameter(request, "limit", 100);
+                        if (!limit) return http::problem(limit.error());
+                        Json rows = Json::array();
+                        for (const Application* application : services.applications.list(request.call.caller())) {
+                            if (rows.size() >= std::min<std::uint64_t>(*limit, 1'000)) break;
+                            rows.push_back(codec::encode_summary(*application));
+                        }
+                        return http::ok({{"applications", std::move(rows)}});
+                    });
     const auto with_application = [&services](auto answer) {
         return [&services, answer](const Request& request) {
             const Result<ApplicationId> id = id_of<ApplicationId>(request);
@@ -138,35 +139,38 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
                         if (auto refused = unknown_parameter(request, {"format"})) return *std::move(refused);
                         return assignment_reply(a, services, text_parameter(request, "format", "json"));
                     }));
+    router.add_sync("GET", "/v1/applications/{id}/explain", Action::kExplainApplication, Body::kNone,
+                    with_application([](const Request&, const Application& a) {
+                        Json json = {{"id", to_string(a.request.id)},
+                                     {"state", to_string(a.status.state)},
+                                     {"reason", a.status.reason}};
+                        if (a.status.plan) json["plan"] = codec::encode(*a.status.plan);
+                        return http::ok(json);
+                    }));
     router.add_sync(
-        "GET", "/v1/applications/{id}/explain", Action::kExplainApplication, Body::kNone, with_application([](const Request&, const Application& a) {
-            Json json = {
-                {"id", to_string(a.request.id)}, {"state", to_string(a.status.state)}, {"reason", a.status.reason}};
-            if (a.status.plan) json["plan"] = codec::encode(*a.status.plan);
-            return http::ok(json);
-        }));
-    router.add_sync("GET", "/v1/applications/{id}/logs", Action::kListLogs, Body::kNone, [&services](const Request& request) {
-        const Result<ApplicationId> id = id_of<ApplicationId>(request);
-        if (!id) return http::problem(id.error());
-        return http::reply(services.applications.logs(request.call.caller(), *id),
-                           [](const ApplicationService::LogIndex& index) {
-                               Json files = Json::array();
-                               for (const ApplicationService::LogFile& file : index.files) {
-                                   files.push_back({{"rank", file.rank < 0 ? "launcher" : std::to_string(file.rank)},
-                                                    {"stream", file.error_stream ? "stderr" : "stdout"},
-                                                    {"bytes", file.bytes}});
-                               }
-                               return Json{{"files", std::move(files)}, {"complete", index.complete}};
-                           });
-    });
+        "GET", "/v1/applications/{id}/logs", Action::kListLogs, Body::kNone, [&services](const Request& request) {
+            const Result<ApplicationId> id = id_of<ApplicationId>(request);
+            if (!id) return http::problem(id.error());
+            return http::reply(
+                services.applications.logs(request.call.caller(), *id), [](const ApplicationService::LogIndex& index) {
+                    Json files = Json::array();
+                    for (const ApplicationService::LogFile& file : index.files) {
+                        files.push_back({{"rank", file.rank < 0 ? "launcher" : std::to_string(file.rank)},
+                                         {"stream", file.error_stream ? "stderr" : "stdout"},
+                                         {"bytes", file.bytes}});
+                    }
+                    return Json{{"files", std::move(files)}, {"complete", index.complete}};
+                });
+        });
     router.add_sync("GET", "/v1/applications/{id}/logs/{rank}", Action::kReadLog, Body::kNone,
                     [&services](const Request& request) { return read_log(request, services); });
-    router.add_sync("DELETE", "/v1/applications/{id}", Action::kCancelApplication, Body::kNone, [&services](const Request& request) {
-        const Result<ApplicationId> id = id_of<ApplicationId>(request);
-        if (!id) return http::problem(id.error());
-        return http::reply(services.applications.cancel(request.call.caller(), *id),
-                           [](const Application& a) { return codec::encode_view(a); });
-    });
+    router.add_sync("DELETE", "/v1/applications/{id}", Action::kCancelApplication, Body::kNone,
+                    [&services](const Request& request) {
+                        const Result<ApplicationId> id = id_of<ApplicationId>(request);
+                        if (!id) return http::problem(id.error());
+                        return http::reply(services.applications.cancel(request.call.caller(), *id),
+                                           [](const Application& a) { return codec::encode_view(a); });
+                    });
 }
 
 void add_part_routes(http::Router& router, ZoneServices& services) {
@@ -211,7 +215,8 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
                                            [](const ApplicationModel& m) { return codec::encode(m); });
                     }));
     router.add_sync(
-        "DELETE", "/v1/parts/{id}", Action::kReleasePart, Body::kNone, with_id([&services](const Request& request, const PartId& id) {
+        "DELETE", "/v1/parts/{id}", Action::kReleasePart, Body::kNone,
+        with_id([&services](const Request& request, const PartId& id) {
             if (auto refused = unknown_parameter(request, {"reason"})) return *std::move(refused);
             const std::string reason = text_parameter(request, "reason", "");
             if (reason.size() > kMaxReasonBytes)
@@ -275,8 +280,12 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
             return http::problem({ErrorCode::kNotFound, "no profile " + to_string(*id) + " of yours is here", {}});
         return http::ok(codec::encode((*profile)->model));
     });
-    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
-    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
+    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
+        return http::ok({{"status", "ok"}});
+    });
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) {
+        return http::ok({{"status", "ok"}});
+    });
     router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
         return Reply{200, "application/json", services.contract, {}};
     });

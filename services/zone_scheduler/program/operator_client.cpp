@@ -9,9 +9,9 @@ namespace zbs::zone_program {
 namespace {
 
 Time wall_clock() {
-    return time_from_microseconds(std::chrono::duration_cast<std::chrono::microseconds>(
-                                      std::chrono::system_clock::now().time_since_epoch())
-                                      .count());
+    return time_from_microseconds(
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
 }
 
 std::string first_line(std::string text) {

@@ -32,9 +32,9 @@ struct Shared {
 };
 
 Time wall_clock() {
-    return time_from_microseconds(std::chrono::duration_cast<std::chrono::microseconds>(
-                                      std::chrono::system_clock::now().time_since_epoch())
-                                      .count());
+    return time_from_microseconds(
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
 }
 
 std::string escape_query(const std::string& text) {
@@ -161,10 +161,10 @@ void add_user(CLI::App& cli, const Shared& shared) {
                           << (groups_text.empty() ? "-" : groups_text) << "\n";
             }
         });
-    CLI::App* revoke = user->add_subcommand(
-        "revoke",
-        "end all certificates of a user, here at once and in all zones within a minute\n\nExample: zbs-zone user revoke "
-        "ana --config zone.toml");
+    CLI::App* revoke = user->add_subcommand("revoke",
+                                            "end all certificates of a user, here at once and in all zones within a "
+                                            "minute\n\nExample: zbs-zone user revoke "
+                                            "ana --config zone.toml");
     revoke->add_option("NAME", *name, "the user")->required();
     revoke->callback([shared, name] {
         const auto answer = shared.call("DELETE", "/v1/users/" + escape_query(*name));
@@ -181,7 +181,8 @@ void add_blocks(CLI::App& cli, const Shared& shared) {
         "block",
         "an organisation or a subject gets nothing here any more; an own user loses access in all zones within a "
         "minute\n\nExample: zbs-zone block spiffe://org-b/user/eve --reason 'lost key' --config zone.toml");
-    block->add_option("SUBJECT", *subject, "an organisation, or spiffe://ORGANISATION/user/NAME (or /zone/)")->required();
+    block->add_option("SUBJECT", *subject, "an organisation, or spiffe://ORGANISATION/user/NAME (or /zone/)")
+        ->required();
     block->add_option("--reason", *reason, "for the record");
     block->callback([shared, subject, reason] {
         const auto answer = shared.call("POST", "/v1/blocks", {{"subject", *subject}, {"reason", *reason}});
@@ -223,8 +224,7 @@ void add_audit(CLI::App& cli, const Shared& shared) {
             if (!read) return shared.fail(read.error());
             expected = *read;
         }
-        const Result<AuditHead> found =
-            sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
+        const Result<AuditHead> found = sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
         if (!found) return shared.fail(found.error());
         std::cout << "good: " << found->entries << " entries; head " << sqlite::to_string(*found) << "\n";
     });

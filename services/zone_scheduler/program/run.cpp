@@ -114,8 +114,7 @@ int run(const std::string& config_path) {
     if (!database) return fail(database.error());
     auto audit = sqlite::open_audit_log(state.audit());
     if (!audit) return fail(audit.error());
-    auto executor =
-        process::make_step_executor({.folder = state.steps(), .supervisor = settings->step_supervisor});
+    auto executor = process::make_step_executor({.folder = state.steps(), .supervisor = settings->step_supervisor});
     if (!executor) return fail(executor.error());
 
     boost::asio::io_context io;

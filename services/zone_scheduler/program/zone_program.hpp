@@ -18,11 +18,11 @@ Result<ZoneSettings> load_settings(const std::string& config_path);
 /// Files of the state folder.
 struct StateFolder {
     std::string path;
-    std::string identity() const { return path + "/identity"; }          ///< keys; there with TLS only
+    std::string identity() const { return path + "/identity"; }  ///< keys; there with TLS only
     std::string operator_identity() const { return identity() + "/operator"; }
-    std::string local_token() const { return path + "/local_token"; }    ///< without TLS: proves a name on loopback
-    std::string address() const { return path + "/address"; }            ///< where the running zone listens
-    std::string registry() const { return path + "/registry"; }          ///< folder: who and where it is
+    std::string local_token() const { return path + "/local_token"; }  ///< without TLS: proves a name on loopback
+    std::string address() const { return path + "/address"; }          ///< where the running zone listens
+    std::string registry() const { return path + "/registry"; }        ///< folder: who and where it is
     std::string database() const { return path + "/zone.db"; }
     std::string audit() const { return path + "/audit.db"; }
     std::string steps() const { return path + "/steps"; }

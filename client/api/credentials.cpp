@@ -1,0 +1,212 @@
+#include "client/api/credentials.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "services/common/adapters/cpprest/http_caller.hpp"
+#include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/codec/site_codec.hpp"
+#include "services/common/http/reply.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::client {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Duration kRenewBefore = std::chrono::hours{24 * 10};  // certificates live 30 days
+constexpr const char* kHomeFile = "home";
+
+Time wall_clock() {
+    return time_from_microseconds(
+        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+}
+
+Result<std::string> read_text(const std::string& path, std::size_t limit = 64 * 1024) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return Error{ErrorCode::kNotFound, "cannot be read", path};
+    std::string text(limit, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(limit));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    return text;
+}
+
+/// Readable by nobody else from its first byte on.
+Result<void> write_private(const std::string& path, const std::string& text) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const bool good =
+        fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
+    if (fd >= 0) ::close(fd);
+    if (!good) return Error{ErrorCode::kUnavailable, "cannot be written", path};
+    return {};
+}
+
+Result<ServiceAddress> read_home(const std::string& folder) {
+    const Result<std::string> text = read_text(folder + "/" + kHomeFile);
+    if (!text)
+        return Error{ErrorCode::kNotFound, "no credentials are here; get them with 'zbs login --code CODE'", folder};
+    std::istringstream words(*text);
+    std::string url, who;
+    words >> url >> who;
+    const auto zone = parse_identity(who);
+    if (url.empty() || !zone)
+        return invalid("does not tell the home zone; log in again with 'zbs login'", folder + "/" + kHomeFile);
+    return ServiceAddress{url, *zone};
+}
+
+/// One request; what is no success becomes the error that the zone told.
+Result<codec::Json> call(cpprest::HttpCaller& caller, const ServiceAddress& to, const std::string& method,
+                         const std::string& path, const std::string& body = {}) {
+    const Result<cpprest::HttpAnswer> answer = caller.call({to, method, path, body});
+    if (!answer) return answer.error();
+    if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
+    return codec::parse(answer->body);
+}
+
+/// What the zone gave, as a folder beside `folder`, then in its place.
+Result<void> put_in_place(const std::string& folder, const std::string& key, const EnrolmentAnswer& answer,
+                          const std::string& url) {
+    std::error_code fault;
+    const std::string fresh = folder + ".new", old = folder + ".old";
+    fs::remove_all(fresh, fault);
+    fs::create_directories(fs::path(folder).parent_path(), fault);
+    if (auto made = openssl::import_identity(fresh, {.key = key, .chain = answer.certificate, .bundle = answer.bundle},
+                                             wall_clock());
+        !made)
+        return made.error();
+    if (auto written = write_private(fresh + "/" + kHomeFile, url + " " + to_uri(answer.home) + "\n"); !written)
+        return written.error();
+    fs::remove_all(old, fault);
+    if (fs::exists(folder)) fs::rename(folder, old, fault);
+    fs::rename(fresh, folder, fault);
+    if (fault)
+        return Error{ErrorCode::kUnavailable, "cannot put the new credentials in place: " + fault.message(), folder};
+    return {};
+}
+
+/// The key for a token: made once, so that a repeat after a lost answer sends the same request.
+Result<OwnKeys::ProxyRequest> pending_key(const std::string& path, const std::string& code) {
+    if (const Result<std::string> kept = read_text(path)) {
+        const std::size_t first = kept->find('\n'), second = kept->find("-----BEGIN CERTIFICATE REQUEST");
+        if (first != std::string::npos && second != std::string::npos && kept->substr(0, first) == code)
+            return OwnKeys::ProxyRequest{kept->substr(first + 1, second - first - 1), kept->substr(second)};
+    }
+    Result<OwnKeys::ProxyRequest> made = openssl::make_user_request();
+    if (!made) return made.error();
+    std::error_code fault;
+    fs::create_directories(fs::path(path).parent_path(), fault);
+    if (auto written = write_private(path, code + "\n" + made->key + made->request); !written) return written.error();
+    return made;
+}
+
+}  // namespace
+
+Credentials::Credentials() : trust_(std::make_shared<openssl::TrustStore>(wall_clock)) {}
+Credentials::~Credentials() = default;
+Credentials::Credentials(Credentials&&) noexcept = default;
+Credentials& Credentials::operator=(Credentials&&) noexcept = default;
+
+Result<Credentials> Credentials::open(const std::string& folder) {
+    Credentials credentials;
+    credentials.folder_ = folder;
+    const Result<ServiceAddress> home = read_home(folder);
+    if (!home) return home.error();
+    credentials.home_ = *home;
+    auto keys = openssl::KeyFolder::open(folder, wall_clock);
+    if (!keys) return keys.error();
+    credentials.keys_ = *std::move(keys);
+    credentials.name_ = credentials.keys_->name();
+    if (auto pinned = credentials.trust_->pin(home->who.organisation, credentials.keys_->bundle()); !pinned)
+        return pinned.error();
+    credentials.tls_ = std::make_shared<openssl::TlsClient>(*credentials.keys_, *credentials.trust_);
+    return credentials;
+}
+
+Result<Credentials> Credentials::open_with_proxy(const std::string& folder, const std::string& file) {
+    Credentials credentials;
+    credentials.folder_ = folder;
+    const Result<ServiceAddress> home = read_home(folder);
+    if (!home) return home.error();
+    credentials.home_ = *home;
+    const Result<std::string> bundle = read_text(folder + "/bundle.pem");
+    if (!bundle) return bundle.error();
+    if (auto pinned = credentials.trust_->pin(home->who.organisation, *bundle); !pinned) return pinned.error();
+    struct stat found {};
+    if (stat(file.c_str(), &found) != 0) return Error{ErrorCode::kNotFound, "no proxy is here", file};
+    if ((found.st_mode & 077) != 0)
+        return Error{ErrorCode::kDenied, "others can read this proxy's key; run: chmod 600 " + file, file};
+    const Result<std::string> text = read_text(file);
+    if (!text) return text.error();
+    credentials.tls_ =
+        std::make_shared<openssl::TlsClient>(openssl::ClientCertificate{*text, *text}, *credentials.trust_);
+    return credentials;
+}
+
+Result<void> Credentials::log_in(const std::string& folder, const JoinToken& token) {
+    if (token.kind != JoinToken::Kind::kUser)
+        return invalid("this token enrols a zone in a registry; it is for 'zbs-zone enrol'");
+    const ServiceAddress home{token.url, token.service};
+    // Nobody is believed yet: the bundle counts because its fingerprint is the one that the operator handed over.
+    cpprest::HttpCaller anybody({.tls = std::make_shared<openssl::TlsClient>()});
+    const Result<codec::Json> told = call(anybody, home, "GET", "/v1/trust");
+    if (!told) return told.error();
+    const Result<TrustStatement> statement = codec::decode_trust_statement(*told);
+    if (!statement) return statement.error();
+    auto trust = std::make_shared<openssl::TrustStore>(wall_clock);
+    const Result<std::string> fingerprint = trust->fingerprint(statement->bundle);
+    if (!fingerprint) return fingerprint.error();
+    if (*fingerprint != token.fingerprint) {
+        return Error{ErrorCode::kDenied,
+                     token.url + " shows the bundle " + *fingerprint + ", but the token is of " + token.fingerprint +
+                         ": somebody else answers there; nothing was sent",
+                     {}};
+    }
+    if (auto pinned = trust->pin(token.service.organisation, statement->bundle); !pinned) return pinned.error();
+
+    const Result<OwnKeys::ProxyRequest> key = pending_key(folder + ".pending", token.code);
+    if (!key) return key.error();
+    cpprest::HttpCaller zone({.tls = std::make_shared<openssl::TlsClient>(openssl::ClientCertificate{}, *trust)});
+    const Result<codec::Json> json = call(zone, home, "POST", "/v1/enrolments",
+                                          codec::dump(codec::encode(EnrolmentRequest{token.code, key->request})));
+    if (!json) return json.error();
+    const Result<EnrolmentAnswer> answer = codec::decode_enrolment_answer(*json);
+    if (!answer) return answer.error();
+    if (auto placed = put_in_place(folder, key->key, *answer, token.url); !placed) return placed.error();
+    ::unlink((folder + ".pending").c_str());
+    return {};
+}
+
+Result<void> Credentials::renew() const {
+    const Result<OwnKeys::ProxyRequest> key = openssl::make_user_request();
+    if (!key) return key.error();
+    cpprest::HttpCaller zone({.tls = tls_});
+    const Result<codec::Json> json =
+        call(zone, home_, "POST", "/v1/certificates", codec::dump(codec::encode(EnrolmentRequest{{}, key->request})));
+    if (!json) return json.error();
+    const Result<EnrolmentAnswer> answer = codec::decode_enrolment_answer(*json);
+    if (!answer) return answer.error();
+    return put_in_place(folder_, key->key, *answer, home_.url);
+}
+
+std::optional<Time> Credentials::not_after() const {
+    if (keys_ == nullptr) return std::nullopt;
+    return keys_->not_after();
+}
+
+bool Credentials::is_due() const { return keys_ != nullptr && keys_->not_after() - wall_clock() < kRenewBefore; }
+
+std::string Credentials::key() const {
+    if (keys_ == nullptr) return {};
+    const Result<std::string> text = read_text(folder_ + "/key.pem");
+    return text ? *text : std::string{};
+}
+std::string Credentials::chain() const { return keys_ == nullptr ? "" : keys_->chain(); }
+
+}  // namespace zbs::client

@@ -1,0 +1,59 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "algorithms/base/result.hpp"
+#include "algorithms/base/time.hpp"
+#include "services/common/messages/join_token.hpp"
+#include "services/common/messages/registry.hpp"
+
+namespace zbs::openssl {
+class TlsClient;
+class TrustStore;
+class KeyFolder;
+}  // namespace zbs::openssl
+
+namespace zbs::client {
+
+/// A user's certificate and whom it is for: a folder with key, certificate, bundle and the address of the home zone.
+/// The private key is made here and stays here.
+class Credentials {
+  public:
+    /// Errors, each with its file and remedy: none here yet (kNotFound: 'zbs login'), others can read the key, expired.
+    static Result<Credentials> open(const std::string& folder);
+    /// The same home zone, but the caller's certificate is a proxy: `file` holds proxy, key and chain, as
+    /// `grid-proxy-init` writes it. Errors: the file; others can read it.
+    static Result<Credentials> open_with_proxy(const std::string& folder, const std::string& file);
+    ~Credentials();
+    Credentials(Credentials&&) noexcept;
+    Credentials& operator=(Credentials&&) noexcept;
+
+    /// Turns a token into a folder of credentials; one that is there is moved to `folder`.old. May be repeated with the
+    /// same token when the answer was lost. Errors: whoever answers is not the zone of the token; the code does not
+    /// work.
+    static Result<void> log_in(const std::string& folder, const JoinToken& token);
+    /// A fresh key and certificate in place of these. Errors: the zone's, e.g. that the user was revoked.
+    Result<void> renew() const;
+
+    const ServiceAddress& home() const { return home_; }
+    const Caller& name() const { return name_; }  ///< anonymous with a proxy of a grid certificate: home knows
+    std::optional<Time> not_after() const;        ///< none with a proxy
+    std::shared_ptr<const openssl::TlsClient> tls() const { return tls_; }
+    /// The user's own key and chain, PEM, to sign delegations with; empty with a proxy.
+    std::string key() const;
+    std::string chain() const;
+    /// True when under a third of the certificate's usual life is left.
+    bool is_due() const;
+
+  private:
+    Credentials();
+    std::string folder_;
+    ServiceAddress home_;
+    Caller name_;
+    std::shared_ptr<openssl::TrustStore> trust_;
+    std::shared_ptr<openssl::KeyFolder> keys_;
+    std::shared_ptr<const openssl::TlsClient> tls_;
+};
+
+}  // namespace zbs::client
