@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "services/common/adapters/cpprest/http_caller.hpp"
+#include "services/common/adapters/openssl/proxy.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/reply.hpp"
@@ -202,11 +203,15 @@ std::optional<Time> Credentials::not_after() const {
 
 bool Credentials::is_due() const { return keys_ != nullptr && keys_->not_after() - wall_clock() < kRenewBefore; }
 
-std::string Credentials::key() const {
-    if (keys_ == nullptr) return {};
-    const Result<std::string> text = read_text(folder_ + "/key.pem");
-    return text ? *text : std::string{};
+Result<std::string> Credentials::sign_delegation(const std::string& request_pem, const std::string& application,
+                                                 Duration lifetime) const {
+    const bool renewal = application.empty();
+    const openssl::ProxyTerms terms{
+        .application = application, .lifetime = lifetime, .path_length = renewal ? 1 : 0, .renewal = renewal};
+    if (keys_ == nullptr) return openssl::sign_proxy(proxy_, proxy_, request_pem, terms, wall_clock());
+    const Result<std::string> key = read_text(folder_ + "/key.pem");
+    if (!key) return key.error();
+    return openssl::sign_proxy(*key, keys_->chain(), request_pem, terms, wall_clock());
 }
-std::string Credentials::chain() const { return keys_ == nullptr ? "" : keys_->chain(); }
 
 }  // namespace zbs::client

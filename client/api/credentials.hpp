@@ -40,9 +40,9 @@ class Credentials {
     const Caller& name() const { return name_; }  ///< anonymous with a proxy of a grid certificate: home knows
     std::optional<Time> not_after() const;        ///< none with a proxy
     std::shared_ptr<const openssl::TlsClient> tls() const { return tls_; }
-    /// The user's own key and chain, PEM, to sign delegations with; empty with a proxy.
-    std::string key() const;
-    std::string chain() const;
+    /// A proxy for the key in `request_pem`, signed here: for one application, or (empty) to renew from. PEM chain.
+    Result<std::string> sign_delegation(const std::string& request_pem, const std::string& application,
+                                        Duration lifetime) const;
     /// True when under a third of the certificate's usual life is left.
     bool is_due() const;
 
@@ -54,6 +54,7 @@ class Credentials {
     std::shared_ptr<openssl::TrustStore> trust_;
     std::shared_ptr<openssl::KeyFolder> keys_;
     std::shared_ptr<const openssl::TlsClient> tls_;
+    std::string proxy_;  ///< PEM of the proxy, its key and chain, where one is used
 };
 
 }  // namespace zbs::client

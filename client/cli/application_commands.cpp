@@ -13,6 +13,7 @@
 #include <map>
 #include <thread>
 
+#include "client/api/delegate.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/submit_request.hpp"
 #include "services/common/codec/message_codec.hpp"
@@ -170,8 +171,33 @@ bool has_input() {
     return isatty(0) == 0 && ioctl(0, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
+/// Keeps an application's delegation alive for as long as this command waits with it.
+class DelegationKeeper {
+  public:
+    DelegationKeeper(client::ZoneClient& zone, std::string id, Duration walltime)
+        : zone_(zone), id_(std::move(id)), lifetime_(client::delegation_lifetime(walltime)) {}
+    Result<void> sign() {
+        signed_at_ = std::chrono::steady_clock::now();
+        return client::delegate(zone_, id_, id_, lifetime_);
+    }
+    /// Signs again once half of the time has passed, while the application still waits for zones.
+    void look(const std::string& state) {
+        if (state != "accepted" && state != "planned") return;
+        if (std::chrono::steady_clock::now() - signed_at_ < lifetime_ / 2) return;
+        if (auto renewed = sign(); !renewed)
+            std::cerr << "zbs: the delegation could not be renewed: " << printable(renewed.error().message) << "\n";
+    }
+
+  private:
+    client::ZoneClient& zone_;
+    std::string id_;
+    Duration lifetime_;
+    std::chrono::steady_clock::time_point signed_at_{};
+};
+
 /// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it.
-void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label) {
+void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,
+            DelegationKeeper* delegation = nullptr) {
     struct sigaction action {};
     action.sa_handler = on_interrupt;
     sigaction(SIGINT, &action, nullptr);
@@ -199,6 +225,7 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         const Result<Json> view = zone.show(id);
         if (!view) return context.fail(view.error());
         state = text_of(*view, "state");
+        if (delegation != nullptr) delegation->look(state);
         const std::string reason = text_of(*view, "reason");
         if (!plan_shown && view->contains("plan") && (state == "running" || is_ended(state))) {
             if (const auto plan = codec::decode_application_plan(view->at("plan"))) describe_plan(std::cerr, *plan);
@@ -236,6 +263,11 @@ void submit(Context& context, const SubmitOptions& options) {
     const std::string id = to_string(request->id);
     const PendingFile pending;
     pending.add(id, zone->url(), request->argv[0]);
+    DelegationKeeper delegation(*zone, id, request->walltime);
+    if (auto handed = delegation.sign(); !handed) {
+        pending.remove(id);  // nothing was submitted
+        return context.fail(handed.error());
+    }
     const Result<Json> accepted = zone->submit(*request);
     if (!accepted) {
         context.fail(accepted.error());
@@ -257,7 +289,7 @@ void submit(Context& context, const SubmitOptions& options) {
         return;
     }
     if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
-    follow(context, *zone, id, options.quiet, false);
+    follow(context, *zone, id, options.quiet, false, &delegation);
 }
 
 std::string time_text(const Json& json, const char* key) {

@@ -2,7 +2,9 @@
 #include <ctime>
 #include <iostream>
 
+#include "client/api/delegate.hpp"
 #include "client/cli/context.hpp"
+#include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/messages/join_token.hpp"
 
 namespace zbs::cli {
@@ -64,6 +66,31 @@ void whoami(Context& context) {
     print(context, listing);
 }
 
+/// Lets the home zone make proxies for the user's applications by itself, for a while.
+void delegate_renewal(Context& context, const std::string& life) {
+    const Result<Duration> lifetime = parse_duration(life);
+    if (!lifetime) return context.fail(invalid(lifetime.error().message, "--for"));
+    const auto zone = context.connect();
+    if (!zone) return;
+    if (zone->credentials() == nullptr)
+        return context.fail(invalid("without TLS there is nothing to delegate; log in with 'zbs login'"));
+    system::SystemIds ids;
+    const std::string id = to_string(ids.fresh());
+    if (auto handed = client::delegate(*zone, id, {}, *lifetime); !handed) return context.fail(handed.error());
+    std::cout << id << "\n";
+    std::cerr << "your home zone may renew the delegations of your applications for " << life
+              << "; take it back with 'zbs delegate --revoke " << id << "'\n";
+}
+
+void revoke_delegation(Context& context, const std::string& id) {
+    if (!parse_id128(id)) return context.fail(invalid("must be an id of 26 characters", "--revoke"));
+    const auto zone = context.connect();
+    if (!zone) return;
+    const Result<Json> gone = zone->call("DELETE", "/v1/delegations/" + id);
+    if (!gone) return context.fail(gone.error());
+    std::cout << id << "\n";
+}
+
 }  // namespace
 
 void add_identity_commands(CLI::App& app, Context& context) {
@@ -77,6 +104,17 @@ void add_identity_commands(CLI::App& app, Context& context) {
     command->add_flag("--renew", *renew,
                       "a fresh certificate for the one you have (commands do it by themselves in time)");
     command->callback([&context, code, renew] { login(context, *code, *renew); });
+    auto life = std::make_shared<std::string>("24h");
+    auto revoked = std::make_shared<std::string>();
+    CLI::App* delegate = app.add_subcommand(
+        "delegate",
+        "let your home zone renew the delegations of your applications while they wait or run without you\n\nExample: "
+        "zbs delegate --for 3d");
+    delegate->add_option("--for", *life, "how long, at most 7d")->capture_default_str();
+    delegate->add_option("--revoke", *revoked, "take one back, by its id");
+    delegate->callback([&context, life, revoked] {
+        revoked->empty() ? delegate_renewal(context, *life) : revoke_delegation(context, *revoked);
+    });
     app.add_subcommand("whoami", "who you are to your home zone, and how it knows\n\nExample: zbs whoami")
         ->callback([&context] { whoami(context); });
 }

@@ -85,11 +85,17 @@ Json encode(const PartRequest& request) {
     for (const PartRequest::Outside& o : request.outside) {
         outside.push_back({{"zone", o.zone}, {"bytes", o.bytes}, {"messages", o.messages}});
     }
-    return {{"id", to_string(request.id)},   {"application", to_string(request.application)},
-            {"user", to_uri(request.user)},  {"home", request.home},
-            {"ranks", request.ranks},        {"graph", encode(request.graph)},
-            {"outside", std::move(outside)}, {"walltime_s", to_seconds(request.walltime)},
-            {"seed", request.seed}};
+    Json json = {{"id", to_string(request.id)},   {"application", to_string(request.application)},
+                 {"user", to_uri(request.user)},  {"home", request.home},
+                 {"ranks", request.ranks},        {"graph", encode(request.graph)},
+                 {"outside", std::move(outside)}, {"walltime_s", to_seconds(request.walltime)},
+                 {"seed", request.seed}};
+    if (request.delegation) {
+        json["delegation"] = {{"text", request.delegation->text},
+                              {"chain", request.delegation->chain},
+                              {"signature", request.delegation->signature}};
+    }
+    return json;
 }
 
 Result<PartRequest> decode_part_request(const Json& json) {
@@ -118,6 +124,14 @@ Result<PartRequest> decode_part_request(const Json& json) {
     // Zero would mean no limit to the zone's executor.
     if (in.ok() && request.walltime < std::chrono::seconds{1}) in.fail("walltime_s", "must be at least 1 second");
     request.seed = static_cast<std::uint64_t>(in.integer("seed", 0, INT64_MAX));
+    if (in.has("delegation")) {
+        JsonReader proof(in.object("delegation"), in.pointer_of("delegation"));
+        Result<DelegationProof> read =
+            proof.finish(DelegationProof{proof.text("text", 1'024), proof.text("chain", limits::kMaxChainBytes),
+                                         proof.text("signature", limits::kMaxSignatureBytes)});
+        if (!read) return read.error();
+        request.delegation = *std::move(read);
+    }
     return in.finish(std::move(request));
 }
 

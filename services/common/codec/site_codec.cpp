@@ -156,6 +156,19 @@ Result<NewBlock> decode_new_block(const Json& json) {
     return in.finish(std::move(block));
 }
 
+Result<NewDelegation> decode_new_delegation(const Json& json) {
+    JsonReader in(json);
+    NewDelegation wanted{read_id<DelegationId>(in, "id"), {}};
+    if (in.has("application")) wanted.application = to_string(read_id<ApplicationId>(in, "application"));
+    return in.finish(std::move(wanted));
+}
+
+Result<std::string> decode_proxy_chain(const Json& json) {
+    JsonReader in(json);
+    std::string chain = in.text("chain", limits::kMaxChainBytes);
+    return in.finish(std::move(chain));
+}
+
 Json encode(const Delegation& delegation) {
     Json json = encode_view(delegation);
     json["key"] = delegation.key;

@@ -30,6 +30,14 @@ struct NewBlock {
     std::string reason;
 };
 Result<NewBlock> decode_new_block(const Json& json);
+/// A user's wish to hand over a right: for one application, or (none) to renew from.
+struct NewDelegation {
+    DelegationId id;
+    std::string application;
+};
+Result<NewDelegation> decode_new_delegation(const Json& json);
+/// What the user signed: `{"chain": PEM}`.
+Result<std::string> decode_proxy_chain(const Json& json);
 Json encode(const Delegation& delegation);  ///< as stored, with its key
 Result<Delegation> decode_delegation(const Json& json);
 Json encode_view(const Delegation& delegation);  ///< without

@@ -21,6 +21,15 @@ constexpr bool is_final(PartState s) {
            s == PartState::kExpired;
 }
 
+/// A user's delegation as it is shown to one zone for one part: the proxy's chain (PEM), and what home signed with its
+/// key.
+struct DelegationProof {
+    std::string text;
+    std::string chain;
+    std::string signature;  ///< base64
+    bool operator==(const DelegationProof&) const = default;
+};
+
 /// ScheduleCluster: home asks a zone to map its share of an application and to hold the processors.
 struct PartRequest {
     PartId id;
@@ -38,7 +47,13 @@ struct PartRequest {
     std::vector<Outside> outside;  ///< traffic to the other parts, summed by zone
     Duration walltime{};
     std::uint64_t seed = 1;
-    bool operator==(const PartRequest&) const = default;
+    std::optional<DelegationProof> delegation;  ///< of the user, to who holds the part; not stored by the zone
+    /// The same part again may come with a fresh proof.
+    bool operator==(const PartRequest& other) const {
+        return id == other.id && application == other.application && user == other.user && home == other.home &&
+               ranks == other.ranks && graph == other.graph && outside == other.outside && walltime == other.walltime &&
+               seed == other.seed;
+    }
 };
 
 /// Where one rank goes, in the words of the zone that holds it.

@@ -65,6 +65,8 @@ class TrustBundles {
     /// the proxy's key for this one use. All checks of `verify_proxy_chain` hold, plus: not limited, bound to one
     /// application by its policy.
     virtual Result<DelegationInfo> verify_delegation(std::string_view purpose, const SignedText& proof) const = 0;
+    /// The same for a renewal delegation: it names no application and is good only for making proxies that do.
+    virtual Result<DelegationInfo> verify_renewal(std::string_view purpose, const SignedText& proof) const = 0;
 };
 
 /// What a service does with its own keys; they never leave the adapter.
@@ -101,6 +103,16 @@ class OwnKeys {
         std::string request;
     };
     virtual Result<ProxyRequest> make_proxy_request() const = 0;
+    struct Derived {
+        std::string key;
+        std::string request;
+        std::string chain;
+        Time not_after{};
+    };
+    /// A fresh key with a proxy for one application, signed with a renewal delegation that this service holds. Errors:
+    /// as of what the user signed; it has run out.
+    virtual Result<Derived> derive_proxy(std::string_view renewal_key, std::string_view renewal_chain,
+                                         const std::string& application, Duration lifetime) const = 0;
     /// Signs with a proxy's key: proof that home holds what the user signed.
     virtual Result<SignedText> sign_with_proxy(std::string_view purpose, std::string text, std::string_view proxy_key,
                                                std::string chain) const = 0;

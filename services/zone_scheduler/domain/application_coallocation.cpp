@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "services/zone_scheduler/domain/application_run.hpp"
+#include "services/zone_scheduler/domain/delegation_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
 
 namespace zbs {
@@ -159,27 +160,29 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
     run->pending = static_cast<int>(run->app.status.parts.size());
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
-        transport_.hold_part(
-            address_of(part.zone), make_part(run->app, run->model, part, config_.zone.name),
-            [this, run, i](const Result<PartStatus>& answer) {
-                ApplicationPart& held = run->app.status.parts[i];
-                const auto complete = [&] {  // a peer is attacker-controlled: exactly our ranks, in order
-                    return std::equal(held.ranks.begin(), held.ranks.end(), answer->assignment.begin(),
-                                      answer->assignment.end(),
-                                      [](TaskIndex rank, const RankPlace& place) { return rank == place.rank; });
-                };
-                if (!answer || answer->id != held.id || answer->state != PartState::kHeld || !complete()) {
-                    run->failed_zone = held.zone;
-                    run->failed_reason = !answer ? answer.error().message : "its hold does not fit the request";
-                } else {
-                    held.status = *answer;
-                }
-                if (--run->pending > 0) return;
-                run->busy = false;
-                if (run->app.status.cancel_requested) return advance(run);
-                if (!run->failed_zone.empty()) return plan_again(run, run->failed_zone, run->failed_reason);
-                if (enter(run, ApplicationState::kHeld)) advance(run);
-            });
+        const ServiceAddress zone = address_of(part.zone);
+        PartRequest request = make_part(run->app, run->model, part, config_.zone.name);
+        if (delegations_ != nullptr && zone.who.organisation != config_.organisation)
+            request.delegation = delegations_->prove(request, zone.who);
+        transport_.hold_part(zone, request, [this, run, i](const Result<PartStatus>& answer) {
+            ApplicationPart& held = run->app.status.parts[i];
+            const auto complete = [&] {  // a peer is attacker-controlled: exactly our ranks, in order
+                return std::equal(held.ranks.begin(), held.ranks.end(), answer->assignment.begin(),
+                                  answer->assignment.end(),
+                                  [](TaskIndex rank, const RankPlace& place) { return rank == place.rank; });
+            };
+            if (!answer || answer->id != held.id || answer->state != PartState::kHeld || !complete()) {
+                run->failed_zone = held.zone;
+                run->failed_reason = !answer ? answer.error().message : "its hold does not fit the request";
+            } else {
+                held.status = *answer;
+            }
+            if (--run->pending > 0) return;
+            run->busy = false;
+            if (run->app.status.cancel_requested) return advance(run);
+            if (!run->failed_zone.empty()) return plan_again(run, run->failed_zone, run->failed_reason);
+            if (enter(run, ApplicationState::kHeld)) advance(run);
+        });
     }
 }
 

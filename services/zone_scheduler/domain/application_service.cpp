@@ -4,6 +4,7 @@
 
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
+#include "services/zone_scheduler/domain/delegation_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
 
 namespace zbs {
@@ -73,6 +74,9 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
                      "you have " + std::to_string(unfinished) + " unfinished applications; wait for some to end",
                      {}};
     }
+    if (delegations_ != nullptr) {
+        if (auto good = delegations_->check_lifetime(caller, request.id, request.walltime); !good) return good.error();
+    }
     auto run = std::make_shared<Run>();
     run->app = {caller, request, {}};
     run->app.status.history.push_back({ApplicationState::kAccepted, clock_.now()});
@@ -111,6 +115,7 @@ bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatu
     if (!save(run, std::move(changed))) return false;
     log_.info("application_state",
               {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
+    if (is_final(state) && delegations_ != nullptr) delegations_->forget(run->app.request.id);
     return true;
 }
 

@@ -19,6 +19,7 @@
 namespace zbs {
 
 class PeerService;
+class DelegationService;
 
 /// The zone as home: takes applications of its own users from `accepted` to an end state. Every change of state is
 /// stored before the next outside step, so that a restart goes on where it stopped. Lives on the domain's strand.
@@ -66,6 +67,9 @@ class ApplicationService {
         bool complete = false;  ///< nothing will follow
     };
     Result<LogIndex> logs(const Caller& caller, const ApplicationId& id) const;
+
+    /// Where users' delegations are, to show them to zones of other organisations; without it none is shown.
+    void use_delegations(DelegationService& delegations) { delegations_ = &delegations; }
 
   private:
     struct Run;
@@ -115,6 +119,7 @@ class ApplicationService {
     Executor& executor_;
     ZoneTransport& transport_;
     PeerService& peers_;
+    DelegationService* delegations_ = nullptr;
     Log& log_;
     Rng jitter_;
     std::map<ApplicationId, std::shared_ptr<Run>> runs_;

@@ -107,6 +107,9 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
 
 Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
+    if (caller.organisation != config_.organisation && check_delegation_) {
+        if (auto good = check_delegation_(request); !good) return good.error();
+    }
     if (const auto known = parts_.find(request.id); known != parts_.end()) {
         if (known->second.record.home_caller == caller && known->second.record.request == request)
             return view(known->second);
@@ -144,6 +147,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     const Result<std::uint64_t> token = store_.next_token();
     if (!token) return token.error();
     Live part{{.home_caller = caller, .request = request}, clock_.steady_now() + config_.hold_ttl, false, {}};
+    part.record.request.delegation.reset();  // has done its work
     PartStatus& status = part.record.status;
     status = {.id = request.id,
               .zone = config_.zone.name,

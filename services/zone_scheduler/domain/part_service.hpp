@@ -28,6 +28,9 @@ class PartService {
 
     PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log,
                 DecodeModel decode);
+    /// How the delegation that comes with another organisation's part is judged; without it none is needed.
+    using CheckDelegation = std::function<Result<void>(const PartRequest&)>;
+    void require_delegations(CheckDelegation check) { check_delegation_ = std::move(check); }
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
     /// store's.
     Result<void> resume();
@@ -80,6 +83,7 @@ class PartService {
     Executor& executor_;
     Log& log_;
     DecodeModel decode_;
+    CheckDelegation check_delegation_;
     std::map<PartId, Live> parts_;
     std::set<PartId> live_;                 ///< those that have not ended: what the watch looks at
     std::vector<bool> busy_;                ///< by processor

@@ -55,6 +55,13 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
             if (!id) return id.error();
             return owned(ObjectKind::kPart, services.parts.home_of(*id));
         }
+        case Action::kPutDelegation:
+        case Action::kGetDelegation:
+        case Action::kDeleteDelegation: {
+            const auto id = codec::decode_id<DelegationId>(parameter(call, "id"), "id");
+            if (!id) return id.error();
+            return owned(ObjectKind::kDelegation, services.delegations.owner_of(*id));
+        }
         case Action::kRevokeUser:
             return Object{
                 ObjectKind::kUser, {CallerKind::kUser, services.config.organisation, parameter(call, "name")}, {}};

@@ -1,6 +1,7 @@
 #pragma once
 #include "services/common/http/router.hpp"
 #include "services/zone_scheduler/domain/application_service.hpp"
+#include "services/zone_scheduler/domain/delegation_service.hpp"
 #include "services/zone_scheduler/domain/membership_service.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
@@ -14,6 +15,7 @@ struct ZoneServices {
     PartService& parts;
     PeerService& peers;
     MembershipService& membership;
+    DelegationService& delegations;
     ZoneStore& store;
     std::string contract;  ///< text of schemas/openapi/zone.json
 };
@@ -23,6 +25,9 @@ http::Router make_zone_routes(ZoneServices& services);
 
 /// Those about users, trust and blocks; part of `make_zone_routes`.
 void add_identity_routes(http::Router& router, ZoneServices& services);
+
+/// Those about delegations; likewise.
+void add_delegation_routes(http::Router& router, ZoneServices& services);
 
 /// The assignment of a held (or later) application in one of the formats `json`, `rsl`, `hostfile`. Errors: kConflict
 /// before there is one, kInvalidArgument for another format.

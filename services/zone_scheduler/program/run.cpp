@@ -142,13 +142,26 @@ int run(const std::string& config_path) {
     PartService parts(config, clock, *database->zone, **executor, *log, decode_model_text);
     PeerService peers(config, clock, *database->zone, *transport, *log);
     MembershipService membership(config, clock, *database->site, credentials->keys.get(), trust, secrets, *log);
+    DelegationService delegations(config, clock, *database->site, credentials->keys.get(), trust, *log);
     TrustExchange exchange(clock, *transport, membership, *log, [&peers] {
         std::vector<ServiceAddress> known;
         for (const Peer& peer : peers.peers()) known.push_back(address_of(peer));
         return known;
     });
     ApplicationService applications(config, clock, ids, *database->zone, **executor, *transport, peers, *log);
-    ZoneServices services{config, applications, parts, peers, membership, *database->zone, zone_contract()};
+    applications.use_delegations(delegations);
+    parts.require_delegations([&delegations](const PartRequest& part) -> Result<void> {
+        if (!part.delegation)
+            return Error{ErrorCode::kDenied,
+                         "this zone wants to see the user's delegation; submit with 'zbs run' or 'zbs submit', which "
+                         "sign one",
+                         "/delegation"};
+        const Result<DelegationInfo> good = delegations.check(part, *part.delegation);
+        if (!good) return good.error();
+        return {};
+    });
+    ZoneServices services{config,     applications, parts,           peers,
+                          membership, delegations,  *database->zone, zone_contract()};
     ZoneGate gate(services, clock, **audit, *log);
     router = make_zone_routes(services);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
@@ -170,6 +183,7 @@ int run(const std::string& config_path) {
     if (!process::write_file(state.address(), config.url + "\n"))
         return fail({ErrorCode::kUnavailable, "cannot write the address of this zone", state.address()});
     if (auto resumed = membership.resume(); !resumed) return fail(resumed.error());
+    if (auto resumed = delegations.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = parts.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = peers.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = applications.resume(); !resumed) return fail(resumed.error());

@@ -122,6 +122,20 @@ Result<std::string> KeyFolder::make_revocations(const std::vector<Revoked>& revo
 
 Result<OwnKeys::ProxyRequest> KeyFolder::make_proxy_request() const { return make_key_and_request(); }
 
+Result<OwnKeys::Derived> KeyFolder::derive_proxy(std::string_view renewal_key, std::string_view renewal_chain,
+                                                 const std::string& application, Duration lifetime) const {
+    const ProxyRequest fresh = make_key_and_request();
+    const Time now = now_();
+    const Result<std::string> chain =
+        sign_proxy(renewal_key, renewal_chain, fresh.request, {.application = application, .lifetime = lifetime}, now);
+    if (!chain) return chain.error();
+    const Result<std::vector<Certificate>> certificates = read_certificates(*chain, kChainLimits, "the new proxy");
+    if (!certificates) return certificates.error();
+    const Result<ProxyChain> info = verify_proxy_chain(view(*certificates), now);
+    if (!info) return info.error();
+    return Derived{fresh.key, fresh.request, *chain, info->not_after};
+}
+
 Result<SignedText> KeyFolder::sign_with_proxy(std::string_view purpose, std::string text, std::string_view proxy_key,
                                               std::string chain) const {
     const Result<Key> key = read_key(proxy_key, "the proxy's key");

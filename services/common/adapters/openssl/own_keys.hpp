@@ -34,6 +34,8 @@ class KeyFolder : public OwnKeys {
     Result<Issued> issue(std::string_view request_pem, const Caller& name, Duration lifetime) const override;
     Result<std::string> make_revocations(const std::vector<Revoked>& revoked, std::uint64_t number) const override;
     Result<ProxyRequest> make_proxy_request() const override;
+    Result<Derived> derive_proxy(std::string_view renewal_key, std::string_view renewal_chain,
+                                 const std::string& application, Duration lifetime) const override;
     Result<SignedText> sign_with_proxy(std::string_view purpose, std::string text, std::string_view proxy_key,
                                        std::string chain) const override;
 

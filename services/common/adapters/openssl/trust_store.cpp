@@ -163,6 +163,15 @@ Result<CertificateInfo> TrustStore::verify_text(std::string_view purpose, const 
 }
 
 Result<DelegationInfo> TrustStore::verify_delegation(std::string_view purpose, const SignedText& proof) const {
+    return verify_proxy_of(purpose, proof, /*renewal=*/false);
+}
+
+Result<DelegationInfo> TrustStore::verify_renewal(std::string_view purpose, const SignedText& proof) const {
+    return verify_proxy_of(purpose, proof, /*renewal=*/true);
+}
+
+Result<DelegationInfo> TrustStore::verify_proxy_of(std::string_view purpose, const SignedText& proof,
+                                                   bool renewal) const {
     const Result<std::vector<Certificate>> chain = read_certificates(proof.chain, kChainLimits, "the delegation");
     if (!chain) return refused(chain.error().message);
     const auto known = snapshot();
@@ -171,7 +180,9 @@ Result<DelegationInfo> TrustStore::verify_delegation(std::string_view purpose, c
     const CertificateInfo& user = believed->end_entity;
     if (believed->proxies.rights == ProxyRights::kLimited)
         return refused("the delegation of " + to_uri(user.name) + " is a limited proxy, which may not submit");
-    if (believed->proxies.rights != ProxyRights::kApplication)
+    if (renewal && believed->proxies.rights != ProxyRights::kRenewal)
+        return refused("the delegation of " + to_uri(user.name) + " is not one to renew from");
+    if (!renewal && believed->proxies.rights != ProxyRights::kApplication)
         return refused("the delegation of " + to_uri(user.name) + " is not bound to one application");
     if (!is_signed_by(X509_get0_pubkey(chain->front().get()), purpose, proof.text, proof.signature))
         return refused("whoever sends the delegation of " + to_uri(user.name) + " does not have its key");

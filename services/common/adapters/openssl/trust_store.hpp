@@ -43,6 +43,7 @@ class TrustStore : public TrustBundles {
     Result<CertificateInfo> verify_text(std::string_view purpose, const SignedText& text,
                                         std::optional<std::string_view> bundle_pem = std::nullopt) const override;
     Result<DelegationInfo> verify_delegation(std::string_view purpose, const SignedText& proof) const override;
+    Result<DelegationInfo> verify_renewal(std::string_view purpose, const SignedText& proof) const override;
 
     /// Names the users of grid certificates, which carry no URI: exact subject -> user name of `organisation`. A
     /// subject is written as in RFC 2253 ("CN=Ana,O=Grid,C=BR") or as OpenSSL's line ("/C=BR/O=Grid/CN=Ana"; never
@@ -60,6 +61,7 @@ class TrustStore : public TrustBundles {
   private:
     struct Snapshot;
     std::shared_ptr<const Snapshot> snapshot() const;
+    Result<DelegationInfo> verify_proxy_of(std::string_view purpose, const SignedText& proof, bool renewal) const;
 
     Now now_;
     mutable std::mutex mutex_;
