@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "services/common/adapters/openssl/certificate_view.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/support/trust_world.hpp"
 
@@ -72,7 +73,7 @@ TEST(TrustStore, RevokesSerialsOfTheListOnly) {
     TrustWorld w;
     const Holder bea = make_member("org-a", "user", "bea", w.ca_a);
     ASSERT_TRUE(w.trust.set_revocations("org-a", list_pem({.revoked = {bea}}, w.ca_a)));
-    EXPECT_TRUE(w.trust.is_revoked("org-a", w.identify({w.ana}).serial()) == false);
+    EXPECT_FALSE(w.trust.is_revoked("org-a", w.identify({w.ana}).serial()));
     EXPECT_EQ(w.verdict({w.ana}), "spiffe://org-a/user/ana");
     EXPECT_NE(w.verdict({bea}).find("was revoked"), std::string::npos);
 }
@@ -128,6 +129,14 @@ TEST(TrustStore, SubjectMapNamesUsersOnly) {
     EXPECT_NE(why(w.trust.set_subject_map("org-g", {{"CN=Gil", "../gil"}})).find("is no user name"), std::string::npos);
     EXPECT_FALSE(w.trust.set_subject_map("Org", {}));
     EXPECT_EQ(w.verdict({w.gil}), "spiffe://org-g/user/gil") << "a refused map changed what is believed";
+}
+
+TEST(SubjectLine, IsNotGivenWhereAnAttributeHoldsASlash) {
+    const auto line = [](const char* subject) {
+        return openssl::subject_line(make_certificate({.subject = subject}, nullptr).certificate.get());
+    };
+    EXPECT_EQ(line("/C=BR/O=grid/CN=Lia"), "/C=BR/O=grid/CN=Lia");
+    EXPECT_EQ(line("/C=BR/O=grid|CN=Lia"), std::nullopt);  // "grid/CN=Lia" is the organisation
 }
 
 TEST(TrustStore, IdentifiesWhileBundlesChange) {
