@@ -136,6 +136,13 @@ Result<std::optional<std::string>> find_uri(const X509* certificate) {
     return uri;
 }
 
+bool claims_to_be_ca(const X509* certificate) {
+    // OpenSSL's own answer is no where extensions contradict each other.
+    const Constraints constraints(
+        static_cast<BASIC_CONSTRAINTS*>(X509_get_ext_d2i(certificate, NID_basic_constraints, nullptr, nullptr)));
+    return (constraints && constraints->ca) || X509_check_ca(const_cast<X509*>(certificate)) != 0;
+}
+
 bool has_extension(const X509* certificate, int nid) { return X509_get_ext_by_NID(certificate, nid, -1) >= 0; }
 
 std::string printable(std::string_view text) {

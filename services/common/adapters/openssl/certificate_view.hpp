@@ -29,12 +29,15 @@ std::string moment_text(Time time);
 /// As in RFC 2253; everything outside printable ASCII is escaped.
 std::string subject_text(const X509* certificate);
 std::string name_text(const X509_NAME* name);
-/// OpenSSL's "/C=BR/O=Grid/CN=Ana"; nothing where an attribute holds '/', because two subjects could look the same.
+/// OpenSSL's "/C=BR/O=Grid/CN=Ana"; nothing where an attribute holds '/', because two subjects could look the
+/// same (some releases of OpenSSL 3 escape it, others do not).
 std::optional<std::string> subject_line(const X509* certificate);
 
 /// The one URI among the subject alternative names; nothing where there is none. Errors: several URIs, several or
 /// damaged extensions.
 Result<std::optional<std::string>> find_uri(const X509* certificate);
+/// True for a CA's certificate, and for one that claims to be in any way (basic constraints, key usage, version 1).
+bool claims_to_be_ca(const X509* certificate);
 bool has_extension(const X509* certificate, int nid);
 /// Text of a peer for use in a message: printable ASCII, at most 200 characters.
 std::string printable(std::string_view text);

@@ -93,10 +93,11 @@ Path find_path(ChainView chain, const PathOptions& options, const Bundle& bundle
 std::optional<std::string> find_form_fault(const X509* end_entity, bool named) {
     X509* const x = const_cast<X509*>(end_entity);  // OpenSSL caches what it read of the extensions
     if (X509_get_version(x) != X509_VERSION_3) return "it is no version 3 certificate";
-    if (X509_check_ca(x) != 0) return "it is the certificate of a CA, which is nobody's own";
     const std::uint32_t usage = X509_get_key_usage(x);  // all bits where it is not stated
     const bool states_usage = has_extension(x, NID_key_usage);
     if (states_usage && (usage & KU_KEY_CERT_SIGN)) return "its key usage allows signing of certificates";
+    if (claims_to_be_ca(x)) return "it is the certificate of a CA, which is nobody's own";
+    if (X509_get_extension_flags(x) & EXFLAG_INVALID) return "its extensions are damaged or contradict each other";
     if (!(usage & KU_DIGITAL_SIGNATURE) || (named && !states_usage)) return "its key usage lacks digitalSignature";
     if (named && !has_extension(x, NID_ext_key_usage)) return "it has no extended key usage";
     return std::nullopt;
@@ -219,6 +220,9 @@ Result<BelievedChain> check_chain(ChainView chain, const ChainQuestion& question
     if (const auto at = organisations.find(named->name.organisation); at != organisations.end()) {
         for (const std::string& serial : path.serials) {
             if (!at->second->is_revoked(serial)) continue;
+            if (serial != serial_of(end_entity))
+                return refused("CA certificate with serial " + serial + ", which vouches for " + who +
+                               ", was revoked by its organisation");
             return refused("certificate of " + who + " (serial " + serial + ") was revoked by its organisation" +
                            (is_service(named->name.kind) ? "" : "; ask its operator, then 'zbs login'"));
         }

@@ -30,6 +30,7 @@ using Extension = std::unique_ptr<X509_EXTENSION, Free<X509_EXTENSION_free>>;
 using Name = std::unique_ptr<X509_NAME, Free<X509_NAME_free>>;
 using AlternativeNames = std::unique_ptr<GENERAL_NAMES, Free<GENERAL_NAMES_free>>;
 using ProxyInfo = std::unique_ptr<PROXY_CERT_INFO_EXTENSION, Free<PROXY_CERT_INFO_EXTENSION_free>>;
+using Constraints = std::unique_ptr<BASIC_CONSTRAINTS, Free<BASIC_CONSTRAINTS_free>>;
 using Integer = std::unique_ptr<ASN1_INTEGER, Free<ASN1_INTEGER_free>>;
 using Object = std::unique_ptr<ASN1_OBJECT, Free<ASN1_OBJECT_free>>;
 using Moment = std::unique_ptr<ASN1_TIME, Free<ASN1_TIME_free>>;

@@ -121,12 +121,13 @@ std::optional<std::string> find_fault(X509* proxy, X509* issuer, const Policy& p
         return "its subject is not its issuer's subject and one common name";
     if (has_extension(proxy, NID_subject_alt_name) || has_extension(proxy, NID_issuer_alt_name))
         return "it has an alternative name, which no proxy may have";
-    if (X509_check_ca(proxy) != 0) return "it claims to be a CA";
     const std::uint32_t usage = X509_get_key_usage(proxy);  // all bits where it is not stated
     const bool states_usage = has_extension(proxy, NID_key_usage);
     if (states_usage && (usage & KU_KEY_CERT_SIGN)) return "its key usage allows signing of certificates";
+    if (claims_to_be_ca(proxy)) return "it claims to be a CA";
+    if (X509_get_extension_flags(proxy) & EXFLAG_INVALID) return "its extensions are damaged or contradict each other";
     if (!(usage & KU_DIGITAL_SIGNATURE)) return "its key usage lacks digitalSignature";
-    if (X509_check_ca(issuer) != 0) return "it was signed by a CA; only users sign proxies";
+    if (claims_to_be_ca(issuer)) return "it was signed by a CA; only users sign proxies";
     if (!(X509_get_key_usage(issuer) & KU_DIGITAL_SIGNATURE)) return "its issuer may not sign: no digitalSignature";
     if (policy.path_length && below > *policy.path_length)
         return "more proxies follow it than its path length of " + std::to_string(*policy.path_length) + " allows";

@@ -37,7 +37,7 @@ Result<void> check_issuer(const ProxyChain& issuer, X509* leaf, const ProxyTerms
     if (now < not_before(leaf))
         return denied("the certificate that shall sign the proxy is valid only from " + moment_text(not_before(leaf)) +
                       "; compare the clocks");
-    if (X509_check_ca(leaf) != 0) return denied("a CA signs no proxies; use the user's own certificate");
+    if (claims_to_be_ca(leaf)) return denied("a CA signs no proxies; use the user's own certificate");
     const bool allowed =
         issuer.rights == ProxyRights::kAll || (issuer.rights == ProxyRights::kRenewal && !terms.renewal);
     if (!allowed) return denied("a limited proxy, or one for an application, may not delegate");
