@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "services/common/ports/registry_store.hpp"
 #include "services/common/ports/site_store.hpp"
 #include "services/common/ports/zone_store.hpp"
 
@@ -116,32 +117,6 @@ class MemoryZoneStore : public ZoneStore {
     std::uint64_t token_ = 0;
 };
 
-/// RegistryStore in memory.
-class MemoryRegistryStore : public RegistryStore {
-  public:
-    std::optional<Error> fault;
-
-    Result<void> save(const ZoneEntry& entry) override {
-        if (fault) return *fault;
-        entries_[entry.name] = entry;
-        return {};
-    }
-    Result<void> remove(const std::string& zone) override {
-        if (fault) return *fault;
-        entries_.erase(zone);
-        return {};
-    }
-    Result<std::vector<ZoneEntry>> load() override {
-        if (fault) return *fault;
-        std::vector<ZoneEntry> all;
-        for (const auto& [name, entry] : entries_) all.push_back(entry);
-        return all;
-    }
-
-  private:
-    std::map<std::string, ZoneEntry> entries_;
-};
-
 template <class Record>
 class MemoryRecordTable : public RecordTable<Record> {
   public:
@@ -182,6 +157,19 @@ class MemorySiteStore : public SiteStore {
     MemoryRecordTable<TrustedOrganisation> trusted_;
     MemoryRecordTable<Delegation> delegations_;
     std::map<std::string, std::uint64_t> numbers_;
+};
+
+/// RegistryStore in memory; likewise.
+class MemoryRegistryStore : public RegistryStore {
+  public:
+    MemoryRecordTable<EnrolledZone>& zones() override { return zones_; }
+    MemoryRecordTable<EnrolmentRight>& rights() override { return rights_; }
+    MemoryRecordTable<TrustedOrganisation>& organisations() override { return organisations_; }
+
+  private:
+    MemoryRecordTable<EnrolledZone> zones_;
+    MemoryRecordTable<EnrolmentRight> rights_;
+    MemoryRecordTable<TrustedOrganisation> organisations_;
 };
 
 }  // namespace zbs::test

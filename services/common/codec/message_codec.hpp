@@ -52,8 +52,24 @@ Json encode(const ProfileSummary& summary);
 // Registry and peering
 Json encode(const ZoneEntry& entry);
 Result<ZoneEntry> decode_zone_entry(const Json& json, const std::string& pointer = {});
-Json encode(const std::vector<ZoneEntry>& entries);
-Result<std::vector<ZoneEntry>> decode_zone_entries(const Json& json);
+Json encode(const SignedText& text);
+Result<SignedText> decode_signed_text(const Json& json, const std::string& pointer = {});
+/// `{"zones": [...]}`, as the registry lists what zones signed.
+Json encode(const std::vector<SignedText>& entries);
+Result<std::vector<SignedText>> decode_signed_entries(const Json& json);
+/// `{"entry": ...}`, with the code of an operator where a zone is new.
+struct EntryOffer {
+    std::string code;
+    SignedText entry;
+};
+Json encode(const EntryOffer& offer);
+Result<EntryOffer> decode_entry_offer(const Json& json);
+Json encode(const ZoneLease& lease);
+Result<ZoneLease> decode_zone_lease(const Json& json);
+Json encode(const EnrolledZone& zone);
+Result<EnrolledZone> decode_enrolled_zone(const Json& json);
+Json encode(const EnrolmentRight& right);
+Result<EnrolmentRight> decode_enrolment_right(const Json& json);
 Json encode(const PeeringRequest& request);
 Result<PeeringRequest> decode_peering_request(const Json& json);
 Json encode(const PeeringAnswer& answer);

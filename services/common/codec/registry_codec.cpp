@@ -32,7 +32,10 @@ Json encode(const ZoneEntry& entry) {
             {"url", entry.url},
             {"categories", entry.categories},
             {"interface_version", entry.interface_version},
-            {"lease_s", to_seconds(entry.lease)}};
+            {"lease_s", to_seconds(entry.lease)},
+            {"standing", to_string(entry.standing)},
+            {"issued_us", to_microseconds(entry.issued)},
+            {"bundle", entry.bundle}};
 }
 
 Result<ZoneEntry> decode_zone_entry(const Json& json, const std::string& pointer) {
@@ -45,25 +48,93 @@ Result<ZoneEntry> decode_zone_entry(const Json& json, const std::string& pointer
     entry.categories = in.texts("categories", 32, 2048);
     entry.interface_version = static_cast<int>(in.integer("interface_version", 1, 1'000));
     entry.lease = in.seconds("lease_s", 3600);
+    entry.standing = read_word(in, "standing", kZoneStandings);
+    entry.issued = time_from_microseconds(in.integer("issued_us", 0, INT64_MAX));
+    entry.bundle = in.text("bundle", limits::kMaxBundleBytes);
     return in.finish(std::move(entry));
 }
 
-Json encode(const std::vector<ZoneEntry>& entries) {
+Json encode(const SignedText& text) {
+    return {{"text", text.text}, {"chain", text.chain}, {"signature", text.signature}};
+}
+
+Result<SignedText> decode_signed_text(const Json& json, const std::string& pointer) {
+    JsonReader in(json, pointer);
+    SignedText text{in.text("text", limits::kMaxSignedTextBytes), in.text("chain", limits::kMaxChainBytes),
+                    in.text("signature", limits::kMaxSignatureBytes)};
+    return in.finish(std::move(text));
+}
+
+Json encode(const std::vector<SignedText>& entries) {
     Json zones = Json::array();
-    for (const ZoneEntry& entry : entries) zones.push_back(encode(entry));
+    for (const SignedText& entry : entries) zones.push_back(encode(entry));
     return {{"zones", std::move(zones)}};
 }
 
-Result<std::vector<ZoneEntry>> decode_zone_entries(const Json& json) {
+Result<std::vector<SignedText>> decode_signed_entries(const Json& json) {
     JsonReader in(json);
     const Json& zones = in.array("zones", limits::kMaxZonesInRegistry);
-    std::vector<ZoneEntry> entries;
-    for (std::size_t i = 0; i < zones.size(); ++i) {
-        Result<ZoneEntry> entry = decode_zone_entry(zones[i], in.pointer_of("zones/" + std::to_string(i)));
+    std::vector<SignedText> entries;
+    for (std::size_t i = 0; i < zones.size() && in.ok(); ++i) {
+        Result<SignedText> entry = decode_signed_text(zones[i], in.pointer_of("zones/" + std::to_string(i)));
         if (!entry) return entry.error();
         entries.push_back(*std::move(entry));
     }
     return in.finish(std::move(entries));
+}
+
+Json encode(const EntryOffer& offer) {
+    Json json = {{"entry", encode(offer.entry)}};
+    if (!offer.code.empty()) json["code"] = offer.code;
+    return json;
+}
+
+Result<EntryOffer> decode_entry_offer(const Json& json) {
+    JsonReader in(json);
+    EntryOffer offer{in.text_or("code", "", 64), {}};
+    Result<SignedText> entry = decode_signed_text(in.object("entry"), in.pointer_of("entry"));
+    if (!in.ok()) return in.error();
+    if (!entry) return entry.error();
+    offer.entry = *std::move(entry);
+    return in.finish(std::move(offer));
+}
+
+Json encode(const ZoneLease& lease) { return {{"zone", lease.zone}, {"lease_s", to_seconds(lease.lease)}}; }
+
+Result<ZoneLease> decode_zone_lease(const Json& json) {
+    JsonReader in(json);
+    ZoneLease lease{read_name(in, "zone"), in.seconds("lease_s", 3'600)};
+    return in.finish(std::move(lease));
+}
+
+Json encode(const EnrolledZone& zone) {
+    return {{"name", zone.name},
+            {"organisation", zone.organisation},
+            {"entry", encode(zone.entry)}, {"lease_s", to_seconds(zone.lease)}};
+}
+
+Result<EnrolledZone> decode_enrolled_zone(const Json& json) {
+    JsonReader in(json);
+    EnrolledZone zone{read_name(in, "name"), read_name(in, "organisation"), {}, in.seconds("lease_s", 3'600)};
+    Result<SignedText> entry = decode_signed_text(in.object("entry"), in.pointer_of("entry"));
+    if (!in.ok()) return in.error();
+    if (!entry) return entry.error();
+    zone.entry = *std::move(entry);
+    return in.finish(std::move(zone));
+}
+
+Json encode(const EnrolmentRight& right) {
+    return {{"code_hash", right.code_hash},
+            {"organisation", right.organisation},
+            {"expires_us", to_microseconds(right.expires)},
+            {"used_by", right.used_by}};
+}
+
+Result<EnrolmentRight> decode_enrolment_right(const Json& json) {
+    JsonReader in(json);
+    EnrolmentRight right{in.text("code_hash", 64), in.text("organisation", 64),
+                         time_from_microseconds(in.integer("expires_us", 0, INT64_MAX)), in.text("used_by", 256)};
+    return in.finish(std::move(right));
 }
 
 Json encode(const PeeringRequest& request) {

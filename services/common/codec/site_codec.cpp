@@ -150,6 +150,14 @@ Result<NewUser> decode_new_user(const Json& json) {
     return in.finish(std::move(user));
 }
 
+Result<NewToken> decode_new_token(const Json& json) {
+    JsonReader in(json);
+    NewToken token;
+    if (in.has("organisation")) token.organisation = read_name(in, "organisation");
+    if (in.has("lifetime_s")) token.lifetime = in.seconds("lifetime_s", 30.0 * 86'400);
+    return in.finish(std::move(token));
+}
+
 Result<NewBlock> decode_new_block(const Json& json) {
     JsonReader in(json);
     NewBlock block{in.text("subject", 256), in.text_or("reason", "", kMaxReason)};

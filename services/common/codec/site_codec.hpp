@@ -24,6 +24,12 @@ struct NewUser {
     std::vector<std::string> groups;
 };
 Result<NewUser> decode_new_user(const Json& json);
+/// A registry operator's: a token for a zone of one organisation (empty: any), and how long it works.
+struct NewToken {
+    std::string organisation;
+    Duration lifetime = std::chrono::hours{24};
+};
+Result<NewToken> decode_new_token(const Json& json);
 /// And: whom to block, and why.
 struct NewBlock {
     std::string subject;

@@ -18,6 +18,7 @@ inline constexpr std::array kApplicationStates = {ApplicationState::kAccepted,  
                                                   ApplicationState::kLaunching, ApplicationState::kRunning,
                                                   ApplicationState::kCompleted, ApplicationState::kFailed,
                                                   ApplicationState::kCancelled, ApplicationState::kRejected};
+inline constexpr std::array kZoneStandings = {ZoneStanding::kActive, ZoneStanding::kDrain, ZoneStanding::kLeft};
 inline constexpr std::array kPeeringStates = {PeeringState::kRequested, PeeringState::kAccepted,
                                               PeeringState::kRejected};
 

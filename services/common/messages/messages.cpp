@@ -52,6 +52,18 @@ const char* to_string(ApplicationState state) {
     return "failed";
 }
 
+const char* to_string(ZoneStanding standing) {
+    switch (standing) {
+        case ZoneStanding::kActive:
+            return "active";
+        case ZoneStanding::kDrain:
+            return "drain";
+        case ZoneStanding::kLeft:
+            return "left";
+    }
+    return "left";
+}
+
 const char* to_string(PeeringState state) {
     switch (state) {
         case PeeringState::kRequested:

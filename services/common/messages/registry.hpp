@@ -17,6 +17,19 @@ struct ServiceAddress {
     bool operator==(const ServiceAddress&) const = default;
 };
 
+/// What a zone says of itself: takes new work; finishes what it has; has gone.
+enum class ZoneStanding { kActive, kDrain, kLeft };
+const char* to_string(ZoneStanding standing);
+
+/// A text with its signature: the exact bytes that were signed, who signed (PEM chain, leaf first), and the signature
+/// (base64). The leaf names the signer in its URI SAN.
+struct SignedText {
+    std::string text;
+    std::string chain;
+    std::string signature;
+    bool operator==(const SignedText&) const = default;
+};
+
 /// A zone's entry in the registry: white pages (organisation, contact), yellow pages (categories), green pages
 /// (address, interface).
 struct ZoneEntry {
@@ -26,9 +39,39 @@ struct ZoneEntry {
     std::string url;                      ///< where the zone listens
     std::vector<std::string> categories;  ///< e.g. "mpi"
     int interface_version = kInterfaceVersion;
-    Duration lease{};  ///< asked for on publish; granted length in the answer
+    Duration lease{};                               ///< asked for; the registry may grant less
+    ZoneStanding standing = ZoneStanding::kActive;
+    Time issued{};                                  ///< when the zone signed it; an older one never replaces a newer
+    std::string bundle;                             ///< of its organisation, PEM: what its certificate leads to
     bool operator==(const ZoneEntry&) const = default;
 };
+
+/// What the registry grants: the entry counts for this long, unless renewed.
+struct ZoneLease {
+    std::string zone;
+    Duration lease{};
+    bool operator==(const ZoneLease&) const = default;
+};
+
+/// A zone as the registry keeps it: what the zone signed, byte for byte, and the lease granted.
+struct EnrolledZone {
+    std::string name;
+    std::string organisation;
+    SignedText entry;
+    Duration lease{};
+    bool operator==(const EnrolledZone&) const = default;
+};
+inline std::string key_of(const EnrolledZone& zone) { return zone.name; }
+
+/// The right to bring one zone into the registry, given by its operator.
+struct EnrolmentRight {
+    std::string code_hash;     ///< SHA-256, hexadecimal
+    std::string organisation;  ///< empty: any
+    Time expires{};
+    std::string used_by;  ///< the zone, as a URI; empty: not used yet
+    bool operator==(const EnrolmentRight&) const = default;
+};
+inline std::string key_of(const EnrolmentRight& right) { return right.code_hash; }
 
 struct ZoneQuery {
     std::string category;       ///< empty = any

@@ -5,18 +5,9 @@
 
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/site.hpp"
+#include "services/common/ports/record_table.hpp"
 
 namespace zbs {
-
-/// Whole records of one kind under their `key_of`. Durable when a call returns; a failed call has changed nothing.
-template <class Record>
-class RecordTable {
-  public:
-    virtual ~RecordTable() = default;
-    virtual Result<void> save(const Record& record) = 0;      ///< inserts or replaces
-    virtual Result<void> remove(const std::string& key) = 0;  ///< also good where there is none
-    virtual Result<std::vector<Record>> load() = 0;           ///< by key
-};
 
 /// What a zone keeps of its organisation and of whom it trusts. Lives on the domain's strand.
 class SiteStore {

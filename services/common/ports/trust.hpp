@@ -7,17 +7,9 @@
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs {
-
-/// A text with its signature: the exact bytes that were signed, who signed (PEM chain, leaf first), and the signature
-/// (base64). The leaf names the signer in its URI SAN.
-struct SignedText {
-    std::string text;
-    std::string chain;
-    std::string signature;
-    bool operator==(const SignedText&) const = default;
-};
 
 /// What a certificate says, after it was verified.
 struct CertificateInfo {

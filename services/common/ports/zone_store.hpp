@@ -50,13 +50,4 @@ class ZoneStore {
     virtual Result<std::optional<Profile>> load_profile(const Caller& owner, const ProfileId& id) = 0;
 };
 
-/// Where the registry keeps its entries.
-class RegistryStore {
-  public:
-    virtual ~RegistryStore() = default;
-    virtual Result<void> save(const ZoneEntry& entry) = 0;
-    virtual Result<void> remove(const std::string& zone) = 0;
-    virtual Result<std::vector<ZoneEntry>> load() = 0;
-};
-
 }  // namespace zbs

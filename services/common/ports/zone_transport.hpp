@@ -40,11 +40,15 @@ class ZoneTransport {
     /// What that zone tells of its organisation: bundle, revocations, blocks.
     virtual void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> respond) = 0;
 
-    virtual void publish(const ServiceAddress& registry, const ZoneEntry& entry, Respond<ZoneEntry> respond) = 0;
-    virtual void renew(const ServiceAddress& registry, const std::string& zone, Respond<ZoneEntry> respond) = 0;
-    virtual void leave(const ServiceAddress& registry, const std::string& zone, Respond<ZoneEntry> respond) = 0;
+    /// The first time, with the code that the registry's operator gave.
+    virtual void enrol(const ServiceAddress& registry, const std::string& code, const SignedText& entry,
+                       Respond<ZoneLease> respond) = 0;
+    virtual void publish(const ServiceAddress& registry, const SignedText& entry, Respond<ZoneLease> respond) = 0;
+    virtual void renew(const ServiceAddress& registry, const std::string& zone, Respond<ZoneLease> respond) = 0;
+    virtual void leave(const ServiceAddress& registry, const std::string& zone, Respond<ZoneLease> respond) = 0;
+    /// As the zones signed them; nothing is verified yet.
     virtual void list_zones(const ServiceAddress& registry, const ZoneQuery& query,
-                            Respond<std::vector<ZoneEntry>> respond) = 0;
+                            Respond<std::vector<SignedText>> respond) = 0;
 };
 
 }  // namespace zbs

@@ -5,97 +5,221 @@
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {
+namespace {
 
-Registry::Registry(Clock& clock, RegistryStore& store, Log& log) : clock_(clock), store_(store), log_(log) {}
+Error no_such_code() {
+    return {ErrorCode::kDenied,
+            "this code does not work here: it was used, has run out, is for another organisation, or never was one; "
+            "ask the registry's operator for another ('zbs-registry token')",
+            {}};
+}
+
+Caller zone_of(const ZoneEntry& entry) { return {CallerKind::kZone, entry.organisation, entry.name}; }
+
+}  // namespace
+
+Registry::Registry(const RegistryConfig& config, Clock& clock, RegistryStore& store, TrustBundles& trust,
+                   Secrets& secrets, AddressProver& prover, Verify verify, Log& log)
+    : config_(config),
+      clock_(clock),
+      store_(store),
+      trust_(trust),
+      secrets_(secrets),
+      prover_(prover),
+      verify_(std::move(verify)),
+      log_(log) {}
 
 Result<void> Registry::resume() {
-    Result<std::vector<ZoneEntry>> entries = store_.load();
-    if (!entries) return entries.error();
-    for (ZoneEntry& entry : *entries) {
-        const Duration until = clock_.steady_now() + entry.lease;
-        const std::string name = entry.name;
-        zones_.emplace(name, Live{std::move(entry), until});
+    if (auto pinned = trust_.pin(config_.organisation, config_.bundle); !pinned) return pinned.error();
+    Result<std::vector<TrustedOrganisation>> organisations = store_.organisations().load();
+    if (!organisations) return organisations.error();
+    for (const TrustedOrganisation& known : *organisations) {
+        if (auto pinned = trust_.pin(known.organisation, known.bundle); !pinned) return pinned.error();
+    }
+    Result<std::vector<EnrolmentRight>> rights = store_.rights().load();
+    if (!rights) return rights.error();
+    for (EnrolmentRight& right : *rights) rights_.emplace(right.code_hash, std::move(right));
+    Result<std::vector<EnrolledZone>> zones = store_.zones().load();
+    if (!zones) return zones.error();
+    for (EnrolledZone& zone : *zones) {
+        Result<ZoneEntry> entry = verify_(zone.entry);
+        if (!entry) {  // its certificate ran out while the registry was down: the zone will publish a new one
+            log_.warn("entry_not_shown", {{"zone", zone.name}, {"reason", entry.error().message}});
+            Live gone{.entry = {.name = zone.name, .organisation = zone.organisation}, .gone = true};
+            zones_.emplace(zone.name, std::move(gone));
+            continue;
+        }
+        zones_.emplace(zone.name,
+                       Live{std::move(zone.entry), *std::move(entry), zone.lease, clock_.steady_now() + zone.lease});
     }
     expire();
     return {};
 }
 
-Result<void> Registry::check_caller(const Caller& caller, const std::string& zone) const {
-    if (caller.kind != CallerKind::kZone) return Error{ErrorCode::kUnauthenticated, "only zones keep entries here", {}};
-    if (caller.name != zone) return Error{ErrorCode::kDenied, "a zone may only change its own entry", "/name"};
-    return {};
+Result<Registry::Invitation> Registry::invite(const std::string& organisation, Duration lifetime) {
+    if (!organisation.empty() && !is_valid_name(organisation))
+        return invalid("must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit", "/organisation");
+    for (auto at = rights_.begin(); at != rights_.end();) {
+        if (at->second.expires >= clock_.now()) {
+            ++at;
+            continue;
+        }
+        if (auto gone = store_.rights().remove(at->first); !gone) return gone.error();
+        at = rights_.erase(at);
+    }
+    if (rights_.size() >= limits::kMaxEnrolmentRights)
+        return Error{ErrorCode::kTooManyRequests, "too many tokens are open; wait until some have run out", {}};
+    const Result<std::string> fingerprint = trust_.fingerprint(config_.bundle);
+    if (!fingerprint) return fingerprint.error();
+    const std::string code = secrets_.fresh();
+    const EnrolmentRight right{secrets_.digest(code), organisation, clock_.now() + lifetime, {}};
+    if (auto ok = store_.rights().save(right); !ok) return ok.error();
+    rights_[right.code_hash] = right;
+    log_.info("token_made", {{"organisation", organisation.empty() ? "any" : organisation}});
+    const JoinToken token{JoinToken::Kind::kZone,
+                          organisation.empty() ? "any" : organisation,
+                          code,
+                          *fingerprint,
+                          {CallerKind::kRegistry, config_.organisation, config_.name},
+                          config_.url};
+    return Invitation{to_text(token), right.expires};
 }
 
-Result<ZoneEntry> Registry::publish(const Caller& caller, const ZoneEntry& entry) {
-    if (auto ok = check_caller(caller, entry.name); !ok) return ok.error();
-    if (caller.organisation != entry.organisation)
-        return Error{ErrorCode::kDenied, "the entry names another organisation than the caller", "/organisation"};
+Result<void> Registry::check_newer(const ZoneEntry& entry) const {
     const auto known = zones_.find(entry.name);
-    if (known != zones_.end() && known->second.entry.organisation != entry.organisation) {
-        return Error{
-            ErrorCode::kConflict,
-            "zone name '" + entry.name + "' belongs to organisation '" + known->second.entry.organisation + "'",
-            "/name"};
+    if (known == zones_.end()) return {};
+    if (known->second.entry.organisation != entry.organisation) {
+        return Error{ErrorCode::kConflict,
+                     "zone name '" + entry.name + "' belongs to organisation '" + known->second.entry.organisation + "'",
+                     "/name"};
     }
-    if (known == zones_.end() && zones_.size() >= static_cast<std::size_t>(limits::kMaxZonesInRegistry)) {
-        return Error{ErrorCode::kTooManyRequests, "the registry is full", {}};
-    }
-    ZoneEntry granted = entry;
-    granted.lease = std::clamp(entry.lease, kMinLease, kMaxLease);
-    if (auto ok = store_.save(granted); !ok) return ok.error();
-    if (known == zones_.end())
-        log_.info("zone_published", {{"zone", entry.name}, {"organisation", entry.organisation}, {"url", entry.url}});
-    zones_[entry.name] = {granted, clock_.steady_now() + granted.lease};
-    return granted;
+    if (entry.issued >= known->second.entry.issued) return {};
+    return Error{ErrorCode::kConflict, "this entry is older than the one that is here; sign a new one", "/issued_us"};
 }
 
-Result<ZoneEntry> Registry::renew(const Caller& caller, const std::string& zone) {
-    if (auto ok = check_caller(caller, zone); !ok) return ok.error();
+Result<void> Registry::check_bundle(const ZoneEntry& entry) const {
+    const std::optional<std::string> known = trust_.bundle(entry.organisation);
+    if (!known) return {};
+    const Result<std::string> ours = trust_.fingerprint(*known), theirs = trust_.fingerprint(entry.bundle);
+    if (!ours) return ours.error();
+    if (!theirs) return theirs.error();
+    if (*ours == *theirs) return {};
+    return Error{ErrorCode::kConflict,
+                 "organisation '" + entry.organisation + "' is known here by the bundle " + *ours +
+                     ", the entry brings " + *theirs + "; the registry's operator must remove the old one first",
+                 "/bundle"};
+}
+
+Result<ZoneLease> Registry::accept(const SignedText& text, const ZoneEntry& entry) {
+    const Duration lease = std::clamp(entry.lease, kMinLease, kMaxLease);
+    if (auto ok = store_.zones().save({entry.name, entry.organisation, text, lease}); !ok) return ok.error();
+    const bool news = !zones_.contains(entry.name) || zones_.at(entry.name).gone;
+    if (news)
+        log_.info("zone_published", {{"zone", to_uri(zone_of(entry))}, {"url", entry.url}});
+    zones_[entry.name] = {text, entry, lease, clock_.steady_now() + lease};
+    return ZoneLease{entry.name, lease};
+}
+
+void Registry::enrol(const std::string& code, const SignedText& text, Respond<ZoneLease> respond) {
+    const Result<ZoneEntry> entry = verify_(text);
+    if (!entry) return respond(entry.error());
+    const std::string hash = secrets_.digest(code);
+    const std::string zone = to_uri(zone_of(*entry));
+    const auto usable = [this, zone, organisation = entry->organisation](const std::string& digest) {
+        const auto right = rights_.find(digest);
+        return right != rights_.end() && right->second.expires >= clock_.now() &&
+               (right->second.organisation.empty() || right->second.organisation == organisation) &&
+               (right->second.used_by.empty() || right->second.used_by == zone);
+    };
+    if (!usable(hash)) return respond(no_such_code());
+    if (auto good = check_newer(*entry); !good) return respond(good.error());
+    if (auto good = check_bundle(*entry); !good) return respond(good.error());
+    if (!zones_.contains(entry->name) && zones_.size() >= static_cast<std::size_t>(limits::kMaxZonesInRegistry))
+        return respond(Error{ErrorCode::kTooManyRequests, "the registry is full", {}});
+    prover_.prove(*entry, [this, hash, zone, usable, text, entry = *entry, respond](const Result<void>& proved) {
+        if (!proved) return respond(proved.error());
+        if (!usable(hash)) return respond(no_such_code());  // two at once: one wins
+        if (auto good = check_newer(entry); !good) return respond(good.error());
+        if (auto good = check_bundle(entry); !good) return respond(good.error());
+        EnrolmentRight right = rights_.at(hash);
+        right.used_by = zone;
+        if (auto ok = store_.rights().save(right); !ok) return respond(ok.error());
+        rights_[hash] = right;
+        if (!trust_.bundle(entry.organisation)) {
+            if (auto ok = store_.organisations().save({entry.organisation, entry.bundle, {}, clock_.now()}); !ok)
+                return respond(ok.error());
+            if (auto ok = trust_.pin(entry.organisation, entry.bundle); !ok) return respond(ok.error());
+        }
+        log_.info("zone_enrolled", {{"zone", zone}});
+        respond(accept(text, entry));
+    });
+}
+
+void Registry::publish(const Caller& caller, const SignedText& text, Respond<ZoneLease> respond) {
+    const Result<ZoneEntry> entry = verify_(text);
+    if (!entry) return respond(entry.error());
+    if (!(zone_of(*entry) == caller))
+        return respond(Error{ErrorCode::kDenied, "a zone may only change its own entry", "/name"});
+    if (auto good = check_newer(*entry); !good) return respond(good.error());
+    if (auto good = check_bundle(*entry); !good) return respond(good.error());
+    const auto known = zones_.find(entry->name);
+    if (known != zones_.end() && known->second.entry.url == entry->url) return respond(accept(text, *entry));
+    prover_.prove(*entry, [this, text, entry = *entry, respond](const Result<void>& proved) {
+        if (!proved) return respond(proved.error());
+        if (auto good = check_newer(entry); !good) return respond(good.error());
+        respond(accept(text, entry));
+    });
+}
+
+Result<ZoneLease> Registry::renew(const std::string& zone) {
     const auto at = zones_.find(zone);
-    if (at == zones_.end() || at->second.entry.organisation != caller.organisation ||
-        at->second.until <= clock_.steady_now()) {
+    if (at == zones_.end() || at->second.gone || at->second.until <= clock_.steady_now())
         return Error{ErrorCode::kNotFound, "no live entry of zone '" + zone + "'; publish it again", {}};
-    }
-    at->second.until = clock_.steady_now() + at->second.entry.lease;
-    return at->second.entry;
+    at->second.until = clock_.steady_now() + at->second.lease;
+    return ZoneLease{zone, at->second.lease};
 }
 
-Result<ZoneEntry> Registry::leave(const Caller& caller, const std::string& zone) {
-    if (auto ok = check_caller(caller, zone); !ok) return ok.error();
+Result<ZoneLease> Registry::leave(const std::string& zone) {
     const auto at = zones_.find(zone);
-    if (at == zones_.end() || at->second.entry.organisation != caller.organisation)
-        return Error{ErrorCode::kNotFound, "no entry of zone '" + zone + "'", {}};
-    if (auto ok = store_.remove(zone); !ok) return ok.error();
-    const ZoneEntry entry = at->second.entry;
-    zones_.erase(at);
+    if (at == zones_.end()) return Error{ErrorCode::kNotFound, "no entry of zone '" + zone + "'", {}};
+    at->second.lease = kShownAfterLeaving;
+    at->second.until = clock_.steady_now() + (at->second.entry.standing == ZoneStanding::kLeft ? kShownAfterLeaving
+                                                                                               : Duration{0});
     log_.info("zone_left", {{"zone", zone}});
-    return entry;
+    return ZoneLease{zone, kShownAfterLeaving};
 }
 
-std::vector<ZoneEntry> Registry::list(const ZoneQuery& query) const {
-    std::vector<ZoneEntry> found;
+bool Registry::is_enrolled(const Caller& zone) const {
+    const auto at = zones_.find(zone.name);
+    return zone.kind == CallerKind::kZone && at != zones_.end() && zone_of(at->second.entry) == zone;
+}
+
+std::optional<Caller> Registry::owner_of(const std::string& zone) const {
+    const auto at = zones_.find(zone);
+    if (at == zones_.end()) return std::nullopt;
+    return zone_of(at->second.entry);
+}
+
+std::vector<SignedText> Registry::list(const ZoneQuery& query) const {
+    std::vector<SignedText> found;
     for (const auto& [name, live] : zones_) {
-        if (live.until <= clock_.steady_now()) continue;
+        if (live.gone || live.until <= clock_.steady_now()) continue;
         const std::vector<std::string>& categories = live.entry.categories;
         if (!query.category.empty() &&
             std::find(categories.begin(), categories.end(), query.category) == categories.end())
             continue;
         if (query.interface_version > 0 && live.entry.interface_version != query.interface_version) continue;
-        found.push_back(live.entry);
+        found.push_back(live.text);
     }
     return found;
 }
 
+/// A zone that ran out of its lease is not listed any more, but stays enrolled: it comes back without a new token.
 void Registry::expire() {
-    for (auto at = zones_.begin(); at != zones_.end();) {
-        if (at->second.until > clock_.steady_now()) {
-            ++at;
-            continue;
-        }
-        log_.info("zone_expired", {{"zone", at->first}});
-        if (auto ok = store_.remove(at->first); !ok)
-            log_.warn("store_failed", {{"zone", at->first}, {"reason", ok.error().message}});
-        at = zones_.erase(at);
+    for (auto& [name, live] : zones_) {
+        if (live.gone || live.until > clock_.steady_now()) continue;
+        live.gone = true;
+        log_.info("zone_expired", {{"zone", name}});
     }
     clock_.after(std::chrono::seconds{1}, [this] { expire(); });
 }

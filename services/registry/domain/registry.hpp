@@ -1,48 +1,95 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "services/common/messages/identity.hpp"
+#include "services/common/messages/join_token.hpp"
+#include "services/common/ports/address_prover.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
-#include "services/common/ports/zone_store.hpp"
+#include "services/common/ports/registry_store.hpp"
+#include "services/common/ports/secrets.hpp"
+#include "services/common/ports/trust.hpp"
 
 namespace zbs {
 
-/// White, yellow and green pages of zones, with leases on the monotonic clock. An entry whose lease is not renewed
-/// vanishes. After a restart every entry gets its full lease again: time while the registry was down counts against
-/// nobody.
+/// What the registry is, and where.
+struct RegistryConfig {
+    std::string organisation;
+    std::string name;
+    std::string url;
+    std::string bundle;  ///< PEM, of its organisation
+};
+
+/// White, yellow and green pages of zones, with leases on the monotonic clock. A zone comes in by an operator's token
+/// with an entry that it signed itself, after it was found to answer at the address it gives; its organisation's bundle
+/// is kept from then on, and no zone can come under that name with another one. Entries go out byte for byte as they
+/// were signed: readers verify them, so the registry need not be believed.
+///
+/// An entry whose lease is not renewed vanishes. After a restart every entry gets its full lease again: time while the
+/// registry was down counts against nobody.
 class Registry {
   public:
     static constexpr Duration kMinLease = std::chrono::seconds{1};
     static constexpr Duration kMaxLease = std::chrono::seconds{300};
+    static constexpr Duration kShownAfterLeaving = std::chrono::minutes{10};
 
-    Registry(Clock& clock, RegistryStore& store, Log& log);
+    /// Reads and checks what a zone signed.
+    using Verify = std::function<Result<ZoneEntry>(const SignedText&)>;
+    template <class T>
+    using Respond = std::function<void(Result<T>)>;
+
+    Registry(const RegistryConfig& config, Clock& clock, RegistryStore& store, TrustBundles& trust, Secrets& secrets,
+             AddressProver& prover, Verify verify, Log& log);
     Result<void> resume();
 
-    /// Puts in or replaces the caller's entry; the answer has the lease granted. Errors: kUnauthenticated; kDenied (the
-    /// entry names another zone than the caller); kConflict (the name belongs to another organisation);
-    /// kTooManyRequests.
-    Result<ZoneEntry> publish(const Caller& caller, const ZoneEntry& entry);
+    struct Invitation {
+        std::string token;
+        Time expires{};
+    };
+    /// A token for one zone, of `organisation` or (empty) of any.
+    Result<Invitation> invite(const std::string& organisation, Duration lifetime);
+    /// A zone comes in. The same zone with the same code again is good: the answer may have been lost. Errors: kDenied
+    /// for every code that does not work; kConflict (name or bundle of somebody else); what the address prover says.
+    void enrol(const std::string& code, const SignedText& entry, Respond<ZoneLease> respond);
+    /// An enrolled zone's new entry; a new address is proved first. Errors: kDenied (of another zone), kConflict (older
+    /// than the one that is here, or another bundle).
+    void publish(const Caller& caller, const SignedText& entry, Respond<ZoneLease> respond);
     /// Errors: kNotFound (never there, or expired: publish again).
-    Result<ZoneEntry> renew(const Caller& caller, const std::string& zone);
-    Result<ZoneEntry> leave(const Caller& caller, const std::string& zone);
+    Result<ZoneLease> renew(const std::string& zone);
+    /// The zone says that it has gone: its last entry is shown for a while, then forgotten.
+    Result<ZoneLease> leave(const std::string& zone);
     /// Live entries by name; filters where given.
-    std::vector<ZoneEntry> list(const ZoneQuery& query) const;
+    std::vector<SignedText> list(const ZoneQuery& query) const;
+    bool is_enrolled(const Caller& zone) const;
+    /// Whose entry it is; none where there is none.
+    std::optional<Caller> owner_of(const std::string& zone) const;
 
   private:
     struct Live {
+        SignedText text;
         ZoneEntry entry;
+        Duration lease{};
         Duration until{};
+        bool gone = false;  ///< left or ran out: not listed, but still enrolled
     };
-    Result<void> check_caller(const Caller& caller, const std::string& zone) const;
+    Result<ZoneLease> accept(const SignedText& text, const ZoneEntry& entry);
+    Result<void> check_newer(const ZoneEntry& entry) const;
+    Result<void> check_bundle(const ZoneEntry& entry) const;
     void expire();
 
+    const RegistryConfig& config_;
     Clock& clock_;
     RegistryStore& store_;
+    TrustBundles& trust_;
+    Secrets& secrets_;
+    AddressProver& prover_;
+    Verify verify_;
     Log& log_;
     std::map<std::string, Live> zones_;
+    std::map<std::string, EnrolmentRight> rights_;  ///< by digest of the code
 };
 
 }  // namespace zbs

@@ -2,7 +2,9 @@
 
 #include <charconv>
 
+#include "services/common/authorisation/authorisation.hpp"
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/site_codec.hpp"
 
 namespace zbs {
 namespace {
@@ -10,9 +12,29 @@ namespace {
 using http::Body;
 using http::Reply;
 using http::Request;
+using http::Respond;
 
-Reply entry_reply(const Result<ZoneEntry>& entry) {
-    return http::reply(entry, [](const ZoneEntry& e) { return codec::encode(e); });
+Reply lease_reply(const Result<ZoneLease>& lease) {
+    return http::reply(lease, [](const ZoneLease& l) { return codec::encode(l); });
+}
+
+/// An answer that comes later.
+Registry::Respond<ZoneLease> answer_with(Respond respond) {
+    return [respond = std::move(respond)](const Result<ZoneLease>& lease) {
+        if (!lease) return respond(http::problem(lease.error()));
+        respond(http::created("/v1/zones/" + lease->zone, codec::encode(*lease)));
+    };
+}
+
+void offer(const Request& request, Registry& registry, bool newcomer, Respond respond) {
+    const Result<codec::EntryOffer> offered = codec::decode_entry_offer(request.json);
+    if (!offered) return respond(http::problem(offered.error()));
+    if (newcomer == offered->code.empty()) {
+        return respond(http::problem(
+            invalid(newcomer ? "is needed: the code from the registry's operator" : "is for newcomers only", "/code")));
+    }
+    if (newcomer) return registry.enrol(offered->code, offered->entry, answer_with(std::move(respond)));
+    registry.publish(request.call.caller(), offered->entry, answer_with(std::move(respond)));
 }
 
 Reply list_zones(const Request& request, const Registry& registry) {
@@ -33,29 +55,70 @@ Reply list_zones(const Request& request, const Registry& registry) {
 
 }  // namespace
 
-http::Router make_registry_routes(Registry& registry, std::string contract) {
+http::Router make_registry_routes(RegistryServices& services) {
     http::Router router;
-    router.add_sync("POST", "/v1/zones", Action::kPublishZone, Body::kJson, [&registry](const Request& request) {
-        const Result<ZoneEntry> entry = codec::decode_zone_entry(request.json);
-        if (!entry) return http::problem(entry.error());
-        const Result<ZoneEntry> granted = registry.publish(request.call.caller(), *entry);
-        if (!granted) return http::problem(granted.error());
-        return http::created("/v1/zones/" + granted->name, codec::encode(*granted));
-    });
+    Registry& registry = services.registry;
+    router.add_sync("POST", "/v1/enrolment-tokens", Action::kCreateEnrolmentToken, Body::kJson,
+                    [&registry](const Request& request) {
+                        const Result<codec::NewToken> wanted = codec::decode_new_token(request.json);
+                        if (!wanted) return http::problem(wanted.error());
+                        const auto made = registry.invite(wanted->organisation, wanted->lifetime);
+                        if (!made) return http::problem(made.error());
+                        const codec::Json json = {{"token", made->token}, {"expires_us", to_microseconds(made->expires)}};
+                        return Reply{201, "application/json", codec::dump(json), {}};
+                    });
+    router.add("POST", "/v1/enrolments", Action::kEnrolZone, Body::kJson,
+               [&registry](const Request& request, Respond respond) {
+                   offer(request, registry, true, std::move(respond));
+               });
+    router.add("POST", "/v1/zones", Action::kPublishZone, Body::kJson,
+               [&registry](const Request& request, Respond respond) {
+                   offer(request, registry, false, std::move(respond));
+               });
     router.add_sync("GET", "/v1/zones", Action::kListZones, Body::kNone,
                     [&registry](const Request& request) { return list_zones(request, registry); });
     router.add_sync("PUT", "/v1/zones/{zone}", Action::kRenewZone, Body::kNone, [&registry](const Request& request) {
-        return entry_reply(registry.renew(request.call.caller(), request.call.parameters.at("zone")));
+        return lease_reply(registry.renew(request.call.parameters.at("zone")));
     });
     router.add_sync("DELETE", "/v1/zones/{zone}", Action::kLeaveZone, Body::kNone, [&registry](const Request& request) {
-        return entry_reply(registry.leave(request.call.caller(), request.call.parameters.at("zone")));
+        return lease_reply(registry.leave(request.call.parameters.at("zone")));
     });
-    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
-    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) { return http::ok({{"status", "ok"}}); });
-    router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [contract = std::move(contract)](const Request&) {
-        return Reply{200, "application/json", contract, {}};
+    router.add_sync("GET", "/v1/trust", Action::kGetTrust, Body::kNone, [&services](const Request&) {
+        const RegistryConfig& config = services.config;
+        return http::ok(codec::encode(
+            TrustStatement{.organisation = config.organisation,
+                           .name = to_uri({CallerKind::kRegistry, config.organisation, config.name}),
+                           .bundle = config.bundle}));
+    });
+    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone,
+                    [](const Request&) { return http::ok({{"status", "ok"}}); });
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone,
+                    [](const Request&) { return http::ok({{"status", "ok"}}); });
+    router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
+        return Reply{200, "application/json", services.contract, {}};
     });
     return router;
+}
+
+Result<void> check_registry_call(const RegistryServices& services, http::DecisionLog& decisions, Action action,
+                                 const http::Call& call) {
+    const bool enrolled = services.registry.is_enrolled(call.caller());
+    Object object;
+    if (action == Action::kPublishZone) object = {ObjectKind::kZoneEntry, call.caller(), {}};  // the entry is checked
+    if (action == Action::kRenewZone || action == Action::kLeaveZone) {
+        const auto owner = services.registry.owner_of(call.parameters.at("zone"));
+        object = {ObjectKind::kZoneEntry, owner.value_or(Caller{}), {}};
+    }
+    const Decision decision = authorise(call.peer, action, object,
+                                        {.service = ServiceKind::kRegistry,
+                                         .organisation = services.config.organisation,
+                                         .name = services.config.name,
+                                         .accepts_subject = enrolled});
+    if (!decision) {
+        decisions.refuse(action, call, to_string(decision.verdict), decision.reason);
+        return to_result(decision);
+    }
+    return decisions.allow(action, call);
 }
 
 }  // namespace zbs

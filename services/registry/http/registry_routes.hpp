@@ -1,10 +1,25 @@
 #pragma once
+#include <string>
+
+#include "services/common/http/decision_log.hpp"
 #include "services/common/http/router.hpp"
 #include "services/registry/domain/registry.hpp"
 
 namespace zbs {
 
-/// Routes of schemas/openapi/registry.json. `contract` is that document's text.
-http::Router make_registry_routes(Registry& registry, std::string contract);
+/// What the registry's handlers call. All of it lives on the domain's strand, and so do the handlers.
+struct RegistryServices {
+    const RegistryConfig& config;
+    Registry& registry;
+    std::string contract;  ///< text of schemas/openapi/registry.json
+};
+
+/// Routes of schemas/openapi/registry.json. `services` must outlive the router.
+http::Router make_registry_routes(RegistryServices& services);
+
+/// What every call passes before a handler sees it. Errors as `authorise` says; kUnavailable where it cannot be put on
+/// record.
+Result<void> check_registry_call(const RegistryServices& services, http::DecisionLog& decisions, Action action,
+                                 const http::Call& call);
 
 }  // namespace zbs

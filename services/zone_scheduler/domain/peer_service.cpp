@@ -12,18 +12,18 @@ PeerService::PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
       clock_(clock),
       store_(store),
       transport_(transport),
-      log_(log),
-      registry_(config, clock, transport, log, [this](const std::vector<ZoneEntry>& entries) {
-          for (const ZoneEntry& entry : entries) {
-              if (entry.name != config_.zone.name) ask(entry);
-          }
-      }) {}
+      log_(log) {}
+
+void PeerService::found(const std::vector<ZoneEntry>& entries) {
+    for (const ZoneEntry& entry : entries) {
+        if (entry.name != config_.zone.name) ask(entry);
+    }
+}
 
 Result<void> PeerService::resume() {
     Result<std::vector<Peer>> known = store_.load_peers();
     if (!known) return known.error();
     for (Peer& peer : *known) peers_.emplace(peer.zone, std::move(peer));
-    registry_.start();
     return {};
 }
 

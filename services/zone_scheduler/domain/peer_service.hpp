@@ -7,7 +7,6 @@
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/zone_store.hpp"
 #include "services/common/ports/zone_transport.hpp"
-#include "services/zone_scheduler/domain/registry_session.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
@@ -18,15 +17,15 @@ namespace zbs {
 class PeerService {
   public:
     PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, Log& log);
+    /// Verified entries from the registry.
+    void found(const std::vector<ZoneEntry>& entries);
     Result<void> resume();  ///< loads known peers, then starts to enrol and to look around
-    void leave() { registry_.leave(); }
 
     /// Another zone asks to be accepted. Errors: kUnauthenticated; kDenied where the caller is not the zone it names.
     Result<PeeringAnswer> answer(const Caller& caller, const PeeringRequest& request);
     /// True for zones of the own organisation and of those that are accepted here.
     bool accepts(const Caller& caller) const;
     std::vector<Peer> peers() const;
-    bool enrolled() const { return registry_.enrolled(); }
 
   private:
     void ask(const ZoneEntry& entry);
@@ -39,7 +38,6 @@ class PeerService {
     Log& log_;
     std::map<std::string, Peer> peers_;
     std::map<std::string, Duration> asked_;  ///< steady time of the last request, by zone
-    RegistrySession registry_;
 };
 
 }  // namespace zbs

@@ -4,68 +4,142 @@ namespace zbs {
 namespace {
 constexpr const char* kCategory = "mpi";
 constexpr Duration kRetry = std::chrono::seconds{2};
+constexpr std::size_t kMaxWarnings = 1'000;
 }  // namespace
 
-RegistrySession::RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport, Log& log,
-                                 std::function<void(const std::vector<ZoneEntry>&)> found)
-    : config_(config), clock_(clock), transport_(transport), log_(log), found_(std::move(found)) {}
+RegistrySession::RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport,
+                                 const TrustBundles& trust, EntrySigning signing, Log& log, Found found)
+    : config_(config),
+      clock_(clock),
+      transport_(transport),
+      trust_(trust),
+      signing_(std::move(signing)),
+      log_(log),
+      found_(std::move(found)) {}
 
 void RegistrySession::start() {
     if (config_.registry.url.empty()) return;
-    enrol();
+    code_ = config_.registry_code;
+    publish();
     discover();
 }
 
-void RegistrySession::enrol() {
-    if (leaving_) return;
-    const ZoneEntry entry{.name = config_.zone.name,
+Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
+    const std::optional<std::string> bundle = trust_.bundle(config_.organisation);
+    return signing_.sign({.name = config_.zone.name,
                           .organisation = config_.organisation,
                           .contact = config_.contact,
                           .url = config_.url,
                           .categories = {kCategory},
                           .interface_version = kInterfaceVersion,
-                          .lease = config_.lease};
-    transport_.publish(config_.registry, entry, [this](const Result<ZoneEntry>& granted) {
-        if (enrolled_ != granted.has_value()) {
-            if (granted)
-                log_.info("enrolled", {{"registry", config_.registry.url}});
-            else
-                log_.warn("enrolment_failed",
-                          {{"registry", config_.registry.url}, {"reason", granted.error().message}});
-        }
-        enrolled_ = granted.has_value();
-        if (enrolled_)
-            clock_.after(config_.renew_every, [this] { renew(); });
+                          .lease = config_.lease,
+                          .standing = standing,
+                          .issued = clock_.now(),
+                          .bundle = bundle.value_or("")});
+}
+
+void RegistrySession::publish() {
+    if (leaving_) return;
+    const Result<SignedText> signed_entry = entry(draining_ ? ZoneStanding::kDrain : ZoneStanding::kActive);
+    if (!signed_entry) return published(signed_entry.error());
+    const auto answered = [this](const Result<ZoneLease>& lease) { published(lease); };
+    if (!code_.empty()) return transport_.enrol(config_.registry, code_, *signed_entry, answered);
+    transport_.publish(config_.registry, *signed_entry, answered);
+}
+
+void RegistrySession::published(const Result<ZoneLease>& lease) {
+    if (enrolled_ != lease.has_value()) {
+        if (lease)
+            log_.info("enrolled", {{"registry", config_.registry.url}});
         else
-            clock_.after(kRetry, [this] { enrol(); });
-    });
+            log_.warn("enrolment_failed", {{"registry", config_.registry.url}, {"reason", lease.error().message}});
+    }
+    enrolled_ = lease.has_value();
+    if (!lease) {
+        warn_once("enrolment", lease.error().message);
+        clock_.after(kRetry, [this] { publish(); });
+        return;
+    }
+    if (!code_.empty()) {
+        code_.clear();
+        if (forget_code_) forget_code_();
+    }
+    clock_.after(config_.renew_every, [this] { renew(); });
 }
 
 void RegistrySession::renew() {
     if (leaving_) return;
-    transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneEntry>& renewed) {
+    transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneLease>& renewed) {
         if (renewed) {
             clock_.after(config_.renew_every, [this] { renew(); });
             return;
         }
         log_.warn("lease_not_renewed", {{"registry", config_.registry.url}, {"reason", renewed.error().message}});
         enrolled_ = false;
-        clock_.after(kRetry, [this] { enrol(); });  // publishing again is the same as renewing
+        clock_.after(kRetry, [this] { publish(); });  // publishing again is the same as renewing
     });
 }
 
 void RegistrySession::discover() {
     if (leaving_) return;
     transport_.list_zones(config_.registry, {kCategory, kInterfaceVersion},
-                          [this](const Result<std::vector<ZoneEntry>>& entries) {
-                              if (entries) found_(*entries);
+                          [this](const Result<std::vector<SignedText>>& entries) {
+                              if (entries) found_(verified(*entries));
                               clock_.after(config_.discover_every, [this] { discover(); });
                           });
 }
 
+void RegistrySession::warn_once(const std::string& what, const std::string& reason) {
+    if (warned_.size() < kMaxWarnings && warned_.insert(what + "\n" + reason).second)
+        log_.warn("registry_entry_refused", {{"entry", what}, {"reason", reason}});
+}
+
+std::vector<ZoneEntry> RegistrySession::verified(const std::vector<SignedText>& entries) {
+    std::vector<ZoneEntry> good;
+    for (const SignedText& text : entries) {
+        Result<ZoneEntry> read = signing_.verify(text);
+        if (!read) {
+            warn_once("(unverified)", read.error().message);
+            continue;
+        }
+        if (const std::optional<std::string> pinned = trust_.bundle(read->organisation)) {
+            const Result<std::string> ours = trust_.fingerprint(*pinned), theirs = trust_.fingerprint(read->bundle);
+            if (!ours || !theirs || *ours != *theirs) {
+                warn_once(read->name, "it brings another bundle of organisation '" + read->organisation +
+                                          "' than the one that is trusted here: somebody may be posing as it");
+                continue;
+            }
+        }
+        Time& newest = newest_[read->organisation + "/" + read->name];
+        if (read->issued < newest) {
+            warn_once(read->name, "it is older than one that was seen before: the registry plays back old entries");
+            continue;
+        }
+        newest = read->issued;
+        good.push_back(*std::move(read));
+    }
+    return good;
+}
+
+void RegistrySession::drain(bool on) {
+    if (draining_ == on) return;
+    draining_ = on;
+    log_.info(on ? "draining" : "not_draining", {});
+    if (config_.registry.url.empty() || leaving_ || !enrolled_) return;
+    const Result<SignedText> changed = entry(on ? ZoneStanding::kDrain : ZoneStanding::kActive);
+    if (!changed) return;
+    // Where this is lost, the next failing renewal publishes again; the zone itself refuses work in any case.
+    transport_.publish(config_.registry, *changed, [](const Result<ZoneLease>&) {});
+}
+
 void RegistrySession::leave() {
     leaving_ = true;
-    if (enrolled_) transport_.leave(config_.registry, config_.zone.name, [](const Result<ZoneEntry>&) {});
+    if (!enrolled_) return;
+    const Result<SignedText> last = entry(ZoneStanding::kLeft);
+    if (!last) return;
+    transport_.publish(config_.registry, *last, [this](const Result<ZoneLease>&) {
+        transport_.leave(config_.registry, config_.zone.name, [](const Result<ZoneLease>&) {});
+    });
 }
 
 }  // namespace zbs

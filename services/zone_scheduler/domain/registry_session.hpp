@@ -1,37 +1,66 @@
 #pragma once
 #include <functional>
+#include <map>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
+#include "services/common/ports/trust.hpp"
 #include "services/common/ports/zone_transport.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
 
-/// The zone's side of discovery: publishes the zone in the registry, renews its lease, and looks around for others. A
-/// registry that is down stops nothing else; it is asked again for as long as it takes.
+/// How entries become signed texts and back; the domain knows no JSON.
+struct EntrySigning {
+    std::function<Result<SignedText>(const ZoneEntry&)> sign;
+    std::function<Result<ZoneEntry>(const SignedText&)> verify;
+};
+
+/// The zone's side of discovery: brings the zone into the registry, renews its lease, and looks around for others. What
+/// the registry says of others counts only where they signed it themselves, and where their organisation's bundle is
+/// the one that is pinned here, if one is. A registry that is down, or lies, stops nothing else; it is asked again for
+/// as long as it takes.
 class RegistrySession {
   public:
-    /// `found` gets what the registry lists, after every look.
-    RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport, Log& log,
-                    std::function<void(const std::vector<ZoneEntry>&)> found);
+    using Found = std::function<void(const std::vector<ZoneEntry>&)>;
+    /// `found` gets what was verified, after every look.
+    RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport, const TrustBundles& trust,
+                    EntrySigning signing, Log& log, Found found);
     void start();
+    /// Takes no new work, says so to the registry, and finishes what it has.
+    void drain(bool on);
+    bool draining() const { return draining_; }
     void leave();  ///< tells the registry, once, on an orderly stop
     bool enrolled() const { return enrolled_; }
+    /// Called once the code was used: it need not be kept.
+    void on_enrolled(std::function<void()> forget_code) { forget_code_ = std::move(forget_code); }
 
   private:
-    void enrol();
+    Result<SignedText> entry(ZoneStanding standing);
+    void publish();
     void renew();
     void discover();
+    void published(const Result<ZoneLease>& lease);
+    std::vector<ZoneEntry> verified(const std::vector<SignedText>& entries);
+    void warn_once(const std::string& what, const std::string& reason);
 
     const ZoneConfig& config_;
     Clock& clock_;
     ZoneTransport& transport_;
+    const TrustBundles& trust_;
+    EntrySigning signing_;
     Log& log_;
-    std::function<void(const std::vector<ZoneEntry>&)> found_;
+    Found found_;
+    std::function<void()> forget_code_;
+    std::map<std::string, Time> newest_;  ///< by zone: when its newest entry was signed
+    std::set<std::string> warned_;
+    std::string code_;
     bool enrolled_ = false;
     bool leaving_ = false;
+    bool draining_ = false;
 };
 
 }  // namespace zbs

@@ -20,6 +20,7 @@ struct ZoneConfig {
     std::vector<std::string>
         accept;  ///< organisations whose users may run here; the own one always may; default: nobody else
     std::vector<std::string> honour_blocks;  ///< organisations whose blocks of others' subjects count here, too
+    std::string registry_code;  ///< to enrol with; empty once that is done
     ServiceAddress registry;                 ///< empty url = none
 
     std::string level_two_mapper = "global";

@@ -8,15 +8,10 @@
 namespace zbs {
 namespace {
 
-constexpr Duration kFlushEvery = std::chrono::milliseconds{50};
-constexpr int kRefusalsPerSecond = 50;  // more are counted only: nobody fills the disk by being refused
-
 bool is_public(Action action) {
     return action == Action::kGetLive || action == Action::kGetReady || action == Action::kGetContract ||
            action == Action::kGetTrust;
 }
-
-bool changes_something(const http::Call& call) { return call.method != "GET" && call.method != "HEAD"; }
 
 std::string parameter(const http::Call& call, const char* name) {
     const auto at = call.parameters.find(name);
@@ -70,57 +65,15 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
     }
 }
 
-/// What the audit log calls the object.
-std::string name_of_object(const http::Call& call) {
-    std::string name = call.path;
-    if (const auto subject = call.query.find("subject"); subject != call.query.end())
-        name += "?subject=" + subject->second;
-    return name;
-}
-
 }  // namespace
 
-ZoneGate::ZoneGate(ZoneServices& services, Clock& clock, AuditLog& audit, Log& log)
-    : services_(services), clock_(clock), audit_(audit), log_(log) {}
-
-void ZoneGate::start() { flush(); }
-
-void ZoneGate::flush() {
-    if (auto flushed = audit_.flush(); !flushed) log_.warn("audit_failed", {{"reason", flushed.error().message}});
-    clock_.after(kFlushEvery, [this] { flush(); });
-}
-
-Result<void> ZoneGate::record(Action action, const http::Call& call, const char* decision, const std::string& detail,
-                              AuditUrgency urgency) {
-    return audit_.append({.at = clock_.now(),
-                          .who = to_uri(call.caller()),
-                          .action = std::string(to_string(action)),
-                          .object = name_of_object(call),
-                          .decision = decision,
-                          .request_id = call.request_id,
-                          .detail = detail},
-                         urgency);
-}
-
-void ZoneGate::record_refusal(Action action, const http::Call& call, const char* decision, const std::string& detail) {
-    const Duration second = std::chrono::floor<std::chrono::seconds>(clock_.steady_now());
-    if (second != second_) {
-        if (refusals_left_ > 0) log_.warn("refusals_not_recorded", {{"count", std::to_string(refusals_left_)}});
-        second_ = second;
-        refusals_ = refusals_left_ = 0;
-    }
-    if (++refusals_ > kRefusalsPerSecond) {
-        ++refusals_left_;
-        return;
-    }
-    if (auto kept = record(action, call, decision, detail, AuditUrgency::kSoon); !kept)
-        log_.warn("audit_failed", {{"reason", kept.error().message}});
-}
+ZoneGate::ZoneGate(ZoneServices& services, http::DecisionLog& decisions)
+    : services_(services), decisions_(decisions) {}
 
 Result<void> ZoneGate::check(Action action, const http::Call& call) {
     if (is_public(action)) return {};
     if (services_.membership.is_blocked(call.peer)) {
-        record_refusal(action, call, "blocked", {});
+        decisions_.refuse(action, call, "blocked", {});
         return Error{ErrorCode::kDenied,
                      to_uri(call.caller()) + " may do nothing at zone " + services_.config.zone.name +
                          ": it was revoked or blocked; ask " + services_.config.contact,
@@ -137,19 +90,10 @@ Result<void> ZoneGate::check(Action action, const http::Call& call) {
     // An id that is none is told to everybody alike: it says nothing about any object.
     if (bad_id && decision.verdict != Decision::Verdict::kUnauthenticated) return object.error();
     if (!decision) {
-        record_refusal(action, call, to_string(decision.verdict), decision.reason);
+        decisions_.refuse(action, call, to_string(decision.verdict), decision.reason);
         return to_result(decision);
     }
-    if (!changes_something(call)) return {};
-    if (auto kept = record(action, call, "allow", {}, AuditUrgency::kNow); !kept) {
-        return Error{ErrorCode::kUnavailable, "this cannot be put on record now, so it is not done; try again", {}};
-    }
-    return {};
-}
-
-void ZoneGate::done(Action action, const http::Call& call, int status) {
-    if (status < 400 || !changes_something(call)) return;
-    record_refusal(action, call, "failed", "status " + std::to_string(status));
+    return decisions_.allow(action, call);
 }
 
 }  // namespace zbs

@@ -162,11 +162,14 @@ int run(const std::string& config_path) {
     });
     ZoneServices services{config,     applications, parts,           peers,
                           membership, delegations,  *database->zone, zone_contract()};
-    ZoneGate gate(services, clock, **audit, *log);
+    http::DecisionLog decisions(clock, **audit, *log);
+    ZoneGate gate(services, decisions);
     router = make_zone_routes(services);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
     router.guard([&gate](Action action, const http::Call& call) { return gate.check(action, call); });
-    router.watch([&gate](Action action, const http::Call& call, int status) { gate.done(action, call, status); });
+    router.watch([&decisions](Action action, const http::Call& call, int status) {
+        decisions.done(action, call, status);
+    });
     router.name_calls([&ids] { return to_string(ids.fresh()); });
 
     beast::ServerOptions options{.address = settings->listen_address,
@@ -188,7 +191,7 @@ int run(const std::string& config_path) {
     if (auto resumed = peers.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = applications.resume(); !resumed) return fail(resumed.error());
     boost::asio::post(strand, [&] {
-        gate.start();
+        decisions.start();
         exchange.start();
     });
     std::cout << "zbs-zone " << config.zone.name << " listening on " << config.url << std::endl;

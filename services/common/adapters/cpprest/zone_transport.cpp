@@ -58,28 +58,33 @@ class RestTransport : public ZoneTransport {
     void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> respond) override {
         send({to, "GET", "/v1/trust", {}, kAskDeadline}, codec::decode_trust_statement, std::move(respond));
     }
-    void publish(const ServiceAddress& to, const ZoneEntry& entry, Respond<ZoneEntry> respond) override {
-        send({to, "POST", "/v1/zones", dump(codec::encode(entry)), kAskDeadline}, decode_entry, std::move(respond));
+    void enrol(const ServiceAddress& to, const std::string& code, const SignedText& entry,
+               Respond<ZoneLease> respond) override {
+        send({to, "POST", "/v1/enrolments", dump(codec::encode(codec::EntryOffer{code, entry})), kLaunchDeadline},
+             codec::decode_zone_lease, std::move(respond));
     }
-    void renew(const ServiceAddress& to, const std::string& zone, Respond<ZoneEntry> respond) override {
-        send({to, "PUT", "/v1/zones/" + zone, {}, kAskDeadline}, decode_entry, std::move(respond));
+    void publish(const ServiceAddress& to, const SignedText& entry, Respond<ZoneLease> respond) override {
+        send({to, "POST", "/v1/zones", dump(codec::encode(codec::EntryOffer{{}, entry})), kLaunchDeadline},
+             codec::decode_zone_lease, std::move(respond));
     }
-    void leave(const ServiceAddress& to, const std::string& zone, Respond<ZoneEntry> respond) override {
-        send({to, "DELETE", "/v1/zones/" + zone, {}, kAskDeadline}, decode_entry, std::move(respond));
+    void renew(const ServiceAddress& to, const std::string& zone, Respond<ZoneLease> respond) override {
+        send({to, "PUT", "/v1/zones/" + zone, {}, kAskDeadline}, codec::decode_zone_lease, std::move(respond));
+    }
+    void leave(const ServiceAddress& to, const std::string& zone, Respond<ZoneLease> respond) override {
+        send({to, "DELETE", "/v1/zones/" + zone, {}, kAskDeadline}, codec::decode_zone_lease, std::move(respond));
     }
     void list_zones(const ServiceAddress& to, const ZoneQuery& query,
-                    Respond<std::vector<ZoneEntry>> respond) override {
+                    Respond<std::vector<SignedText>> respond) override {
         std::string text = "/v1/zones?";
         if (!query.category.empty()) text += "category=" + escape(query.category) + "&";
         if (query.interface_version > 0) text += "interface=" + std::to_string(query.interface_version);
-        send({to, "GET", text, {}, kAskDeadline}, codec::decode_zone_entries, std::move(respond));
+        send({to, "GET", text, {}, kAskDeadline}, codec::decode_signed_entries, std::move(respond));
     }
 
   private:
     static std::string dump(const Json& json) { return codec::dump(json); }
     static std::string path(const PartId& id) { return "/v1/parts/" + to_string(id); }
     static Result<PartStatus> decode_status(const Json& json) { return codec::decode_part_status(json); }
-    static Result<ZoneEntry> decode_entry(const Json& json) { return codec::decode_zone_entry(json); }
 
     static std::string escape(const std::string& text) {
         constexpr char kHex[] = "0123456789ABCDEF";

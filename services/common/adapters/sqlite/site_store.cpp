@@ -1,75 +1,21 @@
 #include "services/common/adapters/sqlite/site_store.hpp"
 
+#include "services/common/adapters/sqlite/record_table.hpp"
 #include "services/common/codec/site_codec.hpp"
 
 namespace zbs::sqlite {
 namespace {
 
-using codec::Json;
 using Query = Database::Query;
-
-/// All records of one kind, in the common table.
-template <class Record>
-class SqliteRecordTable : public RecordTable<Record> {
-  public:
-    using Decode = Result<Record> (*)(const Json&);
-    SqliteRecordTable(std::shared_ptr<Database> database, const char* kind, Decode decode)
-        : database_(std::move(database)), kind_(kind), decode_(decode) {}
-
-    Result<void> save(const Record& record) override {
-        Query query(*database_,
-                    "INSERT INTO record(kind, key, value) VALUES(?,?,?) ON CONFLICT(kind, key) DO UPDATE SET "
-                    "value=excluded.value");
-        query.bind(kind_).bind(key_of(record)).bind(codec::dump(codec::encode(record)));
-        return finish(query);
-    }
-    Result<void> remove(const std::string& key) override {
-        Query query(*database_, "DELETE FROM record WHERE kind=? AND key=?");
-        query.bind(kind_).bind(key);
-        return finish(query);
-    }
-    Result<std::vector<Record>> load() override {
-        Query query(*database_, "SELECT key, value FROM record WHERE kind=? ORDER BY key");
-        query.bind(kind_);
-        std::vector<Record> all;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return all;
-            const Result<Json> json = codec::parse(query.text(1));
-            if (!json) return unreadable(query.text(0), json.error());
-            Result<Record> record = decode_(*json);
-            if (!record) return unreadable(query.text(0), record.error());
-            all.push_back(*std::move(record));
-        }
-    }
-
-  private:
-    static Result<void> finish(Query& query) {
-        const Result<bool> step = query.step();
-        if (!step) return step.error();
-        return {};
-    }
-    Error unreadable(const std::string& key, const Error& error) const {
-        return {ErrorCode::kInternal,
-                std::string("the database holds a ") + kind_ + " ('" + key +
-                    "') that this version cannot read: " + error.message + "; restore the database from a backup",
-                error.pointer};
-    }
-
-    std::shared_ptr<Database> database_;
-    const char* kind_;
-    Decode decode_;
-};
 
 class SqliteSiteStore : public SiteStore {
   public:
     explicit SqliteSiteStore(const std::shared_ptr<Database>& database)
         : database_(database),
-          members_(database, "member", codec::decode_member),
-          blocks_(database, "block", codec::decode_block),
-          trusted_(database, "trusted organisation", codec::decode_trusted_organisation),
-          delegations_(database, "delegation", codec::decode_delegation) {}
+          members_(database, "member", codec::encode, codec::decode_member),
+          blocks_(database, "block", codec::encode, codec::decode_block),
+          trusted_(database, "trusted organisation", codec::encode, codec::decode_trusted_organisation),
+          delegations_(database, "delegation", codec::encode, codec::decode_delegation) {}
 
     RecordTable<Member>& members() override { return members_; }
     RecordTable<Block>& blocks() override { return blocks_; }
@@ -97,10 +43,6 @@ class SqliteSiteStore : public SiteStore {
 };
 
 }  // namespace
-
-const char* const kRecordSchema =
-    "CREATE TABLE record(kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(kind, key)) WITHOUT "
-    "ROWID";
 
 std::unique_ptr<SiteStore> make_site_store(std::shared_ptr<Database> database) {
     return std::make_unique<SqliteSiteStore>(database);

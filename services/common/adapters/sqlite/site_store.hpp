@@ -6,9 +6,6 @@
 
 namespace zbs::sqlite {
 
-/// The step of a zone's schema that `make_site_store` needs.
-extern const char* const kRecordSchema;
-
 std::unique_ptr<SiteStore> make_site_store(std::shared_ptr<Database> database);
 
 }  // namespace zbs::sqlite

@@ -1,6 +1,7 @@
 #include "services/common/adapters/sqlite/zone_store.hpp"
 
 #include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/adapters/sqlite/record_table.hpp"
 #include "services/common/adapters/sqlite/site_store.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -25,8 +26,6 @@ const std::vector<std::string> kZoneSchema = {
     "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
     "INSERT INTO counter VALUES('token', 0)",
     kRecordSchema};
-const std::vector<std::string> kRegistrySchema = {
-    "CREATE TABLE zone(name TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID"};
 
 Result<void> finish(Query& query) {
     const Result<bool> step = query.step();
@@ -202,40 +201,6 @@ class SqliteZoneStore : public ZoneStore {
     std::shared_ptr<Database> database_;
 };
 
-class SqliteRegistryStore : public RegistryStore {
-  public:
-    explicit SqliteRegistryStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}
-
-    Result<void> save(const ZoneEntry& entry) override {
-        Query query(*database_,
-                    "INSERT INTO zone(name, entry) VALUES(?,?) ON CONFLICT(name) DO UPDATE SET entry=excluded.entry");
-        query.bind(entry.name).bind(codec::dump(codec::encode(entry)));
-        return finish(query);
-    }
-    Result<void> remove(const std::string& zone) override {
-        Query query(*database_, "DELETE FROM zone WHERE name=?");
-        query.bind(zone);
-        return finish(query);
-    }
-    Result<std::vector<ZoneEntry>> load() override {
-        Query query(*database_, "SELECT entry FROM zone ORDER BY name");
-        std::vector<ZoneEntry> all;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return all;
-            const Result<Json> json = codec::parse(query.text(0));
-            if (!json) return corrupt("zone entry", json.error());
-            Result<ZoneEntry> entry = codec::decode_zone_entry(*json);
-            if (!entry) return corrupt("zone entry", entry.error());
-            all.push_back(*std::move(entry));
-        }
-    }
-
-  private:
-    std::unique_ptr<Database> database_;
-};
-
 }  // namespace
 
 Result<ZoneDatabase> open_zone_database(const std::string& path) {
@@ -243,12 +208,6 @@ Result<ZoneDatabase> open_zone_database(const std::string& path) {
     if (!opened) return opened.error();
     const std::shared_ptr<Database> database = *std::move(opened);
     return ZoneDatabase{std::make_unique<SqliteZoneStore>(database), make_site_store(database)};
-}
-
-Result<std::unique_ptr<RegistryStore>> open_registry_store(const std::string& path) {
-    Result<std::unique_ptr<Database>> database = Database::open(path, kRegistrySchema);
-    if (!database) return database.error();
-    return std::unique_ptr<RegistryStore>(new SqliteRegistryStore(*std::move(database)));
 }
 
 }  // namespace zbs::sqlite

@@ -15,7 +15,5 @@ struct ZoneDatabase {
 
 /// A zone's stores in one SQLite file. Every call is one durable transaction (measured about 4 ms on a disk).
 Result<ZoneDatabase> open_zone_database(const std::string& path);
-/// RegistryStore in one SQLite file.
-Result<std::unique_ptr<RegistryStore>> open_registry_store(const std::string& path);
 
 }  // namespace zbs::sqlite

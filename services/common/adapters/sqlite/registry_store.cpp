@@ -1,0 +1,41 @@
+#include "services/common/adapters/sqlite/registry_store.hpp"
+
+#include "services/common/adapters/sqlite/record_table.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/site_codec.hpp"
+
+namespace zbs::sqlite {
+namespace {
+
+// Append only: each entry lifts the schema by one version.
+const std::vector<std::string> kRegistrySchema = {
+    "CREATE TABLE zone(name TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID",
+    std::string("DROP TABLE zone;") + kRecordSchema,
+};
+
+class SqliteRegistryStore : public RegistryStore {
+  public:
+    explicit SqliteRegistryStore(const std::shared_ptr<Database>& database)
+        : zones_(database, "zone", codec::encode, codec::decode_enrolled_zone),
+          rights_(database, "enrolment right", codec::encode, codec::decode_enrolment_right),
+          organisations_(database, "organisation", codec::encode, codec::decode_trusted_organisation) {}
+
+    RecordTable<EnrolledZone>& zones() override { return zones_; }
+    RecordTable<EnrolmentRight>& rights() override { return rights_; }
+    RecordTable<TrustedOrganisation>& organisations() override { return organisations_; }
+
+  private:
+    SqliteRecordTable<EnrolledZone> zones_;
+    SqliteRecordTable<EnrolmentRight> rights_;
+    SqliteRecordTable<TrustedOrganisation> organisations_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RegistryStore>> open_registry_store(const std::string& path) {
+    Result<std::unique_ptr<Database>> database = Database::open(path, kRegistrySchema);
+    if (!database) return database.error();
+    return std::unique_ptr<RegistryStore>(std::make_unique<SqliteRegistryStore>(*std::move(database)));
+}
+
+}  // namespace zbs::sqlite

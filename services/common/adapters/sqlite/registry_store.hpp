@@ -1,0 +1,13 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/ports/registry_store.hpp"
+
+namespace zbs::sqlite {
+
+/// RegistryStore in one SQLite file. Entries of the first version, which nobody had signed, are dropped.
+Result<std::unique_ptr<RegistryStore>> open_registry_store(const std::string& path);
+
+}  // namespace zbs::sqlite

@@ -1,0 +1,67 @@
+#include "services/common/http/decision_log.hpp"
+
+namespace zbs::http {
+namespace {
+
+constexpr Duration kFlushEvery = std::chrono::milliseconds{50};
+constexpr int kRefusalsPerSecond = 50;
+
+/// What the audit log calls the object.
+std::string name_of_object(const Call& call) {
+    std::string name = call.path;
+    if (const auto subject = call.query.find("subject"); subject != call.query.end())
+        name += "?subject=" + subject->second;
+    return name;
+}
+
+}  // namespace
+
+bool changes_something(const Call& call) { return call.method != "GET" && call.method != "HEAD"; }
+
+void DecisionLog::start() { flush(); }
+
+void DecisionLog::flush() {
+    if (auto flushed = audit_.flush(); !flushed) log_.warn("audit_failed", {{"reason", flushed.error().message}});
+    clock_.after(kFlushEvery, [this] { flush(); });
+}
+
+Result<void> DecisionLog::record(Action action, const Call& call, const char* decision, const std::string& detail,
+                              AuditUrgency urgency) {
+    return audit_.append({.at = clock_.now(),
+                          .who = to_uri(call.caller()),
+                          .action = std::string(to_string(action)),
+                          .object = name_of_object(call),
+                          .decision = decision,
+                          .request_id = call.request_id,
+                          .detail = detail},
+                         urgency);
+}
+
+void DecisionLog::refuse(Action action, const Call& call, const char* decision, const std::string& detail) {
+    const Duration second = std::chrono::floor<std::chrono::seconds>(clock_.steady_now());
+    if (second != second_) {
+        if (refusals_left_ > 0) log_.warn("refusals_not_recorded", {{"count", std::to_string(refusals_left_)}});
+        second_ = second;
+        refusals_ = refusals_left_ = 0;
+    }
+    if (++refusals_ > kRefusalsPerSecond) {
+        ++refusals_left_;
+        return;
+    }
+    if (auto kept = record(action, call, decision, detail, AuditUrgency::kSoon); !kept)
+        log_.warn("audit_failed", {{"reason", kept.error().message}});
+}
+
+Result<void> DecisionLog::allow(Action action, const Call& call) {
+    if (!changes_something(call)) return {};
+    if (auto kept = record(action, call, "allow", {}, AuditUrgency::kNow); !kept)
+        return Error{ErrorCode::kUnavailable, "this cannot be put on record now, so it is not done; try again", {}};
+    return {};
+}
+
+void DecisionLog::done(Action action, const Call& call, int status) {
+    if (status < 400 || !changes_something(call)) return;
+    refuse(action, call, "failed", "status " + std::to_string(status));
+}
+
+}  // namespace zbs::http

@@ -1,0 +1,19 @@
+#pragma once
+#include <functional>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/messages/registry.hpp"
+
+namespace zbs {
+
+/// Whether the zone of an entry really answers at the entry's address: a TLS handshake there shows its certificate and
+/// proves its key.
+class AddressProver {
+  public:
+    virtual ~AddressProver() = default;
+    /// `respond` is called once, on the domain's strand, never from inside the call. Errors: nobody answers in time,
+    /// somebody else does, an address that may not be called.
+    virtual void prove(const ZoneEntry& entry, std::function<void(Result<void>)> respond) = 0;
+};
+
+}  // namespace zbs
