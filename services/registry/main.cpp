@@ -1,73 +1,39 @@
 // zbs-registry: discovery of zones. See services/registry/README.md.
-#include <utility>
-
 #include <CLI/CLI.hpp>
-#include <boost/asio/io_context.hpp>
-#include <filesystem>
 #include <iostream>
 
-#include "schemas/contract.hpp"
-#include "services/common/adapters/beast/server.hpp"
-#include "services/common/adapters/beast/service_loop.hpp"
-#include "services/common/adapters/process/folder_lock.hpp"
-#include "services/common/adapters/sqlite/zone_store.hpp"
-#include "services/common/adapters/system/asio_clock.hpp"
-#include "services/common/adapters/system/spd_log.hpp"
-#include "services/registry/http/registry_routes.hpp"
-
-namespace {
-
-int fail(const zbs::Error& error) {
-    std::cerr << "zbs-registry: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
-    return 1;
-}
-
-int run(int argc, char** argv) {
-    CLI::App cli{
-        "Discovery of zones: white, yellow and green pages with leases.\n\nExample: zbs-registry --listen-port 8000 "
-        "--state /var/lib/zbs-registry"};
-    std::string address = "127.0.0.1", state;
-    unsigned short port = 0;
-    cli.add_option("--listen-address", address, "loopback address to listen on")->capture_default_str();
-    cli.add_option("--listen-port", port, "port; 0 = any free one, printed at start")->capture_default_str();
-    cli.add_option("--state", state, "folder of the database; made if missing")->required();
-    CLI11_PARSE(cli, argc, argv);
-
-    std::error_code fault;
-    std::filesystem::create_directories(state, fault);
-    const auto lock = zbs::process::FolderLock::take(state);
-    if (!lock) return fail(lock.error());
-    const auto log = zbs::system::make_log("zbs-registry");
-    auto store = zbs::sqlite::open_registry_store(state + "/registry.db");
-    if (!store) return fail(store.error());
-
-    boost::asio::io_context io;
-    auto strand = boost::asio::make_strand(io);
-    zbs::system::AsioClock clock(strand);
-    zbs::Registry registry(clock, **store, *log);
-    zbs::http::Router router = zbs::make_registry_routes(registry, zbs::registry_contract());
-    router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
-    zbs::beast::Server server(
-        io, {.address = address, .port = port}, [&](zbs::http::Call call, zbs::http::Respond respond) {
-            boost::asio::post(strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
-                router.dispatch(std::move(call), std::move(respond));
-            });
-        });
-    if (auto started = server.start(); !started) return fail(started.error());
-    if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());
-    std::cout << "zbs-registry listening on http://" << address << ":" << server.port() << std::endl;
-    zbs::beast::run_until_signalled(io, 2, [&] {
-        server.drain();
-        boost::asio::post(strand, [&clock] { clock.cancel_all(); });
-    });
-    return 0;
-}
-
-}  // namespace
+#include "services/registry/program/registry_program.hpp"
 
 int main(int argc, char** argv) {
     try {
-        return run(argc, argv);
+        CLI::App cli{
+            "Discovery of zones: white, yellow and green pages with leases.\n\nExample: zbs-registry init --state "
+            "/var/lib/zbs-registry --organisation grid && zbs-registry run --state /var/lib/zbs-registry --listen-port "
+            "8000"};
+        zbs::registry_program::Options options;
+        int exit_code = 0;
+        cli.add_option("--state", options.state, "folder of keys and database")->envname("ZBS_REGISTRY_STATE");
+        cli.add_option("--listen-address", options.address, "IP address to listen on")->capture_default_str();
+        cli.add_option("--advertise", options.advertised, "host that others reach this registry by; default: the same");
+        cli.add_option("--listen-port", options.port, "port; 0 = any free one, printed at start")->capture_default_str();
+        cli.add_flag("--allow-private-addresses", options.allow_private_addresses,
+                     "zones may be at loopback, private and link-local addresses (one machine, or one private network)");
+        cli.fallthrough();
+        cli.require_subcommand(0, 1);
+        cli.add_subcommand("run", "the service, until SIGTERM (also without any command)");
+        zbs::registry_program::add_operator_commands(cli, options, exit_code);
+        try {
+            cli.parse(argc, argv);
+        } catch (const CLI::Success& done) {
+            return cli.exit(done);
+        } catch (const CLI::ParseError& fault) {
+            cli.exit(fault);
+            return 2;
+        }
+        if (options.state.empty())
+            return zbs::registry_program::fail(zbs::invalid("which registry? give --state FOLDER")), 2;
+        if (cli.get_subcommands().empty() || cli.got_subcommand("run")) return zbs::registry_program::run(options);
+        return exit_code;
     } catch (const std::exception& fault) {
         std::cerr << "zbs-registry: " << fault.what() << "\n";
         return 1;

@@ -58,7 +58,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     read_listen(file, settings);
     settings.advertised_host = file.text("advertise", settings.listen_address);
     zone.honour_blocks = file.texts("honour_blocks");
-    zone.registry.url = file.text("registry", "");
+    settings.allow_private_addresses = file.boolean("allow_private_addresses", false);
     zone.accept = file.texts("accept");
     for (const std::string& organisation : zone.accept) {
         if (!is_valid_name(organisation)) file.fail("accept", "'" + organisation + "' is no name of an organisation");

@@ -11,6 +11,7 @@ struct ZoneSettings {
     std::string listen_address = "127.0.0.1";
     int listen_port = 0;          ///< 0 = any free port
     std::string advertised_host;  ///< what others reach this zone by; default: the listen address
+    bool allow_private_addresses = false;  ///< may the registry and peers send us to loopback and private addresses?
     std::string state_folder;     ///< database and step folders; made if missing
     std::string step_supervisor;  ///< path of zbs-step; default: beside this program
 };

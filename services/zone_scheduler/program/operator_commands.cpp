@@ -238,6 +238,7 @@ void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_co
     add_user(cli, shared);
     add_blocks(cli, shared);
     add_audit(cli, shared);
+    add_enrol_command(cli, config_path, exit_code);
 }
 
 }  // namespace zbs::zone_program

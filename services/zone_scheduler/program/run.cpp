@@ -24,7 +24,9 @@
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/signed_entry.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/domain/registry_session.hpp"
 #include "services/zone_scheduler/domain/trust_exchange.hpp"
 #include "services/zone_scheduler/http/gate.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
@@ -70,7 +72,7 @@ Result<Credentials> load_credentials(const StateFolder& state, const ZoneSetting
                                      const openssl::TrustStore& trust, const openssl::Now& now, Secrets& secrets) {
     Credentials credentials;
     if (!state.has_identity()) {
-        if (!settings.zone.registry.url.empty() || !settings.zone.accept.empty()) {
+        if (std::filesystem::exists(state.registry()) || !settings.zone.accept.empty()) {
             return invalid(
                 "a zone with peers or a registry needs certificates; make them with 'zbs-zone init --config FILE'",
                 state.identity());
@@ -134,13 +136,21 @@ int run(const std::string& config_path) {
             router.dispatch(std::move(call), std::move(respond));
         });
     };
+    if (auto known = read_registry(state, config, trust); !known) return fail(known.error());
     const auto transport = cpprest::make_zone_transport(
-        {.calls = {.self = self, .tls = credentials->client, .max_reply_bytes = limits::kMaxReplyBytes},
+        {.calls = {.self = self, .tls = credentials->client, .max_reply_bytes = limits::kMaxReplyBytes,
+                   .allow_private_addresses = settings->allow_private_addresses},
          .self = self,
          .post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); },
          .own = dispatch});
     PartService parts(config, clock, *database->zone, **executor, *log, decode_model_text);
     PeerService peers(config, clock, *database->zone, *transport, *log);
+    RegistrySession registry(
+        config, clock, *transport, trust,
+        {.sign = [&credentials](const ZoneEntry& entry) { return codec::sign_entry(*credentials->keys, entry); },
+         .verify = [&trust](const SignedText& text) { return codec::verify_entry(trust, text); }},
+        *log, [&peers](const std::vector<ZoneEntry>& entries) { peers.found(entries); });
+    registry.on_enrolled([&state] { forget_registry_code(state); });
     MembershipService membership(config, clock, *database->site, credentials->keys.get(), trust, secrets, *log);
     DelegationService delegations(config, clock, *database->site, credentials->keys.get(), trust, *log);
     TrustExchange exchange(clock, *transport, membership, *log, [&peers] {
@@ -193,6 +203,7 @@ int run(const std::string& config_path) {
     boost::asio::post(strand, [&] {
         decisions.start();
         exchange.start();
+        registry.start();
     });
     std::cout << "zbs-zone " << config.zone.name << " listening on " << config.url << std::endl;
 
@@ -206,7 +217,7 @@ int run(const std::string& config_path) {
     const auto drain = [&] {
         server.drain();
         boost::asio::post(strand, [&] {
-            peers.leave();
+            registry.leave();
             // The registry's answer comes back through this strand; then nothing is left to wait for.
             clock.after(std::chrono::milliseconds{300}, [&clock, &io] {
                 clock.cancel_all();

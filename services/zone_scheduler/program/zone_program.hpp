@@ -3,6 +3,7 @@
 #include <string>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/ports/trust.hpp"
 #include "services/zone_scheduler/config/zone_config_file.hpp"
 
 namespace CLI {
@@ -34,6 +35,13 @@ int run(const std::string& config_path);
 
 /// init, user, block, unblock, audit, trust, enrol: adds them to `cli`; each sets `exit_code`.
 void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_code);
+
+/// Makes a registry known.
+void add_enrol_command(CLI::App& cli, std::string& config_path, int& exit_code);
+/// Where the zone has enrolled, into `config`, and the registry's bundle into `trust`; nothing where it has not.
+Result<void> read_registry(const StateFolder& state, ZoneConfig& config, TrustBundles& trust);
+/// The code has done its work.
+void forget_registry_code(const StateFolder& state);
 
 /// "zbs-zone: place: message" on stderr; 1.
 int fail(const Error& error);

@@ -2,6 +2,7 @@
 
 #include <cpprest/http_client.h>
 #include <cpprest/producerconsumerstream.h>
+#include <pplx/pplxtasks.h>
 
 #include <atomic>
 #include <boost/asio/ip/address.hpp>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 
 namespace zbs::cpprest {
@@ -125,19 +127,35 @@ struct HttpCaller::Impl {
 
     explicit Impl(HttpCallerOptions o) : options(std::move(o)) {}
 
+    void forget(const ServiceAddress& to) {
+        const std::lock_guard lock(mutex);
+        clients.erase(to.url + " " + to_uri(to.who));
+    }
+
     Result<Client> client(const ServiceAddress& to) {
         const std::string key = to.url + " " + to_uri(to.who);
-        const std::lock_guard lock(mutex);
-        if (const auto at = clients.find(key); at != clients.end()) return at->second;
+        {
+            const std::lock_guard lock(mutex);
+            if (const auto at = clients.find(key); at != clients.end()) return at->second;
+        }
+        const Result<ServiceUrl> url = parse_service_url(to.url);
+        if (!url) return url.error();
         try {
-            const web::uri uri(to.url);
-            const bool plain = uri.scheme() == "http";
-            if (!plain && uri.scheme() != "https")
-                return invalid("address '" + to.url + "' must start with http:// or https://");
-            if (plain && !is_loopback(uri.host())) {
-                return invalid("refusing plain HTTP to " + uri.host() +
+            const bool plain = url->scheme == "http";
+            if (plain && !is_loopback(url->host)) {
+                return invalid("refusing plain HTTP to " + url->host +
                                ": without TLS only loopback addresses are called");
             }
+            std::string base = to.url;
+            if (!options.allow_private_addresses) {
+                // Resolved once, and then called by number: a name that changes cannot lead elsewhere.
+                const Result<std::vector<std::string>> numbers = resolve_service(*url, false);
+                if (!numbers) return numbers.error();
+                const std::string& first = numbers->front();
+                base = url->scheme + "://" + (first.find(':') == std::string::npos ? first : "[" + first + "]") + ":" +
+                       std::to_string(url->port);
+            }
+            const web::uri uri(base);
             if (!plain && options.tls == nullptr)
                 return invalid("'" + to.url + "' needs certificates, and there are none; get them with 'zbs login'");
             wh::client::http_client_config config;
@@ -152,8 +170,8 @@ struct HttpCaller::Impl {
                     });
             }
             made.client = std::make_shared<wh::client::http_client>(uri, config);
-            clients.emplace(key, made);
-            return made;
+            const std::lock_guard lock(mutex);
+            return clients.emplace(key, made).first->second;
         } catch (const std::exception& fault) {
             return invalid("'" + to.url + "' is not an address: " + fault.what());
         }
@@ -231,18 +249,26 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
 
 void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) {
     auto pending = std::make_shared<Pending>();
-    pending->respond = std::move(respond);
-    const auto client = impl_->client(call.to);
-    if (!client) return pending->answer(client.error());
+    // A service that could not be reached may have moved: its name is resolved anew next time.
+    pending->respond = [impl = impl_, to = call.to, respond = std::move(respond)](Result<HttpAnswer> answer) {
+        if (!answer && answer.error().code == ErrorCode::kUnavailable) impl->forget(to);
+        respond(std::move(answer));
+    };
     const std::string where = call.method + " " + call.to.url + call.path.substr(0, call.path.find('?'));
     impl_->watchdog.watch(SteadyClock::now() + call.deadline, [pending, where, deadline = call.deadline] {
         pending->answer(Error{
             ErrorCode::kTimeout, where + " did not answer within " + std::to_string(deadline.count()) + " ms", {}});
         pending->cancel.cancel();
     });
-    send({client->client, client->expected, impl_->options.self, impl_->options.local_token,
-          impl_->options.max_reply_bytes},
-         pending, call);
+    const auto start = [impl = impl_, pending, call = std::move(call)] {
+        const auto client = impl->client(call.to);
+        if (!client) return pending->answer(client.error());
+        send({client->client, client->expected, impl->options.self, impl->options.local_token,
+              impl->options.max_reply_bytes},
+             pending, call);
+    };
+    if (impl_->options.allow_private_addresses) return start();
+    pplx::create_task(start);  // looks names up, which may take a while
 }
 
 Result<HttpAnswer> HttpCaller::call(HttpCall call) {

@@ -19,6 +19,8 @@ struct HttpCallerOptions {
     std::string local_token;                        ///< and what proves it there
     std::shared_ptr<const openssl::TlsClient> tls;  ///< own certificate and whom to believe; none: https is refused
     std::size_t max_reply_bytes = 32 * 1024 * 1024;
+    /// True for addresses that the user or operator gave; others may not send us into our own network.
+    bool allow_private_addresses = true;
 };
 
 struct HttpCall {

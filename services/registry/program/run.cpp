@@ -1,0 +1,127 @@
+#include <sys/stat.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <filesystem>
+#include <iostream>
+
+#include "schemas/contract.hpp"
+#include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/beast/service_loop.hpp"
+#include "services/common/adapters/openssl/random_secrets.hpp"
+#include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/adapters/process/folder_lock.hpp"
+#include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/sqlite/registry_store.hpp"
+#include "services/common/adapters/system/asio_clock.hpp"
+#include "services/common/adapters/system/spd_log.hpp"
+#include "services/common/codec/signed_entry.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/registry/http/registry_routes.hpp"
+#include "services/registry/program/registry_program.hpp"
+#include "services/registry/program/tls_prover.hpp"
+
+namespace zbs::registry_program {
+namespace {
+
+class RegistryTls : public beast::TlsGate {
+  public:
+    explicit RegistryTls(std::shared_ptr<openssl::TlsServer> server) : server_(std::move(server)) {}
+    std::shared_ptr<ssl_ctx_st> context() const override { return server_->context(); }
+    PeerIdentity identify(ssl_st* connection) const override { return server_->identify(connection); }
+
+  private:
+    std::shared_ptr<openssl::TlsServer> server_;
+};
+
+}  // namespace
+
+int fail(const Error& error) {
+    std::cerr << "zbs-registry: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
+    return 1;
+}
+
+int run(const Options& options) {
+    const StateFolder state{std::filesystem::absolute(options.state).lexically_normal().string()};
+    if (!std::filesystem::exists(state.identity())) {
+        return fail(invalid("a registry needs keys; make them with 'zbs-registry init --state " + options.state +
+                                " --organisation NAME'",
+                            state.identity()));
+    }
+    chmod(state.path.c_str(), 0700);
+    const auto lock = process::FolderLock::take(state.path);
+    if (!lock) return fail(lock.error());
+    const auto log = system::make_log("zbs-registry");
+    auto store = sqlite::open_registry_store(state.database());
+    if (!store) return fail(store.error());
+    auto audit = sqlite::open_audit_log(state.audit());
+    if (!audit) return fail(audit.error());
+
+    boost::asio::io_context io;
+    auto strand = boost::asio::make_strand(io);
+    const auto post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); };
+    system::AsioClock clock(strand);
+    system::SystemIds ids;
+    openssl::RandomSecrets secrets;
+    const openssl::Now now = [&clock] { return clock.now(); };
+    openssl::TrustStore trust(now);
+    const auto keys = openssl::KeyFolder::open(state.identity(), now);
+    if (!keys) return fail(keys.error());
+    if ((*keys)->name().kind != CallerKind::kRegistry)
+        return fail(invalid("the certificate is of " + to_uri((*keys)->name()) + ", not of a registry", state.identity()));
+    auto tls = openssl::TlsServer::make(**keys, trust);
+    if (!tls) return fail(tls.error());
+
+    RegistryConfig config{(*keys)->name().organisation, (*keys)->name().name, {}, (*keys)->bundle()};
+    const auto prover = make_tls_prover(**keys, now, options.allow_private_addresses, post);
+    Registry registry(config, clock, **store, trust, secrets, *prover,
+                      [&trust](const SignedText& text) { return codec::verify_entry(trust, text); }, *log);
+    RegistryServices services{config, registry, registry_contract()};
+    http::DecisionLog decisions(clock, **audit, *log);
+    http::Router router = make_registry_routes(services);
+    router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
+    router.guard([&](Action action, const http::Call& call) {
+        return check_registry_call(services, decisions, action, call);
+    });
+    router.watch([&](Action action, const http::Call& call, int status) { decisions.done(action, call, status); });
+    router.name_calls([&ids] { return to_string(ids.fresh()); });
+
+    beast::Server server(io,
+                         {.address = options.address,
+                          .port = options.port,
+                          .max_connections = limits::kMaxConnections,
+                          .max_header_bytes = limits::kMaxHeaderBytes,
+                          .max_body_bytes = limits::kMaxBodyBytes,
+                          .tls = std::make_shared<RegistryTls>(*tls)},
+                         [&](http::Call call, http::Respond respond) {
+                             post([&router, call = std::move(call), respond = std::move(respond)]() mutable {
+                                 router.dispatch(std::move(call), std::move(respond));
+                             });
+                         });
+    if (auto started = server.start(); !started) return fail(started.error());
+    const std::string host = options.advertised.empty() ? options.address : options.advertised;
+    config.url = "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
+                 std::to_string(server.port());
+    if (!process::write_file(state.address(), config.url + "\n"))
+        return fail({ErrorCode::kUnavailable, "cannot write the address of this registry", state.address()});
+    if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());
+    post([&decisions] { decisions.start(); });
+    std::cout << "zbs-registry listening on " << config.url << std::endl;
+    const auto drain = [&] {
+        server.drain();
+        post([&clock] { clock.cancel_all(); });
+    };
+    const auto reload = [&] {
+        const Result<void> read = (*keys)->reload();
+        const Result<void> done = read ? (*tls)->reload() : read;
+        if (!done) return log->warn("certificates_not_reloaded", {{"reason", done.error().message}});
+        log->info("certificates_reloaded", {});
+    };
+    beast::run_until_signalled(io, 2, drain, reload);
+    if (auto flushed = (*audit)->flush(); !flushed) return fail(flushed.error());
+    return 0;
+}
+
+}  // namespace zbs::registry_program
