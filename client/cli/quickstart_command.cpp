@@ -13,10 +13,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <thread>
 
 #include "client/cli/context.hpp"
+#include "client/cli/quickstart_federation.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 
@@ -76,27 +78,6 @@ void start(Service& service) {
     argv.push_back(nullptr);
     execv(argv[0], argv.data());
     _exit(127);
-}
-
-std::string zone_config(const std::string& name, const std::string& folder, int port, int registry_port, int processors,
-                        const std::vector<std::string>& zones) {
-    // Declared delays differ on purpose: a and b are near each other, c is far.
-    const auto delay = [&](const std::string& other) { return (name == "c" || other == "c") ? 0.02 : 0.005; };
-    std::string text = "name = \"" + name + "\"\norganisation = \"org-" + name + "\"\ncontact = \"operator@org-" +
-                       name + ".example\"\nstate = \"" + folder + "\"\nlisten = \"127.0.0.1:" + std::to_string(port) +
-                       "\"\nregistry = \"http://127.0.0.1:" + std::to_string(registry_port) + "\"\naccept = [";
-    std::string links;
-    bool first = true;
-    for (const std::string& other : zones) {
-        if (other == name) continue;
-        text += std::string(first ? "" : ", ") + "\"org-" + other + "\"";
-        first = false;
-        std::ostringstream link;
-        link << "\n[[link]]\nzone = \"" << other << "\"\ndelay_s = " << delay(other) << "\nbandwidth_Bps = 1.0e7\n";
-        links += link.str();
-    }
-    return text + "]\n\n[[machine]]\nname = \"m0\"\nprocessors = " + std::to_string(processors) + "\nspeed = 1.0\n" +
-           links + "\n[timing]\ndiscover_s = 0.5\n";
 }
 
 void stop_all(std::vector<Service>& services, const std::string& folder) {
@@ -175,52 +156,52 @@ void quickstart(Context& context, const QuickstartOptions& options) {
         if (!port) return context.fail(port.error());
         ports.push_back(*port);
     }
-    std::vector<Service> services = {{"registry",
-                                      {(programs / "zbs-registry").string(), "--listen-port", std::to_string(ports[0]),
-                                       "--state", folder + "/registry"},
-                                      folder + "/registry.log"}};
-    for (std::size_t i = 0; i < zones.size(); ++i) {
-        const std::string config = folder + "/" + zones[i] + ".toml";
-        std::ofstream(config) << zone_config(zones[i], folder + "/" + zones[i], ports[i + 1], ports[0],
-                                             options.processors, zones);
-        services.push_back({"zone " + zones[i],
-                            {(programs / "zbs-zone").string(), "--config", config},
-                            folder + "/" + zones[i] + ".log"});
-    }
+    const FederationPlan plan{.folder = folder,
+                              .programs = programs.string(),
+                              .zones = zones,
+                              .ports = ports,
+                              .processors = options.processors};
+    if (auto made = prepare_federation(plan); !made) return context.fail(made.error());
     struct sigaction action {};
     action.sa_handler = on_stop;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
-    for (Service& service : services) start(service);
-
-    const std::string url = "http://127.0.0.1:" + std::to_string(ports[1]);
-    const Caller self{CallerKind::kUser, "org-a", "you"};
-    client::ZoneClient zone(url, self, "", std::chrono::seconds(5));
+    std::vector<Service> services = {{"registry", registry_command(plan), folder + "/registry.log"}};
+    start(services[0]);
     const auto deadline = SteadyClock::now() + std::chrono::seconds(30);
-    for (;;) {
-        const Result<codec::Json> peers = zone.get("/v1/peerings");
-        std::size_t accepted = 0;
-        for (const codec::Json& peer : peers ? peers->value("peers", codec::Json::array()) : codec::Json::array())
-            accepted += peer.value("they_accept_us", "") == "accepted";
-        if (accepted + 1 == zones.size()) break;
-        if (stop_wanted || SteadyClock::now() > deadline) {
-            stop_all(services, folder);
-            if (!stop_wanted)
-                context.fail({ErrorCode::kUnavailable,
-                              "the zones did not find each other within 30 s; their logs are in " + folder,
-                              {}});
-            return;
+    const auto give_up = [&](const Error& error) {
+        stop_all(services, folder);
+        if (!stop_wanted) context.fail(error);
+    };
+    /// Tries until it works, the time is up or somebody wants to stop.
+    const auto until = [&](const std::function<Result<void>()>& attempt) -> Result<void> {
+        for (;;) {
+            Result<void> done = attempt();
+            if (done || stop_wanted || SteadyClock::now() > deadline) return done;
+            revive(services);  // those of a quickstart that was killed may hold their folders for a moment more
+            std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }
-        revive(services);  // those of a quickstart that was killed may hold their folders for a moment more
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    };
+    if (auto enrolled = until([&] { return enrol_zones(plan); }); !enrolled) return give_up(enrolled.error());
+    for (const std::string& zone : zones) {
+        services.push_back({"zone " + zone, zone_command(plan, zone), folder + "/" + zone + ".log"});
+        start(services.back());
     }
-    const std::string settings = "export ZBS_URL=" + url + "\nexport ZBS_IDENTITY=" + to_uri(self) + "\n";
+    const std::string credentials = folder + "/credentials";
+    if (auto in = until([&] { return log_in(plan, credentials); }); !in) return give_up(in.error());
+    if (auto met = until([&] { return check_met(plan, credentials); }); !met)
+        return give_up({ErrorCode::kUnavailable,
+                        "the zones did not find each other within 30 s (" + met.error().message + "); their logs are in " +
+                            folder,
+                        {}});
+    const std::string settings = "export ZBS_CREDENTIALS=" + credentials + "\n";
     if (!options.environment_file.empty()) {
         std::ofstream(options.environment_file + ".new") << settings;
         fs::rename(options.environment_file + ".new", options.environment_file, fault);
     }
     std::cout << "A registry and three zones (a, b, c) with " << options.processors
-              << " processors each are running; logs in " << folder << ".\n"
+              << " processors each are running, of three organisations that trust each other; logs in " << folder
+              << ".\n"
               << "In another terminal:\n\n"
               << settings << "zbs run -n 6 -- PROGRAM ARGS...\n\nStop with Ctrl-C." << std::endl;
     while (!stop_wanted) {

@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import signal
+import ssl
 import subprocess
 import tempfile
 import time
@@ -67,7 +68,7 @@ class Federation:
         for line in read(path).splitlines():
             name, value = line.removeprefix("export ").strip().split("=", 1)
             self.environment[name] = value
-        self.url = self.environment["ZBS_URL"]
+        self.url = read(self.environment["ZBS_CREDENTIALS"] + "/home").split()[0]
         return self
 
     def __exit__(self, *_):
@@ -83,6 +84,19 @@ class Federation:
             os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
         assert not leftovers, f"left over after the stop of all services: {leftovers}"
+
+    def zone(self, name, *arguments, timeout=30):
+        """zbs-zone as the operator of zone `name`."""
+        return subprocess.run([BIN + "/zbs-zone", *arguments, "--config", f"{self.folder}/state/{name}.toml"], capture_output=True, text=True, timeout=timeout)
+
+    def log_in(self, zone, user, *options):
+        """A user of that zone's organisation; her folder of credentials."""
+        added = self.zone(zone, "user", "add", user, *options)
+        assert added.returncode == 0, added.stderr
+        folder = f"{self.folder}/credentials-{zone}-{user}"
+        done = subprocess.run([BIN + "/zbs", "--credentials", folder, *added.stdout.split()[1:]], capture_output=True, text=True, timeout=30)
+        assert done.returncode == 0, done.stderr
+        return folder
 
     def zbs(self, *arguments, timeout=60, cwd=None, env=None):
         return subprocess.run([BIN + "/zbs", *arguments], capture_output=True, text=True, timeout=timeout, cwd=cwd,
@@ -105,15 +119,32 @@ class Federation:
     def zone_url(self, name):
         for line in read(f"{self.folder}/state/{name}.toml").splitlines():
             if line.startswith("listen"):
-                return "http://" + line.split('"')[1]
+                return "https://" + line.split('"')[1]
         raise AssertionError(name)
 
-    def call(self, url, method="GET", body=None, identity="spiffe://org-a/user/you"):
-        """Status and JSON of one request."""
+    def identity(self, who):
+        """Folder of keys: "you", "operator X" or "zone X"; None: nobody."""
+        kind, _, zone = who.partition(" ")
+        state = self.folder + "/state"
+        return {"you": self.environment["ZBS_CREDENTIALS"], "operator": f"{state}/{zone}/identity/operator", "zone": f"{state}/{zone}/identity"}[kind]
+
+    def tls(self, folder):
+        """What a client with the keys of `folder` believes and shows; every zone's own bundle, for any host name."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        for zone in "abc":
+            context.load_verify_locations(f"{self.folder}/state/{zone}/identity/bundle.pem")
+        if folder:
+            context.load_cert_chain(folder + "/certificate.pem", folder + "/key.pem")
+        return context
+
+    def call(self, url, method="GET", body=None, who="you", folder=None):
+        """Status and JSON of one request, with the keys of `who`, or of any `folder`."""
         data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        request = urllib.request.Request(url, data=data, method=method, headers={"Content-Type": "application/json", "Zbs-Identity": identity})
+        request = urllib.request.Request(url, data=data, method=method, headers={"Content-Type": "application/json"})
+        context = self.tls(folder or (self.identity(who) if who else None))
         try:
-            with urllib.request.urlopen(request, timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=10, context=context) as answer:
                 return answer.status, json.loads(answer.read())
         except urllib.error.HTTPError as fault:
             return fault.code, json.loads(fault.read())
@@ -123,7 +154,7 @@ class Federation:
         total = {}
         for zone in "abc":
             try:
-                _, answer = self.call(self.zone_url(zone) + "/v1/nodes", identity=f"spiffe://org-{zone}/user/x")
+                _, answer = self.call(self.zone_url(zone) + "/v1/nodes", who=f"operator {zone}")
             except OSError:
                 return {"a zone is down": 1}
             total[zone] = sum(node["used"] for node in answer["nodes"])

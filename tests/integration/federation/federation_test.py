@@ -113,10 +113,10 @@ class Runs(Shared):
 
     def test_job_inside_a_job_is_a_job_of_its_own(self):
         inner = self.f.zbs("run", "-n", "1", "--", "/bin/sh", "-c", "zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'",
-                           env={"ZBS_TEST_URL": self.f.url})
+                           env={"ZBS_TEST_CREDENTIALS": self.f.identity("you")})
         # Inside, the settings are not forwarded: the program must say where it submits.
         self.assertNotEqual(inner.returncode, 0)
-        script = f"ZBS_URL={self.f.url} ZBS_IDENTITY=spiffe://org-a/user/you zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'"
+        script = f"ZBS_CREDENTIALS={self.f.identity('you')} zbs submit -n 2 -- /bin/sh -c 'sleep 3; echo inner done'"
         outer = self.f.zbs("run", "-q", "-n", "1", "--", "/bin/sh", "-c", script)
         self.assertEqual(outer.returncode, 0, outer.stderr)
         application = outer.stdout.strip()
@@ -248,14 +248,14 @@ class BadInput(Shared):
         self.expect(3, ["cannot be run"], "run", "-n", "1", "--", "./nothing")
         self.expect(3, ["no application"], "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
         self.expect(2, ["26 characters"], "show", "not-an-id")
-        self.expect(4, ["only users"], "run", "-n", "1", "--", "/bin/true", env={"ZBS_IDENTITY": "spiffe://org-x/user/mallory"})
-        self.expect(2, ["who are you"], "list", env={"ZBS_IDENTITY": "mallory"})
+        self.expect(4, ["only", "users"], "run", "-n", "1", "--", "/bin/true", env={"ZBS_CREDENTIALS": self.operator_at_home()})
+        self.expect(3, ["zbs login"], "list", env={"ZBS_CREDENTIALS": "/nonexistent"})
 
     def test_ids_are_checked_before_anything_is_sent(self):
         for command in ("show", "wait", "logs", "cancel", "explain"):
             for text in ("a b", "../peerings", "caf\udce9", ""):
                 begin = time.monotonic()
-                self.expect(2, ["is no id"], command, text, env={"ZBS_URL": "http://127.0.0.1:1"})
+                self.expect(2, ["is no id"], command, text, env={"ZBS_CREDENTIALS": self.f.identity("you")})
                 self.assertLess(time.monotonic() - begin, 5)
 
     def test_what_is_not_utf8_is_refused(self):
@@ -323,11 +323,24 @@ class BadInput(Shared):
 
     def test_zone_that_was_not_accepted_gets_nothing(self):
         body = {"user": "spiffe://org-x/user/mallory", "processors": 1, "walltime_s": 60, "zones": []}
-        status, answer = self.f.call(self.f.zone_url("b") + "/v1/capacity", "POST", body, "spiffe://org-x/zone/x")
-        self.assertEqual(status, 403)
-        self.assertIn("does not accept organisation 'org-x'", answer["detail"])
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/x.toml", "w") as f:
+                f.write(f'name="x"\norganisation="org-x"\nstate="{folder}/x"\n[[machine]]\nname="m"\n')
+            made = subprocess.run([federation.BIN + "/zbs-zone", "init", "--config", folder + "/x.toml"], capture_output=True, text=True, timeout=20)
+            self.assertEqual(made.returncode, 0, made.stderr)
+            status, answer = self.f.call(self.f.zone_url("b") + "/v1/capacity", "POST", body, folder=folder + "/x/identity")
+        self.assertEqual(status, 401)
+        self.assertIn("org-x", answer["detail"])
         body["user"] = "spiffe://org-a/user/you"
-        self.assertEqual(self.f.call(self.f.zone_url("b") + "/v1/capacity", "POST", body, "spiffe://org-c/zone/c")[0], 403)
+        self.assertEqual(self.f.call(self.f.zone_url("b") + "/v1/capacity", "POST", body, "zone c")[0], 403)
+
+    def operator_at_home(self):
+        """The operator's keys as credentials of a client."""
+        folder = self.f.folder + "/operator-a"
+        if not os.path.exists(folder):
+            shutil.copytree(self.f.identity("operator a"), folder)
+            shutil.copy(self.f.identity("you") + "/home", folder)
+        return folder
 
 
 class Offline(unittest.TestCase):
@@ -468,6 +481,11 @@ class Offline(unittest.TestCase):
 
     def test_no_settings_no_service(self):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("ZBS_")}
+        environment["XDG_CONFIG_HOME"] = self.folder if hasattr(self, "folder") else "/nonexistent"
+        done = subprocess.run([federation.BIN + "/zbs", "list"], capture_output=True, text=True, env=environment, timeout=20)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("zbs login", done.stderr)
+        environment["ZBS_IDENTITY"] = "spiffe://org-a/user/you"
         done = subprocess.run([federation.BIN + "/zbs", "list"], capture_output=True, text=True, env=environment, timeout=20)
         self.assertEqual(done.returncode, 2)
         self.assertIn("ZBS_URL", done.stderr)
@@ -493,7 +511,7 @@ class Readme(Shared):
             self.assertIn("which an earlier run left", done.stderr)
 
     def test_every_example_of_the_help_names_a_command_that_exists(self):
-        for command in ("run", "submit", "list", "show", "wait", "logs", "cancel", "explain", "zone list", "peer list", "map", "profile", "replay", "quickstart"):
+        for command in ("run", "submit", "list", "show", "wait", "logs", "cancel", "explain", "zone list", "peer list", "login", "whoami", "delegate", "map", "profile", "replay", "quickstart"):
             done = self.f.zbs(*command.split(), "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("Example: zbs " + command, done.stdout)
@@ -502,9 +520,10 @@ class Readme(Shared):
 class Faults(Shared):
     def hold(self, zone, part, ranks):
         count = len(ranks)
-        body = {"id": part, "application": part, "user": "spiffe://org-a/user/you", "home": "a", "ranks": ranks,
+        # Of the zone's own organisation: no delegation is needed there.
+        body = {"id": part, "application": part, "user": f"spiffe://org-{zone}/user/you", "home": zone, "ranks": ranks,
                 "graph": {"compute": [1] * count, "edges": []}, "outside": [], "walltime_s": 60, "seed": 1}
-        return self.f.call(self.f.zone_url(zone) + "/v1/parts", "POST", body, "spiffe://org-a/zone/a")
+        return self.f.call(self.f.zone_url(zone) + "/v1/parts", "POST", body, f"zone {zone}")
 
     def test_known_peers_work_without_the_registry(self):
         registry = self.f.service("zbs-registry")
@@ -525,7 +544,7 @@ class Faults(Shared):
         again, same = self.hold("c", "01ARZ3NDEKTSV4RRFFQ69G5FA1", [0, 1, 2])
         self.assertEqual((again, same["token"]), (201, held["token"]))
         until(lambda: self.f.used().get("c") == 0, 45, "the hold does not expire")
-        commit = self.f.call(self.f.zone_url("c") + f"/v1/parts/{held['id']}/commit", "POST", {"token": held["token"]}, "spiffe://org-a/zone/a")
+        commit = self.f.call(self.f.zone_url("c") + f"/v1/parts/{held['id']}/commit", "POST", {"token": held["token"]}, "zone c")
         self.assertEqual(commit[0], 409)
 
     def test_no_processor_is_promised_twice(self):
@@ -535,7 +554,7 @@ class Faults(Shared):
         places = [place["processor"] for _, answer in answers[:2] for place in answer["assignment"]]
         self.assertEqual(sorted(places), [0, 1, 2, 3])
         for part in ids[:2]:
-            self.assertEqual(self.f.call(self.f.zone_url("b") + "/v1/parts/" + part, "DELETE", None, "spiffe://org-a/zone/a")[1]["state"], "released")
+            self.assertEqual(self.f.call(self.f.zone_url("b") + "/v1/parts/" + part, "DELETE", None, "zone b")[1]["state"], "released")
         self.assertEqual(self.f.used()["b"], 0)
 
     def test_home_goes_on_after_a_kill(self):
@@ -564,7 +583,8 @@ class Faults(Shared):
             done = self.f.zbs("run", "-n", "12", "--", "/bin/sleep", "600")
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn("zone c", done.stderr)
-            self.assertIn("/nonexistent/proxy", done.stderr)
+            self.assertNotIn("/nonexistent/proxy", done.stderr, "a path of another organisation's zone came out")
+            self.assertIn("/nonexistent/proxy", read(self.f.folder + "/state/c.log"))
             self.assert_idle(5)
             self.assertLess(time.monotonic() - begin, 15)
         finally:

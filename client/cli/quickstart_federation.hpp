@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+
+namespace zbs::cli {
+
+/// A federation on this machine: one registry, and zones of one organisation each ("org-" and the zone's name), with
+/// their own keys and bundles. `ports[0]` is the registry's, then one for each zone.
+struct FederationPlan {
+    std::string folder;    ///< keys, configurations and state
+    std::string programs;  ///< where zbs-zone and zbs-registry lie
+    std::vector<std::string> zones;
+    std::vector<int> ports;
+    int processors = 4;  ///< of each zone
+};
+
+/// Keys for all (once), configurations (anew): everybody accepts everybody, by bundle. Errors: the programs' own.
+Result<void> prepare_federation(const FederationPlan& plan);
+std::vector<std::string> registry_command(const FederationPlan& plan);
+std::vector<std::string> zone_command(const FederationPlan& plan, const std::string& zone);
+/// Tokens from the running registry, one for each zone that has not enrolled yet.
+Result<void> enrol_zones(const FederationPlan& plan);
+/// User "you" of the first zone's organisation, with a certificate in `credentials`. Good as it is where there is one.
+Result<void> log_in(const FederationPlan& plan, const std::string& credentials);
+/// Whether every other zone accepts the first one.
+Result<void> check_met(const FederationPlan& plan, const std::string& credentials);
+
+}  // namespace zbs::cli
