@@ -14,10 +14,15 @@ namespace zbs {
 struct StepSpec {
     std::string operation;
     std::vector<std::string> argv;
-    std::vector<std::pair<std::string, std::string>> environment;  ///< all of it; nothing is inherited
-    std::string directory;                                         ///< working directory; empty = the step's own folder
-    std::vector<std::pair<std::string, std::string>> files;        ///< name and text, laid into the step's folder first
-    Duration walltime{};                                           ///< the tree is ended after this long; 0 = no limit
+    std::vector<std::pair<std::string, std::string>>
+        environment;        ///< all of it but PATH, where missing; nothing is inherited
+    std::string directory;  ///< working directory, entered with the job's rights; empty = the step's own folder
+    std::vector<std::pair<std::string, std::string>> files;  ///< name and text, laid into the step's folder first
+    /// Local account that the tree runs as; empty = what the executor has for jobs without one.
+    std::string account;
+    /// Operations started before, of the same job, whose folders this step may write too.
+    std::vector<std::string> shares;
+    Duration walltime{};  ///< the tree is ended after this long; 0 = no limit
 };
 
 struct StepStatus {
@@ -33,14 +38,16 @@ class Executor {
     virtual ~Executor() = default;
 
     /// Starts the step; answers once the program is executing, or why it cannot be. A known operation starts nothing
-    /// twice.
+    /// twice. An account that jobs may not run as: kRejected.
     virtual Result<void> start(const StepSpec& spec) = 0;
     virtual StepStatus status(const std::string& operation) = 0;
     /// Asks the tree to end; whatever is left after `grace` is killed. Returns at once.
     virtual void stop(const std::string& operation, Duration grace) = 0;
-    /// The step's own folder (absolute): where its output files are. Exists from before the program starts.
+    /// The step's own folder (absolute): where its output files are. Exists from before the program starts, for the job
+    /// under the same path.
     virtual std::string folder(const std::string& operation) = 0;
-    /// Bytes [offset, offset + limit) of a file in the step's folder, fewer at its end. Not found: kNotFound.
+    /// Bytes [offset, offset + limit) of a file in the step's folder, fewer at its end. Not found, or no plain file of
+    /// the job's own: kNotFound.
     virtual Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
                                      std::size_t limit) = 0;
     struct File {

@@ -1,16 +1,18 @@
 // zbs-step: supervisor of one step (process tree) on one machine. Started by a zone, it outlives it.
 //
-//   zbs-step --operation ID --folder DIR [--walltime-s N] [--directory WD] -- PROGRAM ARGS...
+//   zbs-step --operation ID --folder DIR [OPTIONS] -- PROGRAM ARGS...
 //
-// In DIR it writes: `supervisor` (its pid and start time), `stdout`, `stderr` of the program, and last `exit`
-// ("CODE reason"; 128 + n for signal n). SIGTERM ends the tree: SIGTERM to every process, after the grace in DIR/stop
-// (milliseconds, default 2000) SIGKILL. Nothing of the tree is alive when `exit` is there. File descriptor 3, where
-// open, gets "ok" once the program is executing, or why it is not.
+// DIR is the supervisor's: it holds `supervisor` (its pid and start time), `lock`, `stop` and last `exit` ("CODE
+// reason"; 128 + n for signal n). DIR/job is the job's: `stdout`, `stderr`, whatever it makes. SIGTERM ends the tree:
+// SIGTERM to every process, after the grace in DIR/stop (milliseconds, default 2000) SIGKILL. Nothing of the tree is
+// alive when `exit` is there. Descriptor 3, where open, gets "ok" once the program is executing, or why it is not;
+// descriptor 4, where open, holds the job's environment and files (StepInput). Options: see step_options.hpp.
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,84 +26,95 @@
 #include <string>
 #include <vector>
 
+#include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
-
-extern char** environ;
+#include "services/common/adapters/process/step_input.hpp"
+#include "services/node_agent/step/confinement.hpp"
+#include "services/node_agent/step/program.hpp"
+#include "services/node_agent/step/step_options.hpp"
 
 namespace {
+using namespace zbs;
 using namespace zbs::process;
+using namespace zbs::step;
 using SteadyClock = std::chrono::steady_clock;
 
-struct Options {
-    std::string operation, folder, directory;
-    long walltime_s = 0;
-    std::vector<char*> argv;
-};
+constexpr int kAnswerDescriptor = 3;
 
 void answer(const std::string& text) {
-    if (fcntl(3, F_GETFD) < 0) return;
-    [[maybe_unused]] const ssize_t ignored = write(3, text.data(), text.size());
-    close(3);
+    [[maybe_unused]] const ssize_t ignored = write(kAnswerDescriptor, text.data(), text.size());
+    close(kAnswerDescriptor);
 }
 
 [[noreturn]] void fail(const std::string& text) {
     answer(text);
     std::fprintf(stderr, "zbs-step: %s\n", text.c_str());
-    std::exit(2);
+    std::fflush(stderr);
+    _exit(2);
 }
 
-Options read_options(int argc, char** argv) {
-    Options options;
-    int i = 1;
-    for (; i < argc; ++i) {
-        const std::string word = argv[i];
-        if (word == "--") break;
-        if (i + 1 >= argc) fail("option " + word + " needs a value");
-        const char* value = argv[++i];
-        if (word == "--operation")
-            options.operation = value;
-        else if (word == "--folder")
-            options.folder = value;
-        else if (word == "--directory")
-            options.directory = value;
-        else if (word == "--walltime-s")
-            options.walltime_s = std::atol(value);
-        else
-            fail("unknown option " + word);
-    }
-    for (++i; i < argc; ++i) options.argv.push_back(argv[i]);
-    if (options.operation.empty() || options.folder.empty() || options.argv.empty()) {
-        fail("usage: zbs-step --operation ID --folder DIR [--walltime-s N] [--directory WD] -- PROGRAM ARGS...");
-    }
-    options.argv.push_back(nullptr);
-    return options;
+/// All of descriptor 4; empty where it is not open.
+StepInput read_input() {
+    std::string text;
+    char chunk[64 * 1024];
+    for (ssize_t got; (got = pread(kStepInputDescriptor, chunk, sizeof chunk, static_cast<off_t>(text.size()))) > 0;)
+        text.append(chunk, static_cast<std::size_t>(got));
+    close(kStepInputDescriptor);
+    auto input = decode_step_input(text);
+    if (!input) fail("the job's environment cannot be read");
+    return *std::move(input);
 }
 
-/// In the child: becomes the program, or writes the reason into `report`.
-[[noreturn]] void become(const Options& options, const std::string& mark, pid_t supervisor, int report) {
-    const auto give_up = [&](const std::string& what) {
-        const std::string text = what + ": " + std::strerror(errno);
-        [[maybe_unused]] const ssize_t ignored = write(report, text.data(), text.size());
-        _exit(127);
-    };
-    setsid();
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != supervisor) _exit(127);
-    const int out = open((options.folder + "/stdout").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    const int err = open((options.folder + "/stderr").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0) give_up("cannot open the output files");
-    close(out);
-    close(err);
-    const std::string& directory = options.directory.empty() ? options.folder : options.directory;
-    if (chdir(directory.c_str()) != 0) give_up("cannot enter the directory " + directory);
-    setenv(mark.c_str(), "1", 1);
-    close(3);
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-    execvp(options.argv[0], options.argv.data());
-    give_up("cannot run " + std::string(options.argv[0]));
-    std::abort();
+/// A folder that the job may write, as a descriptor: made if missing and given to `owner`. Nobody else can have put
+/// something in its place: the folder around it is the supervisor's.
+int open_job_folder(const std::string& path, uid_t owner, gid_t group, bool make) {
+    if (make) mkdir(path.c_str(), 0700);
+    const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat info {};
+    if (fd < 0 || fstat(fd, &info) != 0) fail("cannot open " + path + ": " + std::strerror(errno));
+    if (info.st_uid == owner) return fd;
+    if (!make || info.st_uid != geteuid()) fail("folder " + path + " belongs to another user than the job");
+    if (fchown(fd, owner, group) != 0) fail("cannot give " + path + " to the job: " + std::strerror(errno));
+    return fd;
+}
+
+/// What the child of `fork_into` found wrong; empty once it has become the program (or has ended well).
+std::string read_report(int fd) {
+    std::string fault;
+    char chunk[512];
+    for (ssize_t got; (got = read(fd, chunk, sizeof chunk)) > 0;) fault.append(chunk, static_cast<std::size_t>(got));
+    close(fd);
+    return fault;
+}
+
+/// A child, confined as `options` say, that becomes the program; what hinders it goes to `program.report`.
+pid_t start_program(Program program, int alive[2], int report_end) {
+    const pid_t supervisor = getpid();
+    const uid_t uid = geteuid();
+    const gid_t gid = getegid();
+    const pid_t child = fork_into(program.options.namespaces);
+    if (child != 0) return child;
+    close(alive[1]);
+    close(report_end);
+    if (program.options.namespaces == Namespaces::kNone) become_program(program, supervisor);
+    run_namespace(program, uid, gid);
+}
+
+/// Tries the namespaces and says whether a job could have them.
+[[noreturn]] void probe(const StepOptions& options) {
+    int report[2], alive[2];
+    if (pipe2(report, O_CLOEXEC) != 0 || pipe2(alive, O_CLOEXEC) != 0) fail("cannot make a pipe");
+    const StepInput nothing;
+    const Program program{.options = options, .input = nothing, .report = report[1], .supervisor_is_here = alive[0]};
+    const pid_t child = start_program(program, alive, report[0]);
+    if (child < 0) fail(std::string("namespaces are not allowed: ") + std::strerror(errno));
+    close(report[1]);
+    const std::string fault = read_report(report[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (fault.empty() && status != 0) fail("namespaces do not work on this host");
+    answer(fault.empty() ? "ok" : fault);
+    _exit(fault.empty() ? 0 : 2);
 }
 
 void signal_tree(const std::string& mark, int signal) {
@@ -111,13 +124,36 @@ void signal_tree(const std::string& mark, int signal) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    const Options options = read_options(argc, argv);
+    for (const int fd : {kAnswerDescriptor, kStepInputDescriptor}) {
+        // Where not given, nothing opened later may be taken for it.
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd) _exit(2);
+    }
+    prctl(PR_SET_DUMPABLE, 0);  // jobs of the same user can neither look into nor change this process
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    const Result<StepOptions> read = read_step_options(argc, argv);
+    if (!read) fail(read.error().message);
+    const StepOptions& options = *read;
+    const StepInput input = read_input();
+    if (options.probe) probe(options);
+    std::optional<Account> account;
+    if (!options.account.empty()) {
+        Result<Account> found = find_account(options.account, options.minimum_uid);
+        if (!found) fail(found.error().message);
+        account = *std::move(found);
+    }
+
+    umask(077);
     mkdir(options.folder.c_str(), 0700);
-    const int lock = open((options.folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const int lock = open((options.folder + "/lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) != 0)
         fail("step " + options.operation + " has a supervisor already");
     if (access((options.folder + "/supervisor").c_str(), F_OK) == 0)
         fail("step " + options.operation + " was started before");
+    const uid_t owner = account ? account->uid : geteuid();
+    const gid_t group = account ? account->gid : getegid();
+    const int job_folder = open_job_folder(options.job_folder(), owner, group, true);
+    for (const std::string& path : options.shared) close(open_job_folder(path, owner, group, false));
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigset_t watched;
@@ -131,18 +167,19 @@ int main(int argc, char** argv) {
         fail("cannot write into " + options.folder);
     }
     const std::string mark = step_variable(options.operation);
-    int report[2];
-    if (pipe2(report, O_CLOEXEC) != 0) fail("cannot make a pipe");
-    const pid_t supervisor = getpid();
-    const pid_t child = fork();
-    if (child == 0) become(options, mark, supervisor, report[1]);
+    int report[2], alive[2];
+    if (pipe2(report, O_CLOEXEC) != 0 || pipe2(alive, O_CLOEXEC) != 0) fail("cannot make a pipe");
+    const pid_t child = start_program({.options = options,
+                                       .input = input,
+                                       .account = account,
+                                       .job_folder = job_folder,
+                                       .report = report[1],
+                                       .supervisor_is_here = alive[0]},
+                                      alive, report[0]);
     close(report[1]);
-    if (child < 0) fail("cannot fork");
-    std::string fault;
-    char chunk[512];
-    for (ssize_t got; (got = read(report[0], chunk, sizeof chunk)) > 0;)
-        fault.append(chunk, static_cast<std::size_t>(got));
-    close(report[0]);
+    close(alive[0]);
+    close(job_folder);
+    const std::string fault = child < 0 ? std::string("cannot fork: ") + std::strerror(errno) : read_report(report[0]);
     if (!fault.empty()) {
         write_file(options.folder + "/exit", "127 " + fault + "\n");
         fail(fault);
@@ -188,5 +225,5 @@ int main(int argc, char** argv) {
         sigtimedwait(&watched, nullptr, &wait);
     }
     write_file(options.folder + "/exit", std::to_string(code) + " " + reason + "\n");
-    return 0;
+    _exit(0);
 }

@@ -277,7 +277,10 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
 
     const std::string folder = executor_.folder(steps_of(record).front());
     for (std::size_t i = 0; i < commands.size(); ++i) {
-        StepSpec step{.operation = steps_of(record)[i], .argv = commands[i], .walltime = record.request.walltime};
+        StepSpec step{.operation = steps_of(record)[i],
+                      .argv = commands[i],
+                      .shares = {steps_of(record).front()},  // all proxies leave their profiles there
+                      .walltime = record.request.walltime};
         step.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                             {"ZBS_ZONE", config_.zone.name},
                             {"ZBS_APPLICATION", to_string(record.request.application)}};

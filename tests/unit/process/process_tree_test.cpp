@@ -47,6 +47,27 @@ TEST(ProcessRef, AZombieIsGone) {
 
 TEST(StepVariable, IsAPlainName) { EXPECT_EQ(step_variable("run-01J-p0"), "ZBS_STEP_run_01J_p0"); }
 
+TEST(FindMarked, FindsDescendantsWhateverTheirEnvironment) {
+    signal(SIGCHLD, SIG_DFL);
+    int gate[2], ready[2];
+    ASSERT_EQ(pipe(gate) | pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const pid_t grandchild = fork();
+        close(gate[1]);
+        char byte = 0;
+        if (grandchild == 0 && write(ready[1], "x", 1) != 1) _exit(1);
+        _exit(read(gate[0], &byte, 1) == 0 ? 0 : 1);
+    }
+    char byte = 0;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    EXPECT_EQ(find_marked("ZBS_STEP_nobody_has_this", child).size(), 1U);
+    EXPECT_EQ(find_marked("ZBS_STEP_nobody_has_this", getpid()).size(), 2U);
+    EXPECT_EQ(find_marked("ZBS_STEP_nobody_has_this", 0).size(), 0U);
+    for (const int fd : {gate[0], gate[1], ready[0], ready[1]}) close(fd);
+    waitpid(child, nullptr, 0);
+}
+
 TEST(Files, AreWrittenWholeAndReadBounded) {
     const test::TemporaryFolder folder;
     EXPECT_FALSE(read_file(folder.path("none")));
@@ -58,6 +79,8 @@ TEST(Files, AreWrittenWholeAndReadBounded) {
     EXPECT_EQ(read_file(folder.path("g"))->size(), 64U * 1024);
     EXPECT_EQ(read_file(folder.path("g"), 10), std::string(10, 'g'));
     EXPECT_FALSE(write_file(folder.path("no/folder"), "x"));
+    std::filesystem::create_symlink(folder.path("g"), folder.path("h.new"));
+    EXPECT_FALSE(write_file(folder.path("h"), "x")) << "a planted link would have been written through";
 }
 
 }  // namespace

@@ -8,8 +8,7 @@
 #include <fstream>
 #include <thread>
 
-#include "services/common/adapters/process/process_tree.hpp"
-#include "tests/support/temporary_folder.hpp"
+#include "tests/unit/process/step_fixture.hpp"
 
 // The real supervisor and real processes.
 
@@ -17,69 +16,7 @@ namespace zbs::process {
 namespace {
 using namespace std::chrono_literals;
 using State = StepStatus::State;
-using SteadyClock = std::chrono::steady_clock;
 using testing::HasSubstr;
-
-template <class Claim>
-bool eventually(Claim claim, SteadyClock::duration patience = 10s) {
-    const auto end = SteadyClock::now() + patience;
-    while (!claim()) {
-        if (SteadyClock::now() > end) return false;
-        std::this_thread::sleep_for(5ms);
-    }
-    return true;
-}
-
-class StepExecutorTest : public testing::Test {
-  protected:
-    StepExecutorTest() { open(); }
-    ~StepExecutorTest() override {
-        for (const std::string& operation : started_) {
-            if (const auto supervisor = supervisor_of(operation)) send_signal(*supervisor, SIGKILL);
-            eventually([&] { return executor->status(operation).state != State::kRunning; });
-        }
-    }
-    /// A fresh executor on the same folder, as after a restart of the service.
-    void open() {
-        auto made = make_step_executor({.folder = folder.path("steps"), .supervisor = ZBS_STEP});
-        ASSERT_TRUE(made) << made.error();
-        executor = *std::move(made);
-    }
-    Result<void> start(const std::string& operation, const std::string& script, StepSpec spec = {}) {
-        spec.operation = operation;
-        spec.argv = {"/bin/sh", "-c", script};
-        spec.environment.emplace_back("PATH", "/usr/bin:/bin");
-        started_.push_back(operation);
-        return executor->start(spec);
-    }
-    StepStatus wait(const std::string& operation) {
-        EXPECT_TRUE(eventually([&] { return executor->status(operation).state == State::kExited; }))
-            << operation << " does not end";
-        return executor->status(operation);
-    }
-    std::string text(const std::string& operation, const std::string& file) {
-        const auto read = executor->read(operation, file, 0, 1 << 20);
-        return read ? *read : "(" + read.error().message + ")";
-    }
-    bool wait_for_text(const std::string& operation, const std::string& file, const std::string& part) {
-        return eventually([&] { return text(operation, file).find(part) != std::string::npos; });
-    }
-    std::optional<ProcessRef> supervisor_of(const std::string& operation) {
-        const auto read = read_file(folder.path("steps/" + operation + "/supervisor"));
-        ProcessRef process;
-        unsigned long long start_time = 0;
-        if (!read || std::sscanf(read->c_str(), "%d %llu", &process.pid, &start_time) != 2) return std::nullopt;
-        process.start_time = start_time;
-        return process;
-    }
-    std::size_t alive(const std::string& operation) { return find_marked(step_variable(operation), 0).size(); }
-
-    test::TemporaryFolder folder;
-    std::unique_ptr<Executor> executor;
-
-  private:
-    std::vector<std::string> started_;
-};
 
 TEST_F(StepExecutorTest, ExitCodesComeBack) {
     for (const int code : {0, 1, 7, 255}) {
@@ -181,16 +118,16 @@ TEST_F(StepExecutorTest, WhatCannotStartSaysWhy) {
 }
 
 TEST_F(StepExecutorTest, StartedTwiceRunsOnce) {
-    ASSERT_TRUE(start("once", "echo x >> ../count; sleep 60"));
+    ASSERT_TRUE(start("once", "echo x >> count; sleep 60"));
     ASSERT_TRUE(wait_for_text("once", "supervisor", " "));
-    ASSERT_TRUE(eventually([&] { return read_file(folder.path("steps/count")).has_value(); }));
-    ASSERT_TRUE(start("once", "echo x >> ../count"));
+    ASSERT_TRUE(eventually([&] { return read_file(executor->folder("once") + "/count").has_value(); }));
+    ASSERT_TRUE(start("once", "echo x >> count"));
     open();
-    ASSERT_TRUE(start("once", "echo x >> ../count"));
+    ASSERT_TRUE(start("once", "echo x >> count"));
     executor->stop("once", 100ms);
     wait("once");
-    ASSERT_TRUE(start("once", "echo x >> ../count")) << "an ended one is known too";
-    EXPECT_EQ(read_file(folder.path("steps/count")), "x\n");
+    ASSERT_TRUE(start("once", "echo x >> count")) << "an ended one is known too";
+    EXPECT_EQ(read_file(executor->folder("once") + "/count"), "x\n");
 }
 
 TEST_F(StepExecutorTest, UnknownStepsAreUnknown) {

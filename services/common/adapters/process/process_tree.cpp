@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 namespace zbs::process {
 namespace {
@@ -37,6 +38,38 @@ std::optional<Stat> read_stat(pid_t pid) {
     return stat;
 }
 
+std::map<pid_t, Stat> read_processes() {
+    std::map<pid_t, Stat> processes;
+    DIR* proc = opendir("/proc");
+    if (proc == nullptr) return processes;
+    while (const dirent* entry = readdir(proc)) {
+        const pid_t pid = static_cast<pid_t>(std::atoi(entry->d_name));
+        if (pid <= 0) continue;
+        if (const auto stat = read_stat(pid)) processes.emplace(pid, *stat);
+    }
+    closedir(proc);
+    return processes;
+}
+
+/// Zombies are links of the chain too. The steps are counted: numbers that were given anew while the processes were
+/// read could make a circle.
+bool descends(const std::map<pid_t, Stat>& processes, pid_t pid, pid_t ancestor) {
+    if (ancestor <= 0) return false;
+    for (std::size_t steps = 0; steps <= processes.size(); ++steps) {
+        const auto at = processes.find(pid);
+        if (at == processes.end()) return false;
+        pid = at->second.parent;
+        if (pid == ancestor) return true;
+    }
+    return false;
+}
+
+/// `mark` is "NAME=".
+bool carries(pid_t pid, const std::string& mark) {
+    const auto environment = read_file("/proc/" + std::to_string(pid) + "/environ", 4 * 1024 * 1024);
+    return environment && (environment->starts_with(mark) || environment->find('\0' + mark) != std::string::npos);
+}
+
 }  // namespace
 
 std::optional<std::string> read_file(const std::string& path, std::size_t limit) {
@@ -55,7 +88,7 @@ std::optional<std::string> read_file(const std::string& path, std::size_t limit)
 
 bool write_file(const std::string& path, const std::string& text) {
     const std::string temporary = path + ".new";
-    const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return false;
     const bool good = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(fd) == 0;
     close(fd);
@@ -89,26 +122,11 @@ std::string step_variable(const std::string& operation) {
 
 std::vector<ProcessRef> find_marked(const std::string& variable, pid_t parent) {
     std::vector<ProcessRef> found;
-    DIR* proc = opendir("/proc");
-    if (proc == nullptr) return found;
-    const std::string mark = variable + "=";
-    while (const dirent* entry = readdir(proc)) {
-        const pid_t pid = static_cast<pid_t>(std::atoi(entry->d_name));
-        if (pid <= 1 || pid == getpid()) continue;
-        const auto stat = read_stat(pid);
-        if (!stat || stat->state == 'Z' || stat->state == 'X') continue;
-        bool belongs = parent > 0 && stat->parent == parent;
-        if (!belongs) {
-            const auto environment = read_file("/proc/" + std::to_string(pid) + "/environ", 4 * 1024 * 1024);
-            if (environment) {
-                const std::size_t at = environment->find(mark);
-                belongs = at != std::string::npos && (at == 0 || (*environment)[at - 1] == '\0' ||
-                                                      environment->find('\0' + mark) != std::string::npos);
-            }
-        }
-        if (belongs) found.push_back({pid, stat->start_time});
+    const std::map<pid_t, Stat> processes = read_processes();
+    for (const auto& [pid, stat] : processes) {
+        if (pid <= 1 || pid == getpid() || stat.state == 'Z' || stat.state == 'X') continue;
+        if (descends(processes, pid, parent) || carries(pid, variable + "=")) found.push_back({pid, stat.start_time});
     }
-    closedir(proc);
     return found;
 }
 

@@ -23,11 +23,11 @@ bool send_signal(const ProcessRef& process, int signal);
 
 /// The variable that every process of a step carries in its environment, so that none gets away by leaving its parent.
 std::string step_variable(const std::string& operation);
-/// All live processes of this user with `variable` in their environment, and all children of `parent` where > 0; never
-/// the caller itself. O(processes on the host).
+/// All live processes whose environment this process may read and that have `variable` in it, and all descendants of
+/// `parent` where > 0; never the caller itself. O(processes on the host).
 std::vector<ProcessRef> find_marked(const std::string& variable, pid_t parent);
 
-/// Writes `text` to `path` by way of a temporary file and rename, synced.
+/// Writes `text` to `path` by way of a temporary file and rename, synced. No link is followed.
 bool write_file(const std::string& path, const std::string& text);
 /// At most `limit` bytes of a small file; nothing where it cannot be read.
 std::optional<std::string> read_file(const std::string& path, std::size_t limit = 64 * 1024);

@@ -1,117 +1,120 @@
 #include "services/common/adapters/process/step_executor.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "services/common/adapters/process/account.hpp"
+#include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/adapters/process/protection.hpp"
+#include "services/common/adapters/process/supervisor_launch.hpp"
 
 namespace zbs::process {
 namespace {
 
-constexpr int kStartTimeoutMs = 5'000;
+/// What every step of one executor has in common.
+struct Common {
+    StepExecutorOptions options;
+    HostAbilities host;
+    std::vector<std::string> hidden, read_only;
+    Protection protection;
+};
 
-bool is_plain_name(const std::string& name) {
-    return !name.empty() && name.size() <= 128 && name[0] != '.' && name.find('/') == std::string::npos &&
-           name.find('\0') == std::string::npos;
+/// Which account a job runs as; nothing = this service's own user.
+Result<std::string> choose_account(const Common& common, const std::string& asked) {
+    if (!common.host.is_root) {
+        if (asked.empty() || asked == common.host.user) return std::string{};
+        return Error{ErrorCode::kRejected,
+                     "jobs cannot run as account '" + asked + "': this service runs as " + common.host.user +
+                         ", not as root; map the user to " + common.host.user + " or run the service as root",
+                     {}};
+    }
+    const std::string& name = asked.empty() ? common.options.default_account : asked;
+    if (name.empty()) {
+        if (common.options.allow_root_jobs) return std::string{};
+        return Error{ErrorCode::kRejected,
+                     "a job without an account would run as root; map its user to an account or name a default one",
+                     {}};
+    }
+    if (auto account = find_account(name, common.options.minimum_uid); !account) return account.error();
+    return name;
 }
 
-class StepExecutor : public Executor {
+/// Options of zbs-step that say how a job as `account` is confined.
+std::vector<std::string> confinement_arguments(const Common& common, const std::string& account) {
+    std::vector<std::string> words;
+    const auto add = [&words](const char* option, std::string value) {
+        words.emplace_back(option);
+        words.push_back(std::move(value));
+    };
+    const bool confined = (account.empty() ? common.host.user_fault : common.host.mount_fault).empty();
+    add("--namespaces", !confined ? "none" : account.empty() ? "user" : "mount");
+    if (!account.empty()) {
+        add("--account", account);
+        add("--minimum-uid", std::to_string(common.options.minimum_uid));
+        add("--max-processes", std::to_string(common.options.max_processes));
+    }
+    add("--max-open-files", std::to_string(common.options.max_open_files));
+    if (!confined) return words;
+    for (const std::string& path : common.hidden) add("--hide", path);
+    for (const std::string& path : common.read_only) add("--read-only", path);
+    return words;
+}
+
+class Supervised : public StepExecutor {
   public:
-    explicit StepExecutor(StepExecutorOptions options) : options_(std::move(options)) {}
+    explicit Supervised(Common common) : common_(std::move(common)) {}
+
+    const Protection& protection() const override { return common_.protection; }
 
     std::string folder(const std::string& operation) override {
         ZBS_EXPECTS(is_plain_name(operation));
-        const std::string path = options_.folder + "/" + operation;
-        mkdir(path.c_str(), 0700);
-        return path;
+        mkdir(control_folder(operation).c_str(), 0700);
+        mkdir(job_folder(operation).c_str(), 0700);
+        return job_folder(operation);
     }
 
     Result<void> start(const StepSpec& spec) override {
         ZBS_EXPECTS(!spec.argv.empty());
         const StepStatus before = status(spec.operation);
         if (before.state != StepStatus::State::kUnknown) return {};  // a repeat starts nothing twice
-        const std::string path = folder(spec.operation);
+        const Result<std::string> account = choose_account(common_, spec.account);
+        if (!account) return account.error();
+        SupervisorLaunch launch{.program = common_.options.supervisor, .input = {spec.environment, spec.files}};
+        if (const std::string fault = find_fault(launch.input); !fault.empty()) return invalid(fault);
 
-        for (const auto& [name, text] : spec.files) {
-            if (!is_plain_name(name) || !write_file(path + "/" + name, text))
-                return system_error("cannot write " + path + "/" + name);
+        folder(spec.operation);
+        const std::string path = control_folder(spec.operation);
+        launch.log = path + "/supervisor.log";
+        launch.arguments = {
+            "--operation",  spec.operation,
+            "--folder",     path,
+            "--walltime-s", std::to_string(std::chrono::ceil<std::chrono::seconds>(spec.walltime).count())};
+        for (std::string& word : confinement_arguments(common_, *account)) launch.arguments.push_back(std::move(word));
+        for (const std::string& operation : spec.shares) {
+            ZBS_EXPECTS(is_plain_name(operation));
+            if (operation == spec.operation) continue;
+            launch.arguments.insert(launch.arguments.end(), {"--share", job_folder(operation)});
         }
-
-        int ready[2];
-        if (pipe2(ready, O_CLOEXEC) != 0) return system_error("cannot make a pipe");
-        std::vector<std::string> arguments = {
-            options_.supervisor,
-            "--operation",
-            spec.operation,
-            "--folder",
-            path,
-            "--walltime-s",
-            std::to_string(std::chrono::ceil<std::chrono::seconds>(spec.walltime).count())};
-        if (!spec.directory.empty()) {
-            arguments.push_back("--directory");
-            arguments.push_back(spec.directory);
-        }
-        arguments.push_back("--");
-        arguments.insert(arguments.end(), spec.argv.begin(), spec.argv.end());
-        std::vector<std::string> environment;
-        for (const auto& [name, value] : spec.environment) environment.push_back(name + "=" + value);
-        const auto pointers = [](std::vector<std::string>& texts) {
-            std::vector<char*> out;
-            for (std::string& text : texts) out.push_back(text.data());
-            out.push_back(nullptr);
-            return out;
-        };
-
-        posix_spawn_file_actions_t actions;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, 1, (path + "/supervisor.log").c_str(), O_WRONLY | O_CREAT | O_APPEND,
-                                         0600);
-        posix_spawn_file_actions_adddup2(&actions, 1, 2);
-        posix_spawn_file_actions_adddup2(&actions, ready[1], 3);
-        posix_spawn_file_actions_addclosefrom_np(&actions,
-                                                 4);  // sockets of this service are none of the job's business
-        posix_spawnattr_t attributes;
-        posix_spawnattr_init(&attributes);
-        sigset_t none, all;
-        sigemptyset(&none);
-        sigfillset(&all);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        pid_t pid = 0;
-        const int fault = posix_spawn(&pid, options_.supervisor.c_str(), &actions, &attributes,
-                                      pointers(arguments).data(), pointers(environment).data());
-        posix_spawn_file_actions_destroy(&actions);
-        posix_spawnattr_destroy(&attributes);
-        close(ready[1]);
-        if (fault != 0) {
-            close(ready[0]);
-            errno = fault;
-            return system_error("cannot start " + options_.supervisor);
-        }
-        const std::string answer = read_answer(ready[0]);
-        close(ready[0]);
-        if (answer == "ok") return {};
-        return Error{
-            ErrorCode::kUnavailable, answer.empty() ? "the supervisor of the step did not answer" : answer, {}};
+        if (!spec.directory.empty()) launch.arguments.insert(launch.arguments.end(), {"--directory", spec.directory});
+        launch.arguments.emplace_back("--");
+        launch.arguments.insert(launch.arguments.end(), spec.argv.begin(), spec.argv.end());
+        return launch_supervisor(launch);
     }
 
     StepStatus status(const std::string& operation) override {
         ZBS_EXPECTS(is_plain_name(operation));
-        const std::string path = options_.folder + "/" + operation;
+        const std::string path = control_folder(operation);
         if (const auto ended = read_exit(path)) return *ended;
         const auto supervisor = read_supervisor(path);
         if (!supervisor) return {};
@@ -126,7 +129,7 @@ class StepExecutor : public Executor {
     }
 
     void stop(const std::string& operation, Duration grace) override {
-        const std::string path = options_.folder + "/" + operation;
+        const std::string path = control_folder(operation);
         write_file(path + "/stop", std::to_string(grace / std::chrono::milliseconds{1}) + "\n");
         if (const auto supervisor = read_supervisor(path)) send_signal(*supervisor, SIGTERM);
     }
@@ -134,55 +137,17 @@ class StepExecutor : public Executor {
     Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override {
         if (!is_plain_name(operation) || !is_plain_name(file)) return invalid("no name of a file");
-        const std::string path = options_.folder + "/" + operation + "/" + file;
-        const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-        if (fd < 0) return Error{ErrorCode::kNotFound, "no file " + file, {}};
-        std::string text(limit, '\0');
-        std::size_t filled = 0;
-        while (filled < limit) {
-            const ssize_t got = pread(fd, text.data() + filled, limit - filled, static_cast<off_t>(offset + filled));
-            if (got <= 0) break;
-            filled += static_cast<std::size_t>(got);
-        }
-        close(fd);
-        text.resize(filled);
-        return text;
+        return read_job_file(job_folder(operation), file, offset, limit);
     }
 
     std::vector<File> list(const std::string& operation, const std::string& prefix) override {
-        std::vector<File> files;
-        if (!is_plain_name(operation)) return files;
-        DIR* folder = opendir((options_.folder + "/" + operation).c_str());
-        if (folder == nullptr) return files;
-        while (const dirent* entry = readdir(folder)) {
-            struct stat info {};
-            if (!std::string_view(entry->d_name).starts_with(prefix) || entry->d_name[0] == '.') continue;
-            if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
-                continue;
-            files.push_back({entry->d_name, static_cast<std::uint64_t>(info.st_size)});
-        }
-        closedir(folder);
-        std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.name < b.name; });
-        return files;
+        if (!is_plain_name(operation)) return {};
+        return list_job_files(job_folder(operation), prefix);
     }
 
   private:
-    static Error system_error(const std::string& what) {
-        return {ErrorCode::kUnavailable, what + ": " + std::strerror(errno), {}};
-    }
-
-    /// "ok", or the supervisor's own words; ends at end of file or after kStartTimeoutMs.
-    static std::string read_answer(int fd) {
-        std::string answer;
-        pollfd waiting{fd, POLLIN, 0};
-        while (poll(&waiting, 1, kStartTimeoutMs) > 0) {
-            char chunk[512];
-            const ssize_t got = ::read(fd, chunk, sizeof chunk);
-            if (got <= 0) break;
-            answer.append(chunk, static_cast<std::size_t>(got));
-        }
-        return answer;
-    }
+    std::string control_folder(const std::string& operation) const { return common_.options.folder + "/" + operation; }
+    std::string job_folder(const std::string& operation) const { return control_folder(operation) + "/job"; }
 
     static std::optional<StepStatus> read_exit(const std::string& path) {
         const auto text = read_file(path + "/exit");
@@ -203,23 +168,52 @@ class StepExecutor : public Executor {
         return process;
     }
 
-    StepExecutorOptions options_;
+    Common common_;
 };
+
+/// Why jobs cannot have `namespaces` on this host; empty where they can.
+std::string try_namespaces(const Common& common, const std::string& namespaces) {
+    SupervisorLaunch launch{.program = common.options.supervisor, .log = common.options.folder + "/probe.log"};
+    launch.arguments = {"--probe", "yes", "--namespaces", namespaces};
+    for (const std::string& path : common.hidden) launch.arguments.insert(launch.arguments.end(), {"--hide", path});
+    for (const std::string& path : common.read_only)
+        launch.arguments.insert(launch.arguments.end(), {"--read-only", path});
+    const Result<void> tried = launch_supervisor(launch);
+    return tried ? std::string{} : tried.error().message;
+}
+
+Error unavailable(const std::string& what) { return {ErrorCode::kUnavailable, what, {}}; }
 
 }  // namespace
 
-Result<std::unique_ptr<Executor>> make_step_executor(StepExecutorOptions options) {
-    if (mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST) {
-        return Error{
-            ErrorCode::kUnavailable, "cannot make the folder " + options.folder + ": " + std::strerror(errno), {}};
+Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions options) {
+    if (mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST)
+        return unavailable("cannot make the folder " + options.folder + ": " + std::strerror(errno));
+    if (access(options.supervisor.c_str(), X_OK) != 0)
+        return unavailable("the program " + options.supervisor + " cannot be run: " + std::strerror(errno));
+    Common common{.options = std::move(options)};
+    char real[PATH_MAX];  // jobs are shown the folder under the name that has no links
+    if (realpath(common.options.folder.c_str(), real) != nullptr) common.options.folder = real;
+    common.host.is_root = geteuid() == 0;
+    common.host.user = user_name(geteuid());
+    if (!common.options.default_account.empty()) {
+        if (const auto account = choose_account(common, common.options.default_account); !account)
+            return account.error();
     }
-    if (access(options.supervisor.c_str(), X_OK) != 0) {
-        return Error{ErrorCode::kUnavailable,
-                     "the program " + options.supervisor + " cannot be run: " + std::strerror(errno),
-                     {}};
-    }
+    Result<std::vector<std::string>> hidden = find_hidden_folders(common.options);
+    if (!hidden) return hidden.error();
+    Result<std::vector<std::string>> read_only = find_read_only_folders(common.options);
+    if (!read_only) return read_only.error();
+    common.hidden = *std::move(hidden);
+    common.read_only = *std::move(read_only);
+
     signal(SIGCHLD, SIG_IGN);  // supervisors are watched by number and start time; nobody waits for them
-    return std::unique_ptr<Executor>(new StepExecutor(std::move(options)));
+    common.host.user_fault = try_namespaces(common, "user");
+    if (common.host.is_root) common.host.mount_fault = try_namespaces(common, "mount");
+    common.protection = describe_protection(common.options, common.host);
+    if (common.options.require_isolation && common.protection.isolation == Isolation::kNone)
+        return unavailable("jobs are not kept from this service: " + common.protection.text);
+    return std::unique_ptr<StepExecutor>(new Supervised(std::move(common)));
 }
 
 }  // namespace zbs::process

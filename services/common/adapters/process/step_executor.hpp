@@ -1,20 +1,59 @@
 #pragma once
+#include <sys/types.h>
+
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "services/common/messages/limits.hpp"
 #include "services/common/ports/executor.hpp"
 
 namespace zbs::process {
 
 struct StepExecutorOptions {
-    std::string folder;      ///< absolute; one sub-folder per step is made in it
+    std::string folder;      ///< absolute; one sub-folder per step is made in it; no job sees another step's
     std::string supervisor;  ///< path of the program `zbs-step`
+
+    /// Folders that no job may see, absolute: the service's state (database, keys) and configuration. They have to be
+    /// there. Only folders: a single file would show again as soon as it is replaced.
+    std::vector<std::string> hidden_paths;
+    /// Folders that no job may write. The one of `supervisor` is among them without being named.
+    std::vector<std::string> read_only_paths;
+
+    std::string default_account;  ///< of jobs without an account; needs root
+    bool allow_root_jobs = true;  ///< as root without a default account: run jobs without one as root, else refuse them
+    uid_t minimum_uid = 1'000;    ///< smallest uid of an account that jobs may run as
+    bool require_isolation = false;  ///< make no executor whose jobs could read what is hidden
+
+    unsigned max_open_files = limits::kMaxJobOpenFiles;  ///< of one process of a job
+    unsigned max_processes = 0;  ///< of one account, all its jobs together; 0 = as the system has it
+};
+
+/// What keeps a job from the service that runs it.
+enum class Isolation {
+    kAccounts,   ///< another user of the host, that of the job's owner
+    kNamespace,  ///< the service's own user, in user, mount and process namespaces
+    kNone,       ///< nothing: the job can read the service's keys
+};
+
+/// The weakest protection of any job of this executor, and what it means, as one line for the operator.
+struct Protection {
+    Isolation isolation = Isolation::kNone;
+    std::string text;
+};
+
+class StepExecutor : public Executor {
+  public:
+    virtual const Protection& protection() const = 0;
 };
 
 /// Executor of process trees on this host. Each step gets a supervisor (`zbs-step`) in its own session, which outlives
 /// this service, ends the tree at its walltime or when asked, and leaves the exit code in a file; this class only
 /// starts it and reads what it left. A supervisor that was killed is noticed by `status`, which then kills what it left
-/// behind. Errors at construction: the folder cannot be made, the supervisor is missing.
-Result<std::unique_ptr<Executor>> make_step_executor(StepExecutorOptions options);
+/// behind. What a job can do nevertheless is in services/node_agent/README.md. What this host offers is tried here,
+/// once; a step that cannot have it later is refused, never run with less. Errors at construction: the folder cannot be
+/// made, the supervisor is missing, a folder to hide is missing or a file, the default account is refused, or isolation
+/// is required and not to be had.
+Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions options);
 
 }  // namespace zbs::process

@@ -1,0 +1,88 @@
+#include "services/common/adapters/process/account.hpp"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::process {
+namespace {
+
+constexpr std::size_t kMaxEntryBytes = 1024 * 1024;
+
+/// Calls `look_up(buffer, size)` with more room until it fits; its error number.
+template <class LookUp>
+int with_room(LookUp look_up) {
+    std::vector<char> room(16 * 1024);
+    for (;;) {
+        const int fault = look_up(room.data(), room.size());
+        if (fault != ERANGE || room.size() >= kMaxEntryBytes) return fault;
+        room.resize(room.size() * 2);
+    }
+}
+
+Error refused(const std::string& name, const std::string& why) {
+    return {ErrorCode::kRejected, "jobs may not run as account '" + name + "': " + why, {}};
+}
+
+}  // namespace
+
+Result<Account> find_account(const std::string& name, uid_t minimum_uid) {
+    if (name.empty() || name.size() > limits::kMaxAccountNameBytes || name.find('\0') != std::string::npos)
+        return refused(name.substr(0, limits::kMaxAccountNameBytes), "this is no name of an account");
+    Account account{.name = name};
+    bool known = false;
+    const int fault = with_room([&](char* room, std::size_t size) {
+        passwd entry{};
+        passwd* found = nullptr;
+        const int outcome = getpwnam_r(name.c_str(), &entry, room, size, &found);
+        if (outcome == 0 && found != nullptr) {
+            known = true;
+            account.uid = entry.pw_uid;
+            account.gid = entry.pw_gid;
+        }
+        return outcome;
+    });
+    if (!known && fault != 0 && fault != ENOENT && fault != ESRCH && fault != EPERM && fault != EBADF) {
+        return Error{ErrorCode::kUnavailable,
+                     "account '" + name + "' cannot be looked up: " + std::strerror(fault) + "; try again",
+                     {}};
+    }
+    if (!known) return refused(name, "this host has no such account; make it or correct the account map");
+    if (account.uid == 0) return refused(name, "it is root");
+    if (account.uid < minimum_uid) {
+        return refused(name, "its uid " + std::to_string(account.uid) + " is below the smallest allowed, " +
+                                 std::to_string(minimum_uid) +
+                                 "; choose another account or lower the zone's smallest uid");
+    }
+    int count = 64;
+    account.groups.resize(static_cast<std::size_t>(count));
+    while (getgrouplist(name.c_str(), account.gid, account.groups.data(), &count) < 0) {
+        if (count <= static_cast<int>(account.groups.size()) || count > limits::kMaxAccountGroups)
+            return refused(name, "its groups cannot be listed");
+        account.groups.resize(static_cast<std::size_t>(count));
+    }
+    account.groups.resize(static_cast<std::size_t>(count));
+    if (account.gid == 0 || std::find(account.groups.begin(), account.groups.end(), 0U) != account.groups.end())
+        return refused(name, "it is a member of group 0");
+    return account;
+}
+
+std::string user_name(uid_t uid) {
+    std::string name = std::to_string(uid);
+    with_room([&](char* room, std::size_t size) {
+        passwd entry{};
+        passwd* found = nullptr;
+        const int outcome = getpwuid_r(uid, &entry, room, size, &found);
+        if (outcome == 0 && found != nullptr) name = entry.pw_name;
+        return outcome;
+    });
+    return name;
+}
+
+}  // namespace zbs::process

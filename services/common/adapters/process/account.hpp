@@ -1,0 +1,26 @@
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+
+namespace zbs::process {
+
+/// A local account that jobs may run as.
+struct Account {
+    std::string name;
+    uid_t uid = 0;
+    gid_t gid = 0;
+    std::vector<gid_t> groups;  ///< all of them, `gid` among them
+};
+
+/// The account called `name`, as the system knows it now. Refused: unknown names, uid 0, uids below `minimum_uid`,
+/// members of group 0. A locked or expired account is not noticed: PAM is not asked.
+Result<Account> find_account(const std::string& name, uid_t minimum_uid);
+
+/// Name of the user `uid`, or its number where it has none.
+std::string user_name(uid_t uid);
+
+}  // namespace zbs::process

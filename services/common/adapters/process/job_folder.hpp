@@ -1,0 +1,23 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "services/common/ports/executor.hpp"
+
+namespace zbs::process {
+
+/// A name within one folder: printable ASCII, no '/', not hidden, at most 128 bytes.
+bool is_plain_name(const std::string& name);
+
+/// Bytes [offset, offset + limit) of a file in a job's folder, whatever the job made of that folder: links are not
+/// followed, nothing but a regular file that belongs to the folder's owner is opened, and opening waits for nobody
+/// (FIFOs, devices, leases). Errors: kNotFound, and kUnavailable where the job keeps the file from being opened.
+Result<std::string> read_job_file(const std::string& folder, const std::string& file, std::uint64_t offset,
+                                  std::size_t limit);
+
+/// Files of a job's folder that `read_job_file` would open and whose names begin with `prefix`, by name. Looks at no
+/// more than limits::kMaxJobFiles entries.
+std::vector<Executor::File> list_job_files(const std::string& folder, const std::string& prefix);
+
+}  // namespace zbs::process

@@ -1,0 +1,206 @@
+#include "services/node_agent/step/program.hpp"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "services/common/adapters/process/process_tree.hpp"
+#include "services/node_agent/step/confinement.hpp"
+
+extern char** environ;
+
+namespace zbs::step {
+namespace {
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr const char* kOomScore = "500\n";  // the job goes before its supervisor and the service
+constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin";
+
+[[noreturn]] void give_up(int report, const std::string& text) {
+    [[maybe_unused]] const ssize_t ignored = write(report, text.data(), text.size());
+    _exit(127);
+}
+
+[[noreturn]] void give_up_with_errno(int report, const std::string& what) {
+    give_up(report, what + ": " + std::strerror(errno));
+}
+
+void offer_to_oom_killer() {
+    const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;  // it is a courtesy to the host, not a protection
+    [[maybe_unused]] const ssize_t ignored = write(fd, kOomScore, std::strlen(kOomScore));
+    close(fd);
+}
+
+void limit(int report, __rlimit_resource resource, rlim_t most) {
+    rlimit now{};
+    getrlimit(resource, &now);
+    const rlimit wanted{std::min(now.rlim_cur, most), std::min(now.rlim_max, most)};
+    if (setrlimit(resource, &wanted) != 0) give_up_with_errno(report, "cannot limit the job");
+}
+
+void set_limits(const Program& program) {
+    limit(program.report, RLIMIT_CORE, 0);
+    if (program.options.max_open_files > 0) limit(program.report, RLIMIT_NOFILE, program.options.max_open_files);
+    if (program.account && program.options.max_processes > 0)
+        limit(program.report, RLIMIT_NPROC, program.options.max_processes);
+}
+
+/// Becomes the account, for good.
+void switch_to(const process::Account& account, int report) {
+    if (setgroups(account.groups.size(), account.groups.data()) != 0 ||
+        setresgid(account.gid, account.gid, account.gid) != 0 || setresuid(account.uid, account.uid, account.uid) != 0)
+        give_up_with_errno(report, "cannot become account " + account.name);
+    uid_t real = 0, effective = 0, saved = 0;
+    gid_t real_group = 0, effective_group = 0, saved_group = 0;
+    getresuid(&real, &effective, &saved);
+    getresgid(&real_group, &effective_group, &saved_group);
+    const bool whole = real == account.uid && effective == account.uid && saved == account.uid &&
+                       real_group == account.gid && effective_group == account.gid && saved_group == account.gid;
+    if (!whole || setuid(0) == 0 || setgid(0) == 0 || setgroups(0, nullptr) == 0)
+        give_up(report, "cannot become account " + account.name + " for good");
+}
+
+/// As the job's user: what it prints and what was laid out for it.
+void open_files(const Program& program) {
+    for (const auto& [name, text] : program.input.files) {
+        const int fd =
+            openat(program.job_folder, name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+        std::size_t done = 0;
+        while (fd >= 0 && done < text.size()) {
+            const ssize_t put = write(fd, text.data() + done, text.size() - done);
+            if (put <= 0) break;
+            done += static_cast<std::size_t>(put);
+        }
+        if (fd < 0 || done < text.size()) give_up_with_errno(program.report, "cannot write the job's file " + name);
+        close(fd);
+    }
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+    const int out = openat(program.job_folder, "stdout", kFlags, 0600);
+    const int err = openat(program.job_folder, "stderr", kFlags, 0600);
+    if (out < 0 || err < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
+        give_up_with_errno(program.report, "cannot open the output files");
+}
+
+/// The job's own folder by descriptor: its account may be in it without being able to come there. What the user named
+/// is entered with the account's rights.
+void enter_directory(const Program& program) {
+    const std::string& asked = program.options.directory;
+    if ((asked.empty() ? fchdir(program.job_folder) : chdir(asked.c_str())) != 0)
+        give_up_with_errno(program.report, "cannot enter the directory " + asked);
+}
+
+[[noreturn]] void execute(const Program& program) {
+    std::vector<std::string> texts;
+    bool has_path = false;
+    for (const auto& [name, value] : program.input.environment) {
+        texts.push_back(name + "=" + value);
+        has_path = has_path || name == "PATH";
+    }
+    if (!has_path) texts.push_back(std::string("PATH=") + kDefaultPath);
+    texts.push_back(process::step_variable(program.options.operation) + "=1");
+    std::vector<char*> environment, argv;
+    for (std::string& text : texts) environment.push_back(text.data());
+    for (const std::string& word : program.options.argv) argv.push_back(const_cast<char*>(word.c_str()));
+    environment.push_back(nullptr);
+    argv.push_back(nullptr);
+    environ = environment.data();  // its PATH is the one that counts
+
+    for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    // Whatever was opened on the way sees the host as it was before anything was hidden.
+    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) give_up_with_errno(program.report, "cannot close files");
+    execvp(argv[0], argv.data());
+    give_up_with_errno(program.report, "cannot run " + program.options.argv[0]);
+}
+
+/// The last steps, in the process that becomes the program. `parent` > 0: whose end shall be its end too.
+[[noreturn]] void become(const Program& program, pid_t parent) {
+    setsid();
+    set_limits(program);
+    umask(077);
+    drop_bounding_set();  // needs rights that the switch takes
+    if (program.account) switch_to(*program.account, program.report);
+    if (const std::string fault = drop_privileges(); !fault.empty()) give_up(program.report, fault);
+    if (parent > 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);  // the switch would have cleared it
+        if (getppid() != parent) _exit(127);
+    }
+    open_files(program);
+    enter_directory(program);
+    execute(program);
+}
+
+/// Asks everything in this namespace to end, and waits a while until it has.
+void end_leftovers() {
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &children, nullptr);
+    kill(-1, SIGTERM);
+    kill(-1, SIGCONT);
+    const auto end = SteadyClock::now() + std::chrono::milliseconds(500);
+    while (SteadyClock::now() < end) {
+        pid_t ended = 0;
+        while ((ended = waitpid(-1, nullptr, WNOHANG)) > 0) {
+        }
+        if (ended < 0) return;
+        const timespec wait{0, 20'000'000};
+        sigtimedwait(&children, nullptr, &wait);
+    }
+}
+
+}  // namespace
+
+void become_program(const Program& program, pid_t supervisor) {
+    prctl(PR_SET_DUMPABLE, 1);  // else the file below belongs to root
+    offer_to_oom_killer();
+    prctl(PR_SET_DUMPABLE, 0);
+    become(program, supervisor);
+}
+
+void run_namespace(Program program, uid_t uid, gid_t gid) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pollfd supervisor{program.supervisor_is_here, POLLIN, 0};
+    if (poll(&supervisor, 1, 0) != 0) _exit(127);  // it was gone before its end would have been told
+    setsid();
+    prctl(PR_SET_DUMPABLE, 1);
+    offer_to_oom_killer();
+    prctl(PR_SET_DUMPABLE, 0);
+    if (const std::string fault = confine(program.options, uid, gid); !fault.empty()) give_up(program.report, fault);
+    if (program.options.probe) _exit(0);
+    // The folder as the job sees it; through the descriptor of before, what is hidden could be reached.
+    program.job_folder = open(program.options.job_folder().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (program.job_folder < 0) give_up_with_errno(program.report, "cannot open the job's folder");
+    if (!program.account) {
+        if (const std::string fault = drop_privileges(); !fault.empty()) give_up(program.report, fault);
+    }
+    const pid_t child = fork();
+    if (child == 0) become(program, 0);
+    if (child < 0) give_up_with_errno(program.report, "cannot fork");
+    close_range(3, ~0U, 0);
+    int status = 0;
+    for (pid_t ended = 0; ended != child;) {
+        ended = waitpid(-1, &status, 0);
+        if (ended < 0 && errno != EINTR) _exit(127);
+    }
+    end_leftovers();
+    _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+}  // namespace zbs::step

@@ -1,0 +1,35 @@
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+
+namespace zbs::step {
+
+enum class Namespaces {
+    kNone,
+    kMount,  ///< mount and process namespaces, made with root's rights; the job runs as another account
+    kUser,   ///< these in a user namespace, where the job has the supervisor's own user
+};
+
+/// The command line of zbs-step.
+struct StepOptions {
+    std::string operation, folder, directory, account;
+    std::vector<std::string> hidden, read_only;
+    std::vector<std::string> shared;  ///< folders of other steps that the job may write
+    Namespaces namespaces = Namespaces::kNone;
+    uid_t minimum_uid = 1'000;
+    unsigned long max_open_files = 0, max_processes = 0;  ///< 0 = as inherited
+    long walltime_s = 0;                                  ///< 0 = no limit
+    bool probe = false;                                   ///< only try the namespaces
+    std::vector<std::string> argv;
+
+    std::string job_folder() const { return folder + "/job"; }
+};
+
+/// Errors: an unknown option, a value that is none, something needed is missing.
+Result<StepOptions> read_step_options(int argc, const char* const* argv);
+
+}  // namespace zbs::step

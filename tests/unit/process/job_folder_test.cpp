@@ -1,0 +1,110 @@
+#include "services/common/adapters/process/job_folder.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/temporary_folder.hpp"
+
+// What a hostile job can put into its folder. A test that hangs here has found something.
+
+namespace zbs::process {
+namespace {
+namespace fs = std::filesystem;
+
+class JobFolder : public testing::Test {
+  protected:
+    JobFolder() : job(folder.path("job")) {
+        fs::create_directory(job);
+        std::ofstream(folder.path("secret")) << "secret";
+    }
+    ErrorCode error_of(const std::string& file) {
+        const auto read = read_job_file(job, file, 0, 100);
+        return read ? ErrorCode::kInternal : read.error().code;
+    }
+    bool is_listed(const std::string& file) {
+        for (const Executor::File& found : list_job_files(job, ""))
+            if (found.name == file) return true;
+        return false;
+    }
+    test::TemporaryFolder folder;
+    std::string job;
+};
+
+TEST_F(JobFolder, APlainFileIsReadAndListed) {
+    std::ofstream(job + "/plain") << "text";
+    EXPECT_EQ(*read_job_file(job, "plain", 1, 2), "ex");
+    EXPECT_TRUE(is_listed("plain"));
+}
+
+TEST_F(JobFolder, LinksAreNotFollowed) {
+    fs::create_symlink("../secret", job + "/link");
+    fs::create_symlink("/dev/zero", job + "/zeros");
+    fs::create_symlink("link", job + "/chain");
+    for (const char* name : {"link", "zeros", "chain"}) {
+        EXPECT_EQ(error_of(name), ErrorCode::kNotFound) << name;
+        EXPECT_FALSE(is_listed(name));
+    }
+}
+
+TEST_F(JobFolder, AFifoDoesNotMakeTheReaderWait) {
+    ASSERT_EQ(mkfifo((job + "/fifo").c_str(), 0600), 0);
+    EXPECT_EQ(error_of("fifo"), ErrorCode::kNotFound);
+    EXPECT_FALSE(is_listed("fifo"));
+}
+
+TEST_F(JobFolder, AFolderIsNoFile) {
+    fs::create_directory(job + "/inner");
+    EXPECT_EQ(error_of("inner"), ErrorCode::kNotFound);
+    EXPECT_FALSE(is_listed("inner"));
+}
+
+TEST_F(JobFolder, ALeaseDoesNotMakeTheReaderWait) {
+    std::ofstream(job + "/leased") << "text";
+    signal(SIGIO, SIG_IGN);
+    const int fd = open((job + "/leased").c_str(), O_RDWR);
+    ASSERT_EQ(fcntl(fd, F_SETLEASE, F_WRLCK), 0);
+    EXPECT_EQ(error_of("leased"), ErrorCode::kUnavailable);
+    close(fd);
+    EXPECT_EQ(*read_job_file(job, "leased", 0, 100), "text");
+}
+
+TEST_F(JobFolder, AHugeFileCostsNoMoreThanTheLimit) {
+    std::ofstream(job + "/huge") << "begin";
+    fs::resize_file(job + "/huge", 1ULL << 40U);
+    EXPECT_EQ(read_job_file(job, "huge", 0, 5).value(), "begin");
+    EXPECT_EQ(read_job_file(job, "huge", 1ULL << 39U, 4'096)->size(), 4'096U);
+    std::ofstream(job + "/small") << "small";
+    EXPECT_EQ(*read_job_file(job, "small", 0, SIZE_MAX), "small") << "a limit is not what is made room for";
+}
+
+TEST_F(JobFolder, AnothersFileIsNotHandedOut) {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root: a file of another user";
+    std::ofstream(job + "/theirs") << "secret";  // as after a hard link to it
+    ASSERT_EQ(chown((job + "/theirs").c_str(), 65'534, 65'534), 0);
+    EXPECT_EQ(error_of("theirs"), ErrorCode::kNotFound);
+    EXPECT_FALSE(is_listed("theirs"));
+}
+
+TEST_F(JobFolder, ALinkInPlaceOfTheFolderIsNotFollowed) {
+    fs::create_symlink(folder.path(), folder.path("moved"));
+    EXPECT_FALSE(read_job_file(folder.path("moved"), "secret", 0, 100));
+    EXPECT_TRUE(list_job_files(folder.path("moved"), "").empty());
+}
+
+TEST_F(JobFolder, NamesThatAreNotPlainAreNotListed) {
+    for (const char* name : {"new\nline", "\033[31m", ".hidden", "sp ace", "\xC3\xA4"}) {
+        std::ofstream(job + "/" + name) << "x";
+        EXPECT_FALSE(is_listed(name)) << name;
+        EXPECT_FALSE(is_plain_name(name)) << name;
+    }
+}
+
+}  // namespace
+}  // namespace zbs::process
