@@ -67,6 +67,11 @@ std::string zone_config(const FederationPlan& plan, std::size_t index) {
          << "\"\nallow_private_addresses = true  # all on this machine\nrun_as = \"self\"  # jobs run as whoever "
             "started this\naccount_map = \""
          << plan.folder << "/" << name << ".accounts\"\n";
+    text << "hidden_paths = [\"" << plan.folder << "/registry\"";
+    for (const std::string& other : plan.zones) {
+        if (other != name) text << ", \"" << plan.folder << "/" << other << "\"";
+    }
+    text << "]  # the other services' keys\n";
     text << "\n[[machine]]\nname = \"m0\"\nprocessors = " << plan.processors << "\nspeed = 1.0\n";
     for (const std::string& other : plan.zones) {
         if (other == name) continue;

@@ -1,5 +1,7 @@
 #include "services/zone_scheduler/config/zone_config_file.hpp"
 
+#include <unistd.h>
+
 #include <charconv>
 #include <filesystem>
 
@@ -58,6 +60,13 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     read_listen(file, settings);
     settings.advertised_host = file.text("advertise", settings.listen_address);
     zone.honour_blocks = file.texts("honour_blocks");
+    const std::string run_as = file.text("run_as", geteuid() == 0 ? "accounts" : "self");
+    if (run_as != "accounts" && run_as != "self") file.fail("run_as", "'run_as' must be accounts or self");
+    zone.run_as_accounts = run_as == "accounts";
+    settings.hidden_paths = file.texts("hidden_paths");
+    settings.default_account = file.text("default_account", "");
+    settings.minimum_uid = static_cast<int>(file.integer("minimum_uid", 1'000, 1, 2'000'000'000));
+    settings.require_isolation = file.boolean("require_isolation", false);
     settings.allow_private_addresses = file.boolean("allow_private_addresses", false);
     zone.accept = file.texts("accept");
     for (const std::string& organisation : zone.accept) {

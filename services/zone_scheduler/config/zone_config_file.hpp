@@ -12,6 +12,10 @@ struct ZoneSettings {
     int listen_port = 0;          ///< 0 = any free port
     std::string advertised_host;  ///< what others reach this zone by; default: the listen address
     bool allow_private_addresses = false;  ///< may the registry and peers send us to loopback and private addresses?
+    std::vector<std::string> hidden_paths;  ///< folders beside the state folder that no job may see
+    std::string default_account;            ///< of jobs whose user is mapped to none; needs root
+    int minimum_uid = 1'000;                ///< of accounts that jobs may run as
+    bool require_isolation = false;         ///< do not start where a job could read the zone's keys
     std::string state_folder;     ///< database and step folders; made if missing
     std::string step_supervisor;  ///< path of zbs-step; default: beside this program
 };

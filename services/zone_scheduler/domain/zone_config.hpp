@@ -24,6 +24,9 @@ struct ZoneConfig {
     ServiceAddress registry;                 ///< empty url = none
 
     std::string level_two_mapper = "global";
+    /// True: jobs run as the accounts that users are mapped to (the zone must be root). False: as the zone's own user,
+    /// whatever account the map says.
+    bool run_as_accounts = false;
     std::string mpiexec = "/usr/bin/mpiexec.mpich";
     std::string mpi_proxy = "/usr/bin/hydra_pmi_proxy";
     std::string mpi_interface = "lo";  ///< network interface over which proxies reach the coordinator

@@ -116,8 +116,17 @@ int run(const std::string& config_path) {
     if (!database) return fail(database.error());
     auto audit = sqlite::open_audit_log(state.audit());
     if (!audit) return fail(audit.error());
-    auto executor = process::make_step_executor({.folder = state.steps(), .supervisor = settings->step_supervisor});
+    std::vector<std::string> hidden = {state.path};
+    hidden.insert(hidden.end(), settings->hidden_paths.begin(), settings->hidden_paths.end());
+    auto executor = process::make_step_executor({.folder = state.steps(),
+                                                 .supervisor = settings->step_supervisor,
+                                                 .hidden_paths = std::move(hidden),
+                                                 .default_account = settings->default_account,
+                                                 .allow_root_jobs = !config.run_as_accounts,
+                                                 .minimum_uid = static_cast<uid_t>(settings->minimum_uid),
+                                                 .require_isolation = settings->require_isolation});
     if (!executor) return fail(executor.error());
+    log->info("jobs", {{"protection", (*executor)->protection().text}});
 
     boost::asio::io_context io;
     auto strand = boost::asio::make_strand(io);
