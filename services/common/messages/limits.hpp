@@ -43,6 +43,9 @@ inline constexpr std::size_t kMaxPoolAccounts = 10'000;  ///< of one pool
 inline constexpr std::size_t kMaxMappedAccounts = 100'000;
 inline constexpr std::size_t kMaxPeeringHours = 48;
 inline constexpr std::size_t kMaxPeeringPartitions = 64;
+inline constexpr std::size_t kMaxPendingPeerings = 100;  ///< organisations that nobody has answered yet
+inline constexpr std::size_t kMaxZonesPerPeering = 64;
+inline constexpr std::size_t kMaxPeeringReasonBytes = 1'024;
 inline constexpr std::size_t kMaxAuditTextBytes = 512;  ///< of one field; longer ones are cut
 inline constexpr std::size_t kMaxAuditRows = 1'000;     ///< one reply of the audit route
 

@@ -6,6 +6,7 @@
 #include "algorithms/mapping/mapper.hpp"
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/zone_scheduler/config/peering_rules_file.hpp"
 
 namespace zbs {
 namespace {
@@ -59,9 +60,10 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.advertised_host = file.text("advertise", settings.listen_address);
     zone.honour_blocks = file.texts("honour_blocks");
     zone.registry.url = file.text("registry", "");
-    zone.accept = file.texts("accept");
-    for (const std::string& organisation : zone.accept) {
-        if (!is_valid_name(organisation)) file.fail("accept", "'" + organisation + "' is no name of an organisation");
+    if (!file.texts("accept").empty()) {
+        file.fail("accept",
+                  "'accept' is gone, because a name proves nothing: write a [[peering]] with organisations and the "
+                  "fingerprint of their bundle, or accept who asks with 'zbs-zone peer accept ORG'");
     }
     for (std::size_t i = 0; i < file.table_count("machine"); ++i) {
         const std::string at = "machine." + std::to_string(i) + ".";
@@ -70,6 +72,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
                                       file.number(at + "speed", 1, 1e-6, 1e6)});
     }
     if (zone.zone.machines.empty()) file.fail("machine", "at least one [[machine]] is needed");
+    read_peering_rules(file, path, zone);
     zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
     zone.zone.within_zone = link_of(file, "network.zone_", zone.zone.within_zone);
     zone.default_link = link_of(file, "network.other_", zone.default_link);

@@ -62,6 +62,10 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
             if (!id) return id.error();
             return owned(ObjectKind::kDelegation, services.delegations.owner_of(*id));
         }
+        case Action::kGetPeering:
+        case Action::kChangePeering:
+        case Action::kRemovePeering:
+            return Object{ObjectKind::kPeering, {CallerKind::kZone, parameter(call, "organisation"), {}}, {}};
         case Action::kRevokeUser:
             return Object{
                 ObjectKind::kUser, {CallerKind::kUser, services.config.organisation, parameter(call, "name")}, {}};
@@ -132,7 +136,7 @@ Result<void> ZoneGate::check(Action action, const http::Call& call) {
     const Site site{.service = ServiceKind::kZone,
                     .organisation = services_.config.organisation,
                     .name = services_.config.zone.name,
-                    .accepts_subject = services_.peers.accepts(call.caller())};
+                    .accepts_subject = services_.peerings.accepts(call.caller())};
     const Decision decision = authorise(call.peer, action, object ? *object : Object{}, site);
     // An id that is none is told to everybody alike: it says nothing about any object.
     if (bad_id && decision.verdict != Decision::Verdict::kUnauthenticated) return object.error();
@@ -148,6 +152,8 @@ Result<void> ZoneGate::check(Action action, const http::Call& call) {
 }
 
 void ZoneGate::done(Action action, const http::Call& call, int status) {
+    if (status == 400 && changes_something(call) && call.caller().kind == CallerKind::kZone)
+        services_.peerings.note(call.caller().organisation, TrustEvent::kInvalidRequest);
     if (status < 400 || !changes_something(call)) return;
     record_refusal(action, call, "failed", "status " + std::to_string(status));
 }

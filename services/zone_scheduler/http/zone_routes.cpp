@@ -226,18 +226,6 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
 }
 
 void add_zone_routes(http::Router& router, ZoneServices& services) {
-    router.add_sync("POST", "/v1/peerings", Action::kRequestPeering, Body::kJson, [&services](const Request& request) {
-        const Result<PeeringRequest> asked = codec::decode_peering_request(request.json);
-        if (!asked) return http::problem(asked.error());
-        return http::reply(services.peers.answer(request.call.caller(), *asked),
-                           [](const PeeringAnswer& a) { return codec::encode(a); });
-    });
-    router.add_sync("GET", "/v1/peerings", Action::kListPeerings, Body::kNone, [&services](const Request& request) {
-        if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-        Json rows = Json::array();
-        for (const Peer& peer : services.peers.peers()) rows.push_back(codec::encode(peer));
-        return http::ok({{"peers", std::move(rows)}});
-    });
     router.add_sync("GET", "/v1/nodes", Action::kListNodes, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
@@ -300,6 +288,7 @@ http::Router make_zone_routes(ZoneServices& services) {
     add_zone_routes(router, services);
     add_identity_routes(router, services);
     add_delegation_routes(router, services);
+    add_peering_routes(router, services);
     return router;
 }
 

@@ -9,6 +9,7 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
+#include "services/zone_scheduler/program/peer_commands.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -238,6 +239,7 @@ void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_co
     add_user(cli, shared);
     add_blocks(cli, shared);
     add_audit(cli, shared);
+    add_peer_commands(cli, config_path, exit_code);
 }
 
 }  // namespace zbs::zone_program

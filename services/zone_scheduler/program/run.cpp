@@ -70,7 +70,7 @@ Result<Credentials> load_credentials(const StateFolder& state, const ZoneSetting
                                      const openssl::TrustStore& trust, const openssl::Now& now, Secrets& secrets) {
     Credentials credentials;
     if (!state.has_identity()) {
-        if (!settings.zone.registry.url.empty() || !settings.zone.accept.empty()) {
+        if (!settings.zone.registry.url.empty() || !settings.zone.rules.empty()) {
             return invalid(
                 "a zone with peers or a registry needs certificates; make them with 'zbs-zone init --config FILE'",
                 state.identity());
@@ -139,8 +139,9 @@ int run(const std::string& config_path) {
          .self = self,
          .post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); },
          .own = dispatch});
-    PartService parts(config, clock, *database->zone, **executor, *log, decode_model_text);
-    PeerService peers(config, clock, *database->zone, *transport, *log);
+    PeeringService peerings(config, clock, *database->site, trust, *log);
+    PartService parts(config, clock, *database->zone, **executor, peerings, *log, decode_model_text);
+    PeerService peers(config, clock, *database->zone, *transport, credentials->keys.get(), trust, peerings, *log);
     MembershipService membership(config, clock, *database->site, credentials->keys.get(), trust, secrets, *log);
     DelegationService delegations(config, clock, *database->site, credentials->keys.get(), trust, *log);
     TrustExchange exchange(clock, *transport, membership, *log, [&peers] {
@@ -150,7 +151,8 @@ int run(const std::string& config_path) {
     });
     ApplicationService applications(config, clock, ids, *database->zone, **executor, *transport, peers, *log);
     applications.use_delegations(delegations);
-    parts.require_delegations([&delegations](const PartRequest& part) -> Result<void> {
+    parts.require_delegations([&delegations](const PartRequest& part, bool required) -> Result<void> {
+        if (!part.delegation && !required) return {};
         if (!part.delegation)
             return Error{ErrorCode::kDenied,
                          "this zone wants to see the user's delegation; submit with 'zbs run' or 'zbs submit', which "
@@ -160,7 +162,9 @@ int run(const std::string& config_path) {
         if (!good) return good.error();
         return {};
     });
-    ZoneServices services{config,     applications, parts,           peers,
+    peerings.use_blocks([&membership](const Caller& subject) { return membership.is_blocked(subject); });
+    peerings.use_usage([&parts](const std::string& organisation) { return parts.usage_of(organisation); });
+    ZoneServices services{config,     applications, parts,           peers,          peerings,
                           membership, delegations,  *database->zone, zone_contract()};
     ZoneGate gate(services, clock, **audit, *log);
     router = make_zone_routes(services);
@@ -183,6 +187,7 @@ int run(const std::string& config_path) {
     if (!process::write_file(state.address(), config.url + "\n"))
         return fail({ErrorCode::kUnavailable, "cannot write the address of this zone", state.address()});
     if (auto resumed = membership.resume(); !resumed) return fail(resumed.error());
+    if (auto resumed = peerings.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = delegations.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = parts.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = peers.resume(); !resumed) return fail(resumed.error());
@@ -194,6 +199,12 @@ int run(const std::string& config_path) {
     std::cout << "zbs-zone " << config.zone.name << " listening on " << config.url << std::endl;
 
     const auto reload = [&] {
+        boost::asio::post(strand, [&] {
+            const Result<ZoneSettings> again = load_settings(config_path);
+            if (!again) return log->warn("rules_not_reloaded", {{"reason", again.error().message}});
+            peerings.set_rules(again->zone.rules);
+            log->info("rules_reloaded", {{"rules", std::to_string(again->zone.rules.size())}});
+        });
         if (!credentials->keys) return;
         const Result<void> read = credentials->keys->reload();
         const Result<void> done = read ? credentials->server->reload() : read;
@@ -204,6 +215,7 @@ int run(const std::string& config_path) {
         server.drain();
         boost::asio::post(strand, [&] {
             peers.leave();
+            peerings.flush();
             // The registry's answer comes back through this strand; then nothing is left to wait for.
             clock.after(std::chrono::milliseconds{300}, [&clock, &io] {
                 clock.cancel_all();
