@@ -33,7 +33,7 @@ class FederationWorld::Bus : public ZoneTransport {
         send<ApplicationModel>("profile", to, r, [this, id](Node& n) { return n.parts->profile(caller(), id); });
     }
     void request_peering(const ServiceAddress& to, const PeeringRequest& q, Respond<PeeringAnswer> r) override {
-        send<PeeringAnswer>("peering", to, r, [this, q](Node& n) { return n.peers->answer(caller(), q); });
+        send<PeeringAnswer>("peering", to, r, [this, q](Node& n) { return n.peerings->request(caller(), q); });
     }
     void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> r) override {
         send<TrustStatement>("trust", to, r, [](Node& n) {
@@ -135,13 +135,28 @@ FederationWorld::FederationWorld(std::vector<int> processors) {
         made->config.organisation = "org-" + name;
         made->config.contact = "operator of " + name;
         made->config.url = name;  // the bus routes by name
-        made->config.registry = "registry";
-        made->config.accept = {"org-a"};
+        made->config.registry.url = "registry";
+        made->config.rules = {accept_all({"org-a"})};
+        made->keys = std::make_unique<FakeKeys>(Caller{CallerKind::kZone, "org-" + name, name}, "BUNDLE org-" + name);
+        for (std::size_t other = 0; other < processors.size(); ++other) {
+            const std::string organisation = std::string("org-") + static_cast<char>('a' + other);
+            ZBS_EXPECTS(made->trust.pin(organisation, "BUNDLE " + organisation).has_value());
+        }
         made->executor = std::make_unique<MpiExecutor>(clock);
         nodes_.emplace(name, std::move(made));
     }
     for (auto& [name, made] : nodes_) restart(name);
     run(std::chrono::seconds{2});  // they find each other
+}
+
+AutomaticRule FederationWorld::accept_all(std::vector<std::string> organisations) {
+    AutomaticRule rule{.organisations = std::move(organisations), .trust_on_first_use = true};
+    rule.rights.ceiling = {.processors = 1'000,
+                           .walltime = std::chrono::hours{24},
+                           .concurrent_parts = 1'000,
+                           .account_rule = "account:guest"};
+    rule.rights.floor = {1'000, std::chrono::hours{24}, 1'000};
+    return rule;
 }
 
 FederationWorld::~FederationWorld() {
@@ -159,6 +174,7 @@ void FederationWorld::restart(const std::string& name) {
     if (fresh.applications) {
         graveyard_.emplace_back(std::shared_ptr<ApplicationService>(std::move(fresh.applications)));
         graveyard_.emplace_back(std::shared_ptr<PartService>(std::move(fresh.parts)));
+        graveyard_.emplace_back(std::shared_ptr<PeeringService>(std::move(fresh.peerings)));
         graveyard_.emplace_back(std::shared_ptr<PeerService>(std::move(fresh.peers)));
         graveyard_.emplace_back(std::shared_ptr<ZoneTransport>(std::move(fresh.transport)));
         graveyard_.emplace_back(std::shared_ptr<Clock>(std::move(fresh.clock)));
@@ -169,13 +185,15 @@ void FederationWorld::restart(const std::string& name) {
     };
     fresh.clock = std::make_unique<LifeClock>(*this, name);
     fresh.transport = std::make_unique<Bus>(*this, name);
-    fresh.parts =
-        std::make_unique<PartService>(fresh.config, *fresh.clock, fresh.store, *fresh.executor, fresh.log, decode);
-    fresh.peers = std::make_unique<PeerService>(fresh.config, *fresh.clock, fresh.store, *fresh.transport, fresh.log);
+    fresh.peerings = std::make_unique<PeeringService>(fresh.config, *fresh.clock, fresh.site, fresh.trust, fresh.log);
+    fresh.parts = std::make_unique<PartService>(fresh.config, *fresh.clock, fresh.store, *fresh.executor,
+                                                *fresh.peerings, fresh.log, decode);
+    fresh.peers = std::make_unique<PeerService>(fresh.config, *fresh.clock, fresh.store, *fresh.transport,
+                                                fresh.keys.get(), fresh.trust, *fresh.peerings, fresh.log);
     fresh.applications = std::make_unique<ApplicationService>(
         fresh.config, *fresh.clock, ids, fresh.store, *fresh.executor, *fresh.transport, *fresh.peers, fresh.log);
-    ZBS_EXPECTS(fresh.parts->resume().has_value() && fresh.peers->resume().has_value() &&
-                fresh.applications->resume().has_value());
+    ZBS_EXPECTS(fresh.peerings->resume().has_value() && fresh.parts->resume().has_value() &&
+                fresh.peers->resume().has_value() && fresh.applications->resume().has_value());
 }
 
 }  // namespace zbs::test

@@ -10,7 +10,9 @@
 #include "services/zone_scheduler/domain/application_service.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
+#include "services/zone_scheduler/domain/peering_service.hpp"
 #include "tests/support/fake_executor.hpp"
+#include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/silent_log.hpp"
 #include "tests/support/virtual_clock.hpp"
@@ -45,10 +47,14 @@ class FederationWorld {
     struct Node {
         ZoneConfig config;
         MemoryZoneStore store;
+        MemorySiteStore site;
+        FakeTrust trust;  ///< knows every zone's bundle
+        std::unique_ptr<FakeKeys> keys;
         std::unique_ptr<MpiExecutor> executor;
         SilentLog log;
         std::unique_ptr<Clock> clock;  ///< the common one, but timers of a crashed service never fire
         std::unique_ptr<ZoneTransport> transport;
+        std::unique_ptr<PeeringService> peerings;
         std::unique_ptr<PartService> parts;
         std::unique_ptr<PeerService> peers;
         std::unique_ptr<ApplicationService> applications;
@@ -61,6 +67,9 @@ class FederationWorld {
     double loss = 0;                                    ///< of each message, each way
     std::set<std::pair<std::string, std::string>> cut;  ///< from, to: nothing gets through
     std::function<void(const std::string& from, const std::string& to, const char* what)> on_message;
+
+    /// The rule that accepts these organisations without limits.
+    static AutomaticRule accept_all(std::vector<std::string> organisations);
 
     explicit FederationWorld(std::vector<int> processors);
     ~FederationWorld();

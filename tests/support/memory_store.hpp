@@ -149,6 +149,8 @@ class MemorySiteStore : public SiteStore {
     MemoryRecordTable<Block>& blocks() override { return blocks_; }
     MemoryRecordTable<TrustedOrganisation>& trusted() override { return trusted_; }
     MemoryRecordTable<Delegation>& delegations() override { return delegations_; }
+    MemoryRecordTable<PeeringRecord>& peerings() override { return peerings_; }
+    MemoryRecordTable<PoolLease>& pool_leases() override { return pool_leases_; }
     Result<std::uint64_t> next_number(const std::string& name) override { return ++numbers_[name]; }
 
   private:
@@ -156,6 +158,8 @@ class MemorySiteStore : public SiteStore {
     MemoryRecordTable<Block> blocks_;
     MemoryRecordTable<TrustedOrganisation> trusted_;
     MemoryRecordTable<Delegation> delegations_;
+    MemoryRecordTable<PeeringRecord> peerings_;
+    MemoryRecordTable<PoolLease> pool_leases_;
     std::map<std::string, std::uint64_t> numbers_;
 };
 

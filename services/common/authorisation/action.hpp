@@ -38,6 +38,7 @@ enum class Action {
     kListPeerings,
     kGetPeering,
     kChangePeering,
+    kRemovePeering,
     // zone: people and their certificates
     kRequestEnrolment,
     kRenewCertificate,

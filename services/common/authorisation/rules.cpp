@@ -67,6 +67,7 @@ constexpr std::array kRules = {
     zone(kListPeerings, "listPeerings", kInsider, kAnything),
     zone(kGetPeering, "getPeering", kInsider, kAnything, kPeering),
     zone(kChangePeering, "changePeering", kOperators, kCertificate, kPeering),
+    zone(kRemovePeering, "removePeering", kOperators, kCertificate, kPeering),
 
     zone(kRequestEnrolment, "requestEnrolment", kNewcomer, kCertificate),
     zone(kRenewCertificate, "renewCertificate", kUsers, kCertificate),

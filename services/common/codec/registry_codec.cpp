@@ -138,16 +138,29 @@ Result<EnrolmentRight> decode_enrolment_right(const Json& json) {
 }
 
 Json encode(const PeeringRequest& request) {
-    return {{"zone", request.zone},
-            {"organisation", request.organisation},
-            {"url", request.url},
-            {"interface_version", request.interface_version}};
+    Json json = {{"zone", request.zone},
+                 {"organisation", request.organisation},
+                 {"url", request.url},
+                 {"interface_version", request.interface_version}};
+    if (!request.bundle.empty()) {
+        json["bundle"] = request.bundle;
+        json["at_us"] = to_microseconds(request.at);
+        json["chain"] = request.chain;
+        json["signature"] = request.signature;
+    }
+    return json;
 }
 
 Result<PeeringRequest> decode_peering_request(const Json& json) {
     JsonReader in(json);
     PeeringRequest request{read_name(in, "zone"), read_name(in, "organisation"), read_url(in, "url"),
                            static_cast<int>(in.integer("interface_version", 1, 1'000))};
+    if (in.has("bundle")) {
+        request.bundle = in.text("bundle", limits::kMaxBundleBytes);
+        request.at = time_from_microseconds(in.integer("at_us", 0, INT64_MAX));
+        request.chain = in.text("chain", limits::kMaxChainBytes);
+        request.signature = in.text("signature", limits::kMaxSignatureBytes);
+    }
     return in.finish(std::move(request));
 }
 

@@ -171,6 +171,12 @@ Result<NewDelegation> decode_new_delegation(const Json& json) {
     return in.finish(std::move(wanted));
 }
 
+Result<bool> decode_drain(const Json& json) {
+    JsonReader in(json);
+    const bool on = in.boolean("draining");
+    return in.finish(bool{on});
+}
+
 Result<std::string> decode_proxy_chain(const Json& json) {
     JsonReader in(json);
     std::string chain = in.text("chain", limits::kMaxChainBytes);

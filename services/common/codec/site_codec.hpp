@@ -42,6 +42,8 @@ struct NewDelegation {
     std::string application;
 };
 Result<NewDelegation> decode_new_delegation(const Json& json);
+/// `{"draining": true}`.
+Result<bool> decode_drain(const Json& json);
 /// What the user signed: `{"chain": PEM}`.
 Result<std::string> decode_proxy_chain(const Json& json);
 Json encode(const Delegation& delegation);  ///< as stored, with its key

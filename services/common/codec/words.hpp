@@ -20,7 +20,7 @@ inline constexpr std::array kApplicationStates = {ApplicationState::kAccepted,  
                                                   ApplicationState::kCancelled, ApplicationState::kRejected};
 inline constexpr std::array kZoneStandings = {ZoneStanding::kActive, ZoneStanding::kDrain, ZoneStanding::kLeft};
 inline constexpr std::array kPeeringStates = {PeeringState::kRequested, PeeringState::kAccepted,
-                                              PeeringState::kRejected};
+                                              PeeringState::kRejected, PeeringState::kSuspended};
 
 /// An enumeration as its word.
 template <class Enum, std::size_t N>

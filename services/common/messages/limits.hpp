@@ -49,6 +49,9 @@ inline constexpr std::size_t kMaxAccountNameBytes = 256;
 inline constexpr int kMaxAccountGroups = 65'536;        ///< of one account; as the kernel
 inline constexpr std::size_t kMaxJobFiles = 2'500'000;  ///< looked at in a job's folder: two per rank and some more
 inline constexpr unsigned kMaxJobOpenFiles = 65'536;    ///< of one process of a job, unless configured otherwise
+inline constexpr std::size_t kMaxPendingPeerings = 100;  ///< organisations that nobody has answered yet
+inline constexpr std::size_t kMaxZonesPerPeering = 64;
+inline constexpr std::size_t kMaxPeeringReasonBytes = 1'024;
 inline constexpr std::size_t kMaxAuditTextBytes = 512;  ///< of one field; longer ones are cut
 inline constexpr std::size_t kMaxAuditRows = 1'000;     ///< one reply of the audit route
 

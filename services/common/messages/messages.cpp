@@ -78,6 +78,24 @@ const char* to_string(PeeringState state) {
     return "rejected";
 }
 
+const char* to_string(PeeringVerb verb) {
+    switch (verb) {
+        case PeeringVerb::kAccept:
+            return "accept";
+        case PeeringVerb::kReject:
+            return "reject";
+        case PeeringVerb::kSuspend:
+            return "suspend";
+        case PeeringVerb::kResume:
+            return "resume";
+        case PeeringVerb::kSet:
+            return "set";
+        case PeeringVerb::kAsk:
+            return "ask";
+    }
+    return "set";
+}
+
 const char* to_string(TrustEvent event) {
     switch (event) {
         case TrustEvent::kHoldKept:

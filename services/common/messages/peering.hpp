@@ -1,10 +1,12 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "algorithms/base/time.hpp"
+#include "services/common/messages/registry.hpp"
 
 namespace zbs {
 
@@ -49,6 +51,24 @@ struct RightsRange {
     bool operator==(const RightsRange&) const = default;
 };
 
+/// The fields of a `RightsRange` that somebody names; the others stay as they are.
+struct RightsChange {
+    std::optional<int> processors;
+    std::optional<Duration> walltime;
+    std::optional<int> concurrent_parts;
+    std::optional<std::vector<DayWindow>> hours;
+    std::optional<std::uint8_t> weekdays;
+    std::optional<std::vector<std::string>> partitions;
+    std::optional<double> share;
+    std::optional<std::string> account_rule;
+    std::optional<bool> may_forward;
+    std::optional<bool> require_delegation;
+    std::optional<int> floor_processors;
+    std::optional<Duration> floor_walltime;
+    std::optional<int> floor_parts;
+    bool operator==(const RightsChange&) const = default;
+};
+
 /// What a peer did, as far as trust looks at it.
 enum class TrustEvent {
     kHoldKept,        ///< committed a hold, or gave it back in time
@@ -72,6 +92,55 @@ struct TrustHistory {
     std::array<double, kTrustEvents.size()> weight{};        ///< of each kind, faded to `at`; finite, >= 0
     std::array<std::uint64_t, kTrustEvents.size()> count{};  ///< of each kind, ever
     bool operator==(const TrustHistory&) const = default;
+};
+
+/// A zone of another organisation, as it told of itself when it asked.
+struct PeerZone {
+    std::string name;
+    std::string url;
+    Time seen{};
+    bool operator==(const PeerZone&) const = default;
+};
+
+/// What this zone settled about one organisation: rights are an organisation's, its zones are members. While it is
+/// `requested`, one for every bundle that claims the name.
+struct PeeringRecord {
+    std::string organisation;
+    std::string fingerprint;  ///< of `bundle`: what operators compare
+    std::string bundle;       ///< PEM
+    PeeringState state = PeeringState::kRequested;
+    RightsRange rights;
+    TrustHistory history;
+    std::string by;               ///< who settled it: an operator's URI, "rule N"; empty while requested
+    std::string reason;           ///< told to the other side
+    std::vector<PeerZone> zones;  ///< that asked, by name
+    Time requested{};
+    Time changed{};
+    bool operator==(const PeeringRecord&) const = default;
+};
+inline std::string key_of(const PeeringRecord& record) { return record.organisation + " " + record.fingerprint; }
+
+/// What an operator wants of a peering.
+enum class PeeringVerb {
+    kAccept,
+    kReject,
+    kSuspend,
+    kResume,
+    kSet,  ///< other rights
+    kAsk,  ///< the other direction: believe that organisation, and ask its zones to accept our users
+};
+inline constexpr std::array kPeeringVerbs = {PeeringVerb::kAccept, PeeringVerb::kReject, PeeringVerb::kSuspend,
+                                             PeeringVerb::kResume, PeeringVerb::kSet,    PeeringVerb::kAsk};
+const char* to_string(PeeringVerb verb);
+
+struct PeeringChange {
+    PeeringVerb verb = PeeringVerb::kSet;
+    std::string fingerprint;  ///< empty: there is only one to choose
+    std::string bundle;       ///< PEM, for an organisation that has not asked; else empty
+    RightsChange rights;
+    std::optional<double> initial_trust;  ///< 0..1
+    std::string reason;
+    bool operator==(const PeeringChange&) const = default;
 };
 
 }  // namespace zbs

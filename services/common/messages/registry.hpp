@@ -82,12 +82,17 @@ struct ZoneQuery {
 enum class PeeringState { kRequested, kAccepted, kRejected, kSuspended };
 const char* to_string(PeeringState state);
 
-/// Zone A asks zone B to schedule processes of A's users. Directional.
+/// Zone A asks zone B to schedule processes of A's users. Directional. Zones of other organisations sign what they ask
+/// (`peering_statement`), because B may not know their bundle yet.
 struct PeeringRequest {
     std::string zone;
     std::string organisation;
     std::string url;
     int interface_version = kInterfaceVersion;
+    std::string bundle;     ///< of A's organisation, PEM; empty within one organisation, as all below
+    Time at{};              ///< when A signed
+    std::string chain;      ///< of who signed, PEM, leaf first
+    std::string signature;  ///< base64
     bool operator==(const PeeringRequest&) const = default;
 };
 

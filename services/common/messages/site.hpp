@@ -88,10 +88,20 @@ struct Delegation {
     bool operator==(const Delegation&) const = default;
 };
 
+/// An account of a pool, given to a user until somebody else needs it more.
+struct PoolLease {
+    std::string account;
+    Caller user;
+    Time last_used{};
+    bool busy = false;  ///< the user has a part held or running
+    bool operator==(const PoolLease&) const = default;
+};
+
 /// What a record is stored under.
 inline std::string key_of(const Member& member) { return member.name; }
 inline std::string key_of(const Block& block) { return block.subject; }
 inline std::string key_of(const TrustedOrganisation& trusted) { return trusted.organisation; }
+inline std::string key_of(const PoolLease& lease) { return lease.account; }
 inline std::string key_of(const Delegation& delegation) { return to_string(delegation.id); }
 
 }  // namespace zbs

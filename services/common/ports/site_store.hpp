@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/messages/peering.hpp"
 #include "services/common/messages/site.hpp"
 #include "services/common/ports/record_table.hpp"
 
@@ -17,6 +18,8 @@ class SiteStore {
     virtual RecordTable<Block>& blocks() = 0;
     virtual RecordTable<TrustedOrganisation>& trusted() = 0;
     virtual RecordTable<Delegation>& delegations() = 0;
+    virtual RecordTable<PeeringRecord>& peerings() = 0;
+    virtual RecordTable<PoolLease>& pool_leases() = 0;
     /// A number that this name has never given before, not even before a restart; from 1.
     virtual Result<std::uint64_t> next_number(const std::string& name) = 0;
 };

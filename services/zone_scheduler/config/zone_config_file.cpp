@@ -8,6 +8,7 @@
 #include "algorithms/mapping/mapper.hpp"
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/zone_scheduler/config/peering_rules_file.hpp"
 
 namespace zbs {
 namespace {
@@ -68,9 +69,13 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.minimum_uid = static_cast<int>(file.integer("minimum_uid", 1'000, 1, 2'000'000'000));
     settings.require_isolation = file.boolean("require_isolation", false);
     settings.allow_private_addresses = file.boolean("allow_private_addresses", false);
-    zone.accept = file.texts("accept");
-    for (const std::string& organisation : zone.accept) {
-        if (!is_valid_name(organisation)) file.fail("accept", "'" + organisation + "' is no name of an organisation");
+    if (!file.text("registry", "").empty())
+        file.fail("registry",
+                  "'registry' is gone, because an address proves nothing: join one with 'zbs-zone enrol TOKEN'");
+    if (!file.texts("accept").empty()) {
+        file.fail("accept",
+                  "'accept' is gone, because a name proves nothing: write a [[peering]] with organisations and the "
+                  "fingerprint of their bundle, or accept who asks with 'zbs-zone peer accept ORG'");
     }
     for (std::size_t i = 0; i < file.table_count("machine"); ++i) {
         const std::string at = "machine." + std::to_string(i) + ".";
@@ -79,6 +84,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
                                       file.number(at + "speed", 1, 1e-6, 1e6)});
     }
     if (zone.zone.machines.empty()) file.fail("machine", "at least one [[machine]] is needed");
+    read_peering_rules(file, path, zone);
     zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
     zone.zone.within_zone = link_of(file, "network.zone_", zone.zone.within_zone);
     zone.default_link = link_of(file, "network.other_", zone.default_link);

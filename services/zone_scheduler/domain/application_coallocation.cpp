@@ -44,7 +44,9 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     std::vector<std::string> names = {config_.zone.name};
     for (const Peer& peer : peers_.peers()) {
         names.push_back(peer.zone);
-        if (peer.they_accept_us == PeeringState::kAccepted)
+        if (!peers_.takes_work(peer.zone))
+            collection->offers.push_back({peer.zone, {}, "takes no new work now (it drains or has left)", false});
+        else if (peer.they_accept_us == PeeringState::kAccepted)
             ask.push_back(zbs::address_of(peer));
         else if (wanted(peer.zone))
             collection->offers.push_back(

@@ -20,9 +20,15 @@ std::string step_id(const std::string& operation, int proxy) { return operation 
 
 }  // namespace
 
-PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log,
-                         DecodeModel decode)
-    : config_(config), clock_(clock), store_(store), executor_(executor), log_(log), decode_(std::move(decode)) {
+PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor,
+                         PeeringService& peerings, Log& log, DecodeModel decode)
+    : config_(config),
+      clock_(clock),
+      store_(store),
+      executor_(executor),
+      peerings_(peerings),
+      log_(log),
+      decode_(std::move(decode)) {
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         first_of_.push_back(static_cast<std::int32_t>(machine_of_.size()));
         machine_of_.insert(machine_of_.end(), static_cast<std::size_t>(config_.zone.machines[m].processors),
@@ -36,7 +42,7 @@ Result<void> PartService::resume() {
     if (!records) return records.error();
     for (PartRecord& record : *records) {
         const PartId id = record.request.id;
-        Live part{std::move(record), clock_.steady_now(), false, {}};
+        Live part{.record = std::move(record), .deadline = clock_.steady_now()};
         const PartState state = part.record.status.state;
         // A server never counts the time while it was down against anyone: full time again.
         part.deadline += state == PartState::kHeld ? config_.hold_ttl : config_.launch_window;
@@ -62,10 +68,7 @@ Result<void> PartService::resume() {
 
 Result<void> PartService::check_caller(const Caller& caller, const Caller& user) const {
     if (caller.kind != CallerKind::kZone) return Error{ErrorCode::kUnauthenticated, "only zones may ask this", {}};
-    const bool accepted =
-        caller.organisation == config_.organisation ||
-        std::find(config_.accept.begin(), config_.accept.end(), caller.organisation) != config_.accept.end();
-    if (!accepted) {
+    if (!peerings_.accepts(caller)) {
         return Error{ErrorCode::kDenied,
                      "zone " + config_.zone.name + " does not accept organisation '" + caller.organisation +
                          "'; ask its operator (" + config_.contact + ") to accept it",
@@ -108,7 +111,11 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
 Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
     if (caller.organisation != config_.organisation && check_delegation_) {
-        if (auto good = check_delegation_(request); !good) return good.error();
+        const std::optional<PeeringRights> rights = peerings_.rights_now(caller.organisation);
+        if (auto good = check_delegation_(request, !rights || rights->require_delegation); !good) {
+            if (request.delegation) peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+            return good.error();
+        }
     }
     if (const auto known = parts_.find(request.id); known != parts_.end()) {
         if (known->second.record.home_caller == caller && known->second.record.request == request)
@@ -146,7 +153,8 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
 
     const Result<std::uint64_t> token = store_.next_token();
     if (!token) return token.error();
-    Live part{{.home_caller = caller, .request = request}, clock_.steady_now() + config_.hold_ttl, false, {}};
+    Live part{.record = {.home_caller = caller, .request = request},
+              .deadline = clock_.steady_now() + config_.hold_ttl};
     part.record.request.delegation.reset();  // has done its work
     PartStatus& status = part.record.status;
     status = {.id = request.id,
@@ -204,14 +212,37 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
     changed.status.state = state;
     changed.status.reason = reason;
     if (auto ok = store_.save(changed); !ok) return ok;
+    const PartState was = part.record.status.state;
     part.record = std::move(changed);
     if (is_final(state)) {
+        note_end(part, was);
         give_back(part);
         live_.erase(part.record.request.id);
     }
     log_.info("part_state",
               {{"part", to_string(part.record.request.id)}, {"state", to_string(state)}, {"reason", reason}});
     return {};
+}
+
+/// What the end of a part says of its home.
+void PartService::note_end(const Live& part, PartState was) {
+    const std::string& organisation = part.record.home_caller.organisation;
+    switch (part.record.status.state) {
+        case PartState::kCompleted:
+            return peerings_.note(organisation, TrustEvent::kCleanEnd);
+        case PartState::kExpired:
+            return peerings_.note(organisation, TrustEvent::kHoldDropped);
+        case PartState::kFailed:
+            if (!part.not_started) peerings_.note(organisation, TrustEvent::kDirtyEnd);
+            return;
+        case PartState::kReleased:
+            if (was == PartState::kHeld) peerings_.note(organisation, TrustEvent::kHoldKept);
+            if (was == PartState::kCommitted && clock_.steady_now() >= part.deadline)
+                peerings_.note(organisation, TrustEvent::kHoldDropped);
+            return;  // a run that is cancelled is its user's right
+        default:
+            return;
+    }
 }
 
 void PartService::give_back(const Live& part) {
@@ -221,10 +252,14 @@ void PartService::give_back(const Live& part) {
 Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, std::uint64_t token) {
     Live* part = find(caller, id);
     if (part == nullptr) return no_such_part(id);
-    if (part->record.status.token != token) return wrong_token(id);
+    if (part->record.status.token != token) {
+        peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+        return wrong_token(id);
+    }
     if (part->record.status.state == PartState::kHeld) {
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return ok.error();
         part->deadline = clock_.steady_now() + config_.launch_window;
+        peerings_.note(caller.organisation, TrustEvent::kHoldKept);
     } else if (is_final(part->record.status.state)) {
         return Error{
             ErrorCode::kConflict,
@@ -238,7 +273,10 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     Live* part = find(caller, id);
     if (part == nullptr) return no_such_part(id);
     PartRecord& record = part->record;
-    if (record.status.token != request.token) return wrong_token(id);
+    if (record.status.token != request.token) {
+        peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+        return wrong_token(id);
+    }
     if (record.operation == request.operation) return view(*part);  // asked again: nothing starts twice
     if (record.status.state != PartState::kCommitted) {
         return Error{ErrorCode::kConflict,
@@ -292,6 +330,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             const std::string reason =
                 "zone " + config_.zone.name + " could not start its part: " + started.error().message;
             log_.warn("launch_failed", {{"part", to_string(id)}, {"reason", reason}});
+            part->not_started = true;
             stop_steps(*part, reason);
             check_running(*part);
             watch();
@@ -437,6 +476,17 @@ std::optional<Caller> PartService::home_of(const PartId& id) const {
     const auto at = parts_.find(id);
     if (at == parts_.end()) return std::nullopt;
     return at->second.record.home_caller;
+}
+
+PeeringUsage PartService::usage_of(const std::string& organisation) const {
+    PeeringUsage usage;
+    for (const PartId& id : live_) {
+        const PartRecord& record = parts_.at(id).record;
+        if (record.home_caller.organisation != organisation) continue;
+        ++usage.parts;
+        usage.processors += static_cast<int>(record.processors.size());
+    }
+    return usage;
 }
 
 int PartService::free_processors() const { return static_cast<int>(std::count(busy_.begin(), busy_.end(), false)); }

@@ -11,6 +11,7 @@
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/zone_store.hpp"
+#include "services/zone_scheduler/domain/peering_service.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
@@ -26,10 +27,11 @@ class PartService {
     /// Turns the text of a model file into a model (the domain knows no JSON).
     using DecodeModel = std::function<Result<ApplicationModel>(std::string_view)>;
 
-    PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log,
-                DecodeModel decode);
-    /// How the delegation that comes with another organisation's part is judged; without it none is needed.
-    using CheckDelegation = std::function<Result<void>(const PartRequest&)>;
+    PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, PeeringService& peerings,
+                Log& log, DecodeModel decode);
+    /// How the delegation that comes with another organisation's part is judged, and whether one must come; without
+    /// this none is needed.
+    using CheckDelegation = std::function<Result<void>(const PartRequest&, bool required)>;
     void require_delegations(CheckDelegation check) { check_delegation_ = std::move(check); }
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
     /// store's.
@@ -49,6 +51,8 @@ class PartService {
     /// The zone that holds the part; none where there is none.
     std::optional<Caller> home_of(const PartId& id) const;
     int free_processors() const;
+    /// What the organisation has held, committed or running here.
+    PeeringUsage usage_of(const std::string& organisation) const;
     struct NodeView {
         Machine machine;
         int used = 0;
@@ -59,9 +63,10 @@ class PartService {
   private:
     struct Live {
         PartRecord record;
-        Duration deadline{};      ///< steady time: end of hold or of launch window
-        bool stopping = false;    ///< final once all processes are gone
-        bool stop_asked = false;  ///< by home; else it stops because it failed
+        Duration deadline{};       ///< steady time: end of hold or of launch window
+        bool stopping = false;     ///< final once all processes are gone
+        bool not_started = false;  ///< by a fault of this zone
+        bool stop_asked = false;   ///< by home; else it stops because it failed
         std::string stop_reason;
     };
 
@@ -70,6 +75,7 @@ class PartService {
     const Live* find(const Caller& caller, const PartId& id) const;
     PartStatus view(const Live& part) const;
     Result<void> save(Live& part, PartRecord changed, PartState state, const std::string& reason);
+    void note_end(const Live& part, PartState was);
     void give_back(const Live& part);
     void stop_steps(Live& part, const std::string& reason);
     std::vector<std::string> steps_of(const PartRecord& record) const;
@@ -81,6 +87,7 @@ class PartService {
     Clock& clock_;
     ZoneStore& store_;
     Executor& executor_;
+    PeeringService& peerings_;
     Log& log_;
     DecodeModel decode_;
     CheckDelegation check_delegation_;

@@ -1,29 +1,87 @@
 #include "services/zone_scheduler/domain/peer_service.hpp"
 
-#include <algorithm>
+#include "services/zone_scheduler/domain/peering_request.hpp"
 
 namespace zbs {
 namespace {
 constexpr Duration kAskAgain = std::chrono::seconds{30};
+
+// What a registry's entry says of the zone's organisation and of its readiness, where the entry has a word for it.
+template <class Entry>
+std::string bundle_of(const Entry& entry) {
+    if constexpr (requires { entry.bundle; })
+        return entry.bundle;
+    else
+        return {};
+}
+template <class Entry>
+bool is_resting(const Entry& entry) {
+    if constexpr (requires { entry.standing; })
+        return entry.standing != decltype(entry.standing)::kActive;
+    else
+        return false;
+}
 }  // namespace
 
-PeerService::PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, Log& log)
+PeerService::PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport,
+                         const OwnKeys* keys, const TrustBundles& trust, PeeringService& peerings, Log& log)
     : config_(config),
       clock_(clock),
       store_(store),
       transport_(transport),
+      keys_(keys),
+      trust_(trust),
+      peerings_(peerings),
       log_(log) {}
-
-void PeerService::found(const std::vector<ZoneEntry>& entries) {
-    for (const ZoneEntry& entry : entries) {
-        if (entry.name != config_.zone.name) ask(entry);
-    }
-}
 
 Result<void> PeerService::resume() {
     Result<std::vector<Peer>> known = store_.load_peers();
     if (!known) return known.error();
     for (Peer& peer : *known) peers_.emplace(peer.zone, std::move(peer));
+    return {};
+}
+
+void PeerService::found(const std::vector<ZoneEntry>& entries) {
+    listed_ = entries;
+    for (const ZoneEntry& entry : entries) {
+        if (entry.name == config_.zone.name) continue;
+        if (is_resting(entry)) {
+            resting_.insert(entry.name);
+            continue;
+        }
+        resting_.erase(entry.name);
+        // Home must know whom it talks to: an organisation that nobody here vouched for is not asked.
+        if (entry.organisation == config_.organisation || trust_.bundle(entry.organisation)) ask(entry);
+    }
+}
+
+Result<void> PeerService::ask_organisation(const std::string& organisation, const std::string& fingerprint,
+                                           const std::string& bundle) {
+    std::string shown = bundle;
+    for (const ZoneEntry& entry : listed_) {
+        if (!shown.empty() || entry.organisation != organisation) continue;
+        const std::string of_entry = bundle_of(entry);
+        const Result<std::string> print = trust_.fingerprint(of_entry);
+        if (print && *print == fingerprint) shown = of_entry;
+    }
+    if (shown.empty() && !trust_.bundle(organisation)) {
+        return Error{ErrorCode::kNotFound,
+                     "the registry shows no zone of '" + organisation +
+                         "' with a bundle of this fingerprint; check it, or give the bundle itself",
+                     "/fingerprint"};
+    }
+    if (!shown.empty()) {
+        const Result<std::string> print = trust_.fingerprint(shown);
+        if (!print) return invalid(print.error().message, "/bundle");
+        if (!fingerprint.empty() && *print != fingerprint)
+            return invalid("is not that of the bundle, which is " + *print, "/fingerprint");
+        if (auto believed = peerings_.believe(organisation, shown); !believed) return believed;
+    }
+    for (const ZoneEntry& entry : listed_) {
+        if (entry.organisation != organisation) continue;
+        asked_.erase(entry.name);
+        ask(entry);
+    }
     return {};
 }
 
@@ -33,93 +91,59 @@ void PeerService::ask(const ZoneEntry& entry) {
     const bool same_address = known != peers_.end() && known->second.url == entry.url;
     if (same_address && asked != asked_.end() && clock_.steady_now() - asked->second < kAskAgain) return;
     asked_[entry.name] = clock_.steady_now();
-    const PeeringRequest request{config_.zone.name, config_.organisation, config_.url, kInterfaceVersion};
-    transport_.request_peering(
-        {entry.url, {CallerKind::kZone, entry.organisation, entry.name}}, request,
-        [this, entry](const Result<PeeringAnswer>& answer) {
-            if (!answer) {
-                asked_.erase(entry.name);
-                log_.warn("peering_failed", {{"zone", entry.name}, {"reason", answer.error().message}});
-                return;
-            }
-            if (answer->zone != entry.name) {
-                log_.warn("peering_failed",
-                          {{"zone", entry.name}, {"reason", "another zone answered: " + answer->zone}});
-                return;
-            }
-            Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
-            if (const auto at = peers_.find(entry.name); at != peers_.end())
-                peer.we_accept_them = at->second.we_accept_them;
-            peer.they_accept_us = answer->state;
-            peer.reason = answer->reason;
-            peer.last_heard = clock_.now();
-            save(peer);
-        });
+    const Caller zone{CallerKind::kZone, entry.organisation, entry.name};
+    PeeringRequest request{.zone = config_.zone.name, .organisation = config_.organisation, .url = config_.url};
+    if (entry.organisation != config_.organisation && keys_ != nullptr) {
+        Result<PeeringRequest> proven = make_peering_request(request, zone, clock_.now(), *keys_, trust_);
+        if (!proven) return log_.warn("peering_failed", {{"zone", entry.name}, {"reason", proven.error().message}});
+        request = *std::move(proven);
+    }
+    transport_.request_peering({entry.url, zone}, request, [this, entry](const Result<PeeringAnswer>& answer) {
+        if (!answer) {
+            asked_.erase(entry.name);
+            log_.warn("peering_failed", {{"zone", entry.name}, {"reason", answer.error().message}});
+            return;
+        }
+        if (answer->zone != entry.name) {
+            log_.warn("peering_failed", {{"zone", entry.name}, {"reason", "another zone answered: " + answer->zone}});
+            return;
+        }
+        Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
+        peer.they_accept_us = answer->state;
+        peer.reason = answer->reason;
+        peer.last_heard = clock_.now();
+        save(peer);
+    });
 }
 
 void PeerService::save(const Peer& peer) {
+    const auto at = peers_.find(peer.zone);
+    const bool news = at == peers_.end() || at->second.they_accept_us != peer.they_accept_us;
     if (auto ok = store_.save(peer); !ok) {
         log_.warn("store_failed", {{"peer", peer.zone}, {"reason", ok.error().message}});
         return;
     }
-    const auto at = peers_.find(peer.zone);
-    if (at == peers_.end() || at->second.they_accept_us != peer.they_accept_us ||
-        at->second.we_accept_them != peer.we_accept_them) {
+    if (news) {
         log_.info("peer", {{"zone", peer.zone},
                            {"organisation", peer.organisation},
                            {"they_accept_us", to_string(peer.they_accept_us)},
-                           {"we_accept_them", to_string(peer.we_accept_them)}});
+                           {"reason", peer.reason}});
     }
     peers_[peer.zone] = peer;
 }
 
-Result<PeeringAnswer> PeerService::answer(const Caller& caller, const PeeringRequest& request) {
-    if (caller.kind != CallerKind::kZone) return Error{ErrorCode::kUnauthenticated, "only zones ask for peering", {}};
-    if (caller.organisation != request.organisation || caller.name != request.zone) {
-        return Error{ErrorCode::kDenied, "the request names another zone than the caller", "/zone"};
-    }
-    PeeringAnswer answer{config_.zone.name, config_.organisation, PeeringState::kAccepted, {}};
-    const bool listed =
-        request.organisation == config_.organisation ||
-        std::find(config_.accept.begin(), config_.accept.end(), request.organisation) != config_.accept.end();
-    if (request.interface_version != kInterfaceVersion) {
-        answer.state = PeeringState::kRejected;
-        answer.reason = "interface version " + std::to_string(request.interface_version) +
-                        " is not spoken here; this zone speaks " + std::to_string(kInterfaceVersion);
-    } else if (!listed) {
-        answer.state = PeeringState::kRejected;
-        answer.reason = "organisation '" + request.organisation + "' is not accepted here; ask " + config_.contact;
-    }
-    if (request.zone == config_.zone.name)
-        return Error{ErrorCode::kConflict, "this zone's own name is '" + request.zone + "'", "/zone"};
-    const bool newcomer = !peers_.contains(request.zone);
-    if (answer.state != PeeringState::kAccepted && newcomer)
-        return answer;  // a stranger leaves no trace and takes no name
-    Peer peer{.zone = request.zone, .organisation = request.organisation, .url = request.url};
-    if (const auto at = peers_.find(request.zone); at != peers_.end()) {
-        if (at->second.organisation != request.organisation) {
-            return Error{ErrorCode::kConflict,
-                         "a zone named '" + request.zone + "' of another organisation is a peer already", "/zone"};
-        }
-        peer = at->second;
-        peer.url = request.url;
-    }
-    peer.we_accept_them = answer.state;
-    peer.last_heard = clock_.now();
-    save(peer);
-    return answer;
-}
-
-bool PeerService::accepts(const Caller& caller) const {
-    if (caller.kind != CallerKind::kZone) return false;
-    return caller.organisation == config_.organisation ||
-           std::find(config_.accept.begin(), config_.accept.end(), caller.organisation) != config_.accept.end();
-}
-
 std::vector<Peer> PeerService::peers() const {
-    std::vector<Peer> all;
-    for (const auto& [zone, peer] : peers_) all.push_back(peer);
-    return all;
+    std::map<std::string, Peer> all = peers_;
+    for (const auto& [organisation, zone] : peerings_.accepted_zones()) {
+        Peer peer{.zone = zone.name, .organisation = organisation, .url = zone.url, .last_heard = zone.seen};
+        all.emplace(zone.name, std::move(peer));  // who asked us, and was not asked by us yet
+    }
+    std::vector<Peer> list;
+    for (auto& [name, peer] : all) {
+        peer.we_accept_them = peerings_.state_of(peer.organisation).value_or(PeeringState::kRejected);
+        list.push_back(std::move(peer));
+    }
+    return list;
 }
 
 }  // namespace zbs

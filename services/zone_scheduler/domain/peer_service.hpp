@@ -1,5 +1,7 @@
 #pragma once
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -7,25 +9,32 @@
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/zone_store.hpp"
 #include "services/common/ports/zone_transport.hpp"
+#include "services/zone_scheduler/domain/peering_service.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
 
-/// The zone among others: asks each zone that the registry lists to accept this organisation's users, and answers the
-/// same question by the configured list. Peers are stored, so a registry that is down stops nothing but the finding of
-/// new ones.
+/// Who takes our users: finds zones through the registry, and asks those whose organisation's bundle is believed here
+/// to accept this one's users, again every 30 s. Peers are stored, so a registry that is down stops nothing but the
+/// finding of new ones. (Whose users we take: `PeeringService`.)
 class PeerService {
   public:
-    PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, Log& log);
-    /// Verified entries from the registry.
-    void found(const std::vector<ZoneEntry>& entries);
+    /// `keys` may be null: without TLS only zones of the own organisation are asked.
+    PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, const OwnKeys* keys,
+                const TrustBundles& trust, PeeringService& peerings, Log& log);
     Result<void> resume();  ///< loads known peers, then starts to enrol and to look around
+    /// What the registry lists, after every look.
+    void found(const std::vector<ZoneEntry>& entries);
 
-    /// Another zone asks to be accepted. Errors: kUnauthenticated; kDenied where the caller is not the zone it names.
-    Result<PeeringAnswer> answer(const Caller& caller, const PeeringRequest& request);
-    /// True for zones of the own organisation and of those that are accepted here.
-    bool accepts(const Caller& caller) const;
+    /// An operator wants this organisation asked: believes `bundle`, or (empty) the one that the registry shows for its
+    /// zones, if it has that fingerprint. Asks at once and at every look. Errors: kNotFound where the registry lists
+    /// none; kInvalidArgument where the fingerprint is missing or another; kConflict where another is believed.
+    Result<void> ask_organisation(const std::string& organisation, const std::string& fingerprint,
+                                  const std::string& bundle);
+    /// Zones that were asked or have an accepted peering, with both directions.
     std::vector<Peer> peers() const;
+    /// False for one that drains or leaves: it finishes what it has and takes nothing new.
+    bool takes_work(const std::string& zone) const { return !resting_.contains(zone); }
 
   private:
     void ask(const ZoneEntry& entry);
@@ -35,9 +44,14 @@ class PeerService {
     Clock& clock_;
     ZoneStore& store_;
     ZoneTransport& transport_;
+    const OwnKeys* keys_;
+    const TrustBundles& trust_;
+    PeeringService& peerings_;
     Log& log_;
     std::map<std::string, Peer> peers_;
     std::map<std::string, Duration> asked_;  ///< steady time of the last request, by zone
+    std::vector<ZoneEntry> listed_;          ///< by the registry, at the last look
+    std::set<std::string> resting_;
 };
 
 }  // namespace zbs

@@ -6,6 +6,7 @@
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/messages/capacity.hpp"
 #include "services/common/messages/registry.hpp"
+#include "services/zone_scheduler/site_policy/peering_rights.hpp"
 
 namespace zbs {
 
@@ -17,8 +18,7 @@ struct ZoneConfig {
     std::string url;                ///< where others reach this zone
     std::vector<LinkToZone> links;  ///< declared links to other zones
     Link default_link = ResourceGraph::kDefaultZoneLink;
-    std::vector<std::string>
-        accept;  ///< organisations whose users may run here; the own one always may; default: nobody else
+    std::vector<AutomaticRule> rules;        ///< accept organisations without the operator; default: nobody
     std::vector<std::string> honour_blocks;  ///< organisations whose blocks of others' subjects count here, too
     std::string registry_code;  ///< to enrol with; empty once that is done
     ServiceAddress registry;                 ///< empty url = none

@@ -57,6 +57,10 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
             if (!id) return id.error();
             return owned(ObjectKind::kDelegation, services.delegations.owner_of(*id));
         }
+        case Action::kGetPeering:
+        case Action::kChangePeering:
+        case Action::kRemovePeering:
+            return Object{ObjectKind::kPeering, {CallerKind::kZone, parameter(call, "organisation"), {}}, {}};
         case Action::kRevokeUser:
             return Object{
                 ObjectKind::kUser, {CallerKind::kUser, services.config.organisation, parameter(call, "name")}, {}};
@@ -85,7 +89,7 @@ Result<void> ZoneGate::check(Action action, const http::Call& call) {
     const Site site{.service = ServiceKind::kZone,
                     .organisation = services_.config.organisation,
                     .name = services_.config.zone.name,
-                    .accepts_subject = services_.peers.accepts(call.caller())};
+                    .accepts_subject = services_.peerings.accepts(call.caller())};
     const Decision decision = authorise(call.peer, action, object ? *object : Object{}, site);
     // An id that is none is told to everybody alike: it says nothing about any object.
     if (bad_id && decision.verdict != Decision::Verdict::kUnauthenticated) return object.error();

@@ -6,6 +6,7 @@
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/site_codec.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {
@@ -183,6 +184,12 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("POST", "/v1/parts", Action::kScheduleCluster, Body::kJson, [&services](const Request& request) {
         const Result<PartRequest> part = codec::decode_part_request(request.json);
         if (!part) return http::problem(part.error());
+        // A repeat of what is held already is answered; nothing new is taken.
+        if (services.registry.draining() && !services.parts.home_of(part->id)) {
+            return http::problem({ErrorCode::kRejected,
+                                  "zone " + services.config.zone.name + " takes no new work; plan without it",
+                                  {}});
+        }
         const Result<PartStatus> held = services.parts.hold(request.call.caller(), *part);
         if (!held) return http::problem(held.error());
         return http::created("/v1/parts/" + to_string(part->id), codec::encode(*held));
@@ -226,18 +233,6 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
 }
 
 void add_zone_routes(http::Router& router, ZoneServices& services) {
-    router.add_sync("POST", "/v1/peerings", Action::kRequestPeering, Body::kJson, [&services](const Request& request) {
-        const Result<PeeringRequest> asked = codec::decode_peering_request(request.json);
-        if (!asked) return http::problem(asked.error());
-        return http::reply(services.peers.answer(request.call.caller(), *asked),
-                           [](const PeeringAnswer& a) { return codec::encode(a); });
-    });
-    router.add_sync("GET", "/v1/peerings", Action::kListPeerings, Body::kNone, [&services](const Request& request) {
-        if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-        Json rows = Json::array();
-        for (const Peer& peer : services.peers.peers()) rows.push_back(codec::encode(peer));
-        return http::ok({{"peers", std::move(rows)}});
-    });
     router.add_sync("GET", "/v1/nodes", Action::kListNodes, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
@@ -280,6 +275,15 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
             return http::problem({ErrorCode::kNotFound, "no profile " + to_string(*id) + " of yours is here", {}});
         return http::ok(codec::encode((*profile)->model));
     });
+    const auto drain_view = [&services] { return http::ok({{"draining", services.registry.draining()}}); };
+    router.add_sync("GET", "/v1/drain", Action::kGetDrain, Body::kNone,
+                    [drain_view](const Request&) { return drain_view(); });
+    router.add_sync("PUT", "/v1/drain", Action::kSetDrain, Body::kJson, [&services, drain_view](const Request& request) {
+        const Result<bool> on = codec::decode_drain(request.json);
+        if (!on) return http::problem(on.error());
+        services.registry.drain(*on);
+        return drain_view();
+    });
     router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
         return http::ok({{"status", "ok"}});
     });
@@ -300,6 +304,7 @@ http::Router make_zone_routes(ZoneServices& services) {
     add_zone_routes(router, services);
     add_identity_routes(router, services);
     add_delegation_routes(router, services);
+    add_peering_routes(router, services);
     return router;
 }
 

@@ -5,6 +5,8 @@
 #include "services/zone_scheduler/domain/membership_service.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
+#include "services/zone_scheduler/domain/registry_session.hpp"
+#include "services/zone_scheduler/domain/peering_service.hpp"
 
 namespace zbs {
 
@@ -14,8 +16,10 @@ struct ZoneServices {
     ApplicationService& applications;
     PartService& parts;
     PeerService& peers;
+    PeeringService& peerings;
     MembershipService& membership;
     DelegationService& delegations;
+    RegistrySession& registry;
     ZoneStore& store;
     std::string contract;  ///< text of schemas/openapi/zone.json
 };
@@ -25,6 +29,9 @@ http::Router make_zone_routes(ZoneServices& services);
 
 /// Those about users, trust and blocks; part of `make_zone_routes`.
 void add_identity_routes(http::Router& router, ZoneServices& services);
+
+/// Those about peerings; likewise.
+void add_peering_routes(http::Router& router, ZoneServices& services);
 
 /// Those about delegations; likewise.
 void add_delegation_routes(http::Router& router, ZoneServices& services);

@@ -9,6 +9,7 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
+#include "services/zone_scheduler/program/peer_commands.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -205,6 +206,18 @@ void add_blocks(CLI::App& cli, const Shared& shared) {
         });
 }
 
+void add_drain(CLI::App& cli, const Shared& shared) {
+    const auto command = [&](const char* name, const char* help, bool on) {
+        cli.add_subcommand(name, help)->callback([shared, on] {
+            const auto answer = shared.call("PUT", "/v1/drain", {{"draining", on}});
+            if (answer)
+                std::cout << (on ? "takes no new work; what is here goes on\n" : "takes new work again\n");
+        });
+    };
+    command("drain", "take no new parts, finish what is here\n\nExample: zbs-zone drain --config zone.toml", true);
+    command("undrain", "take new parts again\n\nExample: zbs-zone undrain --config zone.toml", false);
+}
+
 void add_audit(CLI::App& cli, const Shared& shared) {
     CLI::App* audit = cli.add_subcommand("audit", "the record of decisions");
     audit->require_subcommand(1);
@@ -238,7 +251,9 @@ void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_co
     add_user(cli, shared);
     add_blocks(cli, shared);
     add_audit(cli, shared);
+    add_drain(cli, shared);
     add_enrol_command(cli, config_path, exit_code);
+    add_peer_commands(cli, config_path, exit_code);
 }
 
 }  // namespace zbs::zone_program

@@ -72,7 +72,7 @@ Result<Credentials> load_credentials(const StateFolder& state, const ZoneSetting
                                      const openssl::TrustStore& trust, const openssl::Now& now, Secrets& secrets) {
     Credentials credentials;
     if (!state.has_identity()) {
-        if (std::filesystem::exists(state.registry()) || !settings.zone.accept.empty()) {
+        if (std::filesystem::exists(state.registry()) || !settings.zone.rules.empty()) {
             return invalid(
                 "a zone with peers or a registry needs certificates; make them with 'zbs-zone init --config FILE'",
                 state.identity());
@@ -152,8 +152,9 @@ int run(const std::string& config_path) {
          .self = self,
          .post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); },
          .own = dispatch});
-    PartService parts(config, clock, *database->zone, **executor, *log, decode_model_text);
-    PeerService peers(config, clock, *database->zone, *transport, *log);
+    PeeringService peerings(config, clock, *database->site, trust, *log);
+    PartService parts(config, clock, *database->zone, **executor, peerings, *log, decode_model_text);
+    PeerService peers(config, clock, *database->zone, *transport, credentials->keys.get(), trust, peerings, *log);
     RegistrySession registry(
         config, clock, *transport, trust,
         {.sign = [&credentials](const ZoneEntry& entry) { return codec::sign_entry(*credentials->keys, entry); },
@@ -169,7 +170,8 @@ int run(const std::string& config_path) {
     });
     ApplicationService applications(config, clock, ids, *database->zone, **executor, *transport, peers, *log);
     applications.use_delegations(delegations);
-    parts.require_delegations([&delegations](const PartRequest& part) -> Result<void> {
+    parts.require_delegations([&delegations](const PartRequest& part, bool required) -> Result<void> {
+        if (!part.delegation && !required) return {};
         if (!part.delegation)
             return Error{ErrorCode::kDenied,
                          "this zone wants to see the user's delegation; submit with 'zbs run' or 'zbs submit', which "
@@ -179,15 +181,19 @@ int run(const std::string& config_path) {
         if (!good) return good.error();
         return {};
     });
-    ZoneServices services{config,     applications, parts,           peers,
-                          membership, delegations,  *database->zone, zone_contract()};
+    peerings.use_blocks([&membership](const Caller& subject) { return membership.is_blocked(subject); });
+    peerings.use_usage([&parts](const std::string& organisation) { return parts.usage_of(organisation); });
+    ZoneServices services{config,     applications, parts,           peers,          peerings,
+                          membership, delegations, registry,  *database->zone, zone_contract()};
     http::DecisionLog decisions(clock, **audit, *log);
     ZoneGate gate(services, decisions);
     router = make_zone_routes(services);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
     router.guard([&gate](Action action, const http::Call& call) { return gate.check(action, call); });
-    router.watch([&decisions](Action action, const http::Call& call, int status) {
+    router.watch([&decisions, &peerings](Action action, const http::Call& call, int status) {
         decisions.done(action, call, status);
+        if (status == 400 && http::changes_something(call) && call.caller().kind == CallerKind::kZone)
+            peerings.note(call.caller().organisation, TrustEvent::kInvalidRequest);
     });
     router.name_calls([&ids] { return to_string(ids.fresh()); });
 
@@ -205,6 +211,7 @@ int run(const std::string& config_path) {
     if (!process::write_file(state.address(), config.url + "\n"))
         return fail({ErrorCode::kUnavailable, "cannot write the address of this zone", state.address()});
     if (auto resumed = membership.resume(); !resumed) return fail(resumed.error());
+    if (auto resumed = peerings.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = delegations.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = parts.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = peers.resume(); !resumed) return fail(resumed.error());
@@ -217,6 +224,12 @@ int run(const std::string& config_path) {
     std::cout << "zbs-zone " << config.zone.name << " listening on " << config.url << std::endl;
 
     const auto reload = [&] {
+        boost::asio::post(strand, [&] {
+            const Result<ZoneSettings> again = load_settings(config_path);
+            if (!again) return log->warn("rules_not_reloaded", {{"reason", again.error().message}});
+            peerings.set_rules(again->zone.rules);
+            log->info("rules_reloaded", {{"rules", std::to_string(again->zone.rules.size())}});
+        });
         if (!credentials->keys) return;
         const Result<void> read = credentials->keys->reload();
         const Result<void> done = read ? credentials->server->reload() : read;
@@ -227,6 +240,7 @@ int run(const std::string& config_path) {
         server.drain();
         boost::asio::post(strand, [&] {
             registry.leave();
+            peerings.flush();
             // The registry's answer comes back through this strand; then nothing is left to wait for.
             clock.after(std::chrono::milliseconds{300}, [&clock, &io] {
                 clock.cancel_all();

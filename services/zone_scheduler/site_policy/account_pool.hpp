@@ -4,18 +4,9 @@
 #include <string>
 
 #include "algorithms/base/time.hpp"
-#include "services/common/messages/identity.hpp"
+#include "services/common/messages/site.hpp"
 
 namespace zbs {
-
-/// An account of a pool, given to a user until somebody else needs it more.
-struct PoolLease {
-    std::string account;
-    Caller user;
-    Time last_used{};
-    bool busy = false;  ///< the user has a part held or running
-    bool operator==(const PoolLease&) const = default;
-};
 
 struct PoolChoice {
     std::string account;

@@ -53,6 +53,10 @@ struct AutomaticRule {
     std::vector<std::string> organisations;  ///< patterns; `*` stands for any letters
     RightsRange rights;
     double initial_trust = 0.5;  ///< 0..1
+    std::string fingerprint;     ///< of the one bundle that counts; empty with `trust_on_first_use` only
+    std::string bundle;          ///< PEM of that bundle, where the operator has it
+    /// The first bundle that claims the organisation's name is believed: weaker, for trying things out.
+    bool trust_on_first_use = false;
     bool operator==(const AutomaticRule&) const = default;
 };
 /// The first rule with a pattern that fits; null where none does.

@@ -84,6 +84,47 @@ TYPED_TEST(SiteStoreContract, KindsDoNotMixAndKeysAndChainsComeBack) {
     EXPECT_THAT(*(*this->store).members().load(), testing::IsEmpty());
 }
 
+TYPED_TEST(SiteStoreContract, PeeringsComeBackWithRightsHistoryAndZones) {
+    PeeringRecord asked{.organisation = "org-b", .fingerprint = "sha256:1", .bundle = "ONE", .requested = at(1)};
+    PeeringRecord accepted{.organisation = "org-b",
+                           .fingerprint = "sha256:2",
+                           .bundle = "TWO",
+                           .state = PeeringState::kSuspended,
+                           .by = "spiffe://org-a/operator/o",
+                           .reason = "misuse",
+                           .zones = {{"b1", "https://b1:1", at(3)}},
+                           .requested = at(1),
+                           .changed = at(2)};
+    accepted.rights.floor = {1, std::chrono::minutes{1}, 1};
+    accepted.rights.ceiling = {.processors = 8,
+                               .walltime = std::chrono::hours{2},
+                               .concurrent_parts = 3,
+                               .hours = {{0, 480}, {1'080, 1'440}},
+                               .weekdays = 0x1f,
+                               .partitions = {"main"},
+                               .share = 0.5,
+                               .account_rule = "pool:guests",
+                               .may_forward = true,
+                               .require_delegation = false};
+    accepted.history.at = at(9);
+    accepted.history.initial = 0.25;
+    accepted.history.weight[2] = 1.5;
+    accepted.history.count[2] = 7;
+    ASSERT_TRUE((*this->store).peerings().save(accepted));
+    ASSERT_TRUE((*this->store).peerings().save(asked));
+    this->store.reopen();
+    EXPECT_EQ(*(*this->store).peerings().load(), (std::vector{asked, accepted}));
+    ASSERT_TRUE((*this->store).peerings().remove(key_of(asked)));
+    EXPECT_EQ(*(*this->store).peerings().load(), std::vector{accepted});
+}
+
+TYPED_TEST(SiteStoreContract, LeasesOfPoolAccountsComeBack) {
+    const PoolLease lease{"phys01", {CallerKind::kUser, "org-b", "bo"}, at(4), true};
+    ASSERT_TRUE((*this->store).pool_leases().save(lease));
+    this->store.reopen();
+    EXPECT_EQ(*(*this->store).pool_leases().load(), std::vector{lease});
+}
+
 TYPED_TEST(SiteStoreContract, NumbersNeverRepeat) {
     EXPECT_EQ(*(*this->store).next_number("crl"), 1U);
     EXPECT_EQ(*(*this->store).next_number("other"), 1U);

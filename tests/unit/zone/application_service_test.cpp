@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "services/zone_scheduler/domain/peering_request.hpp"
 #include "tests/support/federation_world.hpp"
 
 namespace zbs::test {
@@ -211,13 +212,18 @@ TEST_F(ApplicationServiceTest, ArgumentThatWouldStartAnotherProgramIsRefused) {
     EXPECT_EQ(answer.error().pointer, "/argv/2");
 }
 
-TEST_F(ApplicationServiceTest, StrangerThatIsRejectedTakesNoName) {
-    PeerService& peers = *world.node("b").peers;
-    const auto rejected = peers.answer({CallerKind::kZone, "org-x", "z"}, {"z", "org-x", "http://127.0.0.1:1"});
-    ASSERT_TRUE(rejected);
-    EXPECT_EQ(rejected->state, PeeringState::kRejected);
-    for (const Peer& peer : peers.peers()) EXPECT_NE(peer.zone, "z");
-    EXPECT_EQ(peers.answer({CallerKind::kZone, "org-a", "b"}, {"b", "org-a", "http://127.0.0.1:1"}).error().code,
+TEST_F(ApplicationServiceTest, StrangerThatWaitsTakesNoName) {
+    FederationWorld::Node& b = world.node("b");
+    const Caller self{CallerKind::kZone, "org-b", "b"};
+    const FakeKeys keys({CallerKind::kZone, "org-x", "z"}, "BUNDLE org-x");
+    const auto asked = make_peering_request({.zone = "z", .organisation = "org-x", .url = "http://127.0.0.1:1"}, self,
+                                            world.clock.now(), keys, b.trust);
+    ASSERT_TRUE(asked) << asked.error();
+    const auto answer = b.peerings->request({}, *asked);
+    ASSERT_TRUE(answer) << answer.error();
+    EXPECT_EQ(answer->state, PeeringState::kRequested);
+    for (const Peer& peer : b.peers->peers()) EXPECT_NE(peer.zone, "z");
+    EXPECT_EQ(b.peerings->request({CallerKind::kZone, "org-a", "b"}, {"b", "org-a", "http://127.0.0.1:1"}).error().code,
               ErrorCode::kConflict);
 }
 
@@ -241,9 +247,8 @@ TEST_F(ApplicationServiceTest, NoOutcomeOfLostMessagesHoldsForEver) {
 }
 
 TEST_F(ApplicationServiceTest, TwoHomesThatTakeFromEachOtherBothEnd) {
-    world.node("a").config.accept = {"org-a", "org-b"};
-    world.node("b").config.accept = {"org-a", "org-b"};
-    world.node("c").config.accept = {"org-a", "org-b"};
+    for (const char* zone : {"a", "b", "c"})
+        world.node(zone).peerings->set_rules({FederationWorld::accept_all({"org-a", "org-b"})});
     world.run(40s);  // b is accepted by now
     run_for(5s);
     const ApplicationId first = submit(12);

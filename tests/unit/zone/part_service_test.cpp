@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "services/zone_scheduler/domain/peering_request.hpp"
 #include "tests/support/fake_executor.hpp"
+#include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/silent_log.hpp"
 #include "tests/support/virtual_clock.hpp"
@@ -16,12 +18,23 @@ class PartServiceTest : public testing::Test {
         config.zone = {"b", {{"m0", 2, 1.0}, {"m1", 2, 2.0}}};
         config.organisation = "org-b";
         config.contact = "operator";
-        config.accept = {"org-a"};
+        AutomaticRule rule{.organisations = {"org-a"}, .trust_on_first_use = true};
+        rule.rights.ceiling = {.processors = 100,
+                               .walltime = std::chrono::hours{24},
+                               .concurrent_parts = 100,
+                               .account_rule = "account:guest"};
+        rule.rights.floor = {100, std::chrono::hours{24}, 100};
+        config.rules = {rule};
+        EXPECT_TRUE(peerings.resume());
+        const FakeKeys keys(home, "BUNDLE org-a");
+        const Caller self{CallerKind::kZone, "org-b", "b"};
+        EXPECT_TRUE(
+            peerings.request({}, *make_peering_request({"a", "org-a", "https://a"}, self, clock.now(), keys, trust)));
         start();
     }
     void start() {
         executor_life = std::make_unique<VirtualClockGate>(clock);
-        parts = std::make_unique<PartService>(config, *executor_life, store, executor, log,
+        parts = std::make_unique<PartService>(config, *executor_life, store, executor, peerings, log,
                                               [](std::string_view) -> Result<ApplicationModel> { return Error{}; });
         ASSERT_TRUE(parts->resume());
     }
@@ -69,8 +82,11 @@ class PartServiceTest : public testing::Test {
     VirtualClock clock;
     CountingIds ids;
     MemoryZoneStore store;
+    MemorySiteStore site;
+    FakeTrust trust;
     FakeExecutor executor{clock};
     SilentLog log;
+    PeeringService peerings{config, clock, site, trust, log};
     std::unique_ptr<VirtualClockGate> executor_life;
     std::unique_ptr<PartService> parts;
     std::vector<std::unique_ptr<PartService>> dead;

@@ -1,6 +1,7 @@
 #include "services/common/adapters/sqlite/site_store.hpp"
 
 #include "services/common/adapters/sqlite/record_table.hpp"
+#include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 
 namespace zbs::sqlite {
@@ -15,12 +16,16 @@ class SqliteSiteStore : public SiteStore {
           members_(database, "member", codec::encode, codec::decode_member),
           blocks_(database, "block", codec::encode, codec::decode_block),
           trusted_(database, "trusted organisation", codec::encode, codec::decode_trusted_organisation),
-          delegations_(database, "delegation", codec::encode, codec::decode_delegation) {}
+          delegations_(database, "delegation", codec::encode, codec::decode_delegation),
+          peerings_(database, "peering", codec::encode, codec::decode_peering_record),
+          pool_leases_(database, "pool lease", codec::encode, codec::decode_pool_lease) {}
 
     RecordTable<Member>& members() override { return members_; }
     RecordTable<Block>& blocks() override { return blocks_; }
     RecordTable<TrustedOrganisation>& trusted() override { return trusted_; }
     RecordTable<Delegation>& delegations() override { return delegations_; }
+    RecordTable<PeeringRecord>& peerings() override { return peerings_; }
+    RecordTable<PoolLease>& pool_leases() override { return pool_leases_; }
 
     Result<std::uint64_t> next_number(const std::string& name) override {
         Query query(*database_,
@@ -40,6 +45,8 @@ class SqliteSiteStore : public SiteStore {
     SqliteRecordTable<Block> blocks_;
     SqliteRecordTable<TrustedOrganisation> trusted_;
     SqliteRecordTable<Delegation> delegations_;
+    SqliteRecordTable<PeeringRecord> peerings_;
+    SqliteRecordTable<PoolLease> pool_leases_;
 };
 
 }  // namespace

@@ -128,6 +128,16 @@ double ConfigFile::number(const std::string& key, double fallback, double min, d
     return *value;
 }
 
+bool ConfigFile::boolean(const std::string& key, bool fallback) {
+    impl_->known.insert(key);
+    const toml::node* node = impl_->find(key);
+    if (node == nullptr) return fallback;
+    if (!node->is_boolean()) return impl_->fail(node, "'" + key + "' must be true or false"), fallback;
+    return *node->value<bool>();
+}
+
+bool ConfigFile::has(const std::string& key) const { return impl_->find(key) != nullptr; }
+
 std::vector<std::string> ConfigFile::texts(const std::string& key) {
     impl_->known.insert(key);
     const toml::node* node = impl_->find(key);

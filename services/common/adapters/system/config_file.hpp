@@ -22,6 +22,7 @@ class ConfigFile {
     std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t min, std::int64_t max);
     double number(const std::string& key, double fallback, double min, double max);
     bool boolean(const std::string& key, bool fallback);
+    bool has(const std::string& key) const;
     std::vector<std::string> texts(const std::string& key);
     /// How many tables stand in the array of tables `key`; their fields are then "key.0.field" and so on.
     std::size_t table_count(const std::string& key);

@@ -1,0 +1,93 @@
+#include "services/zone_scheduler/config/peering_rules_file.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "algorithms/base/duration_text.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/site_policy/rights_change.hpp"
+#include "services/zone_scheduler/site_policy/rights_text.hpp"
+
+namespace zbs {
+namespace {
+
+using system::ConfigFile;
+
+/// A value written as text, where it stands; a fault is told with its place.
+template <class Parse>
+auto optional_text(ConfigFile& file, const std::string& key, Parse parse)
+    -> std::optional<std::decay_t<decltype(*parse(std::string{}))>> {
+    const std::string text = file.text(key, "");
+    if (text.empty()) return std::nullopt;
+    auto value = parse(text);
+    if (value) return *std::move(value);
+    file.fail(key, value.error().message);
+    return std::nullopt;
+}
+
+std::optional<int> optional_count(ConfigFile& file, const std::string& key) {
+    if (!file.has(key)) return std::nullopt;
+    return static_cast<int>(file.integer(key, 0, 0, limits::kMaxRanks));
+}
+
+std::optional<bool> optional_flag(ConfigFile& file, const std::string& key) {
+    if (!file.has(key)) return std::nullopt;
+    return file.boolean(key, false);
+}
+
+RightsChange read_rights(ConfigFile& file, const std::string& at) {
+    RightsChange change;
+    change.processors = optional_count(file, at + "processors");
+    change.walltime = optional_text(file, at + "walltime", parse_duration);
+    change.concurrent_parts = optional_count(file, at + "parts");
+    change.hours = optional_text(file, at + "hours", parse_hours);
+    change.weekdays = optional_text(file, at + "weekdays", parse_weekdays);
+    if (file.has(at + "partitions")) change.partitions = file.texts(at + "partitions");
+    if (file.has(at + "share")) change.share = file.number(at + "share", 1, 0, 1);
+    if (file.has(at + "account")) change.account_rule = file.text(at + "account", "");
+    change.may_forward = optional_flag(file, at + "forward");
+    change.require_delegation = optional_flag(file, at + "delegation");
+    change.floor_processors = optional_count(file, at + "floor_processors");
+    change.floor_walltime = optional_text(file, at + "floor_walltime", parse_duration);
+    change.floor_parts = optional_count(file, at + "floor_parts");
+    return change;
+}
+
+std::string read_bundle(ConfigFile& file, const std::string& key, const std::string& path) {
+    const std::string name = file.text(key, "");
+    if (name.empty()) return {};
+    const std::filesystem::path place = std::filesystem::path(path).parent_path() / name;
+    std::ifstream in(place, std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(in), {});
+    if (!in || text.empty() || text.size() > limits::kMaxBundleBytes)
+        file.fail(key, "'" + place.string() + "' cannot be read as a bundle of certificates (PEM, at most 64 KiB)");
+    return text;
+}
+
+}  // namespace
+
+void read_peering_rules(ConfigFile& file, const std::string& path, ZoneConfig& zone) {
+    const int processors = static_cast<int>(zone.zone.processor_count());
+    for (std::size_t i = 0; i < file.table_count("peering"); ++i) {
+        const std::string at = "peering." + std::to_string(i) + ".";
+        AutomaticRule rule;
+        rule.organisations = file.texts(at + "organisations");
+        if (rule.organisations.empty()) file.fail(at + "organisations", "'organisations' must name at least one");
+        rule.bundle = read_bundle(file, at + "bundle", path);
+        rule.fingerprint = file.text(at + "fingerprint", "");
+        rule.trust_on_first_use = file.boolean(at + "trust_on_first_use", false);
+        if (rule.bundle.empty() && rule.fingerprint.empty() && !rule.trust_on_first_use) {
+            file.fail(at + "organisations",
+                      "a [[peering]] needs 'bundle' or 'fingerprint', because a name proves nothing; "
+                      "'trust_on_first_use = true' believes whoever comes first under the name");
+        }
+        rule.initial_trust = file.number(at + "initial_trust", rule.initial_trust, 0, 1);
+        rule.rights = apply(default_rights(processors), read_rights(file, at));
+        if (auto good = check_rights(rule.rights); !good)
+            file.fail(at + "organisations", good.error().pointer.substr(1) + " " + good.error().message);
+        zone.rules.push_back(std::move(rule));
+    }
+}
+
+}  // namespace zbs

@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+
+#include "services/common/adapters/system/config_file.hpp"
+#include "services/zone_scheduler/domain/zone_config.hpp"
+
+namespace zbs {
+
+/// The `[[peering]]` tables of a zone's file into `zone.rules`; a relative `bundle` lies beside the file. Needs the
+/// machines, because an unnamed number of processors means all of them. Faults are remembered in `file`.
+void read_peering_rules(system::ConfigFile& file, const std::string& path, ZoneConfig& zone);
+
+}  // namespace zbs
