@@ -107,14 +107,6 @@ std::int64_t ConfigFile::integer(const std::string& key, std::int64_t fallback, 
     return *value;
 }
 
-bool ConfigFile::boolean(const std::string& key, bool fallback) {
-    impl_->known.insert(key);
-    const toml::node* node = impl_->find(key);
-    if (node == nullptr) return fallback;
-    if (!node->is_boolean()) return impl_->fail(node, "'" + key + "' must be true or false"), fallback;
-    return *node->value<bool>();
-}
-
 double ConfigFile::number(const std::string& key, double fallback, double min, double max) {
     impl_->known.insert(key);
     const toml::node* node = impl_->find(key);
