@@ -70,6 +70,7 @@ std::string draw_matrix(const TaskGraph& graph, const std::vector<TaskIndex>& or
 void add_application_commands(CLI::App& app, Context& context);
 void add_identity_commands(CLI::App& app, Context& context);
 void add_zone_commands(CLI::App& app, Context& context);
+void add_peer_commands(CLI::App& app, Context& context);
 void add_map_command(CLI::App& app, Context& context);
 void add_profile_command(CLI::App& app, Context& context);
 void add_replay_command(CLI::App& app, Context& context);

@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
     app.fallthrough();
     zbs::cli::add_application_commands(app, context);
     zbs::cli::add_zone_commands(app, context);
+    zbs::cli::add_peer_commands(app, context);
     zbs::cli::add_identity_commands(app, context);
     zbs::cli::add_map_command(app, context);
     zbs::cli::add_profile_command(app, context);

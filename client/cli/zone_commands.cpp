@@ -10,21 +10,6 @@ using codec::Json;
 
 std::string text_of(const Json& json, const char* key) { return json.value(key, std::string{}); }
 
-void list_peers(Context& context) {
-    const auto zone = context.connect();
-    if (!zone) return;
-    const Result<Json> answer = zone->get("/v1/peerings");
-    if (!answer) return context.fail(answer.error());
-    Listing listing{{"ZONE", "ORGANISATION", "THEY ACCEPT US", "WE ACCEPT THEM", "ADDRESS", "REASON"},
-                    {},
-                    answer->value("peers", Json::array())};
-    for (const Json& peer : listing.items) {
-        listing.rows.push_back({text_of(peer, "zone"), text_of(peer, "organisation"), text_of(peer, "they_accept_us"),
-                                text_of(peer, "we_accept_them"), text_of(peer, "url"), text_of(peer, "reason")});
-    }
-    print(context, listing);
-}
-
 /// The own zone with its machines, then the zones it knows; of those nothing but their address.
 void list_zones(Context& context) {
     const auto zone = context.connect();
@@ -83,11 +68,6 @@ void add_zone_commands(CLI::App& app, Context& context) {
     });
     zone->add_subcommand("show", "machines of your home zone\n\nExample: zbs zone show")->callback([&context] {
         show_zone(context);
-    });
-    CLI::App* peer = app.add_subcommand("peer", "peerings of your home zone");
-    peer->require_subcommand(1);
-    peer->add_subcommand("list", "who accepts whom\n\nExample: zbs peer list")->callback([&context] {
-        list_peers(context);
     });
 }
 

@@ -9,6 +9,7 @@
 #include "algorithms/base/rng.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
 #include "tests/fuzz/mutation.hpp"
 #include "tests/support/messages.hpp"
@@ -77,6 +78,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, codec::decode_peering_answer);
     check(*json, codec::decode_peer);
     check(*json, codec::decode_part_record);
+    check(*json, codec::decode_peering_record);
+    check(*json, codec::decode_peering_change);
+    check(*json, codec::decode_pool_lease);
     return 0;
 }
 
@@ -103,7 +107,11 @@ std::vector<Json> samples() {
             codec::encode(PeeringRequest{"a", "b", "http://c", 1}),
             codec::encode(PeeringAnswer{"a", "b", PeeringState::kAccepted, ""}),
             codec::encode(some_peer()),
-            codec::encode(some_part_record())};
+            codec::encode(some_part_record()),
+            codec::encode(PeeringRecord{.organisation = "a", .zones = {{"z", "https://z", {}}}}),
+            codec::encode(PeeringChange{.verb = PeeringVerb::kAccept,
+                                        .rights = {.processors = 3, .hours = std::vector<DayWindow>{{1, 2}}}}),
+            codec::encode(PoolLease{"acc", {CallerKind::kUser, "a", "b"}, {}, true})};
 }
 
 /// Another value in a random place.

@@ -174,6 +174,7 @@ void FederationWorld::restart(const std::string& name) {
     if (fresh.applications) {
         graveyard_.emplace_back(std::shared_ptr<ApplicationService>(std::move(fresh.applications)));
         graveyard_.emplace_back(std::shared_ptr<PartService>(std::move(fresh.parts)));
+        graveyard_.emplace_back(std::shared_ptr<AuthorizationFilter>(std::move(fresh.filter)));
         graveyard_.emplace_back(std::shared_ptr<PeeringService>(std::move(fresh.peerings)));
         graveyard_.emplace_back(std::shared_ptr<PeerService>(std::move(fresh.peers)));
         graveyard_.emplace_back(std::shared_ptr<ZoneTransport>(std::move(fresh.transport)));
@@ -186,14 +187,16 @@ void FederationWorld::restart(const std::string& name) {
     fresh.clock = std::make_unique<LifeClock>(*this, name);
     fresh.transport = std::make_unique<Bus>(*this, name);
     fresh.peerings = std::make_unique<PeeringService>(fresh.config, *fresh.clock, fresh.site, fresh.trust, fresh.log);
+    fresh.filter = std::make_unique<AuthorizationFilter>(fresh.config, *fresh.clock, fresh.site, *fresh.peerings);
     fresh.parts = std::make_unique<PartService>(fresh.config, *fresh.clock, fresh.store, *fresh.executor,
-                                                *fresh.peerings, fresh.log, decode);
+                                                *fresh.peerings, *fresh.filter, fresh.log, decode);
     fresh.peers = std::make_unique<PeerService>(fresh.config, *fresh.clock, fresh.store, *fresh.transport,
                                                 fresh.keys.get(), fresh.trust, *fresh.peerings, fresh.log);
     fresh.applications = std::make_unique<ApplicationService>(
         fresh.config, *fresh.clock, ids, fresh.store, *fresh.executor, *fresh.transport, *fresh.peers, fresh.log);
-    ZBS_EXPECTS(fresh.peerings->resume().has_value() && fresh.parts->resume().has_value() &&
-                fresh.peers->resume().has_value() && fresh.applications->resume().has_value());
+    ZBS_EXPECTS(fresh.peerings->resume().has_value() && fresh.filter->resume().has_value() &&
+                fresh.parts->resume().has_value() && fresh.peers->resume().has_value() &&
+                fresh.applications->resume().has_value());
 }
 
 }  // namespace zbs::test

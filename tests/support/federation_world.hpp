@@ -55,6 +55,7 @@ class FederationWorld {
         std::unique_ptr<Clock> clock;  ///< the common one, but timers of a crashed service never fire
         std::unique_ptr<ZoneTransport> transport;
         std::unique_ptr<PeeringService> peerings;
+        std::unique_ptr<AuthorizationFilter> filter;
         std::unique_ptr<PartService> parts;
         std::unique_ptr<PeerService> peers;
         std::unique_ptr<ApplicationService> applications;

@@ -20,7 +20,8 @@ Json encode(const CapacityRequest& request) {
     return {{"user", to_uri(request.user)},
             {"processors", request.processors},
             {"walltime_s", to_seconds(request.walltime)},
-            {"zones", request.zones}};
+            {"zones", request.zones},
+            {"groups", request.groups}};
 }
 
 Result<CapacityRequest> decode_capacity_request(const Json& json) {
@@ -30,6 +31,7 @@ Result<CapacityRequest> decode_capacity_request(const Json& json) {
     request.processors = static_cast<int>(in.integer("processors", 1, limits::kMaxRanks));
     request.walltime = in.seconds("walltime_s", static_cast<double>(limits::kMaxWalltimeSeconds));
     request.zones = in.texts("zones", limits::kMaxZonesInRegistry, 1 << 20);
+    if (in.has("groups")) request.groups = in.texts("groups", limits::kMaxGroups, 64 * limits::kMaxGroups);
     return in.finish(std::move(request));
 }
 
@@ -89,7 +91,7 @@ Json encode(const PartRequest& request) {
                  {"user", to_uri(request.user)},  {"home", request.home},
                  {"ranks", request.ranks},        {"graph", encode(request.graph)},
                  {"outside", std::move(outside)}, {"walltime_s", to_seconds(request.walltime)},
-                 {"seed", request.seed}};
+                 {"seed", request.seed},          {"groups", request.groups}};
     if (request.delegation) {
         json["delegation"] = {{"text", request.delegation->text},
                               {"chain", request.delegation->chain},
@@ -124,6 +126,7 @@ Result<PartRequest> decode_part_request(const Json& json) {
     // Zero would mean no limit to the zone's executor.
     if (in.ok() && request.walltime < std::chrono::seconds{1}) in.fail("walltime_s", "must be at least 1 second");
     request.seed = static_cast<std::uint64_t>(in.integer("seed", 0, INT64_MAX));
+    if (in.has("groups")) request.groups = in.texts("groups", limits::kMaxGroups, 64 * limits::kMaxGroups);
     if (in.has("delegation")) {
         JsonReader proof(in.object("delegation"), in.pointer_of("delegation"));
         Result<DelegationProof> read =

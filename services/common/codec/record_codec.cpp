@@ -12,7 +12,8 @@ Json encode(const PartRecord& record) {
             {"operation", record.operation},
             {"processors", record.processors},
             {"proxies", record.proxies},
-            {"profile", record.profile}};
+            {"profile", record.profile},
+            {"account", record.account}};
 }
 
 Result<PartRecord> decode_part_record(const Json& json) {
@@ -43,6 +44,7 @@ Result<PartRecord> decode_part_record(const Json& json) {
         record.proxies.push_back(proxies[i].get<int>());
     }
     record.profile = in.boolean("profile");
+    record.account = in.text_or("account", "", 32);
     return in.finish(std::move(record));
 }
 

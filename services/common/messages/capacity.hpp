@@ -11,10 +11,11 @@ namespace zbs {
 
 /// Home asks a zone what it can give one user. Nothing about the inside of the zone comes back but one aggregate.
 struct CapacityRequest {
-    Caller user;                     ///< of the asking zone's own organisation
-    int processors = 1;              ///< how many would be used at most
-    Duration walltime{};             ///< for how long
-    std::vector<std::string> zones;  ///< other zones in question: the answer tells the link to each
+    Caller user;                        ///< of the asking zone's own organisation
+    int processors = 1;                 ///< how many would be used at most
+    Duration walltime{};                ///< for how long
+    std::vector<std::string> zones;     ///< other zones in question: the answer tells the link to each
+    std::vector<std::string> groups{};  ///< of the user, as home says: what the zone's account map may look at
     bool operator==(const CapacityRequest&) const = default;
 };
 

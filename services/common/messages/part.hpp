@@ -47,8 +47,9 @@ struct PartRequest {
     std::vector<Outside> outside;  ///< traffic to the other parts, summed by zone
     Duration walltime{};
     std::uint64_t seed = 1;
+    std::vector<std::string> groups{};          ///< of the user, as home says
     std::optional<DelegationProof> delegation;  ///< of the user, to who holds the part; not stored by the zone
-    /// The same part again may come with a fresh proof.
+    /// The same part again may come with a fresh proof, or after its user has changed groups.
     bool operator==(const PartRequest& other) const {
         return id == other.id && application == other.application && user == other.user && home == other.home &&
                ranks == other.ranks && graph == other.graph && outside == other.outside && walltime == other.walltime &&

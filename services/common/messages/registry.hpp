@@ -89,10 +89,10 @@ struct PeeringRequest {
     std::string organisation;
     std::string url;
     int interface_version = kInterfaceVersion;
-    std::string bundle;     ///< of A's organisation, PEM; empty within one organisation, as all below
-    Time at{};              ///< when A signed
-    std::string chain;      ///< of who signed, PEM, leaf first
-    std::string signature;  ///< base64
+    std::string bundle{};     ///< of A's organisation, PEM; empty within one organisation, as all below
+    Time at{};                ///< when A signed
+    std::string chain{};      ///< of who signed, PEM, leaf first
+    std::string signature{};  ///< base64
     bool operator==(const PeeringRequest&) const = default;
 };
 

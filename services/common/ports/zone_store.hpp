@@ -20,6 +20,7 @@ struct PartRecord {
     std::vector<std::int32_t> processors;  ///< by rank, in the zone's own numbering
     std::vector<int> proxies;              ///< of its launch
     bool profile = false;
+    std::string account;  ///< its processes run in; empty: the zone's own
     bool operator==(const PartRecord&) const = default;
 };
 

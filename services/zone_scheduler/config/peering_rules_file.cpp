@@ -54,18 +54,33 @@ RightsChange read_rights(ConfigFile& file, const std::string& at) {
     return change;
 }
 
-std::string read_bundle(ConfigFile& file, const std::string& key, const std::string& path) {
-    const std::string name = file.text(key, "");
-    if (name.empty()) return {};
-    const std::filesystem::path place = std::filesystem::path(path).parent_path() / name;
+/// A file that the configuration names; relative paths begin beside it. None and a fault where it cannot be read.
+std::optional<std::string> read_beside(ConfigFile& file, const std::string& key, const std::string& path,
+                                       std::size_t max_bytes) {
+    const std::filesystem::path place = std::filesystem::path(path).parent_path() / file.text(key, "");
     std::ifstream in(place, std::ios::binary);
     std::string text(std::istreambuf_iterator<char>(in), {});
-    if (!in || text.empty() || text.size() > limits::kMaxBundleBytes)
-        file.fail(key, "'" + place.string() + "' cannot be read as a bundle of certificates (PEM, at most 64 KiB)");
-    return text;
+    if (in.is_open() && !in.bad() && text.size() <= max_bytes) return text;
+    file.fail(key,
+              "'" + place.string() + "' cannot be read, or holds more than " + std::to_string(max_bytes) + " bytes");
+    return std::nullopt;
+}
+
+std::string read_bundle(ConfigFile& file, const std::string& key, const std::string& path) {
+    if (file.text(key, "").empty()) return {};
+    return read_beside(file, key, path, limits::kMaxBundleBytes).value_or("");
 }
 
 }  // namespace
+
+void read_account_map(ConfigFile& file, const std::string& path, ZoneConfig& zone) {
+    if (file.text("account_map", "").empty()) return;
+    const auto text = read_beside(file, "account_map", path, limits::kMaxAccountMapBytes);
+    if (!text) return;
+    Result<AccountMap> map = AccountMap::parse(*text, file.text("account_map", ""));
+    if (!map) return file.fail("account_map", map.error().pointer + ": " + map.error().message);
+    zone.accounts = *std::move(map);
+}
 
 void read_peering_rules(ConfigFile& file, const std::string& path, ZoneConfig& zone) {
     const int processors = static_cast<int>(zone.zone.processor_count());

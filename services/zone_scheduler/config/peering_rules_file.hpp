@@ -10,4 +10,7 @@ namespace zbs {
 /// machines, because an unnamed number of processors means all of them. Faults are remembered in `file`.
 void read_peering_rules(system::ConfigFile& file, const std::string& path, ZoneConfig& zone);
 
+/// The file that `account_map` names into `zone.accounts`.
+void read_account_map(system::ConfigFile& file, const std::string& path, ZoneConfig& zone);
+
 }  // namespace zbs

@@ -82,9 +82,14 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
         zone.zone.machines.push_back({name_of(file, at + "name"),
                                       static_cast<int>(file.integer(at + "processors", 1, 1, 1'000'000)),
                                       file.number(at + "speed", 1, 1e-6, 1e6)});
+        zone.partition_of.push_back(file.text(at + "partition", "main"));
+        if (!is_valid_name(zone.partition_of.back()))
+            file.fail(at + "partition",
+                      "'partition' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
     }
     if (zone.zone.machines.empty()) file.fail("machine", "at least one [[machine]] is needed");
     read_peering_rules(file, path, zone);
+    read_account_map(file, path, zone);
     zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
     zone.zone.within_zone = link_of(file, "network.zone_", zone.zone.within_zone);
     zone.default_link = link_of(file, "network.other_", zone.default_link);

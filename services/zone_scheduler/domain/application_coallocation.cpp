@@ -49,14 +49,19 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
         else if (peer.they_accept_us == PeeringState::kAccepted)
             ask.push_back(zbs::address_of(peer));
         else if (wanted(peer.zone))
-            collection->offers.push_back(
-                {peer.zone, {}, peer.reason.empty() ? "has not accepted this organisation" : peer.reason, false});
+            collection->offers.push_back({peer.zone,
+                                          {},
+                                          std::string("has not accepted this organisation (") +
+                                              to_string(peer.they_accept_us) + ")" +
+                                              (peer.reason.empty() ? "" : ": " + peer.reason),
+                                          false});
     }
     for (const std::string& zone : request.zones) {
         if (std::find(names.begin(), names.end(), zone) == names.end())
             collection->offers.push_back({zone, {}, "no such zone is known here", false});
     }
     CapacityRequest question{.user = owner, .processors = request.ranks, .walltime = request.walltime};
+    question.groups = groups_of_(owner);
     for (const ServiceAddress& address : ask) question.zones.push_back(address.who.name);
     const auto finish_one = [collection] {
         if (--collection->pending > 0) return;
@@ -164,6 +169,7 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
         const ApplicationPart& part = run->app.status.parts[i];
         const ServiceAddress zone = address_of(part.zone);
         PartRequest request = make_part(run->app, run->model, part, config_.zone.name);
+        request.groups = groups_of_(run->app.owner);
         if (delegations_ != nullptr && zone.who.organisation != config_.organisation)
             request.delegation = delegations_->prove(request, zone.who);
         transport_.hold_part(zone, request, [this, run, i](const Result<PartStatus>& answer) {

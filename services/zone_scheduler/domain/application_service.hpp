@@ -70,6 +70,10 @@ class ApplicationService {
 
     /// Where users' delegations are, to show them to zones of other organisations; without it none is shown.
     void use_delegations(DelegationService& delegations) { delegations_ = &delegations; }
+    /// What to tell other zones of a user's groups; default none.
+    void use_groups(std::function<std::vector<std::string>(const Caller&)> groups_of) {
+        groups_of_ = std::move(groups_of);
+    }
 
   private:
     struct Run;
@@ -120,6 +124,9 @@ class ApplicationService {
     ZoneTransport& transport_;
     PeerService& peers_;
     DelegationService* delegations_ = nullptr;
+    std::function<std::vector<std::string>(const Caller&)> groups_of_ = [](const Caller&) {
+        return std::vector<std::string>{};
+    };
     Log& log_;
     Rng jitter_;
     std::map<ApplicationId, std::shared_ptr<Run>> runs_;

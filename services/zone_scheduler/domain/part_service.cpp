@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "algorithms/formats/rank_profile.hpp"
 #include "algorithms/mapping/mapper.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
+#include "services/zone_scheduler/domain/part_view.hpp"
 
 namespace zbs {
 namespace {
@@ -21,12 +23,13 @@ std::string step_id(const std::string& operation, int proxy) { return operation 
 }  // namespace
 
 PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor,
-                         PeeringService& peerings, Log& log, DecodeModel decode)
+                         PeeringService& peerings, AuthorizationFilter& filter, Log& log, DecodeModel decode)
     : config_(config),
       clock_(clock),
       store_(store),
       executor_(executor),
       peerings_(peerings),
+      filter_(filter),
       log_(log),
       decode_(std::move(decode)) {
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
@@ -57,6 +60,7 @@ Result<void> PartService::resume() {
                 }
                 busy_[static_cast<std::size_t>(p)] = true;
             }
+            filter_.begin_use(part.record.account);
             live_.insert(id);
             log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(state)}});
         }
@@ -80,25 +84,44 @@ Result<void> PartService::check_caller(const Caller& caller, const Caller& user)
     return {};
 }
 
-Result<Capacity> PartService::capacity(const Caller& caller, const CapacityRequest& request) const {
-    if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
-    Capacity capacity{.zone = config_.zone.name, .within_zone = config_.zone.within_zone};
-    capacity.total_processors = static_cast<int>(busy_.size());
-    double squares = 0;
+/// The free processors that the user may have, as one aggregate. Where she may have fewer than are free, machines with
+/// most free ones count first.
+Capacity PartService::count_free(const Entitlement& entitlement) const {
+    std::vector<std::pair<int, std::size_t>> machines;  // free, index
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
-        const Machine& machine = config_.zone.machines[m];
         int free = 0;
-        for (int p = 0; p < machine.processors; ++p) free += !busy_[static_cast<std::size_t>(first_of_[m] + p)];
-        capacity.processors += free;
-        capacity.speed_sum += free * machine.speed;
-        squares += free * machine.speed * machine.speed;
-        capacity.largest_machine = std::max(capacity.largest_machine, free);
+        for (int p = 0; p < config_.zone.machines[m].processors; ++p)
+            free += !busy_[static_cast<std::size_t>(first_of_[m] + p)];
+        machines.emplace_back(entitlement.machines[m] ? free : 0, m);
+    }
+    std::stable_sort(machines.begin(), machines.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    Capacity capacity{.total_processors = entitlement.total_processors};
+    double squares = 0;
+    for (const auto& [free, m] : machines) {
+        const int counted = std::min(free, entitlement.processors - capacity.processors);
+        const double speed = config_.zone.machines[m].speed;
+        capacity.processors += counted;
+        capacity.speed_sum += counted * speed;
+        squares += counted * speed * speed;
+        capacity.largest_machine = std::max(capacity.largest_machine, counted);
     }
     if (capacity.processors > 0) {
         capacity.speed_mean = capacity.speed_sum / capacity.processors;
         capacity.speed_variance =
             std::max(0.0, squares / capacity.processors - capacity.speed_mean * capacity.speed_mean);
     }
+    return capacity;
+}
+
+Result<Capacity> PartService::capacity(const Caller& caller, const CapacityRequest& request) const {
+    if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
+    const Entitlement entitlement =
+        filter_.find({caller, request.user, request.groups, request.walltime, usage_of(caller.organisation)});
+    // Counted for everybody, given to those entitled: who gets nothing waits as long as who gets all.
+    Capacity capacity = count_free(entitlement);
+    if (!entitlement.given) capacity = {};
+    capacity.zone = config_.zone.name;
+    capacity.within_zone = config_.zone.within_zone;
     for (const std::string& zone : request.zones) {
         if (zone == config_.zone.name) continue;
         const auto declared = std::find_if(config_.links.begin(), config_.links.end(),
@@ -123,6 +146,16 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " was held with another request", "/id"};
     }
 
+    const Entitlement entitlement =
+        filter_.find({caller, request.user, request.groups, request.walltime, usage_of(caller.organisation)});
+    const auto not_enough = [&](const std::string& why) {
+        log_.info("part_refused", {{"home", to_uri(caller)}, {"user", to_uri(request.user)}, {"reason", why}});
+        const bool own = caller.organisation == config_.organisation;
+        return Error{ErrorCode::kRejected,
+                     "zone " + config_.zone.name + " has not enough for this user now" + (own ? " (" + why + ")" : "") +
+                         "; plan again",
+                     {}};
+    };
     // The free processors as a zone of their own; `number` leads back to ours.
     Zone free_zone{config_.zone.name, {}, config_.zone.within_machine, config_.zone.within_zone};
     std::vector<std::int32_t> number;
@@ -131,17 +164,18 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         machine.processors = 0;
         for (int p = 0; p < config_.zone.machines[m].processors; ++p) {
             const std::int32_t processor = first_of_[m] + p;
-            if (busy_[static_cast<std::size_t>(processor)]) continue;
+            if (busy_[static_cast<std::size_t>(processor)] || !entitlement.machines[m]) continue;
             ++machine.processors;
             number.push_back(processor);
         }
         if (machine.processors > 0) free_zone.machines.push_back(machine);
     }
-    if (request.ranks.size() > number.size()) {
-        return Error{ErrorCode::kRejected,
-                     "zone " + config_.zone.name + " has " + std::to_string(number.size()) + " of " +
-                         std::to_string(request.ranks.size()) + " processors free; plan again",
-                     {}};
+    if (!entitlement.given) return not_enough(entitlement.why);
+    if (std::cmp_greater(request.ranks.size(),
+                         std::min<std::size_t>(number.size(), static_cast<std::size_t>(entitlement.processors)))) {
+        return not_enough(std::to_string(request.ranks.size()) + " processors wanted, " +
+                          std::to_string(number.size()) + " free, " + std::to_string(entitlement.processors) +
+                          " allowed" + (entitlement.why.empty() ? "" : ": " + entitlement.why));
     }
     const Result<ResourceGraph> resources = ResourceGraph::make({std::move(free_zone)}, {});
     ZBS_EXPECTS(resources.has_value());
@@ -149,13 +183,18 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     ZBS_EXPECTS(mapper != nullptr);
     const Result<Mapping> mapping =
         mapper->map(request.graph, *resources, MapOptions{.seed = request.seed, .max_tasks_per_processor = 1});
-    if (!mapping) return Error{ErrorCode::kRejected, "zone " + config_.zone.name + ": " + mapping.error().message, {}};
+    if (!mapping) return not_enough(mapping.error().message);
 
+    const Result<std::string> account = filter_.take_account(entitlement, request.user);
+    if (!account)
+        return account.error().code == ErrorCode::kRejected ? not_enough(account.error().message)
+                                                            : outward(caller, account.error());
     const Result<std::uint64_t> token = store_.next_token();
-    if (!token) return token.error();
+    if (!token) return outward(caller, token.error());
     Live part{.record = {.home_caller = caller, .request = request},
               .deadline = clock_.steady_now() + config_.hold_ttl};
     part.record.request.delegation.reset();  // has done its work
+    part.record.account = *account;
     PartStatus& status = part.record.status;
     status = {.id = request.id,
               .zone = config_.zone.name,
@@ -169,7 +208,8 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         status.assignment.push_back(
             {request.ranks[task], config_.zone.machines[machine].name, processor - first_of_[machine]});
     }
-    if (auto ok = store_.save(part.record); !ok) return ok.error();
+    if (auto ok = store_.save(part.record); !ok) return outward(caller, ok.error());
+    filter_.begin_use(part.record.account);
     for (const std::int32_t p : part.record.processors) busy_[static_cast<std::size_t>(p)] = true;
     log_.info("part_held", {{"part", to_string(request.id)},
                             {"application", to_string(request.application)},
@@ -205,7 +245,15 @@ PartStatus PartService::view(const Live& part) const {
     if (status.state == PartState::kHeld)
         status.expires_in = std::max(Duration{0}, part.deadline - clock_.steady_now());
     if (part.stopping) status.reason = part.stop_reason;
-    return status;
+    if (part.record.home_caller.organisation == config_.organisation) return status;
+    return outside_view(std::move(status), part.stop_asked);
+}
+
+Error PartService::outward(const Caller& caller, const Error& error) const {
+    const bool inside = error.code == ErrorCode::kInternal || error.code == ErrorCode::kUnavailable;
+    if (caller.organisation == config_.organisation || !inside) return error;
+    log_.warn("call_failed", {{"home", to_uri(caller)}, {"reason", error.message}});
+    return {error.code, "zone " + config_.zone.name + " cannot do this now; try again", {}};
 }
 
 Result<void> PartService::save(Live& part, PartRecord changed, PartState state, const std::string& reason) {
@@ -247,6 +295,7 @@ void PartService::note_end(const Live& part, PartState was) {
 
 void PartService::give_back(const Live& part) {
     for (const std::int32_t p : part.record.processors) busy_[static_cast<std::size_t>(p)] = false;
+    filter_.end_use(part.record.account);
 }
 
 Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, std::uint64_t token) {
@@ -257,13 +306,13 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
         return wrong_token(id);
     }
     if (part->record.status.state == PartState::kHeld) {
-        if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return ok.error();
+        if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
         part->deadline = clock_.steady_now() + config_.launch_window;
         peerings_.note(caller.organisation, TrustEvent::kHoldKept);
     } else if (is_final(part->record.status.state)) {
         return Error{
             ErrorCode::kConflict,
-            "part " + to_string(id) + " is " + to_string(part->record.status.state) + ": " + part->record.status.reason,
+            "part " + to_string(id) + " is " + to_string(part->record.status.state) + ": " + view(*part).reason,
             {}};
     }
     return view(*part);
@@ -294,7 +343,8 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             return invalid("proxy " + std::to_string(proxy.id) + " is named twice", "/proxies");
     }
     std::set<std::string> machines;
-    for (const RankPlace& place : record.status.assignment) machines.insert(place.machine);
+    // In the words that home knows; every machine of a part starts its proxies the same way.
+    for (const RankPlace& place : view(*part).assignment) machines.insert(place.machine);
     std::vector<std::vector<std::string>> commands;
     for (const LaunchRequest::Proxy& proxy : request.proxies) {
         if (!machines.contains(proxy.machine))
@@ -310,7 +360,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     changed.profile = request.profile && !config_.profiler.empty();
     for (const LaunchRequest::Proxy& proxy : request.proxies) changed.proxies.push_back(proxy.id);
     changed.status.state = PartState::kRunning;
-    if (auto ok = store_.save(changed); !ok) return ok.error();
+    if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
     record = std::move(changed);
 
     const std::string folder = executor_.folder(steps_of(record).front());
@@ -336,8 +386,11 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             watch();
             PartStatus failed = view(*part);
             failed.state = PartState::kFailed;  // final as soon as what had started is gone
-            failed.reason = reason;
-            return failed;
+            if (caller.organisation == config_.organisation) {
+                failed.reason = reason;
+                return failed;
+            }
+            return outside_view(std::move(failed), false);
         }
     }
     log_.info(
@@ -362,7 +415,7 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
         stop_steps(*part, reason.empty() ? "released by home" : reason);
         check_running(*part);
     } else if (!is_final(state)) {
-        if (auto ok = save(*part, part->record, PartState::kReleased, reason); !ok) return ok.error();
+        if (auto ok = save(*part, part->record, PartState::kReleased, reason); !ok) return outward(caller, ok.error());
     }
     return view(*part);
 }

@@ -11,6 +11,7 @@
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/zone_store.hpp"
+#include "services/zone_scheduler/domain/authorization_filter.hpp"
 #include "services/zone_scheduler/domain/peering_service.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
@@ -28,7 +29,7 @@ class PartService {
     using DecodeModel = std::function<Result<ApplicationModel>(std::string_view)>;
 
     PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, PeeringService& peerings,
-                Log& log, DecodeModel decode);
+                AuthorizationFilter& filter, Log& log, DecodeModel decode);
     /// How the delegation that comes with another organisation's part is judged, and whether one must come; without
     /// this none is needed.
     using CheckDelegation = std::function<Result<void>(const PartRequest&, bool required)>;
@@ -39,7 +40,8 @@ class PartService {
 
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
     Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request) const;
-    /// Errors: kDenied; kIdReused; kRejected with the reason where it does not fit now.
+    /// Errors: kDenied; kIdReused; kRejected where it does not fit now: one answer for all reasons, except toward
+    /// zones of the own organisation.
     Result<PartStatus> hold(const Caller& caller, const PartRequest& request);
     Result<PartStatus> commit(const Caller& caller, const PartId& id, std::uint64_t token);
     Result<PartStatus> launch(const Caller& caller, const PartId& id, const LaunchRequest& request);
@@ -70,10 +72,14 @@ class PartService {
         std::string stop_reason;
     };
 
+    Capacity count_free(const Entitlement& entitlement) const;
     Result<void> check_caller(const Caller& caller, const Caller& user) const;
     Live* find(const Caller& caller, const PartId& id);
     const Live* find(const Caller& caller, const PartId& id) const;
+    /// As its home may see it: `outside_view` for other organisations.
     PartStatus view(const Live& part) const;
+    /// An error as the caller may see it: causes inside of the zone go to the log only.
+    Error outward(const Caller& caller, const Error& error) const;
     Result<void> save(Live& part, PartRecord changed, PartState state, const std::string& reason);
     void note_end(const Live& part, PartState was);
     void give_back(const Live& part);
@@ -88,6 +94,7 @@ class PartService {
     ZoneStore& store_;
     Executor& executor_;
     PeeringService& peerings_;
+    AuthorizationFilter& filter_;
     Log& log_;
     DecodeModel decode_;
     CheckDelegation check_delegation_;

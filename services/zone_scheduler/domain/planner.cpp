@@ -153,9 +153,13 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::
                             .processors = offer.capacity ? offer.capacity->processors : 0,
                             .ranks = placed[offer.zone],
                             .reason = offer.refusal};
-        if (offer.capacity && verdict.ranks == 0)
-            verdict.reason =
-                verdict.processors == 0 ? "no processor is free" : "not needed: the others hold all ranks at less cost";
+        if (offer.capacity && verdict.ranks == 0) {
+            verdict.reason = offer.capacity->total_processors == 0
+                                 ? "gives this user nothing: no account or right for her there; ask its operator"
+                             : verdict.processors == 0
+                                 ? "gives this user no processor now: all in use, or outside the hours or limits agreed"
+                                 : "not needed: the others hold all ranks at less cost";
+        }
         plan.zones.push_back(std::move(verdict));
     }
     if (model) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/messages/capacity.hpp"
 #include "services/common/messages/registry.hpp"
+#include "services/zone_scheduler/site_policy/account_map.hpp"
 #include "services/zone_scheduler/site_policy/peering_rights.hpp"
 
 namespace zbs {
@@ -18,6 +20,8 @@ struct ZoneConfig {
     std::string url;                ///< where others reach this zone
     std::vector<LinkToZone> links;  ///< declared links to other zones
     Link default_link = ResourceGraph::kDefaultZoneLink;
+    std::vector<std::string> partition_of;   ///< by machine; "main" where it says nothing
+    std::optional<AccountMap> accounts;      ///< none: own users run as the zone, others as their peering says
     std::vector<AutomaticRule> rules;        ///< accept organisations without the operator; default: nobody
     std::vector<std::string> honour_blocks;  ///< organisations whose blocks of others' subjects count here, too
     std::string registry_code;  ///< to enrol with; empty once that is done

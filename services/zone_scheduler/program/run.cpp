@@ -153,7 +153,8 @@ int run(const std::string& config_path) {
          .post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); },
          .own = dispatch});
     PeeringService peerings(config, clock, *database->site, trust, *log);
-    PartService parts(config, clock, *database->zone, **executor, peerings, *log, decode_model_text);
+    AuthorizationFilter filter(config, clock, *database->site, peerings);
+    PartService parts(config, clock, *database->zone, **executor, peerings, filter, *log, decode_model_text);
     PeerService peers(config, clock, *database->zone, *transport, credentials->keys.get(), trust, peerings, *log);
     RegistrySession registry(
         config, clock, *transport, trust,
@@ -181,6 +182,8 @@ int run(const std::string& config_path) {
         if (!good) return good.error();
         return {};
     });
+    filter.use_blocks([&membership](const Caller& subject) { return membership.is_blocked(subject); });
+    applications.use_groups([&membership](const Caller& user) { return membership.groups_of(user); });
     peerings.use_blocks([&membership](const Caller& subject) { return membership.is_blocked(subject); });
     peerings.use_usage([&parts](const std::string& organisation) { return parts.usage_of(organisation); });
     ZoneServices services{config,     applications, parts,           peers,          peerings,
@@ -212,6 +215,7 @@ int run(const std::string& config_path) {
         return fail({ErrorCode::kUnavailable, "cannot write the address of this zone", state.address()});
     if (auto resumed = membership.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = peerings.resume(); !resumed) return fail(resumed.error());
+    if (auto resumed = filter.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = delegations.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = parts.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = peers.resume(); !resumed) return fail(resumed.error());
@@ -228,6 +232,7 @@ int run(const std::string& config_path) {
             const Result<ZoneSettings> again = load_settings(config_path);
             if (!again) return log->warn("rules_not_reloaded", {{"reason", again.error().message}});
             peerings.set_rules(again->zone.rules);
+            filter.set_accounts(again->zone.accounts);
             log->info("rules_reloaded", {{"rules", std::to_string(again->zone.rules.size())}});
         });
         if (!credentials->keys) return;

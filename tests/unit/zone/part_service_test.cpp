@@ -34,7 +34,7 @@ class PartServiceTest : public testing::Test {
     }
     void start() {
         executor_life = std::make_unique<VirtualClockGate>(clock);
-        parts = std::make_unique<PartService>(config, *executor_life, store, executor, peerings, log,
+        parts = std::make_unique<PartService>(config, *executor_life, store, executor, peerings, filter, log,
                                               [](std::string_view) -> Result<ApplicationModel> { return Error{}; });
         ASSERT_TRUE(parts->resume());
     }
@@ -87,6 +87,7 @@ class PartServiceTest : public testing::Test {
     FakeExecutor executor{clock};
     SilentLog log;
     PeeringService peerings{config, clock, site, trust, log};
+    AuthorizationFilter filter{config, clock, site, peerings};
     std::unique_ptr<VirtualClockGate> executor_life;
     std::unique_ptr<PartService> parts;
     std::vector<std::unique_ptr<PartService>> dead;
@@ -212,7 +213,7 @@ TEST_F(PartServiceTest, ReleaseOfARunningPartFreesNothingBeforeTheProcessesAreGo
     EXPECT_EQ(parts->free_processors(), 4);
 }
 
-TEST_F(PartServiceTest, FailedStartStopsTheRestAndSaysWhy) {
+TEST_F(PartServiceTest, FailedStartStopsTheRestAndTellsTheCauseInside) {
     executor.script("run-1-p1", {.refusal = "no such program"});
     const auto held = parts->hold(home, request(2));
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
@@ -221,7 +222,9 @@ TEST_F(PartServiceTest, FailedStartStopsTheRestAndSaysWhy) {
     const auto answer = parts->launch(home, held->id, both);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->state, PartState::kFailed);
-    EXPECT_NE(answer->reason.find("no such program"), std::string::npos);
+    EXPECT_EQ(answer->reason.find("no such program"), std::string::npos);
+    EXPECT_FALSE(answer->reason.empty());
+    EXPECT_NE(store.load_parts()->at(0).status.reason.find("no such program"), std::string::npos);
     clock.advance(std::chrono::seconds{3});
     EXPECT_EQ(executor.running(), 0);
     EXPECT_EQ(parts->free_processors(), 4);
@@ -253,7 +256,7 @@ TEST_F(PartServiceTest, NoMoreProxiesThanRanksAndEachOnce) {
 
 TEST_F(PartServiceTest, StoreThatFailsMeansNothingHappened) {
     store.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
-    EXPECT_EQ(parts->hold(home, request(2)).error().message, "disk full");
+    EXPECT_EQ(parts->hold(home, request(2)).error().code, ErrorCode::kUnavailable);
     EXPECT_EQ(parts->free_processors(), 4);
     store.fault.reset();
     const auto held = parts->hold(home, request(2));

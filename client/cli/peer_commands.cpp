@@ -1,0 +1,121 @@
+// zbs peer ...: peerings of the home zone. Settling them is for operators: --credentials names their folder. Hours,
+// weekdays and floors are set with 'zbs-zone peer'.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "client/cli/context.hpp"
+#include "services/common/codec/peering_codec.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+
+std::string text_of(const Json& json, const char* key) { return printable(json.value(key, std::string{})); }
+
+void list_peers(Context& context) {
+    const auto zone = context.connect();
+    if (!zone) return;
+    const Result<Json> answer = zone->get("/v1/peerings");
+    if (!answer) return context.fail(answer.error());
+    Listing listing{{"ZONE", "ORGANISATION", "THEY ACCEPT US", "WE ACCEPT THEM", "ADDRESS", "REASON"},
+                    {},
+                    answer->value("peers", Json::array())};
+    for (const Json& peer : listing.items) {
+        listing.rows.push_back({text_of(peer, "zone"), text_of(peer, "organisation"), text_of(peer, "they_accept_us"),
+                                text_of(peer, "we_accept_them"), text_of(peer, "url"), text_of(peer, "reason")});
+    }
+    print(context, listing);
+}
+
+/// One row per bundle that claims the organisation's name; rights and trust for operators only.
+void print_peerings(const Context& context, const Json& answer) {
+    Listing listing{{"ORGANISATION", "STATE", "TRUST", "PROCESSORS NOW", "IN USE", "BUNDLE"},
+                    {},
+                    answer.value("peerings", Json::array())};
+    for (const Json& peering : listing.items) {
+        std::string trust = "-", now = "-", used = "-";
+        if (peering.contains("trust")) {
+            char score[16];
+            std::snprintf(score, sizeof score, "%.3f", peering.at("trust").value("score", 0.0));
+            trust = score;
+            now = std::to_string(peering.value("rights_now", Json::object()).value("processors", 0));
+            used = std::to_string(peering.value("usage", Json::object()).value("processors", 0));
+        }
+        listing.rows.push_back({text_of(peering, "organisation"), text_of(peering, "state"), trust, now, used,
+                                text_of(peering, "fingerprint")});
+    }
+    print(context, listing);
+}
+
+void call(Context& context, const std::string& method, const std::string& organisation, const Json& body = {}) {
+    const auto zone = context.connect();
+    if (!zone) return;
+    const Result<Json> answer = zone->call(method, "/v1/peerings/" + organisation, body);
+    if (!answer) return context.fail(answer.error());
+    print_peerings(context, *answer);
+}
+
+struct Wish {
+    std::string organisation, walltime;
+    int processors = -1, parts = -1;
+    double share = -1;
+    std::string account;
+    PeeringChange change;
+};
+
+void settle(Context& context, const Wish& wish, PeeringVerb verb) {
+    PeeringChange change = wish.change;
+    change.verb = verb;
+    if (wish.processors >= 0) change.rights.processors = wish.processors;
+    if (wish.parts >= 0) change.rights.concurrent_parts = wish.parts;
+    if (wish.share >= 0) change.rights.share = wish.share;
+    if (!wish.account.empty()) change.rights.account_rule = wish.account;
+    if (!wish.walltime.empty()) {
+        const Result<Duration> walltime = parse_duration(wish.walltime);
+        if (!walltime) return context.fail(invalid(walltime.error().message, "--walltime"));
+        change.rights.walltime = *walltime;
+    }
+    call(context, "PATCH", wish.organisation, codec::encode(change));
+}
+
+}  // namespace
+
+void add_peer_commands(CLI::App& app, Context& context) {
+    CLI::App* peer = app.add_subcommand("peer", "peerings of your home zone");
+    peer->require_subcommand(1);
+    peer->add_subcommand("list", "who accepts whom\n\nExample: zbs peer list")->callback([&context] {
+        list_peers(context);
+    });
+    auto wish = std::make_shared<Wish>();
+    const auto named = [&](const char* name, const std::string& help) {
+        CLI::App* command = peer->add_subcommand(name, help + "\n\nExample: zbs peer " + name + " org-b");
+        command->add_option("ORGANISATION", wish->organisation, "by name")->required();
+        return command;
+    };
+    named("show", "how it stands with one organisation")->callback([&context, wish] {
+        call(context, "GET", wish->organisation);
+    });
+    const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help) {
+        CLI::App* command = named(name, help + " (operators)");
+        command->add_option("--fingerprint", wish->change.fingerprint, "of its bundle, as its operator told it");
+        command->callback([&context, wish, verb] { settle(context, *wish, verb); });
+        return command;
+    };
+    const auto with_rights = [&](CLI::App* command) {
+        command->add_option("--processors", wish->processors, "at once")->check(CLI::Range(0, limits::kMaxRanks));
+        command->add_option("--walltime", wish->walltime, "of one part, at most, e.g. 2h");
+        command->add_option("--parts", wish->parts, "at once")->check(CLI::Range(0, limits::kMaxRanks));
+        command->add_option("--share", wish->share, "of the zone's processors, 0 to 1")->check(CLI::Range(0.0, 1.0));
+        command->add_option("--account", wish->account, "map, account:NAME or pool:NAME");
+    };
+    with_rights(settles("accept", PeeringVerb::kAccept, "take its users"));
+    with_rights(settles("set", PeeringVerb::kSet, "other limits"));
+    for (CLI::App* command : {settles("reject", PeeringVerb::kReject, "take none of its users"),
+                              settles("suspend", PeeringVerb::kSuspend, "take none for now; what runs goes on"),
+                              settles("resume", PeeringVerb::kResume, "take its users again")})
+        command->add_option("--reason", wish->change.reason, "told to the other side");
+}
+
+}  // namespace zbs::cli

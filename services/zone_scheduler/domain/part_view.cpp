@@ -1,0 +1,45 @@
+#include "services/zone_scheduler/domain/part_view.hpp"
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace zbs {
+namespace {
+
+std::string outside_reason(const PartStatus& part, bool asked) {
+    if (part.reason.empty()) return {};
+    switch (part.state) {
+        case PartState::kExpired:
+            return "the hold was not committed in time";
+        case PartState::kReleased:
+            return "given back";
+        case PartState::kFailed:
+        case PartState::kRunning:
+            if (asked) return "stops because its home asked for it";
+            return "zone " + part.zone + " could not start it, or its processes did not end well; ask its operator";
+        default:
+            return "ended by zone " + part.zone;
+    }
+}
+
+}  // namespace
+
+PartStatus outside_view(PartStatus inside, bool asked) {
+    struct Alias {
+        std::string name;
+        std::map<std::int32_t, std::int32_t> processors;
+    };
+    std::map<std::string, Alias> aliases;
+    for (RankPlace& place : inside.assignment) {
+        Alias& alias = aliases[place.machine];
+        if (alias.name.empty()) alias.name = "n" + std::to_string(aliases.size() - 1);
+        const auto next = static_cast<std::int32_t>(alias.processors.size());
+        place.machine = alias.name;
+        place.processor = alias.processors.emplace(place.processor, next).first->second;
+    }
+    inside.reason = outside_reason(inside, asked);
+    return inside;
+}
+
+}  // namespace zbs

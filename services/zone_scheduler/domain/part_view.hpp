@@ -1,0 +1,11 @@
+#pragma once
+#include "services/common/messages/part.hpp"
+
+namespace zbs {
+
+/// A part as another organisation may see it: machines are "n0", "n1", ... in the order in which its ranks meet them,
+/// processors are counted from 0 within each, and the reason tells what happened, not where or why inside of this zone.
+/// `asked`: home wanted it stopped. Pure, so the same part always looks the same. O(ranks log ranks).
+PartStatus outside_view(PartStatus inside, bool asked);
+
+}  // namespace zbs

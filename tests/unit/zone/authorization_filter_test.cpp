@@ -1,0 +1,227 @@
+#include "services/zone_scheduler/domain/authorization_filter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "services/common/codec/message_codec.hpp"
+#include "services/zone_scheduler/domain/part_service.hpp"
+#include "services/zone_scheduler/domain/peering_request.hpp"
+#include "tests/support/fake_executor.hpp"
+#include "tests/support/fake_trust.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_clock.hpp"
+
+namespace zbs::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Zone b (4 + 6 processors, the 6 in partition "fast") with org-a accepted at its ceiling.
+class AuthorizationFilterTest : public testing::Test {
+  protected:
+    AuthorizationFilterTest() {
+        config.zone = {"b", {{"m0", 4, 1.0}, {"m1", 6, 2.0}}};
+        config.organisation = "org-b";
+        config.partition_of = {"slow", "fast"};
+        config.accounts = *AccountMap::parse(
+            "pool guests = guest1 guest2\n"
+            "org-a mallory * -> deny\n"
+            "org-a * physics -> pool:guests\n"
+            "org-a ana * -> ana1\n"
+            "org-b * * -> local1\n",
+            "accounts");
+        EXPECT_TRUE(peerings.resume() && filter.resume() && parts.resume());
+        const FakeKeys keys(home, "BUNDLE a");
+        const Caller self{CallerKind::kZone, "org-b", "b"};
+        EXPECT_TRUE(
+            peerings.request({}, *make_peering_request({"a", "org-a", "https://a"}, self, clock.now(), keys, trust)));
+        grant(PeeringVerb::kAccept,
+              {.processors = 10, .floor_processors = 10, .floor_walltime = 24h, .floor_parts = 10});
+    }
+    void grant(PeeringVerb verb, RightsChange rights) {
+        const auto done = peerings.change("org-a", {.verb = verb, .rights = std::move(rights)},
+                                          {CallerKind::kOperator, "org-b", "o"});
+        ASSERT_TRUE(done) << done.error();
+    }
+    Caller user(const std::string& name, const std::string& organisation = "org-a") const {
+        return {CallerKind::kUser, organisation, name};
+    }
+    Capacity capacity(const Caller& who, std::vector<std::string> groups = {}, Duration walltime = 1h) {
+        const Caller asker = who.organisation == "org-b" ? sister : home;
+        const auto told = parts.capacity(asker, {.user = who, .walltime = walltime, .groups = std::move(groups)});
+        EXPECT_TRUE(told);
+        return *told;
+    }
+    PartRequest part(const Caller& who, int ranks, std::vector<std::string> groups = {}) {
+        PartRequest r{.id = PartId{ids.fresh()}, .application = ApplicationId{ids.fresh()}, .user = who, .home = "a"};
+        for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
+        r.graph = *TaskGraph::make(std::vector<double>(static_cast<std::size_t>(ranks), 1.0), {});
+        r.walltime = 1h;
+        r.groups = std::move(groups);
+        return r;
+    }
+    std::string account_of(const PartId& id) {
+        for (const PartRecord& record : parts.parts()) {
+            if (record.request.id == id) return record.account;
+        }
+        return "no such part";
+    }
+
+    const Caller home{CallerKind::kZone, "org-a", "a"};
+    const Caller sister{CallerKind::kZone, "org-b", "b2"};
+    ZoneConfig config;
+    VirtualClock clock;
+    CountingIds ids;
+    MemoryZoneStore store;
+    MemorySiteStore site;
+    FakeTrust trust;
+    FakeExecutor executor{clock};
+    SilentLog log;
+    PeeringService peerings{config, clock, site, trust, log};
+    AuthorizationFilter filter{config, clock, site, peerings};
+    PartService parts{config,   clock,  store, executor,
+                      peerings, filter, log,   [](std::string_view) -> Result<ApplicationModel> { return Error{}; }};
+};
+
+TEST_F(AuthorizationFilterTest, MapGivesAccountsByUserAndGroup) {
+    const PartRequest by_name = part(user("ana"), 1), by_group = part(user("bo"), 1, {"physics"});
+    ASSERT_TRUE(parts.hold(home, by_name));
+    ASSERT_TRUE(parts.hold(home, by_group));
+    EXPECT_EQ(account_of(by_name.id), "ana1");
+    EXPECT_EQ(account_of(by_group.id), "guest1");
+    EXPECT_EQ(site.pool_leases().load()->at(0).user, user("bo"));
+}
+
+TEST_F(AuthorizationFilterTest, NothingLooksTheSameForWhateverReason) {
+    filter.use_blocks([](const Caller& who) { return who.name == "blocked"; });
+    const auto text = [&](const Capacity& c) { return codec::dump(codec::encode(c)); };
+    const std::string unknown = text(capacity(user("nobody")));
+    const std::vector<std::string> physics = {"physics"};
+    EXPECT_EQ(text(capacity(user("mallory"), physics)), unknown);
+    EXPECT_EQ(text(capacity(user("blocked"), physics)), unknown);
+    EXPECT_EQ(text(capacity(user("bo"), {"chemistry"})), unknown);
+    EXPECT_EQ(capacity(user("nobody")).total_processors, 0);
+    EXPECT_EQ(capacity(user("ana")).total_processors, 10);
+    const Error none = parts.hold(home, part(user("nobody"), 1)).error();
+    EXPECT_EQ(parts.hold(home, part(user("mallory"), 1, physics)).error(), none);
+    EXPECT_EQ(parts.hold(home, part(user("blocked"), 1, physics)).error(), none);
+    EXPECT_EQ(parts.hold(home, part(user("ana"), 11)).error(), none);  // nor is the zone's size told
+}
+
+TEST_F(AuthorizationFilterTest, OnlyAllowedPartitionsCountAndAreUsed) {
+    grant(PeeringVerb::kSet, {.partitions = std::vector<std::string>{"slow"}});
+    EXPECT_EQ(capacity(user("ana")).processors, 4);
+    EXPECT_EQ(capacity(user("ana")).speed_mean, 1);
+    EXPECT_FALSE(parts.hold(home, part(user("ana"), 5)));
+    ASSERT_TRUE(parts.hold(home, part(user("ana"), 4)));
+    EXPECT_EQ(parts.nodes()[0].used, 4);
+    EXPECT_EQ(parts.nodes()[1].used, 0);
+}
+
+TEST_F(AuthorizationFilterTest, LimitsHoldForTheOrganisationTogether) {
+    grant(PeeringVerb::kSet, {.processors = 5, .floor_processors = 5});
+    EXPECT_EQ(capacity(user("ana")).processors, 5);
+    ASSERT_TRUE(parts.hold(home, part(user("ana"), 3)));
+    EXPECT_EQ(capacity(user("bo"), {"physics"}).processors, 2);
+    EXPECT_EQ(capacity(user("bo"), {"physics"}).total_processors, 5);
+    EXPECT_FALSE(parts.hold(home, part(user("bo"), 3, {"physics"})));
+    EXPECT_TRUE(parts.hold(home, part(user("bo"), 2, {"physics"})));
+    EXPECT_EQ(capacity(user("li", "org-b")).processors, 5);  // the own organisation has what is free
+}
+
+TEST_F(AuthorizationFilterTest, HoursWalltimeShareAndNumberOfPartsLimit) {
+    const std::int64_t minute = to_microseconds(clock.now()) / 60'000'000 % 1'440;
+    const int later = static_cast<int>((minute + 120) % 1'380);
+    grant(PeeringVerb::kSet, {.hours = std::vector<DayWindow>{{later, later + 60}}});
+    EXPECT_EQ(capacity(user("ana")).processors, 0);
+    EXPECT_EQ(capacity(user("ana")).total_processors, 10);  // at another hour
+    grant(PeeringVerb::kSet, {.hours = std::vector<DayWindow>{}, .share = 0.29});
+    EXPECT_EQ(capacity(user("ana")).processors, 2);
+    grant(PeeringVerb::kSet, {.walltime = 30min, .share = 1.0, .floor_walltime = 30min});
+    EXPECT_EQ(capacity(user("ana"), {}, 31min).total_processors, 0);
+    EXPECT_EQ(capacity(user("ana"), {}, 30min).processors, 10);
+    grant(PeeringVerb::kSet, {.walltime = 2h, .concurrent_parts = 1, .floor_walltime = 2h, .floor_parts = 1});
+    ASSERT_TRUE(parts.hold(home, part(user("ana"), 1)));
+    EXPECT_FALSE(parts.hold(home, part(user("ana"), 1)));
+}
+
+TEST_F(AuthorizationFilterTest, SuspendedPeeringGivesNothingAndTouchesNothing) {
+    const auto held = parts.hold(home, part(user("ana"), 2));
+    ASSERT_TRUE(held);
+    grant(PeeringVerb::kSuspend, {});
+    EXPECT_EQ(parts.hold(home, part(user("ana"), 1)).error().code, ErrorCode::kDenied);
+    EXPECT_EQ(parts.status(home, held->id)->state, PartState::kHeld);
+    EXPECT_EQ(parts.release(home, held->id, "")->state, PartState::kReleased);
+}
+
+TEST_F(AuthorizationFilterTest, PeeringRuleGivesAnAccountButNoRuleBeatsADenial) {
+    grant(PeeringVerb::kSet, {.account_rule = "account:visitor"});
+    const PartRequest request = part(user("nobody"), 1);
+    ASSERT_TRUE(parts.hold(home, request));
+    EXPECT_EQ(account_of(request.id), "visitor");
+    EXPECT_EQ(capacity(user("mallory")).total_processors, 0);
+}
+
+TEST_F(AuthorizationFilterTest, PoolThatIsUsedUpGivesNothingAndGivesItsOwnAgain) {
+    const PartRequest first = part(user("u1"), 1, {"physics"});
+    ASSERT_TRUE(parts.hold(home, first));
+    ASSERT_TRUE(parts.hold(home, part(user("u2"), 1, {"physics"})));
+    EXPECT_EQ(capacity(user("u3"), {"physics"}).total_processors, 0);
+    ASSERT_TRUE(parts.release(home, first.id, ""));
+    const PartRequest again = part(user("u1"), 1, {"physics"});
+    ASSERT_TRUE(parts.hold(home, again));
+    EXPECT_EQ(account_of(again.id), "guest1");
+    EXPECT_EQ(capacity(user("u3"), {"physics"}).total_processors, 0);  // not idle for long enough
+}
+
+TEST_F(AuthorizationFilterTest, WithoutAMapOnlyOwnUsersAndThoseWithARule) {
+    filter.set_accounts(std::nullopt);
+    EXPECT_EQ(capacity(user("li", "org-b")).processors, 10);
+    EXPECT_EQ(capacity(user("ana")).total_processors, 0);
+    grant(PeeringVerb::kSet, {.account_rule = "account:visitor"});
+    EXPECT_EQ(capacity(user("ana")).processors, 10);
+}
+
+TEST_F(AuthorizationFilterTest, BehaviourOfAHomeIsRemembered) {
+    const auto count = [&](TrustEvent event) {
+        return peerings.views("org-a").at(0).record.history.count[static_cast<std::size_t>(event)];
+    };
+    const auto kept = parts.hold(home, part(user("ana"), 1));
+    ASSERT_TRUE(parts.commit(home, kept->id, kept->token));
+    EXPECT_EQ(count(TrustEvent::kHoldKept), 1U);
+    EXPECT_FALSE(parts.launch(home, kept->id, {.token = kept->token + 1}));
+    EXPECT_EQ(count(TrustEvent::kFailedCheck), 1U);
+    ASSERT_TRUE(parts.hold(home, part(user("ana"), 1)));
+    clock.advance(config.hold_ttl + 1s);
+    EXPECT_EQ(count(TrustEvent::kHoldDropped), 2U);  // the one never committed, and the one never launched
+    const auto back = parts.hold(home, part(user("ana"), 1));
+    ASSERT_TRUE(parts.release(home, back->id, ""));
+    EXPECT_EQ(count(TrustEvent::kHoldKept), 2U);
+}
+
+/// Check C18: reports the times, asserts the content only.
+TEST_F(AuthorizationFilterTest, RefusalsTakeTheSameWork) {
+    const auto median_ns = [&](const Caller& who, const std::vector<std::string>& groups) {
+        std::vector<std::int64_t> times;
+        const CapacityRequest request{.user = who, .walltime = 1h, .groups = groups};
+        for (int i = 0; i < 10'000; ++i) {
+            const auto begin = std::chrono::steady_clock::now();
+            const auto told = parts.capacity(home, request);
+            times.push_back((std::chrono::steady_clock::now() - begin) / std::chrono::nanoseconds{1});
+            EXPECT_EQ(told->total_processors, 0);
+        }
+        std::nth_element(times.begin(), times.begin() + 5'000, times.end());
+        return std::to_string(times[5'000]);
+    };
+    filter.use_blocks([](const Caller& who) { return who.name == "blocked"; });
+    RecordProperty("median_ns_unknown", median_ns(user("nobody"), {"physics2"}));
+    RecordProperty("median_ns_denied", median_ns(user("mallory"), {"physics2"}));
+    RecordProperty("median_ns_unmapped", median_ns(user("noboda"), {"chemistry"}));
+    RecordProperty("median_ns_blocked", median_ns(user("blocked"), {"physics2"}));
+}
+
+}  // namespace
+}  // namespace zbs::test
