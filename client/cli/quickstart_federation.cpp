@@ -56,7 +56,8 @@ std::string bundle_of(const FederationPlan& plan, const std::string& zone) {
     return plan.folder + "/" + zone + "/identity/bundle.pem";
 }
 
-std::string zone_config(const FederationPlan& plan, std::size_t index) {
+/// Before all have keys there are no bundles to name: without peers.
+std::string zone_config(const FederationPlan& plan, std::size_t index, bool with_peers) {
     const std::string& name = plan.zones[index];
     // Declared delays differ on purpose: a and b are near each other, c is far.
     const auto delay = [&](const std::string& other) { return (name == "c" || other == "c") ? 0.02 : 0.005; };
@@ -74,7 +75,7 @@ std::string zone_config(const FederationPlan& plan, std::size_t index) {
     text << "]  # the other services' keys\n";
     text << "\n[[machine]]\nname = \"m0\"\nprocessors = " << plan.processors << "\nspeed = 1.0\n";
     for (const std::string& other : plan.zones) {
-        if (other == name) continue;
+        if (other == name || !with_peers) continue;
         text << "\n[[peering]]  # accepted without asking the operator\norganisations = [\"" << organisation_of(other)
              << "\"]\nbundle = \"" << bundle_of(plan, other) << "\"\n\n[[link]]\nzone = \"" << other
              << "\"\ndelay_s = " << delay(other) << "\nbandwidth_Bps = 1.0e7\n";
@@ -93,7 +94,7 @@ Result<void> prepare_federation(const FederationPlan& plan) {
     }
     for (std::size_t i = 0; i < plan.zones.size(); ++i) {
         const std::string& zone = plan.zones[i];
-        std::ofstream(config_of(plan, zone)) << zone_config(plan, i);
+        std::ofstream(config_of(plan, zone)) << zone_config(plan, i, false);
         const std::string accounts = plan.folder + "/" + zone + ".accounts";
         if (!fs::exists(accounts))
             std::ofstream(accounts) << "# organisation  user  group  ->  account | pool:NAME | deny\norg-*  *  *  ->  guest\n";
@@ -102,6 +103,8 @@ Result<void> prepare_federation(const FederationPlan& plan) {
         if (fs::exists(plan.folder + "/" + zone + "/identity")) continue;
         if (auto made = run({zone_program(plan), "init", "--config", config_of(plan, zone)}); !made) return made.error();
     }
+    for (std::size_t i = 0; i < plan.zones.size(); ++i)
+        std::ofstream(config_of(plan, plan.zones[i])) << zone_config(plan, i, true);
     return {};
 }
 

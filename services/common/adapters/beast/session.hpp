@@ -81,6 +81,15 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
   private:
     boost::beast::tcp_stream& lowest() { return boost::beast::get_lowest_layer(stream_); }
 
+    /// Who the handshake has brought, by what is believed now: a certificate that ran out or an organisation that is not
+    /// trusted any more counts on open connections for half a minute at most.
+    void identify() {
+        if constexpr (kTls) {
+            identity_ = host_->options().tls->identify(stream_.native_handle());
+            identified_ = std::chrono::steady_clock::now();
+        }
+    }
+
     void wait_for_peer() {
         const auto now = std::chrono::steady_clock::now().time_since_epoch();
         silent_since_us_ = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
@@ -92,7 +101,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
             stream_.async_handshake(
                 boost::asio::ssl::stream_base::server, [self = this->shared_from_this()](ErrorCodeOf fault) {
                     if (fault) return self->close();
-                    self->identity_ = self->host_->options().tls->identify(self->stream_.native_handle());
+                    self->identify();
                     self->read_head();
                 });
         } else {
@@ -175,12 +184,15 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         silent_since_us_ = 0;
 
         bh::request<bh::string_body> request = parser_->release();
-        const bool keep_alive = request.keep_alive();
+        bool keep_alive = request.keep_alive();
         is_head_ = request.method() == bh::verb::head;
         Result<http::Call> call = zbs::beast::read_head(request);
         if (!call) return write(http::problem(call.error()), false);
         if constexpr (kTls) {
+            if (std::chrono::steady_clock::now() - identified_ > kIdentityAge) identify();
             call->peer = identity_;
+            // Who is told that its certificate does not count may come again when it does, and begin anew.
+            if (!identity_.refusal().empty()) keep_alive = false;
         } else {
             Result<PeerIdentity> identity = read_local_identity(request, host_->options().local_token);
             if (!identity) return write(http::problem(identity.error()), false);
@@ -284,7 +296,9 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
     boost::beast::http::response<boost::beast::http::string_body> response_;
     boost::beast::http::response<boost::beast::http::empty_body> continue_;
+    static constexpr std::chrono::seconds kIdentityAge{30};
     PeerIdentity identity_;
+    std::chrono::steady_clock::time_point identified_{};
     bool idle_ = true;
     bool is_head_ = false;
     bool is_closed_ = false;
