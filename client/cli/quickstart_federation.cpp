@@ -77,7 +77,8 @@ std::string zone_config(const FederationPlan& plan, std::size_t index, bool with
     for (const std::string& other : plan.zones) {
         if (other == name || !with_peers) continue;
         text << "\n[[peering]]  # accepted without asking the operator\norganisations = [\"" << organisation_of(other)
-             << "\"]\nbundle = \"" << bundle_of(plan, other) << "\"\n\n[[link]]\nzone = \"" << other
+             << "\"]\nbundle = \"" << bundle_of(plan, other) << "\"\nprocessors = " << plan.processors << "\nfloor_processors = " << plan.processors
+             << "\nparts = 1000\nfloor_parts = 1000\nwalltime = \"168h\"\nfloor_walltime = \"168h\"\n\n[[link]]\nzone = \"" << other
              << "\"\ndelay_s = " << delay(other) << "\nbandwidth_Bps = 1.0e7\n";
     }
     text << "\n[timing]\ndiscover_s = 0.5\n";
