@@ -40,9 +40,13 @@ Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
 
 void RegistrySession::publish() {
     if (leaving_) return;
+    const bool drain_told = draining_;
     const Result<SignedText> signed_entry = entry(draining_ ? ZoneStanding::kDrain : ZoneStanding::kActive);
     if (!signed_entry) return published(signed_entry.error());
-    const auto answered = [this](const Result<ZoneLease>& lease) { published(lease); };
+    const auto answered = [this, drain_told](const Result<ZoneLease>& lease) {
+        if (lease) drain_told_ = drain_told;
+        published(lease);
+    };
     if (!code_.empty()) return transport_.enrol(config_.registry, code_, *signed_entry, answered);
     transport_.publish(config_.registry, *signed_entry, answered);
 }
@@ -69,6 +73,7 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
 
 void RegistrySession::renew() {
     if (leaving_) return;
+    if (drain_told_ != draining_) return publish();  // the registry does not know yet: publishing renews as well
     transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneLease>& renewed) {
         if (renewed) {
             clock_.after(config_.renew_every, [this] { renew(); });
@@ -128,8 +133,10 @@ void RegistrySession::drain(bool on) {
     if (config_.registry.url.empty() || leaving_ || !enrolled_) return;
     const Result<SignedText> changed = entry(on ? ZoneStanding::kDrain : ZoneStanding::kActive);
     if (!changed) return;
-    // Where this is lost, the next failing renewal publishes again; the zone itself refuses work in any case.
-    transport_.publish(config_.registry, *changed, [](const Result<ZoneLease>&) {});
+    // Where this is lost, the next renewal publishes again; the zone itself refuses work in any case.
+    transport_.publish(config_.registry, *changed, [this, on](const Result<ZoneLease>& lease) {
+        if (lease) drain_told_ = on;
+    });
 }
 
 void RegistrySession::leave() {

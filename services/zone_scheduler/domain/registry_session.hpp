@@ -61,6 +61,7 @@ class RegistrySession {
     bool enrolled_ = false;
     bool leaving_ = false;
     bool draining_ = false;
+    bool drain_told_ = false;  ///< what the registry knows of `draining_`
 };
 
 }  // namespace zbs
