@@ -45,7 +45,6 @@ class JsonReader {
     bool boolean_or(const char* key, bool fallback);
     /// Seconds, fractions allowed, 0..max.
     Duration seconds(const char* key, double max);
-    /// At most `max_bytes` in all.
     std::vector<std::string> texts(const char* key, std::size_t max_count, std::size_t max_bytes);
     /// An array, or an empty one and a fault.
     const Json& array(const char* key, std::size_t max_count);

@@ -20,9 +20,10 @@ import sys
 import tempfile
 import unittest
 
+from identities import Identity, Organisations, context, own, run
+
 REGISTRY, ZONE, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 DEADLINE_S = 20
-PROXIES = {"full": "id-ppl-inheritAll", "limited": "1.3.6.1.4.1.3536.1.1.1.9"}
 CORPUS = [  # framing that two readers could take differently
     b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     b"POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
@@ -40,19 +41,6 @@ CORPUS = [  # framing that two readers could take differently
     b"GET /livez?a=1&a=2 HTTP/1.1\r\nHost: a\r\n\r\n",
     b"\x16\x03\x01\x02garbage\r\n\r\n",
 ]
-
-
-def run(*command, **options):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=60, **options)
-    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-    return done.stdout
-
-
-class Identity:
-    """A key and a chain in files."""
-
-    def __init__(self, key, chain):
-        self.key, self.chain = key, chain
 
 
 class World:
@@ -108,59 +96,25 @@ processors = 2
                 faults.append(f"{name} ended with {code}: {(self.folder / (name + '.log')).read_text()[-3000:]}")
         assert not faults, faults
 
-    def issue(self, organisation, kind, name):
-        """A certificate by an organisation's CA, as it could give out to anybody of its own."""
-        base = self.folder / f"{organisation}-{kind}-{name}"
-        key, request, leaf = (base.with_suffix(suffix) for suffix in (".key", ".csr", ".pem"))
-        if not leaf.exists():
-            usage = "serverAuth,clientAuth" if kind == "zone" else "clientAuth"
-            base.with_suffix(".cnf").write_text(f"basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage={usage}\n"
-                                                f"subjectAltName=URI:spiffe://{organisation}/{kind}/{name}\nauthorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n")
-            run("openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", request, "-subj", f"/O={organisation}/CN={name}")
-            ca = self.cas[organisation]
-            run("openssl", "x509", "-req", "-in", request, "-CA", ca / "ca.pem", "-CAkey", ca / "ca_key.pem", "-days", "2", "-out", leaf, "-extfile", base.with_suffix(".cnf"))
-        return Identity(key, leaf)
+    def issue(self, *who):
+        return Organisations(self.folder, self.cas).issue(*who)
 
     def proxy(self, kind, issuer):
-        """An RFC 3820 proxy, as grid-proxy-init makes it."""
-        base = issuer.chain.with_suffix(f".{kind}")
-        key, request, leaf, chain = (pathlib.Path(str(base) + suffix) for suffix in (".key", ".csr", ".leaf", ".pem"))
-        if not chain.exists():
-            subject = run("openssl", "x509", "-in", issuer.chain, "-noout", "-subject", "-nameopt", "compat").split("subject=")[1].strip()
-            subject = "/" + subject.lstrip("/").replace(", ", "/")
-            settings = pathlib.Path(str(base) + ".cnf")
-            settings.write_text(f"keyUsage=critical,digitalSignature\nproxyCertInfo=critical,language:{PROXIES[kind]}\n")
-            run("openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", request, "-subj", subject + "/CN=4711")
-            run("openssl", "x509", "-req", "-in", request, "-CA", issuer.chain, "-CAkey", issuer.key, "-set_serial", "4711", "-days", "1", "-out", leaf, "-extfile", settings)
-            chain.write_text(leaf.read_text() + issuer.chain.read_text())
-        return Identity(key, chain)
-
-    def own(self, folder):
-        return Identity(folder / "key.pem", folder / "certificate.pem")
+        return Organisations(self.folder, self.cas).proxy(kind, issuer)
 
     def callers(self, service):
         """By the table's columns. accepted_zone of the zone waits for peerings."""
         home, other = ("alpha", "grid") if service == "zone" else ("grid", "alpha")
-        user, person = self.issue(home, "user", "ana"), self.own(self.cas[home] / "operator")
+        user, person = self.issue(home, "user", "ana"), own(self.cas[home] / "operator")
         callers = {"anonymous": None, "own_user": user, "full_proxy": self.proxy("full", user), "limited_proxy": self.proxy("limited", user),
                    "foreign_user": self.issue(other, "user", "eve"), "own_operator": person, "operator_proxy": self.proxy("full", self.issue(home, "operator", "root")),
-                   "foreign_operator": self.own(self.cas[other] / "operator"), "stranger_zone": self.issue(other, "zone", "stranger"), "registry": self.own(self.cas["grid"])}
-        zone = self.own(self.cas["alpha"])
+                   "foreign_operator": own(self.cas[other] / "operator"), "stranger_zone": self.issue(other, "zone", "stranger"), "registry": own(self.cas["grid"])}
+        zone = own(self.cas["alpha"])
         if service == "zone":
             callers |= {"own_zone": zone, "zone_proxy": self.proxy("full", self.issue("alpha", "zone", "alpha-two"))}
         else:
             callers |= {"accepted_zone": zone, "own_zone": self.issue("grid", "zone", "grid-one"), "zone_proxy": self.proxy("full", self.issue("grid", "zone", "grid-two"))}
         return callers
-
-
-def context(identity=None, newest=ssl.TLSVersion.TLSv1_3, protocols=()):
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    made.check_hostname, made.verify_mode, made.maximum_version = False, ssl.CERT_NONE, newest
-    if protocols:
-        made.set_alpn_protocols(list(protocols))
-    if identity:
-        made.load_cert_chain(identity.chain, identity.key)
-    return made
 
 
 class TlsContract(unittest.TestCase):
@@ -231,7 +185,7 @@ class TlsContract(unittest.TestCase):
         self.assertEqual(self.call("zone", "GET", f"/v1/delegations/{ids['ana']}", ana)[0], 404)
 
     def test_a_zone_changes_its_own_entry_only(self):
-        alpha, other = self.world.own(self.world.cas["alpha"]), self.world.issue("alpha", "zone", "alpha-two")
+        alpha, other = own(self.world.cas["alpha"]), self.world.issue("alpha", "zone", "alpha-two")
         self.assertEqual(self.call("registry", "PUT", "/v1/zones/alpha-one", alpha)[0], 200)
         self.assertEqual(self.call("registry", "PUT", "/v1/zones/alpha-one", other)[0], 403)
         self.assertEqual(self.call("registry", "DELETE", "/v1/zones/alpha-one", other)[0], 403)
@@ -292,7 +246,7 @@ class TlsContract(unittest.TestCase):
 
     def test_users_may_speak_tls_1_2_but_services_may_not(self):
         self.assertEqual(self.call("zone", "GET", "/v1/whoami", self.world.issue("alpha", "user", "ana"), newest=ssl.TLSVersion.TLSv1_2)[0], 200)
-        status, refused, _ = self.call("zone", "GET", "/v1/whoami", self.world.own(self.world.cas["alpha"]), newest=ssl.TLSVersion.TLSv1_2)
+        status, refused, _ = self.call("zone", "GET", "/v1/whoami", own(self.world.cas["alpha"]), newest=ssl.TLSVersion.TLSv1_2)
         self.assertEqual(status, 401)
         self.assertIn("TLS 1.3", refused["detail"])
 
