@@ -47,7 +47,7 @@ void RegistrySession::publish() {
         if (lease) drain_told_ = drain_told;
         published(lease);
     };
-    if (!code_.empty()) return transport_.enrol(config_.registry, code_, *signed_entry, answered);
+    if (!code_.empty() && !without_code_) return transport_.enrol(config_.registry, code_, *signed_entry, answered);
     transport_.publish(config_.registry, *signed_entry, answered);
 }
 
@@ -61,6 +61,8 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
     enrolled_ = lease.has_value();
     if (!lease) {
         warn_once("enrolment", lease.error().message);
+        // A code that does not work may have worked before, and only the answer was lost: then the zone is enrolled.
+        without_code_ = !code_.empty() && !without_code_ && lease.error().code == ErrorCode::kDenied;
         clock_.after(kRetry, [this] { publish(); });
         return;
     }

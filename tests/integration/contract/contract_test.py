@@ -262,8 +262,9 @@ class ServiceTest(unittest.TestCase):
     def test_documented_operations_are_the_routes(self):
         routes = set()
         for source in self.sources:
-            routes |= {(m.lower(), p) for m, p in re.findall(r'router\.add(?:_sync)?\(\s*"([A-Z]+)",\s*"([^"]+)"', (SOURCE / source).read_text())}
-        self.assertEqual({(method, path) for method, path, _ in self.contract.operations()}, routes)
+            found = re.findall(r'router\.add(?:_sync)?\(\s*"([A-Z]+)",\s*"([^"]+)",\s*Action::k(\w+)', (SOURCE / source).read_text())
+            routes |= {(method.lower(), path, action[0].lower() + action[1:]) for method, path, action in found}
+        self.assertEqual({(method, path, operation["operationId"]) for method, path, operation in self.contract.operations()}, routes)
 
     def test_every_documented_operation_is_served(self):
         for method, path, operation in self.contract.operations():

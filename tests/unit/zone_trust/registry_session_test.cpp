@@ -130,6 +130,27 @@ TEST_F(RegistrySessionTest, TheCodeIsUsedOnceAndThenForgotten) {
     EXPECT_EQ(forgotten, 1);
 }
 
+/// The answer was lost, and by now the code has run out.
+TEST_F(RegistrySessionTest, ACodeThatWasUsedUnheardDoesNotKeepTheZoneOut) {
+    home.config.registry_code = "secret";
+    transport.enrol_lease = Error{ErrorCode::kDenied, "this code does not work here", {}};
+    session->start();
+    clock.advance(seconds{5});
+    EXPECT_TRUE(session->enrolled());
+    EXPECT_EQ(forgotten, 1);
+    EXPECT_THAT(transport.calls, ElementsAre("enrol secret", "publish"));
+}
+
+TEST_F(RegistrySessionTest, ACodeThatNeverWorkedIsTriedAgain) {
+    home.config.registry_code = "secret";
+    transport.enrol_lease = transport.lease = Error{ErrorCode::kDenied, "no", {}};
+    session->start();
+    clock.advance(seconds{20});
+    EXPECT_FALSE(session->enrolled());
+    EXPECT_EQ(forgotten, 0);
+    EXPECT_GT(transport.count("enrol secret"), 2);
+}
+
 TEST_F(RegistrySessionTest, ARegistryThatIsDownForAnHourIsAskedAgainAndTellsNothingMeanwhile) {
     const Error down{ErrorCode::kUnavailable, "refused", {}};
     transport.lease = down;
