@@ -122,7 +122,8 @@ TEST_F(RegistryEnrolment, ACodeThatRunsOutWhileTheAddressIsProvedIsOut) {
 
 TEST_F(RegistryEnrolment, CodesSurviveARestartAsDigestsOnly) {
     const std::string one = code();
-    for (const EnrolmentRight& right : *store.rights().load()) EXPECT_EQ(right.code_hash.find(one), std::string::npos);
+    const std::vector<EnrolmentRight> kept = *store.rights().load();
+    for (const EnrolmentRight& right : kept) EXPECT_EQ(right.code_hash.find(one), std::string::npos);
     start();
     EXPECT_EQ(enrol(one, entry("a")), "good");
     start();
