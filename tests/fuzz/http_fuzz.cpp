@@ -26,14 +26,15 @@ void require(bool holds, const char* what) {
 const http::Router& router() {
     static const http::Router made = [] {
         http::Router routes;
+        routes.guard([](Action, const http::Call&) { return Result<void>{}; });
         const auto echo = [](const http::Request& request) {
             return http::ok(
                 {{"parameters", request.call.parameters}, {"query", request.call.query}, {"body", request.json}});
         };
-        routes.add_sync("GET", "/v1/things", http::Body::kNone, echo);
-        routes.add_sync("POST", "/v1/things", http::Body::kJson, echo);
-        routes.add_sync("GET", "/v1/things/{id}", http::Body::kNone, echo);
-        routes.add_sync("DELETE", "/v1/things/{id}/logs/{rank}", http::Body::kNone, echo);
+        routes.add_sync("GET", "/v1/things", Action::kGetLive, http::Body::kNone, echo);
+        routes.add_sync("POST", "/v1/things", Action::kGetLive, http::Body::kJson, echo);
+        routes.add_sync("GET", "/v1/things/{id}", Action::kGetLive, http::Body::kNone, echo);
+        routes.add_sync("DELETE", "/v1/things/{id}/logs/{rank}", Action::kGetLive, http::Body::kNone, echo);
         return routes;
     }();
     return made;
@@ -56,15 +57,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& [key, value] : *query) require(is_utf8(key) && is_utf8(value), "a parameter that is no text");
     for (const char* method : {"GET", "POST", "DELETE", "PATCH"}) {
         int answers = 0;
-        router().dispatch({method, *path, *query, {}, std::string(body), {}}, [&](const http::Reply& reply) {
-            ++answers;
-            found += reply.status == 200;
-            require(codec::parse(reply.body).has_value(), "a reply that is not JSON");
-            require(reply.status == 200 || reply.content_type == "application/problem+json",
-                    "a refusal that is no problem");
-            const Error error = http::read_problem(reply.status, reply.body);
-            require(reply.status == 200 || !error.message.empty(), "a refusal without message");
-        });
+        router().dispatch({.method = method, .path = *path, .query = *query, .body = std::string(body)},
+                          [&](const http::Reply& reply) {
+                              ++answers;
+                              found += reply.status == 200;
+                              require(codec::parse(reply.body).has_value(), "a reply that is not JSON");
+                              require(reply.status == 200 || reply.content_type == "application/problem+json",
+                                      "a refusal that is no problem");
+                              const Error error = http::read_problem(reply.status, reply.body);
+                              require(reply.status == 200 || !error.message.empty(), "a refusal without message");
+                          });
         require(answers == 1, "not exactly one answer");
     }
     http::read_problem(400, text);

@@ -11,6 +11,7 @@
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
+#include "services/common/codec/site_codec.hpp"
 #include "tests/fuzz/mutation.hpp"
 #include "tests/support/messages.hpp"
 
@@ -73,7 +74,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, [](const Json& j) { return codec::decode_application_plan(j); });
     check(*json, codec::decode_application_status);
     check(*json, [](const Json& j) { return codec::decode_zone_entry(j); });
-    check(*json, codec::decode_zone_entries);
+    check(*json, [](const Json& j) { return codec::decode_signed_text(j); });
+    check(*json, codec::decode_signed_entries);
+    check(*json, codec::decode_entry_offer);
+    check(*json, codec::decode_zone_lease);
+    check(*json, codec::decode_enrolled_zone);
+    check(*json, codec::decode_enrolment_right);
+    check(*json, codec::decode_member);
+    check(*json, codec::decode_block);
+    check(*json, codec::decode_trusted_organisation);
+    check(*json, codec::decode_trust_statement);
+    check(*json, codec::decode_enrolment_request);
+    check(*json, codec::decode_enrolment_answer);
+    check(*json, codec::decode_delegation);
     check(*json, codec::decode_peering_request);
     check(*json, codec::decode_peering_answer);
     check(*json, codec::decode_peer);
@@ -103,7 +116,19 @@ std::vector<Json> samples() {
             codec::encode(some_plan()),
             codec::encode(some_application_status()),
             codec::encode(some_entry()),
-            codec::encode(std::vector{some_entry()}),
+            codec::encode(some_delegated_part_request()),
+            codec::encode(std::vector{some_signed_text()}),
+            codec::encode(codec::EntryOffer{"code", some_signed_text()}),
+            codec::encode(ZoneLease{"a", std::chrono::seconds{40}}),
+            codec::encode(some_enrolled_zone()),
+            codec::encode(some_enrolment_right()),
+            codec::encode(some_member()),
+            codec::encode(some_block()),
+            codec::encode(some_trusted_organisation()),
+            codec::encode(some_trust_statement()),
+            codec::encode(some_enrolment_request()),
+            codec::encode(some_enrolment_answer()),
+            codec::encode(some_delegation()),
             codec::encode(PeeringRequest{"a", "b", "http://c", 1}),
             codec::encode(PeeringAnswer{"a", "b", PeeringState::kAccepted, ""}),
             codec::encode(some_peer()),

@@ -40,20 +40,15 @@ class FederationWorld::Bus : public ZoneTransport {
             return Result<TrustStatement>(TrustStatement{.organisation = n.config.organisation});
         });
     }
-    void publish(const ServiceAddress&, const ZoneEntry& entry, Respond<ZoneEntry> r) override {
-        later([r, entry] { r(entry); });
+    // This world has no registry: each zone is told of all others at its start.
+    void enrol(const ServiceAddress&, const std::string&, const SignedText&, Respond<ZoneLease> r) override {
+        no_registry(r);
     }
-    void renew(const ServiceAddress&, const std::string& zone, Respond<ZoneEntry> r) override {
-        later([r, zone] { r(ZoneEntry{.name = zone}); });
-    }
-    void leave(const ServiceAddress&, const std::string& zone, Respond<ZoneEntry> r) override {
-        later([r, zone] { r(ZoneEntry{.name = zone}); });
-    }
-    void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<std::vector<ZoneEntry>> r) override {
-        std::vector<ZoneEntry> entries;
-        for (const auto& [name, n] : world_.nodes_)
-            entries.push_back({.name = name, .organisation = n->config.organisation, .url = n->config.url});
-        later([r, entries] { r(entries); });
+    void publish(const ServiceAddress&, const SignedText&, Respond<ZoneLease> r) override { no_registry(r); }
+    void renew(const ServiceAddress&, const std::string&, Respond<ZoneLease> r) override { no_registry(r); }
+    void leave(const ServiceAddress&, const std::string&, Respond<ZoneLease> r) override { no_registry(r); }
+    void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<std::vector<SignedText>> r) override {
+        no_registry(r);
     }
 
   private:
@@ -67,6 +62,10 @@ class FederationWorld::Bus : public ZoneTransport {
                            [world = &world_, self = self_, generation = generation_, work = std::move(work)] {
                                if (world->nodes_.at(self)->up && world->generation_[self] == generation) work();
                            });
+    }
+    template <class T>
+    void no_registry(const Respond<T>& respond) {
+        later([respond] { respond(Error{ErrorCode::kUnavailable, "there is no registry", {}}); });
     }
     bool lost(const std::string& from, const std::string& to) {
         return world_.cut.contains({from, to}) || world_.rng.uniform() < world_.loss;
@@ -197,6 +196,16 @@ void FederationWorld::restart(const std::string& name) {
     ZBS_EXPECTS(fresh.peerings->resume().has_value() && fresh.filter->resume().has_value() &&
                 fresh.parts->resume().has_value() && fresh.peers->resume().has_value() &&
                 fresh.applications->resume().has_value());
+    look_around(name, generation_[name]);
+}
+
+void FederationWorld::look_around(const std::string& name, int generation) {
+    if (!node(name).up || generation_[name] != generation) return;
+    std::vector<ZoneEntry> entries;
+    for (const auto& [zone, other] : nodes_)
+        entries.push_back({.name = zone, .organisation = other->config.organisation, .url = other->config.url});
+    node(name).peers->found(entries);
+    clock.after(node(name).config.discover_every, [this, name, generation] { look_around(name, generation); });
 }
 
 }  // namespace zbs::test

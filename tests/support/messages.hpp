@@ -1,5 +1,7 @@
 #pragma once
 #include "services/common/messages/capacity.hpp"
+#include "services/common/messages/registry.hpp"
+#include "services/common/messages/site.hpp"
 #include "services/common/ports/zone_store.hpp"
 
 /// One value of every message, with every field set to something that is not its default.
@@ -43,6 +45,11 @@ inline PartRequest some_part_request() {
             .outside = {{"alpha-one", 1e30, 7}, {"gamma", 0, 0}},
             .walltime = std::chrono::seconds{90},
             .seed = INT64_MAX};
+}
+inline PartRequest some_delegated_part_request() {
+    PartRequest request = some_part_request();
+    request.delegation = DelegationProof{"part 1", "-----BEGIN CERTIFICATE-----\n", "c2ln"};
+    return request;
 }
 inline ApplicationRequest some_application_request() {
     return {.id = {some_id(1)},
@@ -119,7 +126,52 @@ inline ZoneEntry some_entry() {
             .url = "https://[::1]:8443",
             .categories = {"mpi", "gpu"},
             .interface_version = 2,
-            .lease = std::chrono::seconds{40}};
+            .lease = std::chrono::seconds{40},
+            .standing = ZoneStanding::kDrain,
+            .issued = time_from_microseconds(5),
+            .bundle = "-----BEGIN CERTIFICATE-----\n"};
+}
+inline SignedText some_signed_text() { return {"{\"name\":\"beta-one\"}", "-----BEGIN CERTIFICATE-----\n", "c2ln"}; }
+inline EnrolledZone some_enrolled_zone(const std::string& name = "beta-one") {
+    return {name, "beta", some_signed_text(), std::chrono::seconds{40}};
+}
+inline EnrolmentRight some_enrolment_right(const std::string& hash = "ab") {
+    return {hash, "beta", time_from_microseconds(7), "spiffe://beta/zone/beta-one"};
+}
+inline Member some_member() {
+    return {.name = "ana",
+            .groups = {"chem", "physics"},
+            .added = time_from_microseconds(1),
+            .code_hash = "ab",
+            .code_request = "cd",
+            .code_expires = time_from_microseconds(2),
+            .revoked = true,
+            .certificates = {{"0a", time_from_microseconds(3), std::nullopt},
+                             {"0b", time_from_microseconds(4), time_from_microseconds(5)}}};
+}
+inline Block some_block() {
+    return {"spiffe://beta/user/eve", "lost her key", "spiffe://alpha/operator/oscar", time_from_microseconds(6)};
+}
+inline TrustedOrganisation some_trusted_organisation(const std::string& name = "beta") {
+    return {name, "-----BEGIN CERTIFICATE-----\n", "-----BEGIN X509 CRL-----\n", time_from_microseconds(8)};
+}
+inline TrustStatement some_trust_statement() {
+    return {"beta", "spiffe://beta/zone/beta-one", "bundle", "list", {"spiffe://beta/user/eve", "gamma"}};
+}
+inline EnrolmentRequest some_enrolment_request() { return {"code", "-----BEGIN CERTIFICATE REQUEST-----\n"}; }
+inline EnrolmentAnswer some_enrolment_answer() {
+    return {"certificate", "bundle", some_user(), some_zone(), time_from_microseconds(9)};
+}
+inline Delegation some_delegation() {
+    return {.id = {some_id(5)},
+            .owner = some_user(),
+            .application = to_string(ApplicationId{some_id(1)}),
+            .renewal = true,
+            .key = "key",
+            .request = "request",
+            .chain = "chain",
+            .not_after = time_from_microseconds(10),
+            .created = time_from_microseconds(11)};
 }
 inline Peer some_peer() {
     return {.zone = "beta-one",

@@ -6,6 +6,9 @@ namespace zbs::codec {
 namespace {
 
 constexpr std::size_t kMaxReason = 1'024;
+// Of all texts of a list together; a name has up to 64 bytes, a subject up to 256.
+constexpr std::size_t kMaxGroupsBytes = 64 * limits::kMaxGroups;
+constexpr std::size_t kMaxBlockedBytes = 256 * limits::kMaxBlocks;
 
 Time read_time(JsonReader& in, const char* key) { return time_from_microseconds(in.integer(key, 0, INT64_MAX)); }
 
@@ -49,7 +52,7 @@ Result<Member> decode_member(const Json& json) {
     JsonReader in(json);
     Member member;
     member.name = read_name(in, "name");
-    member.groups = in.texts("groups", limits::kMaxGroups, 64);
+    member.groups = in.texts("groups", limits::kMaxGroups, kMaxGroupsBytes);
     member.added = read_time(in, "added_us");
     member.code_hash = in.text("code_hash", 64);
     member.code_request = in.text("code_request", 64);
@@ -112,7 +115,7 @@ Result<TrustStatement> decode_trust_statement(const Json& json) {
     statement.name = in.text("name", 256);
     statement.bundle = in.text("bundle", limits::kMaxBundleBytes);
     statement.revocations = in.text("revocations", limits::kMaxRevocationBytes);
-    statement.blocked = in.texts("blocked", limits::kMaxBlocks, 256);
+    statement.blocked = in.texts("blocked", limits::kMaxBlocks, kMaxBlockedBytes);
     return in.finish(std::move(statement));
 }
 
@@ -146,7 +149,7 @@ Result<EnrolmentAnswer> decode_enrolment_answer(const Json& json) {
 Result<NewUser> decode_new_user(const Json& json) {
     JsonReader in(json);
     NewUser user{read_name(in, "name"), {}};
-    if (in.has("groups")) user.groups = in.texts("groups", limits::kMaxGroups, 64);
+    if (in.has("groups")) user.groups = in.texts("groups", limits::kMaxGroups, kMaxGroupsBytes);
     return in.finish(std::move(user));
 }
 

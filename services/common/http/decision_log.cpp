@@ -21,12 +21,13 @@ bool changes_something(const Call& call) { return call.method != "GET" && call.m
 void DecisionLog::start() { flush(); }
 
 void DecisionLog::flush() {
+    begin_second();
     if (auto flushed = audit_.flush(); !flushed) log_.warn("audit_failed", {{"reason", flushed.error().message}});
     clock_.after(kFlushEvery, [this] { flush(); });
 }
 
 Result<void> DecisionLog::record(Action action, const Call& call, const char* decision, const std::string& detail,
-                              AuditUrgency urgency) {
+                                 AuditUrgency urgency) {
     return audit_.append({.at = clock_.now(),
                           .who = to_uri(call.caller()),
                           .action = std::string(to_string(action)),
@@ -37,13 +38,17 @@ Result<void> DecisionLog::record(Action action, const Call& call, const char* de
                          urgency);
 }
 
-void DecisionLog::refuse(Action action, const Call& call, const char* decision, const std::string& detail) {
+/// Counts anew with each second, and tells what the one before left out, also where nothing is refused any more.
+void DecisionLog::begin_second() {
     const Duration second = std::chrono::floor<std::chrono::seconds>(clock_.steady_now());
-    if (second != second_) {
-        if (refusals_left_ > 0) log_.warn("refusals_not_recorded", {{"count", std::to_string(refusals_left_)}});
-        second_ = second;
-        refusals_ = refusals_left_ = 0;
-    }
+    if (second == second_) return;
+    if (refusals_left_ > 0) log_.warn("refusals_not_recorded", {{"count", std::to_string(refusals_left_)}});
+    second_ = second;
+    refusals_ = refusals_left_ = 0;
+}
+
+void DecisionLog::refuse(Action action, const Call& call, const char* decision, const std::string& detail) {
+    begin_second();
     if (++refusals_ > kRefusalsPerSecond) {
         ++refusals_left_;
         return;

@@ -29,6 +29,7 @@ class DecisionLog {
     Result<void> record(Action action, const Call& call, const char* decision, const std::string& detail,
                         AuditUrgency urgency);
     void flush();
+    void begin_second();
 
     Clock& clock_;
     AuditLog& audit_;

@@ -50,6 +50,11 @@ Result<JoinToken> parse_join_token(std::string_view text) {
     if (!is_fingerprint(token.fingerprint)) return invalid("the token's fingerprint is damaged");
     if (!service) return invalid("the token names no service");
     if (!token.url.starts_with("https://")) return invalid("the token's address must start with https://");
+    // It is printed and called: no escape sequences, no user names, no paths.
+    if (token.url.size() == 8 || token.url.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                                             "0123456789.-:[]",
+                                                             8) != std::string::npos)
+        return invalid("the token's address must be https://host:port and nothing behind");
     token.service = *service;
     return token;
 }

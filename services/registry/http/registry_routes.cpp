@@ -58,23 +58,22 @@ Reply list_zones(const Request& request, const Registry& registry) {
 http::Router make_registry_routes(RegistryServices& services) {
     http::Router router;
     Registry& registry = services.registry;
-    router.add_sync("POST", "/v1/enrolment-tokens", Action::kCreateEnrolmentToken, Body::kJson,
-                    [&registry](const Request& request) {
-                        const Result<codec::NewToken> wanted = codec::decode_new_token(request.json);
-                        if (!wanted) return http::problem(wanted.error());
-                        const auto made = registry.invite(wanted->organisation, wanted->lifetime);
-                        if (!made) return http::problem(made.error());
-                        const codec::Json json = {{"token", made->token}, {"expires_us", to_microseconds(made->expires)}};
-                        return Reply{201, "application/json", codec::dump(json), {}};
-                    });
-    router.add("POST", "/v1/enrolments", Action::kEnrolZone, Body::kJson,
-               [&registry](const Request& request, Respond respond) {
-                   offer(request, registry, true, std::move(respond));
-               });
-    router.add("POST", "/v1/zones", Action::kPublishZone, Body::kJson,
-               [&registry](const Request& request, Respond respond) {
-                   offer(request, registry, false, std::move(respond));
-               });
+    router.add_sync(
+        "POST", "/v1/enrolment-tokens", Action::kCreateEnrolmentToken, Body::kJson,
+        [&registry](const Request& request) {
+            const Result<codec::NewToken> wanted = codec::decode_new_token(request.json);
+            if (!wanted) return http::problem(wanted.error());
+            const auto made = registry.invite(wanted->organisation, wanted->lifetime);
+            if (!made) return http::problem(made.error());
+            const codec::Json json = {{"token", made->token}, {"expires_us", to_microseconds(made->expires)}};
+            return Reply{201, "application/json", codec::dump(json), {}};
+        });
+    router.add(
+        "POST", "/v1/enrolments", Action::kEnrolZone, Body::kJson,
+        [&registry](const Request& request, Respond respond) { offer(request, registry, true, std::move(respond)); });
+    router.add(
+        "POST", "/v1/zones", Action::kPublishZone, Body::kJson,
+        [&registry](const Request& request, Respond respond) { offer(request, registry, false, std::move(respond)); });
     router.add_sync("GET", "/v1/zones", Action::kListZones, Body::kNone,
                     [&registry](const Request& request) { return list_zones(request, registry); });
     router.add_sync("PUT", "/v1/zones/{zone}", Action::kRenewZone, Body::kNone, [&registry](const Request& request) {
@@ -85,15 +84,27 @@ http::Router make_registry_routes(RegistryServices& services) {
     });
     router.add_sync("GET", "/v1/trust", Action::kGetTrust, Body::kNone, [&services](const Request&) {
         const RegistryConfig& config = services.config;
-        return http::ok(codec::encode(
-            TrustStatement{.organisation = config.organisation,
-                           .name = to_uri({CallerKind::kRegistry, config.organisation, config.name}),
-                           .bundle = config.bundle}));
+        return http::ok(
+            codec::encode(TrustStatement{.organisation = config.organisation,
+                                         .name = to_uri({CallerKind::kRegistry, config.organisation, config.name}),
+                                         .bundle = config.bundle}));
     });
-    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone,
-                    [](const Request&) { return http::ok({{"status", "ok"}}); });
-    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone,
-                    [](const Request&) { return http::ok({{"status", "ok"}}); });
+    router.add_sync("GET", "/v1/whoami", Action::kWhoAmI, Body::kNone, [&services](const Request& request) {
+        const PeerIdentity& peer = request.call.peer;
+        return http::ok(
+            {{"name", to_uri(peer.name())},
+             {"via_proxy", peer.via_proxy()},
+             {"limited", peer.via_limited_proxy()},
+             {"serial", peer.serial()},
+             {"enrolled", services.registry.is_enrolled(peer.name())},
+             {"registry", to_uri({CallerKind::kRegistry, services.config.organisation, services.config.name})}});
+    });
+    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
+        return http::ok({{"status", "ok"}});
+    });
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) {
+        return http::ok({{"status", "ok"}});
+    });
     router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
         return Reply{200, "application/json", services.contract, {}};
     });

@@ -21,6 +21,10 @@ Error no_such(const DelegationId& id) {
     return {ErrorCode::kNotFound, "no delegation " + to_string(id) + " of yours is here", {}};
 }
 
+Error no_keys() {
+    return {ErrorCode::kConflict, "without TLS there is nothing to delegate; make keys with 'zbs-zone init'", {}};
+}
+
 /// What home signs with the proxy's key for one use. Fixed lines: two readers cannot take them differently.
 std::string statement(const PartRequest& part, const Caller& zone, Time at) {
     return "part " + to_string(part.id) + "\napplication " + to_string(part.application) + "\nzone " + to_uri(zone) +
@@ -55,9 +59,7 @@ Result<void> DelegationService::resume() {
 
 Result<Delegation> DelegationService::request(const Caller& owner, const DelegationId& id,
                                               const std::string& application) {
-    if (keys_ == nullptr)
-        return Error{
-            ErrorCode::kConflict, "without TLS there is nothing to delegate; make keys with 'zbs-zone init'", {}};
+    if (keys_ == nullptr) return no_keys();
     if (const auto at = delegations_.find(id); at != delegations_.end()) {
         if (at->second.owner == owner && at->second.application == application) return at->second;
         return Error{ErrorCode::kIdReused, "delegation " + to_string(id) + " was asked for otherwise", "/id"};
@@ -86,6 +88,7 @@ Result<Delegation> DelegationService::request(const Caller& owner, const Delegat
 Result<Delegation> DelegationService::put(const Caller& owner, const DelegationId& id, const std::string& chain) {
     const auto at = delegations_.find(id);
     if (at == delegations_.end() || !(at->second.owner == owner)) return no_such(id);
+    if (keys_ == nullptr) return no_keys();
     // The proof that home will give to others, tried on itself: whatever they would refuse is refused here.
     const Result<SignedText> trial = keys_->sign_with_proxy(kTrialPurpose, to_string(id), at->second.key, chain);
     if (!trial) return trial.error();

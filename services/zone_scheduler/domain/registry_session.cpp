@@ -40,10 +40,14 @@ Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
 
 void RegistrySession::publish() {
     if (leaving_) return;
+    const bool drain_told = draining_;
     const Result<SignedText> signed_entry = entry(draining_ ? ZoneStanding::kDrain : ZoneStanding::kActive);
     if (!signed_entry) return published(signed_entry.error());
-    const auto answered = [this](const Result<ZoneLease>& lease) { published(lease); };
-    if (!code_.empty()) return transport_.enrol(config_.registry, code_, *signed_entry, answered);
+    const auto answered = [this, drain_told](const Result<ZoneLease>& lease) {
+        if (lease) drain_told_ = drain_told;
+        published(lease);
+    };
+    if (!code_.empty() && !without_code_) return transport_.enrol(config_.registry, code_, *signed_entry, answered);
     transport_.publish(config_.registry, *signed_entry, answered);
 }
 
@@ -57,6 +61,8 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
     enrolled_ = lease.has_value();
     if (!lease) {
         warn_once("enrolment", lease.error().message);
+        // A code that does not work may have worked before, and only the answer was lost: then the zone is enrolled.
+        without_code_ = !code_.empty() && !without_code_ && lease.error().code == ErrorCode::kDenied;
         clock_.after(kRetry, [this] { publish(); });
         return;
     }
@@ -69,6 +75,7 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
 
 void RegistrySession::renew() {
     if (leaving_) return;
+    if (drain_told_ != draining_) return publish();  // the registry does not know yet: publishing renews as well
     transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneLease>& renewed) {
         if (renewed) {
             clock_.after(config_.renew_every, [this] { renew(); });
@@ -128,8 +135,10 @@ void RegistrySession::drain(bool on) {
     if (config_.registry.url.empty() || leaving_ || !enrolled_) return;
     const Result<SignedText> changed = entry(on ? ZoneStanding::kDrain : ZoneStanding::kActive);
     if (!changed) return;
-    // Where this is lost, the next failing renewal publishes again; the zone itself refuses work in any case.
-    transport_.publish(config_.registry, *changed, [](const Result<ZoneLease>&) {});
+    // Where this is lost, the next renewal publishes again; the zone itself refuses work in any case.
+    transport_.publish(config_.registry, *changed, [this, on](const Result<ZoneLease>& lease) {
+        if (lease) drain_told_ = on;
+    });
 }
 
 void RegistrySession::leave() {

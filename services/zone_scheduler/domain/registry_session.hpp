@@ -58,9 +58,11 @@ class RegistrySession {
     std::map<std::string, Time> newest_;  ///< by zone: when its newest entry was signed
     std::set<std::string> warned_;
     std::string code_;
+    bool without_code_ = false;  ///< the next attempt is made without the code
     bool enrolled_ = false;
     bool leaving_ = false;
     bool draining_ = false;
+    bool drain_told_ = false;  ///< what the registry knows of `draining_`
 };
 
 }  // namespace zbs

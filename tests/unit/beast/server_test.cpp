@@ -97,6 +97,7 @@ class ServerTest : public testing::Test {
     ~ServerTest() override { stop(); }
 
     void start(ServerOptions options = {}) {
+        if (options.local_token.empty()) options.local_token = "token-of-this-folder";
         server_.emplace(io_, options, [this](http::Call call, http::Respond respond) {
             handle(std::move(call), std::move(respond));
         });
@@ -170,6 +171,11 @@ class ServerTest : public testing::Test {
     std::atomic<int> handled_{0};
 };
 
+constexpr const char* kToken = "token-of-this-folder";
+/// A named call on a plain connection.
+std::string as(const std::string& name, const std::string& token = kToken) {
+    return "Zbs-Identity: " + name + "\r\nZbs-Token: " + token + "\r\n";
+}
 std::string get(const std::string& target, const std::string& headers = {}) {
     return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n";
 }
@@ -182,7 +188,7 @@ testing::Matcher<const std::string&> HasStatus(int status) {
 
 TEST_F(ServerTest, HandsOverWhatItReads) {
     start();
-    EXPECT_THAT(ask(get("/a%20b?x=1&y=%C3%A4", "Zbs-Identity: spiffe://alpha/user/ana\r\n")),
+    EXPECT_THAT(ask(get("/a%20b?x=1&y=%C3%A4", as("spiffe://alpha/user/ana"))),
                 testing::AllOf(HasStatus(200), HasSubstr("GET /a b [] spiffe://alpha/user/ana x=1 y=ä")));
     EXPECT_THAT(ask(post("body")), testing::AllOf(HasStatus(200), HasSubstr("POST /p [body] anonymous")));
     EXPECT_THAT(
@@ -252,22 +258,42 @@ TEST_F(ServerTest, AmbiguousFramingIsRefusedAndEndsTheConnection) {
 
 TEST_F(ServerTest, IdentityComesOnceAndIsReadOnce) {
     start();
-    EXPECT_THAT(ask(get("/", "Zbs-Identity: spiffe://a/user/b\r\nZbs-Identity: spiffe://a/user/b\r\n")),
-                HasStatus(400));
-    EXPECT_THAT(ask(get("/", "zbs-identity: spiffe://a/user/b\r\nZBS-IDENTITY: spiffe://a/operator/b\r\n")),
-                HasStatus(400));
+    const std::string ana = "Zbs-Identity: spiffe://a/user/b\r\n", token = std::string("Zbs-Token: ") + kToken + "\r\n";
+    EXPECT_THAT(ask(get("/", ana + ana + token)), HasStatus(400));
+    EXPECT_THAT(ask(get("/", ana + "ZBS-IDENTITY: spiffe://a/operator/b\r\n" + token)), HasStatus(400));
+    EXPECT_THAT(ask(get("/", ana + token + token)), HasStatus(401)) << "which of the two?";
     for (const char* value : {"", "ana", "spiffe://a/user/", "spiffe://a/root/b", "anonymous",
                               "spiffe://a/user/b, spiffe://a/operator/b"}) {
-        EXPECT_THAT(ask(get("/", std::string("Zbs-Identity: ") + value + "\r\n")), HasStatus(401)) << value;
+        EXPECT_THAT(ask(get("/", as(value))), HasStatus(401)) << value;
     }
-    EXPECT_THAT(ask(get("/", "zbs-identity: spiffe://a/zone/b\r\n")), HasSubstr("spiffe://a/zone/b"));
-    EXPECT_THAT(ask(get("/", "X-Zbs-Identity: spiffe://a/zone/b\r\n")), HasSubstr("anonymous"));
+    EXPECT_THAT(ask(get("/", "zbs-identity: spiffe://a/user/b\r\nzbs-token: " + std::string(kToken) + "\r\n")),
+                HasSubstr("spiffe://a/user/b"));
+    EXPECT_THAT(ask(get("/", "X-Zbs-Identity: spiffe://a/user/b\r\n" + token)), HasSubstr("anonymous"));
+    EXPECT_EQ(handled(), 2);
+}
+
+TEST_F(ServerTest, ANameWithoutItsTokenIsRefused) {
+    start();
+    const std::string name = "Zbs-Identity: spiffe://a/operator/b\r\n";
+    EXPECT_THAT(ask(get("/", name)), testing::AllOf(HasStatus(401), HasSubstr("local_token")));
+    for (const char* token : {"", "token-of-this-folde", "token-of-this-folder2", "token-of-this-foldeR"})
+        EXPECT_THAT(ask(get("/", as("spiffe://a/operator/b", token))), HasStatus(401)) << token;
+    EXPECT_THAT(ask(get("/", std::string("Zbs-Token: ") + kToken + "\r\n")), HasSubstr("anonymous"))
+        << "the token alone names nobody";
+    EXPECT_EQ(handled(), 1);
+}
+
+TEST_F(ServerTest, ZonesAndRegistriesHaveNoNameWithoutTls) {
+    start();
+    for (const char* name : {"spiffe://a/zone/b", "spiffe://a/registry/b"})
+        EXPECT_THAT(ask(get("/", as(name))), testing::AllOf(HasStatus(401), HasSubstr("certificates"))) << name;
+    EXPECT_EQ(handled(), 0);
 }
 
 TEST_F(ServerTest, IdentityDoesNotOutliveItsRequest) {
     start();
     Client client = connect();
-    client.send(get("/one", "Zbs-Identity: spiffe://a/operator/b\r\n") + get("/two"));
+    client.send(get("/one", as("spiffe://a/operator/b")) + get("/two"));
     EXPECT_THAT(client.reply(), HasSubstr("operator"));
     EXPECT_THAT(client.reply(), HasSubstr("anonymous"));
 }
@@ -415,21 +441,34 @@ TEST_F(ServerTest, AReplyToHeadHasNoBody) {
     EXPECT_THAT(reply, testing::AllOf(HasStatus(200), HasSubstr("Content-Length: ")));
 }
 
-TEST_F(ServerTest, ConnectionsOverTheCapWaitForAPlace) {
-    start({.max_connections = 2});
-    Client first = connect();
-    auto second = std::make_unique<Client>(server_->port());
-    for (Client* client : {&first, second.get()}) {
-        client->send(get("/"));
-        EXPECT_THAT(client->reply(), HasStatus(200));
+TEST_F(ServerTest, AtTheCapTheLongestSilentMakesRoom) {
+    start({.max_connections = 3});
+    Client oldest = connect();
+    oldest.send(get("/"));
+    EXPECT_THAT(oldest.reply(), HasStatus(200));
+    Client younger = connect();
+    younger.send(get("/"));
+    EXPECT_THAT(younger.reply(), HasStatus(200));
+    Client newcomer = connect();
+    EXPECT_TRUE(oldest.closed());
+    newcomer.send(get("/new"));
+    EXPECT_THAT(newcomer.reply(), HasSubstr("/new"));
+    younger.send(get("/still"));
+    EXPECT_THAT(younger.reply(), HasSubstr("/still"));
+}
+
+TEST_F(ServerTest, AtTheCapABusyConnectionIsNeverEnded) {
+    start({.max_connections = 3});
+    Client busy = connect();
+    busy.send(get("/hold"));
+    ASSERT_TRUE(wait_for_held(1));
+    for (int i = 0; i < 10; ++i) {  // each the longest silent of its time, but younger than the busy one
+        Client client = connect();
+        client.send(get("/"));
+        EXPECT_THAT(client.reply(), HasStatus(200));
     }
-    Client third = connect();
-    third.send(get("/third"));
-    EXPECT_EQ(third.reply(milliseconds{200}), "");
-    EXPECT_EQ(server_->connections(), 2);
-    second.reset();
-    EXPECT_THAT(third.reply(), HasSubstr("/third"));
-    EXPECT_LE(server_->connections(), 2);
+    answer_held();
+    EXPECT_THAT(busy.reply(), HasSubstr("late"));
 }
 
 TEST_F(ServerTest, DrainEndsIdleConnectionsAndFinishesWhatIsUnderWay) {

@@ -7,6 +7,7 @@
 
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
+#include "services/common/codec/site_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/support/messages.hpp"
 
@@ -41,6 +42,16 @@ Message message(const char* name, const Value& value, Decode decode) {
     return message(name, value, decode, [](const Value& v) { return encode(v); });
 }
 
+/// An offer that can be compared.
+struct SampleOffer : EntryOffer {
+    bool operator==(const SampleOffer& other) const { return code == other.code && entry == other.entry; }
+};
+Result<SampleOffer> decode_sample_offer(const Json& json) {
+    Result<EntryOffer> offer = decode_entry_offer(json);
+    if (!offer) return offer.error();
+    return SampleOffer{*std::move(offer)};
+}
+
 std::vector<Message> all_messages() {
     return {
         message("Model", some_model(), [](const Json& j) { return decode_model(j); }),
@@ -56,7 +67,21 @@ std::vector<Message> all_messages() {
         message("ApplicationPlan", some_plan(), [](const Json& j) { return decode_application_plan(j); }),
         message("ApplicationStatus", some_application_status(), decode_application_status),
         message("ZoneEntry", some_entry(), [](const Json& j) { return decode_zone_entry(j); }),
-        message("ZoneEntries", std::vector<ZoneEntry>{some_entry(), some_entry()}, decode_zone_entries),
+        message("SignedEntries", std::vector<SignedText>{some_signed_text(), some_signed_text()},
+                decode_signed_entries),
+        message("SignedText", some_signed_text(), [](const Json& j) { return decode_signed_text(j); }),
+        message("DelegatedPartRequest", some_delegated_part_request(), decode_part_request),
+        message("EntryOffer", SampleOffer{{"code", some_signed_text()}}, decode_sample_offer),
+        message("ZoneLease", ZoneLease{"beta-one", std::chrono::seconds{40}}, decode_zone_lease),
+        message("EnrolledZone", some_enrolled_zone(), decode_enrolled_zone),
+        message("EnrolmentRight", some_enrolment_right(), decode_enrolment_right),
+        message("Member", some_member(), decode_member),
+        message("Block", some_block(), decode_block),
+        message("TrustedOrganisation", some_trusted_organisation(), decode_trusted_organisation),
+        message("TrustStatement", some_trust_statement(), decode_trust_statement),
+        message("EnrolmentRequest", some_enrolment_request(), decode_enrolment_request),
+        message("EnrolmentAnswer", some_enrolment_answer(), decode_enrolment_answer),
+        message("Delegation", some_delegation(), decode_delegation),
         message("PeeringRequest", PeeringRequest{"beta-one", "beta", "http://localhost:1", 3}, decode_peering_request),
         message("PeeringAnswer", PeeringAnswer{"beta-one", "beta", PeeringState::kRequested, "wait"},
                 decode_peering_answer),
@@ -110,6 +135,9 @@ TEST_P(MessageTest, UnknownFieldsAreRefusedAtEveryLevel) {
 
 TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
     const std::set<std::string> optional = {"/complete",
+                                            "/code",
+                                            "/delegation",
+                                            "/revoked_us",
                                             "/exit_code",
                                             "/plan",
                                             "/profile",
@@ -243,6 +271,27 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"ZoneEntry", "/url", "https://[::1]:1", "https://u@a"},
         {"ZoneEntry", "/url", "http://a", "http://"},
         {"ZoneEntry", "/url", "http://a", "ftp://a"},
+        {"SignedText", "/text", letters(limits::kMaxSignedTextBytes), letters(limits::kMaxSignedTextBytes + 1)},
+        {"SignedText", "/chain", letters(limits::kMaxChainBytes), letters(limits::kMaxChainBytes + 1)},
+        {"SignedText", "/signature", letters(limits::kMaxSignatureBytes), letters(limits::kMaxSignatureBytes + 1)},
+        {"DelegatedPartRequest", "/delegation/chain", letters(limits::kMaxChainBytes),
+         letters(limits::kMaxChainBytes + 1)},
+        {"EntryOffer", "/code", letters(64), letters(65)},
+        {"ZoneEntry", "/standing", "left", "gone"},
+        {"ZoneEntry", "/issued_us", 0, -1},
+        {"ZoneEntry", "/bundle", letters(limits::kMaxBundleBytes), letters(limits::kMaxBundleBytes + 1)},
+        {"ZoneLease", "/lease_s", 3600, 3601},
+        {"Member", "/groups", strings(limits::kMaxGroups), strings(limits::kMaxGroups + 1)},
+        {"Member", "/certificates/0/serial", "0f", "0F"},
+        {"Member", "/certificates/0/serial", "0", ""},
+        {"TrustStatement", "/revocations", letters(limits::kMaxRevocationBytes),
+         letters(limits::kMaxRevocationBytes + 1)},
+        {"TrustStatement", "/blocked", strings(limits::kMaxBlocks), strings(limits::kMaxBlocks + 1)},
+        {"TrustStatement", "/blocked", strings(limits::kMaxBlocks, letters(256)),
+         strings(limits::kMaxBlocks, letters(257))},
+        {"Member", "/groups", strings(limits::kMaxGroups, letters(64)), strings(limits::kMaxGroups, letters(65))},
+        {"EnrolmentRequest", "/request", letters(limits::kMaxRequestBytes), letters(limits::kMaxRequestBytes + 1)},
+        {"EnrolmentRequest", "/code", letters(64), letters(65)},
         {"Model", "/compute/0", 1e12, 1.1e12},
         {"Model", "/edges/0/2", 1e21, 1.1e21},
         {"Link", "/bandwidth_Bps", 1e-9, 0},
@@ -309,6 +358,41 @@ TEST(ApplicationView, NeverShowsEnvironmentOrModel) {
     EXPECT_FALSE(view.contains("model"));
     EXPECT_EQ(view["zones"], Json::array({"beta-one"}));
     EXPECT_EQ(view["parts"][0].contains("token"), false) << "the fencing token is between zones";
+}
+
+/// What an operator or a user is shown holds no secret, not even a digest of one.
+TEST(Views, HoldNoKeysAndNoCodes) {
+    const Json member = encode_view(some_member());
+    EXPECT_FALSE(member.contains("code_hash"));
+    EXPECT_FALSE(member.contains("code_request"));
+    EXPECT_EQ(member["code_pending"], false) << "it was used";
+    const Json delegation = encode_view(some_delegation());
+    EXPECT_FALSE(delegation.contains("key"));
+    EXPECT_FALSE(delegation.contains("chain"));
+    EXPECT_EQ(delegation["signed"], true);
+}
+
+TEST(Wishes, HaveDefaultsAndLimits) {
+    const auto read = [](const char* text) { return *parse(text); };
+    EXPECT_EQ(decode_new_token(read("{}"))->lifetime, std::chrono::hours{24});
+    EXPECT_EQ(decode_new_token(read(R"({"organisation":"beta","lifetime_s":60})"))->organisation, "beta");
+    for (const char* bad : {R"({"organisation":""})", R"({"organisation":"Beta"})", R"({"lifetime_s":2592001})",
+                            R"({"lifetime_s":-1})", R"({"zone":"b"})"})
+        EXPECT_FALSE(decode_new_token(read(bad))) << bad;
+    EXPECT_TRUE(decode_new_user(read(R"({"name":"ana"})"))->groups.empty());
+    for (const char* bad : {"{}", R"({"name":"Ana"})", R"({"name":"ana","groups":"chem"})"})
+        EXPECT_FALSE(decode_new_user(read(bad))) << bad;
+    EXPECT_EQ(decode_new_block(read(R"({"subject":"gamma"})"))->reason, "");
+    EXPECT_FALSE(decode_new_block(read(R"({"reason":"none"})")));
+    EXPECT_EQ(decode_new_delegation(read(R"({"id":"01J9Z3V7Q0ABCDEFGHJKMNPQRS"})"))->application, "");
+    EXPECT_EQ(
+        decode_new_delegation(read(R"({"id":"01J9Z3V7Q0ABCDEFGHJKMNPQRS","application":"01j9z3v7q0abcdefghjkmnpqrt"})"))
+            ->application,
+        "01J9Z3V7Q0ABCDEFGHJKMNPQRT")
+        << "ids are compared as texts later: one form";
+    EXPECT_EQ(decode_new_delegation(read(R"({"id":"7"})")).error().pointer, "/id");
+    EXPECT_EQ(*decode_proxy_chain(read(R"({"chain":"x"})")), "x");
+    EXPECT_EQ(decode_proxy_chain(read("{}")).error().pointer, "/chain");
 }
 
 /// A reason may come from a peer, or hold what a peer said; a record that cannot be read back locks a zone out of its

@@ -6,9 +6,16 @@
 namespace zbs::http {
 namespace {
 
+/// A router that lets everybody in.
+Router open_router() {
+    Router router;
+    router.guard([](Action, const Call&) { return Result<void>{}; });
+    return router;
+}
+
 /// A router whose handlers answer with the name of their route and what they were given.
 Router make_router() {
-    Router router;
+    Router router = open_router();
     const auto echo = [](const char* name) {
         return [name](const Request& request) {
             codec::Json json = {{"route", name}, {"parameters", request.call.parameters}};
@@ -16,10 +23,10 @@ Router make_router() {
             return ok(json);
         };
     };
-    router.add_sync("GET", "/v1/things", Body::kNone, echo("list"));
-    router.add_sync("POST", "/v1/things", Body::kJson, echo("make"));
-    router.add_sync("GET", "/v1/things/{id}", Body::kNone, echo("get"));
-    router.add_sync("GET", "/v1/things/{id}/logs/{rank}", Body::kNone, echo("log"));
+    router.add_sync("GET", "/v1/things", Action::kListApplications, Body::kNone, echo("list"));
+    router.add_sync("POST", "/v1/things", Action::kScheduleApplication, Body::kJson, echo("make"));
+    router.add_sync("GET", "/v1/things/{id}", Action::kGetApplication, Body::kNone, echo("get"));
+    router.add_sync("GET", "/v1/things/{id}/logs/{rank}", Action::kReadLog, Body::kNone, echo("log"));
     return router;
 }
 
@@ -69,17 +76,18 @@ TEST(Router, BodiesArePartOfTheRoute) {
 }
 
 TEST(Router, AHandlerThatThrowsIsAnsweredForOnceAndWithoutDetails) {
-    Router router;
+    Router router = open_router();
     std::vector<std::string> reports;
     router.on_exception([&](const std::string& report) { reports.push_back(report); });
-    router.add_sync("GET", "/throws", Body::kNone, [](const Request&) -> Reply { throw std::runtime_error("secret"); });
-    router.add("GET", "/odd", Body::kNone, [](const Request&, const Respond&) { throw 7; });
+    router.add_sync("GET", "/throws", Action::kGetLive, Body::kNone,
+                    [](const Request&) -> Reply { throw std::runtime_error("secret"); });
+    router.add("GET", "/odd", Action::kGetLive, Body::kNone, [](const Request&, const Respond&) { throw 7; });
     Respond kept;
-    router.add("GET", "/keeps", Body::kNone, [&](const Request&, Respond respond) {
+    router.add("GET", "/keeps", Action::kGetLive, Body::kNone, [&](const Request&, Respond respond) {
         kept = std::move(respond);
         throw std::runtime_error("later");
     });
-    router.add("GET", "/answered", Body::kNone, [](const Request&, const Respond& respond) {
+    router.add("GET", "/answered", Action::kGetLive, Body::kNone, [](const Request&, const Respond& respond) {
         respond(ok(1));
         throw std::runtime_error("too late");
     });
@@ -106,8 +114,82 @@ TEST(Router, AHandlerThatThrowsIsAnsweredForOnceAndWithoutDetails) {
 }
 
 TEST(Router, ListsItsRoutesSorted) {
-    EXPECT_THAT(make_router().routes(), testing::ElementsAre("GET /v1/things", "GET /v1/things/{id}",
-                                                             "GET /v1/things/{id}/logs/{rank}", "POST /v1/things"));
+    EXPECT_THAT(make_router().routes(),
+                testing::ElementsAre("GET /v1/things listApplications", "GET /v1/things/{id} getApplication",
+                                     "GET /v1/things/{id}/logs/{rank} readLog", "POST /v1/things scheduleApplication"));
+}
+
+Reply ask(const Router& router, const std::string& method, const std::string& path, const std::string& body = {}) {
+    std::vector<Reply> replies;
+    Call call;
+    call.method = method;
+    call.path = path;
+    call.body = body;
+    router.dispatch(call, [&](Reply reply) { replies.push_back(std::move(reply)); });
+    EXPECT_EQ(replies.size(), 1U);
+    return replies.empty() ? Reply{} : replies.front();
+}
+
+TEST(Router, WithoutAGuardNothingIsServed) {
+    Router router;
+    int served = 0;
+    router.add_sync("GET", "/a", Action::kGetLive, Body::kNone, [&](const Request&) { return ++served, ok(1); });
+    EXPECT_EQ(ask(router, "GET", "/a").status, 403);
+    EXPECT_EQ(served, 0);
+}
+
+/// Who may not call does not learn what a good body would have been.
+TEST(Router, TheGuardIsAskedBeforeTheBodyIsRead) {
+    Router router;
+    int served = 0;
+    std::vector<std::string> asked;
+    router.guard([&](Action action, const Call& call) -> Result<void> {
+        asked.push_back(std::string(to_string(action)) + " " + call.parameters.at("id"));
+        return Error{ErrorCode::kUnauthenticated, "who are you?", {}};
+    });
+    router.add_sync("POST", "/a/{id}", Action::kCommitPart, Body::kJson,
+                    [&](const Request&) { return ++served, ok(1); });
+    const Reply refused = ask(router, "POST", "/a/7", "{ no JSON");
+    EXPECT_EQ(refused.status, 401);
+    EXPECT_EQ(json_of(refused)["detail"], "who are you?");
+    EXPECT_EQ(served, 0);
+    EXPECT_THAT(asked, testing::ElementsAre("commitPart 7"));
+    EXPECT_EQ(ask(router, "POST", "/elsewhere").status, 404);
+    EXPECT_EQ(asked.size(), 1U) << "what is nowhere needs no permission";
+}
+
+TEST(Router, TheWatchIsToldTheEndOfWhatTheGuardLetIn) {
+    Router router;
+    router.guard([](Action action, const Call&) -> Result<void> {
+        if (action == Action::kGetReady) return Error{ErrorCode::kDenied, "no", {}};
+        return {};
+    });
+    std::vector<std::string> told;
+    router.watch([&](Action action, const Call& call, int status) {
+        told.push_back(std::string(to_string(action)) + " " + call.path + " " + std::to_string(status));
+    });
+    router.add_sync("GET", "/good", Action::kGetLive, Body::kNone, [](const Request&) { return ok(1); });
+    router.add_sync("GET", "/refused", Action::kGetReady, Body::kNone, [](const Request&) { return ok(1); });
+    router.add_sync("GET", "/throws", Action::kWhoAmI, Body::kNone, [](const Request&) -> Reply { throw 7; });
+    router.add_sync("POST", "/body", Action::kGetTrust, Body::kJson, [](const Request&) { return ok(1); });
+    for (const char* path : {"/good", "/refused", "/throws", "/nowhere"}) ask(router, "GET", path);
+    ask(router, "POST", "/body", "{");
+    EXPECT_THAT(told, testing::ElementsAre("getLive /good 200", "whoAmI /throws 500", "getTrust /body 400"));
+}
+
+TEST(Router, EveryReplyTellsTheNameOfItsCall) {
+    Router router = open_router();
+    int calls = 0;
+    router.name_calls([&] { return "call-" + std::to_string(++calls); });
+    std::string seen;
+    router.add_sync("GET", "/a", Action::kGetLive, Body::kNone,
+                    [&](const Request& request) { return seen = request.call.request_id, ok(1); });
+    int expected = 0;
+    for (const auto& [method, path] : {std::pair{"GET", "/a"}, {"POST", "/a"}, {"GET", "/b"}, {"GET", "bad"}}) {
+        const std::string name = "call-" + std::to_string(++expected);
+        EXPECT_THAT(ask(router, method, path).headers, testing::Contains(testing::Pair("Zbs-Request-Id", name)));
+    }
+    EXPECT_EQ(seen, "call-1");
 }
 
 TEST(PercentDecoding, DecodesOrRefuses) {

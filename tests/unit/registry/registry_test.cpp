@@ -1,83 +1,56 @@
-#include "services/registry/domain/registry.hpp"
-
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "services/common/messages/limits.hpp"
-#include "tests/support/memory_store.hpp"
-#include "tests/support/silent_log.hpp"
-#include "tests/support/virtual_clock.hpp"
+#include "tests/unit/registry/registry_world.hpp"
 
-namespace zbs {
+namespace zbs::test {
 namespace {
-using namespace zbs::test;
+using std::chrono::hours;
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Caller zone(const std::string& name, const std::string& organisation = "alpha") {
-    return {CallerKind::kZone, organisation, name};
-}
-ZoneEntry entry(const std::string& name, const std::string& organisation = "alpha", Duration lease = seconds{40}) {
-    return {.name = name,
-            .organisation = organisation,
-            .contact = "ops",
-            .url = "http://127.0.0.1:1",
-            .categories = {"mpi"},
-            .interface_version = 1,
-            .lease = lease};
-}
-
-class RegistryTest : public testing::Test {
+class RegistryTest : public RegistryWorld {
   protected:
-    RegistryTest() { start(); }
-    void start() {
-        registry.reset();
-        clock =
-            std::make_unique<VirtualClock>();  // a restarted machine: timers are gone, the monotonic clock begins anew
-        registry = std::make_unique<Registry>(*clock, store, log);
-        EXPECT_TRUE(registry->resume());
+    void bring_in(const std::string& name, const std::string& organisation = "alpha") {
+        ASSERT_EQ(enrol(code(), entry(name, organisation)), "good");
     }
-    std::vector<std::string> names(const ZoneQuery& query = {}) {
-        std::vector<std::string> found;
-        for (const ZoneEntry& e : registry->list(query)) found.push_back(e.name);
-        return found;
+    ZoneEntry with_lease(const std::string& name, Duration lease) {
+        ZoneEntry changed = entry(name);
+        changed.lease = lease;
+        return changed;
     }
-    Result<ZoneEntry> publish(const std::string& name, Duration lease = seconds{40}) {
-        return registry->publish(zone(name), entry(name, "alpha", lease));
-    }
-
-    MemoryRegistryStore store;
-    SilentLog log;
-    std::unique_ptr<VirtualClock> clock;
-    std::unique_ptr<Registry> registry;
 };
 
-TEST_F(RegistryTest, EntriesAreListedByName) {
-    ASSERT_TRUE(publish("b"));
-    ASSERT_TRUE(publish("a"));
+TEST_F(RegistryTest, EntriesGoOutByNameAsTheyWereSigned) {
+    bring_in("b");
+    bring_in("a");
     EXPECT_THAT(names(), ElementsAre("a", "b"));
-    EXPECT_EQ(registry->list({})[0], entry("a"));
+    EXPECT_EQ(registry->list({})[0], (SignedText{"1", "chain", "signature"}));
 }
 
-TEST_F(RegistryTest, AnEntryVanishesWithItsLease) {
-    ASSERT_TRUE(publish("a", seconds{40}));
+TEST_F(RegistryTest, AnEntryVanishesWithItsLeaseButItsZoneStaysEnrolled) {
+    bring_in("a");
     clock->advance(seconds{40} - milliseconds{1});
     EXPECT_THAT(names(), ElementsAre("a"));
     clock->advance(milliseconds{1});
     EXPECT_THAT(names(), IsEmpty()) << "at once, not when it is next swept";
-    EXPECT_EQ(registry->renew(zone("a"), "a").error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(registry->renew("a").error().code, ErrorCode::kNotFound);
     clock->advance(seconds{2});
     EXPECT_EQ(log.count("zone_expired"), 1);
-    EXPECT_THAT(*store.load(), IsEmpty());
+    EXPECT_TRUE(registry->is_enrolled(zone("a")));
+    EXPECT_EQ(publish(entry("a")), "good") << "without a new token";
+    EXPECT_THAT(names(), ElementsAre("a"));
+    EXPECT_THAT(prover.asked, IsEmpty()) << "its address is proved already";
 }
 
 TEST_F(RegistryTest, RenewingKeepsItForAnotherLease) {
-    ASSERT_TRUE(publish("a", seconds{40}));
+    bring_in("a");
     for (int i = 0; i < 10; ++i) {
         clock->advance(seconds{39});
-        ASSERT_TRUE(registry->renew(zone("a"), "a"));
+        ASSERT_TRUE(registry->renew("a"));
     }
     clock->advance(seconds{39});
     EXPECT_THAT(names(), ElementsAre("a"));
@@ -86,72 +59,76 @@ TEST_F(RegistryTest, RenewingKeepsItForAnotherLease) {
 }
 
 TEST_F(RegistryTest, AJumpOfTheWallClockEndsNoLease) {
-    ASSERT_TRUE(publish("a"));
-    clock->set_wall(clock->now() + std::chrono::hours{24 * 365});
+    bring_in("a");
+    clock->set_wall(clock->now() + hours{24 * 365});
     clock->advance(seconds{2});
     EXPECT_THAT(names(), ElementsAre("a"));
 }
 
 TEST_F(RegistryTest, LeasesAreGrantedWithinBounds) {
-    EXPECT_EQ(publish("a", Duration{0})->lease, Registry::kMinLease);
-    EXPECT_EQ(publish("a", seconds{7})->lease, seconds{7});
-    EXPECT_EQ(publish("a", seconds{3600})->lease, Registry::kMaxLease);
-}
-
-TEST_F(RegistryTest, ARestartGivesEveryEntryItsFullLeaseAgain) {
-    ASSERT_TRUE(publish("a", seconds{40}));
-    clock->advance(seconds{39});
-    start();
-    clock->advance(seconds{39});
-    EXPECT_THAT(names(), ElementsAre("a"));
-    ASSERT_TRUE(registry->renew(zone("a"), "a")) << "the zone need not notice the restart";
-    clock->advance(seconds{41});
-    EXPECT_THAT(names(), IsEmpty());
-}
-
-TEST_F(RegistryTest, WhatExpiredBeforeARestartStaysGone) {
-    ASSERT_TRUE(publish("a", seconds{1}));
-    clock->advance(seconds{3});
-    start();
-    EXPECT_THAT(names(), IsEmpty());
-}
-
-TEST_F(RegistryTest, ANameBelongsToItsOrganisationWhileItLives) {
-    ASSERT_TRUE(publish("a"));
-    const auto taken = registry->publish(zone("a", "beta"), entry("a", "beta"));
-    EXPECT_EQ(taken.error().code, ErrorCode::kConflict);
-    EXPECT_EQ(registry->list({})[0].organisation, "alpha");
-    EXPECT_EQ(registry->renew(zone("a", "beta"), "a").error().code, ErrorCode::kNotFound);
-    EXPECT_EQ(registry->leave(zone("a", "beta"), "a").error().code, ErrorCode::kNotFound);
-    start();
-    EXPECT_EQ(registry->publish(zone("a", "beta"), entry("a", "beta")).error().code, ErrorCode::kConflict)
-        << "after a restart too";
-    ASSERT_TRUE(registry->leave(zone("a"), "a"));
-    EXPECT_TRUE(registry->publish(zone("a", "beta"), entry("a", "beta")));
+    bring_in("a");
+    for (const auto& [asked, granted] : {std::pair<Duration, Duration>{Duration{0}, Registry::kMinLease},
+                                         {seconds{7}, seconds{7}},
+                                         {seconds{3600}, Registry::kMaxLease}}) {
+        ASSERT_EQ(publish(with_lease("a", asked)), "good");
+        EXPECT_EQ(registry->renew("a")->lease, granted);
+    }
 }
 
 TEST_F(RegistryTest, OnlyTheZoneItselfChangesItsEntry) {
-    ASSERT_TRUE(publish("a"));
-    EXPECT_EQ(registry->publish(zone("b"), entry("a")).error().code, ErrorCode::kDenied);
-    EXPECT_EQ(registry->publish(zone("a"), entry("a", "beta")).error().code, ErrorCode::kDenied);
-    EXPECT_EQ(registry->renew(zone("b"), "a").error().code, ErrorCode::kDenied);
-    EXPECT_EQ(registry->leave(zone("b"), "a").error().code, ErrorCode::kDenied);
-    for (const Caller& caller :
-         {Caller{}, Caller{CallerKind::kUser, "alpha", "a"}, Caller{CallerKind::kOperator, "alpha", "a"}}) {
-        EXPECT_EQ(registry->publish(caller, entry("a")).error().code, ErrorCode::kUnauthenticated) << caller;
-        EXPECT_EQ(registry->renew(caller, "a").error().code, ErrorCode::kUnauthenticated) << caller;
-        EXPECT_EQ(registry->leave(caller, "a").error().code, ErrorCode::kUnauthenticated) << caller;
-    }
-    EXPECT_THAT(names(), ElementsAre("a"));
+    bring_in("a");
+    bring_in("b");
+    EXPECT_EQ(publish(zone("b"), entry("a")), "denied");
+    EXPECT_EQ(publish(zone("a"), entry("a", "beta")), "denied");
+    EXPECT_EQ(publish(Caller{}, entry("a")), "denied");
+    EXPECT_EQ(publish({CallerKind::kUser, "alpha", "a"}, entry("a")), "denied");
+    EXPECT_FALSE(registry->is_enrolled({CallerKind::kUser, "alpha", "a"}));
+    EXPECT_FALSE(registry->is_enrolled(zone("a", "beta")));
+    EXPECT_EQ(registry->owner_of("c"), std::nullopt);
+}
+
+TEST_F(RegistryTest, AnOlderEntryNeverReplacesANewerOne) {
+    bring_in("a");
+    const ZoneEntry old = entry("a");
+    clock->advance(seconds{1});
+    ZoneEntry draining = entry("a");
+    draining.standing = ZoneStanding::kDrain;
+    ASSERT_EQ(publish(draining), "good");
+    EXPECT_EQ(publish(old), "conflict");
+    EXPECT_EQ(enrol(code(), old), "conflict") << "nor with a new code";
+    EXPECT_EQ(publish(draining), "good") << "the same once more is the same";
+    start();
+    EXPECT_EQ(publish(old), "conflict") << "after a restart neither";
+}
+
+TEST_F(RegistryTest, AChangedAddressIsProvedAgain) {
+    bring_in("a");
+    ZoneEntry moved = entry("a");
+    moved.url = "https://elsewhere:1";
+    EXPECT_EQ(publish(moved, Error{ErrorCode::kDenied, "somebody else answers there", {}}), "denied");
+    EXPECT_EQ(entries.at(static_cast<std::size_t>(std::stoi(registry->list({})[0].text))).url, "https://a:1");
+    EXPECT_EQ(publish(moved), "good");
+    EXPECT_EQ(entries.at(static_cast<std::size_t>(std::stoi(registry->list({})[0].text))).url, "https://elsewhere:1");
+}
+
+TEST_F(RegistryTest, ALateProofDoesNotUndoANewerEntry) {
+    bring_in("a");
+    ZoneEntry moved = entry("a");
+    moved.url = "https://elsewhere:1";
+    Answer late;
+    registry->publish(zone("a"), sign(moved), [&late](const Result<ZoneLease>& lease) { late = lease; });
+    clock->advance(seconds{1});
+    ASSERT_EQ(publish(entry("a")), "good");
+    prover.answer();
+    EXPECT_EQ(verdict(late), "conflict");
 }
 
 TEST_F(RegistryTest, QueriesFilterByCategoryAndInterface) {
-    ZoneEntry gpu = entry("gpu");
+    ZoneEntry gpu = entry("gpu"), next = entry("next");
     gpu.categories = {"mpi", "gpu"};
-    ZoneEntry next = entry("next");
     next.interface_version = 2;
-    ASSERT_TRUE(registry->publish(zone("gpu"), gpu));
-    ASSERT_TRUE(registry->publish(zone("next"), next));
+    ASSERT_EQ(enrol(code(), gpu), "good");
+    ASSERT_EQ(enrol(code(), next), "good");
     EXPECT_THAT(names({"mpi", 0}), ElementsAre("gpu", "next"));
     EXPECT_THAT(names({"gpu", 0}), ElementsAre("gpu"));
     EXPECT_THAT(names({"", 2}), ElementsAre("next"));
@@ -159,30 +136,68 @@ TEST_F(RegistryTest, QueriesFilterByCategoryAndInterface) {
     EXPECT_THAT(names({"gp", 0}), IsEmpty()) << "whole words";
 }
 
-TEST_F(RegistryTest, LeavingTakesTheEntryOutForGood) {
-    ASSERT_TRUE(publish("a"));
-    EXPECT_EQ(registry->leave(zone("a"), "a")->name, "a");
+TEST_F(RegistryTest, WhoSaysThatItLeftIsShownAsGoneForAWhile) {
+    bring_in("a");
+    ZoneEntry last = entry("a");
+    last.standing = ZoneStanding::kLeft;
+    ASSERT_EQ(publish(last), "good");
+    ASSERT_TRUE(registry->leave("a"));
+    clock->advance(Registry::kShownAfterLeaving - seconds{1});
+    EXPECT_THAT(names(), ElementsAre("a"));
+    clock->advance(seconds{1});
     EXPECT_THAT(names(), IsEmpty());
-    EXPECT_EQ(registry->leave(zone("a"), "a").error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(publish(entry("a")), "good") << "it may come back";
+}
+
+TEST_F(RegistryTest, WhoLeavesWithoutALastWordVanishesAtOnce) {
+    bring_in("a");
+    ASSERT_TRUE(registry->leave("a"));
+    EXPECT_THAT(names(), IsEmpty());
+    EXPECT_EQ(registry->leave("b").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(RegistryTest, ARestartGivesEveryEntryItsFullLeaseAgain) {
+    bring_in("a");
+    clock->advance(seconds{39});
     start();
+    clock->advance(seconds{39});
+    EXPECT_THAT(names(), ElementsAre("a"));
+    ASSERT_TRUE(registry->renew("a")) << "the zone need not notice the restart";
+    clock->advance(seconds{41});
     EXPECT_THAT(names(), IsEmpty());
+}
+
+TEST_F(RegistryTest, AnEntryThatCannotBeReadAfterARestartIsNotShownAndComesBackWithoutToken) {
+    bring_in("a");
+    bring_in("b");
+    unreadable.insert("0");  // its certificate ran out
+    start();
+    EXPECT_THAT(names(), ElementsAre("b"));
+    EXPECT_EQ(log.count("entry_not_shown"), 1);
+    EXPECT_TRUE(registry->is_enrolled(zone("a")));
+    EXPECT_EQ(registry->renew("a").error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(enrol(code(), entry("a", "beta")), "conflict") << "its name is kept";
+    EXPECT_EQ(publish(entry("a")), "good");
+    EXPECT_THAT(names(), ElementsAre("a", "b"));
 }
 
 TEST_F(RegistryTest, WhatCannotBeStoredIsNotShown) {
-    ASSERT_TRUE(publish("a"));
-    store.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
-    EXPECT_EQ(publish("b").error().message, "disk full");
-    EXPECT_EQ(registry->leave(zone("a"), "a").error().message, "disk full");
-    EXPECT_THAT(names(), ElementsAre("a"));
+    bring_in("a");
+    ZoneEntry changed = entry("a");
+    changed.contact = "others";
+    store.zones().fault = Error{ErrorCode::kUnavailable, "disk full", {}};
+    EXPECT_EQ(publish(changed), "unavailable");
+    EXPECT_EQ(registry->list({})[0].text, "0");
 }
 
 TEST_F(RegistryTest, IsFullAtItsLimit) {
-    for (int i = 0; i < limits::kMaxZonesInRegistry; ++i) ASSERT_TRUE(publish("z" + std::to_string(i)));
-    EXPECT_EQ(publish("more").error().code, ErrorCode::kTooManyRequests);
-    EXPECT_TRUE(publish("z7")) << "replacing needs no room";
-    ASSERT_TRUE(registry->leave(zone("z7"), "z7"));
-    EXPECT_TRUE(publish("more"));
+    const std::string any = code();
+    for (int i = 0; i < limits::kMaxZonesInRegistry; ++i)
+        ASSERT_EQ(enrol(i == 0 ? any : code(), entry("z" + std::to_string(i))), "good");
+    clock->advance(hours{2});  // the tokens have run out
+    EXPECT_EQ(enrol(code(), entry("more")), "too_many_requests");
+    EXPECT_EQ(publish(entry("z7")), "good") << "who is in needs no room";
 }
 
 }  // namespace
-}  // namespace zbs
+}  // namespace zbs::test

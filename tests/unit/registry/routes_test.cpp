@@ -3,30 +3,22 @@
 
 #include "schemas/contract.hpp"
 #include "services/registry/http/registry_routes.hpp"
-#include "tests/support/memory_store.hpp"
-#include "tests/support/silent_log.hpp"
-#include "tests/support/virtual_clock.hpp"
+#include "tests/support/documented_routes.hpp"
+#include "tests/unit/registry/registry_world.hpp"
 
 namespace zbs {
 namespace {
 using namespace zbs::test;
 
-TEST(RegistryRoutes, AreThoseOfTheContract) {
-    VirtualClock clock;
-    MemoryRegistryStore store;
-    SilentLog log;
-    Registry registry(clock, store, log);
-    const http::Router router = make_registry_routes(registry, registry_contract());
-    const codec::Json document = *codec::parse(registry_contract());
-    std::vector<std::string> documented;
-    for (const auto& [path, methods] : document["paths"].items()) {
-        for (const auto& [method, operation] : methods.items()) {
-            std::string upper = method;
-            for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-            documented.push_back(upper + " " + path);
-        }
-    }
-    EXPECT_THAT(router.routes(), testing::UnorderedElementsAreArray(documented));
+class RegistryRoutes : public test::RegistryWorld {
+  protected:
+    std::string contract = registry_contract();
+    RegistryServices services{config, *registry, contract};
+};
+
+TEST_F(RegistryRoutes, AreThoseOfTheContract) {
+    const http::Router router = make_registry_routes(services);
+    EXPECT_THAT(router.routes(), testing::UnorderedElementsAreArray(documented_routes(registry_contract())));
 }
 
 TEST(Contracts, AreStrictJson) {

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "services/common/adapters/sqlite/zone_store.hpp"
+#include "services/common/adapters/sqlite/registry_store.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -33,20 +33,32 @@ class RegistryStoreContract : public testing::Test {
 using Stores = testing::Types<OnDisk, InMemory>;
 TYPED_TEST_SUITE(RegistryStoreContract, Stores);
 
-TYPED_TEST(RegistryStoreContract, KeepsReplacesAndRemoves) {
-    ZoneEntry b = some_entry(), a = some_entry();
-    b.name = "b";
-    a.name = "a";
-    EXPECT_THAT(*(*this->holder).load(), testing::IsEmpty());
-    for (const ZoneEntry& entry : {b, a}) ASSERT_TRUE((*this->holder).save(entry));
-    b.url = "http://127.0.0.1:2";
-    ASSERT_TRUE((*this->holder).save(b));
+TYPED_TEST(RegistryStoreContract, ZonesAreKeptReplacedAndRemoved) {
+    const EnrolledZone a = some_enrolled_zone("a");
+    EnrolledZone b = some_enrolled_zone("b");
+    EXPECT_THAT(*(*this->holder).zones().load(), testing::IsEmpty());
+    for (const EnrolledZone& zone : {b, a}) ASSERT_TRUE((*this->holder).zones().save(zone));
+    b.entry.text = "another";
+    ASSERT_TRUE((*this->holder).zones().save(b));
     this->holder.reopen();
-    EXPECT_THAT(*(*this->holder).load(), testing::ElementsAre(a, b));
-    ASSERT_TRUE((*this->holder).remove("a"));
-    ASSERT_TRUE((*this->holder).remove("unknown"));
+    EXPECT_THAT(*(*this->holder).zones().load(), testing::ElementsAre(a, b));
+    ASSERT_TRUE((*this->holder).zones().remove("a"));
+    ASSERT_TRUE((*this->holder).zones().remove("unknown"));
     this->holder.reopen();
-    EXPECT_THAT(*(*this->holder).load(), testing::ElementsAre(b));
+    EXPECT_THAT(*(*this->holder).zones().load(), testing::ElementsAre(b));
+}
+
+TYPED_TEST(RegistryStoreContract, RightsAndOrganisationsAreTablesOfTheirOwn) {
+    const EnrolmentRight one = some_enrolment_right("ab"), two = some_enrolment_right("cd");
+    const TrustedOrganisation beta = some_trusted_organisation();
+    ASSERT_TRUE((*this->holder).rights().save(one));
+    ASSERT_TRUE((*this->holder).rights().save(two));
+    ASSERT_TRUE((*this->holder).organisations().save(beta));
+    ASSERT_TRUE((*this->holder).rights().remove("ab"));
+    this->holder.reopen();
+    EXPECT_THAT(*(*this->holder).rights().load(), testing::ElementsAre(two));
+    EXPECT_THAT(*(*this->holder).organisations().load(), testing::ElementsAre(beta));
+    EXPECT_THAT(*(*this->holder).zones().load(), testing::IsEmpty());
 }
 
 }  // namespace

@@ -22,13 +22,13 @@ struct Range4 {
 };
 // IANA's special-purpose registry: nothing in here is a service of another organisation.
 constexpr std::array kRefused4 = {
-    Range4{0x00000000, 8, "this host"},        Range4{0x0A000000, 8, "private"},
-    Range4{0x64400000, 10, "shared"},          Range4{0x7F000000, 8, "loopback"},
-    Range4{0xA9FE0000, 16, "link-local"},      Range4{0xAC100000, 12, "private"},
-    Range4{0xC0000000, 24, "protocol"},        Range4{0xC0000200, 24, "documentation"},
-    Range4{0xC0586300, 24, "relay"},           Range4{0xC0A80000, 16, "private"},
-    Range4{0xC6120000, 15, "benchmark"},       Range4{0xC6336400, 24, "documentation"},
-    Range4{0xCB007100, 24, "documentation"},   Range4{0xE0000000, 4, "multicast"},
+    Range4{0x00000000, 8, "this host"},      Range4{0x0A000000, 8, "private"},
+    Range4{0x64400000, 10, "shared"},        Range4{0x7F000000, 8, "loopback"},
+    Range4{0xA9FE0000, 16, "link-local"},    Range4{0xAC100000, 12, "private"},
+    Range4{0xC0000000, 24, "protocol"},      Range4{0xC0000200, 24, "documentation"},
+    Range4{0xC0586300, 24, "relay"},         Range4{0xC0A80000, 16, "private"},
+    Range4{0xC6120000, 15, "benchmark"},     Range4{0xC6336400, 24, "documentation"},
+    Range4{0xCB007100, 24, "documentation"}, Range4{0xE0000000, 4, "multicast"},
     Range4{0xF0000000, 4, "reserved"},
 };
 
@@ -41,6 +41,7 @@ constexpr std::array kRefused6 = {
     Range6{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 128, "unspecified"},
     Range6{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, 128, "loopback"},
     Range6{{0x01, 0}, 64, "discard"},
+    Range6{{0x00, 0x64, 0xff, 0x9b, 0x00, 0x01}, 48, "local NAT64"},
     Range6{{0x20, 0x01, 0x0d, 0xb8}, 32, "documentation"},
     Range6{{0x20, 0x01, 0x00, 0x02}, 48, "benchmark"},
     Range6{{0x3f, 0xff}, 20, "documentation"},
@@ -77,12 +78,12 @@ std::optional<std::uint32_t> embedded(const ip::address_v6::bytes_type& b) {
         return std::all_of(b.begin() + static_cast<std::ptrdiff_t>(begin), b.begin() + static_cast<std::ptrdiff_t>(end),
                            [](unsigned char byte) { return byte == 0; });
     };
-    if (zero(0, 10) && b[10] == 0xff && b[11] == 0xff) return four_bytes(b, 12);                // mapped
-    if (zero(0, 12)) return four_bytes(b, 12);                                                 // compatible
+    if (zero(0, 10) && b[10] == 0xff && b[11] == 0xff) return four_bytes(b, 12);                           // mapped
+    if (zero(0, 12)) return four_bytes(b, 12);                                                             // compatible
     if (zero(0, 8) && b[8] == 0xff && b[9] == 0xff && b[10] == 0 && b[11] == 0) return four_bytes(b, 12);  // translated
-    if (b[0] == 0x00 && b[1] == 0x64 && b[2] == 0xff && b[3] == 0x9b) return four_bytes(b, 12);  // NAT64
-    if (b[0] == 0x20 && b[1] == 0x02) return four_bytes(b, 2);                                   // 6to4
-    if (b[0] == 0x20 && b[1] == 0x01 && b[2] == 0 && b[3] == 0) return ~four_bytes(b, 12);       // Teredo
+    if (b[0] == 0x00 && b[1] == 0x64 && b[2] == 0xff && b[3] == 0x9b) return four_bytes(b, 12);            // NAT64
+    if (b[0] == 0x20 && b[1] == 0x02) return four_bytes(b, 2);                                             // 6to4
+    if (b[0] == 0x20 && b[1] == 0x01 && b[2] == 0 && b[3] == 0) return ~four_bytes(b, 12);                 // Teredo
     return std::nullopt;
 }
 
@@ -160,8 +161,7 @@ Result<std::vector<std::string>> resolve_service(const ServiceUrl& url, bool all
     ip::tcp::resolver resolver(io);
     boost::system::error_code fault;
     const auto found = resolver.resolve(url.host, std::to_string(url.port), fault);
-    if (fault)
-        return Error{ErrorCode::kUnavailable, "host '" + url.host + "' cannot be found: " + fault.message(), {}};
+    if (fault) return Error{ErrorCode::kUnavailable, "host '" + url.host + "' cannot be found: " + fault.message(), {}};
     std::vector<std::string> addresses;
     for (const auto& entry : found) {
         const std::string literal = entry.endpoint().address().to_string();

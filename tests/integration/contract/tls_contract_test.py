@@ -1,0 +1,283 @@
+"""Registry and zone over TLS, with the identities that the programs make: who may what, as the contracts and the table of
+authorisation say; and an edge that is as strict over TLS as without.
+
+usage: tls_contract_test.py ZBS_REGISTRY ZBS_ZONE SOURCE_DIR [unittest arguments]
+
+The matrix is generated: every operation of both documents x every caller of tests/unit/site_policy/authorisation.tsv. A call
+that is allowed gets an empty body: the gate is before the body, so a 400 means that it was let in.
+"""
+import csv
+import http.client
+import json
+import pathlib
+import re
+import select
+import shutil
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from identities import Identity, Organisations, context, own, run
+
+REGISTRY, ZONE, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+DEADLINE_S = 20
+CORPUS = [  # framing that two readers could take differently
+    b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
+    b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcde",
+    b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 4, 4\r\n\r\nabcd",
+    b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+    b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: +4\r\n\r\nabcd",
+    b"POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+    b"GET /livez HTTP/1.1\r\n\r\n",
+    b"GET /livez HTTP/1.1\r\nHost : a\r\n\r\n",
+    b"GET http://a/livez HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET /livez HTTP/2.0\r\nHost: a\r\n\r\n",
+    b"GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"GET /livez?a=1&a=2 HTTP/1.1\r\nHost: a\r\n\r\n",
+    b"\x16\x03\x01\x02garbage\r\n\r\n",
+]
+
+
+class World:
+    """A registry of organisation grid, and zone alpha-one of organisation alpha, which is enrolled there."""
+
+    def __init__(self, folder):
+        self.folder, self.services, self.ports = folder, [], {}
+
+    def begin(self):
+        folder = self.folder
+        run(REGISTRY, "init", "--state", folder / "registry", "--organisation", "grid")
+        self.start("registry", REGISTRY, "run", "--state", folder / "registry", "--allow-private-addresses")
+        (folder / "zone.toml").write_text(f"""
+name = "alpha-one"
+organisation = "alpha"
+contact = "operators@alpha.example"
+state = "{folder}/zone"
+listen = "127.0.0.1:0"
+allow_private_addresses = true
+[[machine]]
+name = "node-1"
+processors = 2
+""")
+        run(ZONE, "init", "--config", folder / "zone.toml")
+        made = run(REGISTRY, "token", "--state", folder / "registry", "--for", "alpha")
+        token = re.search(r"zbs-enrol-1\+\S+", made).group()
+        run(ZONE, "enrol", token, "--config", folder / "zone.toml")
+        self.start("zone", ZONE, "run", "--config", folder / "zone.toml")
+        self.cas = {"grid": folder / "registry/identity", "alpha": folder / "zone/identity"}
+
+    def start(self, name, *command):
+        log = open(self.folder / (name + ".log"), "wb")
+        process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=log)
+        self.services.append((name, process, log))
+        ready, _, _ = select.select([process.stdout], [], [], DEADLINE_S)
+        line = process.stdout.readline() if ready else b""
+        found = re.search(rb"listening on https://127\.0\.0\.1:(\d+)$", line.strip())
+        assert found, f"{name} did not start: {line} {(self.folder / (name + '.log')).read_text()[-2000:]}"
+        self.ports[name] = int(found.group(1))
+
+    def stop(self):
+        faults = []
+        for name, process, log in reversed(self.services):
+            process.terminate()
+            try:
+                code = process.wait(DEADLINE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                code = process.wait()
+            process.stdout.close()
+            log.close()
+            if code != 0:
+                faults.append(f"{name} ended with {code}: {(self.folder / (name + '.log')).read_text()[-3000:]}")
+        assert not faults, faults
+
+    def issue(self, *who):
+        return Organisations(self.folder, self.cas).issue(*who)
+
+    def proxy(self, kind, issuer):
+        return Organisations(self.folder, self.cas).proxy(kind, issuer)
+
+    def callers(self, service):
+        """By the table's columns. accepted_zone of the zone waits for peerings."""
+        home, other = ("alpha", "grid") if service == "zone" else ("grid", "alpha")
+        user, person = self.issue(home, "user", "ana"), own(self.cas[home] / "operator")
+        callers = {"anonymous": None, "own_user": user, "full_proxy": self.proxy("full", user), "limited_proxy": self.proxy("limited", user),
+                   "foreign_user": self.issue(other, "user", "eve"), "own_operator": person, "operator_proxy": self.proxy("full", self.issue(home, "operator", "root")),
+                   "foreign_operator": own(self.cas[other] / "operator"), "stranger_zone": self.issue(other, "zone", "stranger"), "registry": own(self.cas["grid"])}
+        zone = own(self.cas["alpha"])
+        if service == "zone":
+            callers |= {"own_zone": zone, "zone_proxy": self.proxy("full", self.issue("alpha", "zone", "alpha-two"))}
+        else:
+            callers |= {"accepted_zone": zone, "own_zone": self.issue("grid", "zone", "grid-one"), "zone_proxy": self.proxy("full", self.issue("grid", "zone", "grid-two"))}
+        return callers
+
+
+class TlsContract(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-tls-contract-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        cls.world = World(cls.folder)
+        cls.addClassCleanup(cls.world.stop)
+        cls.world.begin()
+        cls.documents = {name: json.loads((SOURCE / f"schemas/openapi/{name}.json").read_text()) for name in ("zone", "registry")}
+        rows = [line for line in (SOURCE / "tests/unit/site_policy/authorisation.tsv").read_text().splitlines() if not line.startswith("#")]
+        cls.table = {row["action"]: row for row in csv.DictReader(rows, delimiter="\t")}
+
+    def call(self, service, method, target, identity=None, body=None, newest=ssl.TLSVersion.TLSv1_3, headers=()):
+        connection = http.client.HTTPSConnection("127.0.0.1", self.world.ports[service], timeout=DEADLINE_S, context=context(identity, newest))
+        try:
+            connection.request(method, target, body, dict(headers))
+            response = connection.getresponse()
+            return response.status, json.loads(response.read()), response.headers
+        finally:
+            connection.close()
+
+    def connect(self, service, **options):
+        raw = socket.create_connection(("127.0.0.1", self.world.ports[service]), timeout=DEADLINE_S)
+        try:
+            return context(**options).wrap_socket(raw)
+        except BaseException:
+            raw.close()
+            raise
+
+    def test_who_may_what(self):
+        letters, compared = {401: "U", 403: "D", 404: "N"}, 0
+        for service, document in self.documents.items():
+            callers = self.world.callers(service)
+            for path, methods in document["paths"].items():
+                for method, operation in methods.items():
+                    target = path
+                    for parameter in operation.get("parameters", ()):
+                        if parameter["in"] == "path":
+                            example = "nobody" if parameter["name"] in ("name", "zone") else parameter["example"]
+                            target = target.replace("{" + parameter["name"] + "}", str(example))
+                    body = "{}" if "requestBody" in operation else None
+                    for caller, identity in callers.items():
+                        # A proxy of who may have none is not believed: over TLS its caller is anonymous, and told why.
+                        column = "anonymous" if caller in ("operator_proxy", "zone_proxy") else caller
+                        expected = self.table[operation["operationId"]][column]
+                        if len(expected) == 3:  # an object that nobody has
+                            expected = "A" if operation["operationId"] == "publishZone" else "N"
+                        status, reply, _ = self.call(service, method.upper(), target, identity, body)
+                        with self.subTest(f"{service} {operation['operationId']} by {caller}"):
+                            self.assertEqual(letters.get(status, "A"), expected, f"{status} {reply}")
+                            self.assertIn(str(status), operation["responses"])
+                            compared += 1
+        self.assertGreater(compared, 400)
+
+    def test_delegations_are_their_owners_only(self):
+        ana, bob = self.world.issue("alpha", "user", "ana"), self.world.issue("alpha", "user", "bob")
+        ids = {"ana": "01J9Z3V7Q0ABCDEFGHJKMNPQR0", "bob": "01J9Z3V7Q0ABCDEFGHJKMNPQR1"}
+        for name, who in (("ana", ana), ("bob", bob)):
+            status, made, headers = self.call("zone", "POST", "/v1/delegations", who, json.dumps({"id": ids[name]}))
+            self.assertEqual((status, made["owner"], made["signed"]), (201, f"spiffe://alpha/user/{name}", False))
+            self.assertNotIn("key", made)
+        for name, who, expected in (("ana", ana, 200), ("bob", ana, 404), ("ana", bob, 404)):
+            self.assertEqual(self.call("zone", "GET", f"/v1/delegations/{ids[name]}", who)[0], expected)
+        self.assertEqual(self.call("zone", "DELETE", f"/v1/delegations/{ids['ana']}", bob)[0], 404)
+        self.assertEqual(self.call("zone", "DELETE", f"/v1/delegations/{ids['ana']}", ana)[0], 200)
+        self.assertEqual(self.call("zone", "GET", f"/v1/delegations/{ids['ana']}", ana)[0], 404)
+
+    def test_a_zone_changes_its_own_entry_only(self):
+        alpha, other = own(self.world.cas["alpha"]), self.world.issue("alpha", "zone", "alpha-two")
+        self.assertEqual(self.call("registry", "PUT", "/v1/zones/alpha-one", alpha)[0], 200)
+        self.assertEqual(self.call("registry", "PUT", "/v1/zones/alpha-one", other)[0], 403)
+        self.assertEqual(self.call("registry", "DELETE", "/v1/zones/alpha-one", other)[0], 403)
+        status, listed, _ = self.call("registry", "GET", "/v1/zones?category=mpi", alpha)
+        self.assertEqual([json.loads(entry["text"])["name"] for entry in listed["zones"]], ["alpha-one"])
+
+    def test_a_user_joins_by_a_code_and_is_revoked(self):
+        made = run(ZONE, "user", "add", "carla", "--config", self.folder / "zone.toml")
+        code = re.search(r"zbs-login-1\+\S+", made).group().split("+")[2]
+        key, request = self.folder / "carla.key", self.folder / "carla.csr"
+        run("openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", request, "-subj", "/CN=whatever")
+        offer = json.dumps({"code": code, "request": request.read_text()})
+        status, answer, headers = self.call("zone", "POST", "/v1/enrolments", None, offer)
+        self.assertEqual((status, answer["user"]), (201, "spiffe://alpha/user/carla"))
+        self.assertTrue(headers["Zbs-Request-Id"])
+        chain = self.folder / "carla.pem"
+        chain.write_text(answer["certificate"])
+        carla = Identity(key, chain)
+        self.assertEqual(self.call("zone", "GET", "/v1/whoami", carla)[1]["name"], "spiffe://alpha/user/carla")
+        self.assertEqual(self.call("zone", "POST", "/v1/enrolments", None, json.dumps({"code": "a" * 26, "request": request.read_text()}))[0], 403)
+        run(ZONE, "user", "revoke", "carla", "--config", self.folder / "zone.toml")
+        status, refused, _ = self.call("zone", "GET", "/v1/whoami", carla)
+        self.assertEqual(status, 401)
+        self.assertIn("revoked", refused["detail"])
+
+    def test_framing_is_as_strict_as_without_tls(self):
+        for service in self.world.ports:
+            for request in CORPUS:
+                with self.subTest(f"{service} {request!r}"), self.connect(service) as connection:
+                    connection.sendall(request + b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+                    answer = b""
+                    try:
+                        while piece := connection.recv(65536):
+                            answer += piece
+                    except (ConnectionResetError, ssl.SSLEOFError):
+                        pass
+                    self.assertTrue(answer.startswith(b"HTTP/1.1 400 "), answer[:100])
+                    self.assertEqual(answer.count(b"HTTP/1.1 "), 1, "nothing behind it is read")
+
+    def test_headers_give_nobody_a_name(self):
+        status, reply, _ = self.call("zone", "GET", "/v1/users", None, headers={"Zbs-Identity": "spiffe://alpha/operator/operator", "Zbs-Token": "x"})
+        self.assertEqual(status, 401, reply)
+
+    def test_old_protocols_and_other_languages_are_refused(self):
+        for service in self.world.ports:
+            old = context(newest=ssl.TLSVersion.TLSv1_1)
+            old.minimum_version = ssl.TLSVersion.TLSv1
+            old.set_ciphers("ALL:@SECLEVEL=0")
+            with socket.create_connection(("127.0.0.1", self.world.ports[service]), timeout=DEADLINE_S) as raw, self.assertRaises((ssl.SSLError, ConnectionResetError)):
+                old.wrap_socket(raw)
+            with self.assertRaises((ssl.SSLError, ConnectionResetError)):
+                self.connect(service, protocols=["h2"])
+            with self.connect(service, protocols=["h2", "http/1.1"]) as connection:
+                self.assertEqual(connection.selected_alpn_protocol(), "http/1.1")
+            with socket.create_connection(("127.0.0.1", self.world.ports[service]), timeout=DEADLINE_S) as raw:
+                raw.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+                self.assertNotIn(b"200", raw.recv(65536))
+
+    def test_users_may_speak_tls_1_2_but_services_may_not(self):
+        self.assertEqual(self.call("zone", "GET", "/v1/whoami", self.world.issue("alpha", "user", "ana"), newest=ssl.TLSVersion.TLSv1_2)[0], 200)
+        status, refused, _ = self.call("zone", "GET", "/v1/whoami", own(self.world.cas["alpha"]), newest=ssl.TLSVersion.TLSv1_2)
+        self.assertEqual(status, 401)
+        self.assertIn("TLS 1.3", refused["detail"])
+
+    def test_no_session_is_resumed(self):
+        for newest in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            with self.connect("zone", newest=newest) as connection:
+                connection.sendall(b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n")
+                connection.recv(65536)
+                self.assertFalse(connection.session is not None and connection.session.has_ticket)
+
+    def test_a_certificate_of_nobody_known_is_told_why(self):
+        key, leaf = self.folder / "x.key", self.folder / "x.pem"
+        run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", leaf, "-days", "1", "-subj", "/CN=x",
+            "-addext", "subjectAltName=URI:spiffe://alpha/operator/operator")
+        status, refused, _ = self.call("zone", "GET", "/v1/users", Identity(key, leaf))
+        self.assertEqual(status, 401)
+        self.assertGreater(len(refused["detail"]), 20)
+
+    def test_stalled_clients_are_cut(self):
+        silent = socket.create_connection(("127.0.0.1", self.world.ports["zone"]), timeout=DEADLINE_S)
+        slow = self.connect("zone")
+        self.addCleanup(silent.close)
+        self.addCleanup(slow.close)
+        slow.sendall(b"GET /livez HT")
+        self.assertEqual(self.call("zone", "GET", "/livez")[0], 200, "others are served meanwhile")
+        for connection in (silent, slow):
+            try:
+                self.assertEqual(connection.recv(1), b"")
+            except (ConnectionResetError, ssl.SSLEOFError):
+                pass
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[4:], verbosity=1)

@@ -1,0 +1,205 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/cpprest/http_caller.hpp"
+#include "services/common/adapters/openssl/tls.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/trust_world.hpp"
+
+// The server and the caller of the programs, over real TLS on loopback.
+
+namespace zbs::test {
+namespace {
+using cpprest::HttpCall;
+using cpprest::HttpCaller;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+namespace asio = boost::asio;
+
+std::string content_of(const std::string& path) {
+    std::ifstream in(path);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+/// Counts how often a connection is asked who it is.
+class CountingGate : public beast::TlsGate {
+  public:
+    explicit CountingGate(std::shared_ptr<openssl::TlsServer> server) : server_(std::move(server)) {}
+    std::shared_ptr<ssl_ctx_st> context() const override { return server_->context(); }
+    PeerIdentity identify(ssl_st* connection) const override {
+        ++identified;
+        return server_->identify(connection);
+    }
+    mutable std::atomic<int> identified{0};
+
+  private:
+    std::shared_ptr<openssl::TlsServer> server_;
+};
+
+class TlsCallTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        for (const auto& [organisation, zone] : {std::pair{"org-a", "alpha"}, {"org-b", "beta"}}) {
+            ASSERT_TRUE(openssl::create_organisation(folder.path(zone), organisation, zone, kToday));
+            ASSERT_TRUE(trust.pin(organisation, content_of(folder.path(zone) + "/bundle.pem")));
+        }
+        alpha = *openssl::KeyFolder::open(folder.path("alpha"), clock);
+        beta = *openssl::KeyFolder::open(folder.path("beta"), clock);
+        start({});
+    }
+    void TearDown() override { stop(); }
+
+    void start(beast::ServerOptions options) {
+        gate = std::make_shared<CountingGate>(*openssl::TlsServer::make(*alpha, trust));
+        options.tls = gate;
+        server.emplace(io, options, [](http::Call call, const http::Respond& respond) {
+            respond({200, "text/plain", to_uri(call.caller()) + " " + call.peer.refusal(), {}});
+        });
+        ASSERT_TRUE(server->start());
+        work.emplace(io.get_executor());
+        thread = std::thread([this] { io.run(); });
+    }
+    void stop() {
+        if (!thread.joinable()) return;
+        server->drain();
+        work.reset();
+        io.stop();
+        thread.join();
+    }
+    Caller name(const char* organisation, const char* zone) const { return {CallerKind::kZone, organisation, zone}; }
+    HttpCall call(const Caller& who) const {
+        return {.to = {"https://127.0.0.1:" + std::to_string(server->port()), who}, .path = "/x"};
+    }
+    /// A caller with this identity.
+    HttpCaller caller(const openssl::KeyFolder& keys, bool allow_private = true) {
+        return HttpCaller(
+            {.tls = std::make_shared<openssl::TlsClient>(keys, trust), .allow_private_addresses = allow_private});
+    }
+    HttpCaller user(const Holder& who) {
+        return HttpCaller({.tls = std::make_shared<openssl::TlsClient>(
+                               openssl::ClientCertificate{key_pem_of(who), pem_of(who)}, trust)});
+    }
+
+    Time now = kToday;
+    openssl::Now clock = [this] { return now; };
+    TemporaryFolder folder;
+    openssl::TrustStore trust{clock};
+    std::unique_ptr<openssl::KeyFolder> alpha, beta;
+    std::shared_ptr<CountingGate> gate;
+    asio::io_context io;
+    std::optional<beast::Server> server;
+    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work;
+    std::thread thread;
+};
+
+TEST_F(TlsCallTest, BothSidesKnowEachOtherByTheirCertificates) {
+    const auto answer = caller(*beta).call(call(name("org-a", "alpha")));
+    ASSERT_TRUE(answer) << answer.error();
+    EXPECT_EQ(answer->status, 200);
+    EXPECT_EQ(answer->body, "spiffe://org-b/zone/beta ");
+}
+
+TEST_F(TlsCallTest, AConnectionIsAskedOnceWhoItIs) {
+    HttpCaller from = caller(*beta);
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(from.call(call(name("org-a", "alpha"))));
+    EXPECT_EQ(gate->identified, 1);
+    from.forget_connections();
+    ASSERT_TRUE(from.call(call(name("org-a", "alpha"))));
+    EXPECT_EQ(gate->identified, 2);
+}
+
+TEST_F(TlsCallTest, SomebodyElseAtTheAddressIsNotTalkedTo) {
+    const auto answer = caller(*beta).call(call(name("org-a", "another")));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::kDenied);
+    EXPECT_THAT(answer.error().message,
+                testing::AllOf(HasSubstr("spiffe://org-a/zone/another"), HasSubstr("spiffe://org-a/zone/alpha")));
+    EXPECT_EQ(gate->identified, 0) << "no request was sent";
+}
+
+TEST_F(TlsCallTest, AServerOfAnUnknownOrganisationIsNotTalkedTo) {
+    openssl::TrustStore poor(clock);
+    ASSERT_TRUE(poor.pin("org-b", beta->bundle()));
+    HttpCaller from({.tls = std::make_shared<openssl::TlsClient>(*beta, poor)});
+    EXPECT_EQ(from.call(call(name("org-a", "alpha"))).error().code, ErrorCode::kDenied);
+}
+
+TEST_F(TlsCallTest, AnExpiredServerIsToldAsSuch) {
+    now += hours{24 * 366};
+    const auto answer = caller(*beta).call(call(name("org-a", "alpha")));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::kDenied);
+    EXPECT_THAT(answer.error().message, HasSubstr("expired"));
+}
+
+TEST_F(TlsCallTest, AnExpiredCallerIsAnonymousAndToldWhy) {
+    const Holder authority = make_certificate(authority_form("org-c"), nullptr);
+    ASSERT_TRUE(trust.pin("org-c", pem_of(authority)));
+    Form form = user_form("org-c", "carl");
+    form.not_after = kToday - hours{1};
+    const auto answer = user(make_certificate(form, &authority)).call(call(name("org-a", "alpha")));
+    ASSERT_TRUE(answer) << answer.error();
+    EXPECT_THAT(answer->body, testing::AllOf(HasSubstr("anonymous"), HasSubstr("expired")));
+}
+
+TEST_F(TlsCallTest, UsersOfUnknownOrganisationsAreAnonymous) {
+    const Holder authority = make_certificate(authority_form("org-x"), nullptr);
+    const auto answer =
+        user(make_certificate(user_form("org-x", "eve"), &authority)).call(call(name("org-a", "alpha")));
+    ASSERT_TRUE(answer) << answer.error();
+    EXPECT_THAT(answer->body, HasSubstr("anonymous"));
+}
+
+TEST_F(TlsCallTest, PrivateAddressesAreNotCalledWhereThatIsNotAllowed) {
+    const auto answer = caller(*beta, false).call(call(name("org-a", "alpha")));
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::kDenied);
+    EXPECT_THAT(answer.error().message, HasSubstr("loopback"));
+    EXPECT_EQ(server->connections(), 0);
+}
+
+TEST_F(TlsCallTest, WithoutCertificatesHttpsIsRefused) {
+    HttpCaller plain({.self = {CallerKind::kUser, "org-a", "ana"}});
+    EXPECT_EQ(plain.call(call(name("org-a", "alpha"))).error().code, ErrorCode::kInvalidArgument);
+}
+
+/// The server ends a connection that sends no handshake, and a plain request gets no answer that could be taken for
+/// one.
+TEST_F(TlsCallTest, AStalledHandshakeIsCutAtItsDeadline) {
+    stop();
+    io.restart();
+    start({.handshake_deadline = milliseconds{150}});
+    asio::io_context client_io;
+    asio::ip::tcp::socket silent(client_io);
+    silent.connect({asio::ip::make_address("127.0.0.1"), server->port()});
+    pollfd waiting{silent.native_handle(), POLLIN, 0};
+    ASSERT_EQ(poll(&waiting, 1, 10'000), 1) << "the server never gave up";
+    char byte = 0;
+    boost::system::error_code fault;
+    silent.read_some(asio::buffer(&byte, 1), fault);
+    EXPECT_TRUE(fault);
+    EXPECT_TRUE(caller(*beta).call(call(name("org-a", "alpha"))));
+}
+
+TEST_F(TlsCallTest, NewKeysAreUsedByNewConnections) {
+    auto tls = *openssl::TlsServer::make(*alpha, trust);
+    const auto before = tls->context();
+    ASSERT_TRUE(tls->reload());
+    EXPECT_NE(tls->context(), before);
+}
+
+}  // namespace
+}  // namespace zbs::test

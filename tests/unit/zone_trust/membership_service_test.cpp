@@ -1,0 +1,230 @@
+#include "services/zone_scheduler/domain/membership_service.hpp"
+
+#include <gmock/gmock.h>
+
+#include "tests/unit/zone_trust/identity_world.hpp"
+
+namespace zbs::test {
+namespace {
+using std::chrono::hours;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class MembershipServiceTest : public IdentityWorld {
+  protected:
+    static std::string request() { return openssl::make_user_request()->request; }
+    std::string enrol(const std::string& code, const std::string& with) {
+        const auto answer = home.membership->enrol(code, with);
+        return answer ? "good" : to_string(answer.error().code);
+    }
+    PeerIdentity certified(const std::string& name) { return {home.user(name), Evidence::kCertificate}; }
+};
+
+TEST_F(MembershipServiceTest, ACodeTurnsAKeyIntoACertificate) {
+    const std::string code = home.invite("ana", {"physics", "chem", "chem"});
+    const auto answer = home.membership->enrol(code, request());
+    ASSERT_TRUE(answer) << answer.error();
+    EXPECT_EQ(answer->user, home.user("ana"));
+    EXPECT_EQ(answer->home, home.self());
+    EXPECT_EQ(answer->bundle, home.keys->bundle());
+    EXPECT_EQ(answer->not_after, clock.now() + MembershipService::kCertificateLifetime);
+    EXPECT_THAT(home.membership->groups_of(home.user("ana")), ElementsAre("chem", "physics"));
+    EXPECT_THAT(home.membership->groups_of({CallerKind::kUser, "org-b", "ana"}), IsEmpty());
+}
+
+TEST_F(MembershipServiceTest, ACodeWorksForOneRequestOnly) {
+    const std::string code = home.invite("ana"), mine = request();
+    EXPECT_EQ(enrol(code, "no request"), "invalid_argument");
+    EXPECT_EQ(enrol(code, mine), "good") << "a bad request uses nothing up";
+    EXPECT_EQ(enrol(code, mine), "good") << "the answer may have been lost";
+    EXPECT_EQ(enrol(code, request()), "denied");
+    home.start();
+    EXPECT_EQ(enrol(code, request()), "denied") << "also after a restart";
+    EXPECT_EQ(home.membership_record("ana").certificates.size(), 2U) << "each can be revoked";
+}
+
+TEST_F(MembershipServiceTest, ACodeThatDoesNotWorkSaysNothingOfWhy) {
+    const std::string expired = home.invite("late"), used = home.invite("ana"), revoked = home.invite("gone");
+    ASSERT_EQ(enrol(used, request()), "good");
+    ASSERT_TRUE(home.membership->revoke_user("gone"));
+    const std::string replaced = home.invite("bea");
+    home.invite("bea");
+    clock.advance(MembershipService::kCodeLifetime + std::chrono::seconds{1});
+    std::set<std::string> messages;
+    for (const std::string& code : {expired, used, revoked, replaced, std::string("never one"), std::string()}) {
+        const auto answer = home.membership->enrol(code, request());
+        ASSERT_FALSE(answer);
+        EXPECT_EQ(answer.error().code, ErrorCode::kDenied);
+        messages.insert(answer.error().message);
+    }
+    EXPECT_EQ(messages.size(), 1U);
+}
+
+TEST_F(MembershipServiceTest, CodesAreKeptAsDigestsOnly) {
+    const std::string code = home.invite("ana");
+    EXPECT_THAT(home.store.members().load()->at(0).code_hash, Not(HasSubstr(code)));
+    for (const auto& line : home.log.lines) {
+        for (const auto& [key, value] : line.fields) EXPECT_THAT(value, Not(HasSubstr(code)));
+    }
+}
+
+TEST_F(MembershipServiceTest, NamesThatAreNoneMakeNobody) {
+    for (const char* bad : {"", "Ana", "a/b", "-a"}) EXPECT_FALSE(home.membership->add_user(bad, {})) << bad;
+    EXPECT_EQ(home.membership->add_user("ana", {"No Group"}).error().pointer, "/groups");
+    EXPECT_THAT(home.membership->users(), IsEmpty());
+}
+
+TEST_F(MembershipServiceTest, AUserRenewsHerOwnWithTheCertificateSheHas) {
+    const auto ana = home.join("ana");
+    EXPECT_TRUE(home.membership->renew(ana.identity, request()));
+    for (const PeerIdentity& other :
+         {PeerIdentity(home.user("ana"), Evidence::kProxy), PeerIdentity(home.user("ana"), Evidence::kLocalToken),
+          PeerIdentity({CallerKind::kUser, "org-b", "ana"}, Evidence::kCertificate),
+          PeerIdentity(home.boss(), Evidence::kCertificate), certified("nobody"), PeerIdentity()}) {
+        const auto renewed = home.membership->renew(other, request());
+        ASSERT_FALSE(renewed) << other.name();
+        EXPECT_EQ(renewed.error().code, ErrorCode::kDenied) << other.name();
+    }
+}
+
+TEST_F(MembershipServiceTest, RevokingEndsAllHerCertificatesHereAndWhereItIsTold) {
+    const auto ana = home.join("ana");
+    ASSERT_TRUE(home.membership->renew(ana.identity, request()));
+    EXPECT_FALSE(home.membership->is_blocked(ana.identity));
+    ASSERT_TRUE(home.membership->revoke_user("ana"));
+    EXPECT_TRUE(home.membership->is_blocked(ana.identity));
+    EXPECT_FALSE(home.membership->renew(ana.identity, request()));
+    for (const IssuedCertificate& certificate : home.membership_record("ana").certificates)
+        EXPECT_TRUE(home.trust.is_revoked("org-a", certificate.serial));
+    EXPECT_FALSE(away.membership->is_blocked(ana.identity));
+    ASSERT_TRUE(away.membership->take(home.self(), home.membership->statement()));
+    EXPECT_TRUE(away.membership->is_blocked(ana.identity));
+    for (const IssuedCertificate& certificate : home.membership_record("ana").certificates)
+        EXPECT_TRUE(away.trust.is_revoked("org-a", certificate.serial));
+    EXPECT_EQ(home.membership->revoke_user("nobody").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(MembershipServiceTest, RevocationsOutliveRestarts) {
+    const auto ana = home.join("ana");
+    ASSERT_TRUE(home.membership->revoke_user("ana"));
+    ASSERT_TRUE(away.membership->take(home.self(), home.membership->statement()));
+    for (IdentityZone* zone : {&home, &away}) {
+        zone->trust.unpin("org-a");
+        zone->start();
+        if (zone == &away) zone->trust_in(home);
+        EXPECT_TRUE(zone->membership->is_blocked(ana.identity)) << zone->self();
+    }
+    EXPECT_FALSE(home.membership->statement().revocations.empty());
+}
+
+TEST_F(MembershipServiceTest, WhoIsAddedAgainComesBackButNotWithOldCertificates) {
+    const auto old = home.join("ana");
+    ASSERT_TRUE(home.membership->revoke_user("ana"));
+    const auto fresh = home.join("ana");
+    EXPECT_TRUE(home.membership->is_blocked(old.identity));
+    EXPECT_FALSE(home.membership->is_blocked(fresh.identity));
+    EXPECT_THAT(home.membership->statement().blocked, IsEmpty());
+}
+
+TEST_F(MembershipServiceTest, BlocksTakeSubjectsAndOrganisations) {
+    const Caller bob = away.user("bob"), other = away.user("other");
+    ASSERT_TRUE(home.membership->block(to_uri(bob), "misuse", home.boss()));
+    EXPECT_TRUE(home.membership->is_blocked(bob));
+    EXPECT_FALSE(home.membership->is_blocked(other));
+    ASSERT_TRUE(home.membership->block("org-b", "", home.boss()));
+    EXPECT_TRUE(home.membership->is_blocked(other));
+    EXPECT_TRUE(home.membership->is_blocked(away.self()));
+    home.start();
+    EXPECT_TRUE(home.membership->is_blocked(other)) << "after a restart too";
+    ASSERT_TRUE(home.membership->unblock("org-b"));
+    EXPECT_FALSE(home.membership->is_blocked(other));
+    EXPECT_TRUE(home.membership->is_blocked(bob));
+    EXPECT_EQ(home.membership->unblock("org-b").error().code, ErrorCode::kNotFound);
+    EXPECT_FALSE(home.membership->is_blocked(Caller{})) << "anonymous is nobody";
+}
+
+TEST_F(MembershipServiceTest, AZoneCannotBlockItself) {
+    for (const std::string& own : {std::string("org-a"), to_uri(home.self())})
+        EXPECT_EQ(home.membership->block(own, "", home.boss()).error().code, ErrorCode::kConflict) << own;
+    for (const char* bad : {"", "Org", "spiffe://org-b", "spiffe://org-b/user/", "org-b/user/bob"})
+        EXPECT_EQ(home.membership->block(bad, "", home.boss()).error().code, ErrorCode::kInvalidArgument) << bad;
+}
+
+TEST_F(MembershipServiceTest, BlockingAnOwnUserRevokesHer) {
+    const auto ana = home.join("ana");
+    ASSERT_TRUE(home.membership->block(to_uri(home.user("ana")), "left", home.boss()));
+    EXPECT_TRUE(home.trust.is_revoked("org-a", ana.identity.serial()));
+}
+
+TEST_F(MembershipServiceTest, BlocksOfForeignersCountOnlyFromWhomTheyAreHonoured) {
+    const Caller carl{CallerKind::kUser, "org-c", "carl"}, bob = away.user("bob");
+    away.join("bob");
+    for (const std::string& subject : {to_uri(carl), to_uri(bob), std::string("org-d"), std::string("org-a"),
+                                       to_uri(home.user("ana")), to_uri(home.self())})
+        ASSERT_TRUE(away.membership->block(subject, "", away.boss())) << subject;
+    ASSERT_TRUE(home.membership->take(away.self(), away.membership->statement()));
+    EXPECT_TRUE(home.membership->is_blocked(bob)) << "its own, always";
+    EXPECT_FALSE(home.membership->is_blocked(carl));
+    home.config.honour_blocks = {"org-b"};
+    ASSERT_TRUE(home.membership->take(away.self(), away.membership->statement()));
+    EXPECT_TRUE(home.membership->is_blocked(carl));
+    EXPECT_TRUE(home.membership->is_blocked(Caller{CallerKind::kZone, "org-d", "delta"}));
+    for (const Caller& own : {home.user("ana"), home.self(), home.boss()})
+        EXPECT_FALSE(home.membership->is_blocked(own)) << "nobody elsewhere blocks our own: " << own;
+    ASSERT_TRUE(away.membership->unblock(to_uri(carl)));
+    ASSERT_TRUE(home.membership->take(away.self(), away.membership->statement()));
+    EXPECT_FALSE(home.membership->is_blocked(carl));
+}
+
+TEST_F(MembershipServiceTest, NobodySpeaksForAnotherOrganisation) {
+    TrustStatement told = home.membership->statement();
+    EXPECT_EQ(away.membership->take(away.self(), told).error().code, ErrorCode::kDenied);
+    EXPECT_EQ(away.membership->take(home.user("ana"), told).error().code, ErrorCode::kDenied);
+    EXPECT_TRUE(away.membership->take(home.self(), told));
+}
+
+TEST_F(MembershipServiceTest, AListThatItsCaDidNotSignOrThatIsOlderChangesNothing) {
+    const auto ana = home.join("ana"), bea = home.join("bea");
+    ASSERT_TRUE(home.membership->revoke_user("ana"));
+    const TrustStatement old = home.membership->statement();
+    ASSERT_TRUE(home.membership->revoke_user("bea"));
+    ASSERT_TRUE(away.membership->take(home.self(), home.membership->statement()));
+    EXPECT_FALSE(away.membership->take(home.self(), old)) << "played back";
+    EXPECT_TRUE(away.membership->is_blocked(bea.identity));
+    TrustStatement forged = home.membership->statement();
+    ASSERT_TRUE(away.join("bob").identity.serial().size() > 0 && away.membership->revoke_user("bob"));
+    forged.revocations = away.membership->statement().revocations;
+    EXPECT_FALSE(away.membership->take(home.self(), forged));
+    EXPECT_TRUE(away.membership->is_blocked(ana.identity));
+}
+
+TEST_F(MembershipServiceTest, TheSameStatementAgainIsGood) {
+    home.join("ana");
+    ASSERT_TRUE(home.membership->revoke_user("ana"));
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(away.membership->take(home.self(), home.membership->statement()));
+}
+
+TEST_F(MembershipServiceTest, WhatCannotBeStoredDoesNotHappen) {
+    const std::string code = home.invite("ana");
+    home.store.members().fault = Error{ErrorCode::kUnavailable, "disk full", {}};
+    EXPECT_EQ(enrol(code, request()), "unavailable");
+    EXPECT_FALSE(home.membership->add_user("bea", {}));
+    home.store.members().fault.reset();
+    EXPECT_EQ(enrol(code, request()), "good");
+    home.store.blocks().fault = Error{ErrorCode::kUnavailable, "disk full", {}};
+    EXPECT_FALSE(home.membership->block("org-b", "", home.boss()));
+    EXPECT_FALSE(home.membership->is_blocked(away.self()));
+}
+
+TEST_F(MembershipServiceTest, WithoutTheCaKeyNobodyIsAdded) {
+    MembershipService plain(home.config, clock, home.store, nullptr, home.trust, home.secrets, home.log);
+    ASSERT_TRUE(plain.resume());
+    EXPECT_EQ(plain.add_user("ana", {}).error().code, ErrorCode::kConflict);
+    EXPECT_TRUE(plain.block("org-b", "", home.boss()));
+}
+
+}  // namespace
+}  // namespace zbs::test

@@ -1,0 +1,301 @@
+#include "services/zone_scheduler/domain/registry_session.hpp"
+
+#include <gmock/gmock.h>
+
+#include "services/common/codec/signed_entry.hpp"
+#include "services/zone_scheduler/domain/trust_exchange.hpp"
+#include "tests/unit/zone_trust/identity_world.hpp"
+
+namespace zbs::test {
+namespace {
+using std::chrono::hours;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// A registry, and other zones, as a test wants them; every answer comes later, on the clock.
+class ScriptedTransport : public ZoneTransport {
+  public:
+    explicit ScriptedTransport(Clock& clock) : clock_(clock) {}
+
+    Result<ZoneLease> lease = ZoneLease{"alpha", seconds{40}};
+    Result<ZoneLease> enrol_lease = ZoneLease{"alpha", seconds{40}};
+    Result<std::vector<SignedText>> listed = std::vector<SignedText>{};
+    std::map<std::string, Result<TrustStatement>> told;  ///< by url; without: silence for ever
+    std::vector<std::string> calls;
+    std::vector<SignedText> published;
+
+    void enrol(const ServiceAddress&, const std::string& code, const SignedText& entry, Respond<ZoneLease> r) override {
+        calls.push_back("enrol " + code);
+        published.push_back(entry);
+        later(r, enrol_lease);
+    }
+    void publish(const ServiceAddress&, const SignedText& entry, Respond<ZoneLease> r) override {
+        calls.push_back("publish");
+        published.push_back(entry);
+        later(r, lease);
+    }
+    void renew(const ServiceAddress&, const std::string& zone, Respond<ZoneLease> r) override {
+        calls.push_back("renew " + zone);
+        later(r, lease);
+    }
+    void leave(const ServiceAddress&, const std::string& zone, Respond<ZoneLease> r) override {
+        calls.push_back("leave " + zone);
+        later(r, lease);
+    }
+    void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<std::vector<SignedText>> r) override {
+        ++looks;
+        later(r, listed);
+    }
+    void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> r) override {
+        calls.push_back("trust " + to.url);
+        if (const auto at = told.find(to.url); at != told.end()) later(r, at->second);
+    }
+    void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
+    void hold_part(const ServiceAddress&, const PartRequest&, Respond<PartStatus>) override {}
+    void commit_part(const ServiceAddress&, const PartId&, std::uint64_t, Respond<PartStatus>) override {}
+    void launch_part(const ServiceAddress&, const PartId&, const LaunchRequest&, Respond<PartStatus>) override {}
+    void part_status(const ServiceAddress&, const PartId&, Respond<PartStatus>) override {}
+    void release_part(const ServiceAddress&, const PartId&, const std::string&, Respond<PartStatus>) override {}
+    void part_profile(const ServiceAddress&, const PartId&, Respond<ApplicationModel>) override {}
+    void request_peering(const ServiceAddress&, const PeeringRequest&, Respond<PeeringAnswer>) override {}
+
+    int looks = 0;
+    long count(const std::string& call) const { return std::count(calls.begin(), calls.end(), call); }
+
+  private:
+    template <class T>
+    void later(const Respond<T>& respond, const Result<T>& answer) {
+        clock_.after(std::chrono::milliseconds{1}, [respond, answer] { respond(answer); });
+    }
+    Clock& clock_;
+};
+
+class RegistrySessionTest : public IdentityWorld {
+  protected:
+    RegistrySessionTest() {
+        home.config.registry = {"https://reg:1", {CallerKind::kRegistry, "org-r", "main"}};
+        const auto keep = [this](const std::vector<ZoneEntry>& entries) {
+            ++told;
+            found.clear();
+            for (const ZoneEntry& entry : entries) found.push_back(entry.name + " at " + entry.url);
+        };
+        session = std::make_unique<RegistrySession>(
+            home.config, clock, transport, home.trust,
+            EntrySigning{[this](const ZoneEntry& entry) { return codec::sign_entry(*home.keys, entry); },
+                         [this](const SignedText& text) { return codec::verify_entry(home.trust, text); }},
+            home.log, keep);
+        session->on_enrolled([this] { ++forgotten; });
+    }
+    ZoneEntry entry(const IdentityZone& zone) const {
+        return {.name = zone.config.zone.name,
+                .organisation = zone.config.organisation,
+                .contact = "ops",
+                .url = zone.config.url,
+                .categories = {"mpi"},
+                .lease = seconds{40},
+                .issued = clock.now(),
+                .bundle = zone.keys->bundle()};
+    }
+    static SignedText sign(const IdentityZone& zone, const ZoneEntry& entry) {
+        return *codec::sign_entry(*zone.keys, entry);
+    }
+    ZoneStanding last_standing() { return codec::verify_entry(home.trust, transport.published.back())->standing; }
+    /// What the registry lists, as the session hands it on.
+    std::vector<std::string> look(const std::vector<SignedText>& entries) {
+        transport.listed = entries;
+        clock.advance(home.config.discover_every + seconds{1});
+        return found;
+    }
+
+    ScriptedTransport transport{clock};
+    std::unique_ptr<RegistrySession> session;
+    std::vector<std::string> found;
+    int told = 0;
+    int forgotten = 0;
+};
+
+TEST_F(RegistrySessionTest, TheCodeIsUsedOnceAndThenForgotten) {
+    home.config.registry_code = "secret";
+    session->start();
+    clock.advance(seconds{1});
+    EXPECT_TRUE(session->enrolled());
+    EXPECT_EQ(forgotten, 1);
+    transport.lease = Error{ErrorCode::kNotFound, "expired", {}};
+    clock.advance(home.config.renew_every);
+    transport.lease = ZoneLease{"alpha", seconds{40}};
+    clock.advance(seconds{5});
+    EXPECT_TRUE(session->enrolled());
+    EXPECT_THAT(transport.calls, ElementsAre("enrol secret", "renew alpha", "publish"));
+    EXPECT_EQ(forgotten, 1);
+}
+
+/// The answer was lost, and by now the code has run out.
+TEST_F(RegistrySessionTest, ACodeThatWasUsedUnheardDoesNotKeepTheZoneOut) {
+    home.config.registry_code = "secret";
+    transport.enrol_lease = Error{ErrorCode::kDenied, "this code does not work here", {}};
+    session->start();
+    clock.advance(seconds{5});
+    EXPECT_TRUE(session->enrolled());
+    EXPECT_EQ(forgotten, 1);
+    EXPECT_THAT(transport.calls, ElementsAre("enrol secret", "publish"));
+}
+
+TEST_F(RegistrySessionTest, ACodeThatNeverWorkedIsTriedAgain) {
+    home.config.registry_code = "secret";
+    transport.enrol_lease = transport.lease = Error{ErrorCode::kDenied, "no", {}};
+    session->start();
+    clock.advance(seconds{20});
+    EXPECT_FALSE(session->enrolled());
+    EXPECT_EQ(forgotten, 0);
+    EXPECT_GT(transport.count("enrol secret"), 2);
+}
+
+TEST_F(RegistrySessionTest, ARegistryThatIsDownForAnHourIsAskedAgainAndTellsNothingMeanwhile) {
+    const Error down{ErrorCode::kUnavailable, "refused", {}};
+    transport.lease = down;
+    transport.listed = down;
+    session->start();
+    clock.advance(hours{1});
+    EXPECT_FALSE(session->enrolled());
+    EXPECT_EQ(told, 0) << "what is known stays as it is";
+    EXPECT_GT(transport.count("publish"), 1000);
+    EXPECT_GT(transport.looks, 500);
+    EXPECT_LT(home.log.lines.size(), 10U) << "one line, not one per attempt";
+    transport.lease = ZoneLease{"alpha", seconds{40}};
+    transport.listed = std::vector{sign(away, entry(away))};
+    clock.advance(seconds{6});
+    EXPECT_TRUE(session->enrolled());
+    EXPECT_THAT(found, ElementsAre("beta at https://beta:1"));
+}
+
+TEST_F(RegistrySessionTest, ALyingRegistryCannotChangeWhatAZoneSigned) {
+    session->start();
+    const SignedText good = sign(away, entry(away));
+    EXPECT_THAT(look({good}), ElementsAre("beta at https://beta:1"));
+    SignedText altered = good;
+    altered.text.replace(altered.text.find("beta:1"), 6, "evil:1");
+    SignedText signature = good;
+    signature.signature[5] = signature.signature[5] == 'A' ? 'B' : 'A';
+    SignedText empty;
+    EXPECT_THAT(look({altered, signature, empty}), IsEmpty());
+    IdentityZone third(clock, "org-c", "gamma");
+    SignedText by_another = sign(third, entry(away));
+    ZoneEntry mixed = entry(away);
+    mixed.bundle = third.keys->bundle();
+    EXPECT_THAT(look({by_another, sign(third, mixed)}), IsEmpty()) << "signed by another zone";
+    EXPECT_THAT(look({altered, good}), ElementsAre("beta at https://beta:1")) << "one lie hides no truth";
+}
+
+TEST_F(RegistrySessionTest, AnOrganisationThatBringsAnotherBundleThanThePinnedOneIsRefused) {
+    session->start();
+    IdentityZone posing(clock, "org-b", "beta");  // same names, other keys
+    EXPECT_THAT(look({sign(posing, entry(posing))}), IsEmpty());
+    EXPECT_GE(home.log.count("registry_entry_refused"), 1);
+    home.trust.unpin("org-b");
+    EXPECT_THAT(look({sign(posing, entry(posing))}), ElementsAre("beta at https://beta:1"))
+        << "of an organisation that nobody knows it is for the operator to say";
+}
+
+TEST_F(RegistrySessionTest, EntriesAreNotPlayedBack) {
+    session->start();
+    const SignedText old = sign(away, entry(away));
+    clock.advance(seconds{1});
+    ZoneEntry moved = entry(away);
+    moved.url = "https://new:1";
+    EXPECT_THAT(look({sign(away, moved)}), ElementsAre("beta at https://new:1"));
+    EXPECT_THAT(look({old}), IsEmpty());
+    EXPECT_THAT(look({sign(away, moved)}), ElementsAre("beta at https://new:1"));
+}
+
+TEST_F(RegistrySessionTest, DrainIsToldAndTakenBack) {
+    session->start();
+    clock.advance(seconds{1});
+    EXPECT_EQ(last_standing(), ZoneStanding::kActive);
+    session->drain(true);
+    EXPECT_TRUE(session->draining());
+    clock.advance(seconds{1});
+    EXPECT_EQ(last_standing(), ZoneStanding::kDrain);
+    session->drain(false);
+    clock.advance(seconds{1});
+    EXPECT_EQ(last_standing(), ZoneStanding::kActive);
+}
+
+TEST_F(RegistrySessionTest, DrainThatWasNotHeardIsToldAgain) {
+    session->start();
+    session->drain(true);  // before the registry answered the first entry
+    clock.advance(home.config.renew_every + seconds{1});
+    EXPECT_EQ(last_standing(), ZoneStanding::kDrain);
+    transport.lease = Error{ErrorCode::kTimeout, "lost", {}};
+    session->drain(false);
+    clock.advance(seconds{1});
+    transport.lease = ZoneLease{"alpha", seconds{40}};
+    const std::size_t before = transport.published.size();
+    clock.advance(home.config.renew_every);
+    EXPECT_GT(transport.published.size(), before);
+    EXPECT_EQ(last_standing(), ZoneStanding::kActive);
+    const std::size_t after = transport.published.size();
+    clock.advance(4 * home.config.renew_every);
+    EXPECT_EQ(transport.published.size(), after) << "once heard, renewals do";
+}
+
+TEST_F(RegistrySessionTest, LeavingSaysSoOnceAndEndsAllTalk) {
+    session->start();
+    clock.advance(seconds{1});
+    session->leave();
+    clock.advance(seconds{1});
+    EXPECT_EQ(last_standing(), ZoneStanding::kLeft);
+    EXPECT_EQ(transport.calls.back(), "leave alpha");
+    const std::size_t calls = transport.calls.size();
+    clock.advance(hours{1});
+    EXPECT_EQ(transport.calls.size(), calls);
+}
+
+TEST_F(RegistrySessionTest, WithoutARegistryNobodyIsCalled) {
+    home.config.registry.url.clear();
+    session->start();
+    session->drain(true);
+    session->leave();
+    clock.advance(hours{1});
+    EXPECT_THAT(transport.calls, IsEmpty());
+    EXPECT_EQ(transport.looks, 0);
+}
+
+class TrustExchangeTest : public IdentityWorld {
+  protected:
+    static ServiceAddress address(const IdentityZone& zone) { return {zone.config.url, zone.self()}; }
+    ScriptedTransport transport{clock};
+};
+
+TEST_F(TrustExchangeTest, EveryZoneIsAskedEveryFifteenSecondsWhateverTheOthersDo) {
+    IdentityZone dead(clock, "org-c", "gamma"), broken(clock, "org-d", "delta");
+    transport.told.insert_or_assign(broken.config.url, Error{ErrorCode::kUnavailable, "refused", {}});
+    transport.told.insert_or_assign(away.config.url, away.membership->statement());
+    TrustExchange exchange(clock, transport, *home.membership, home.log, [&] {
+        return std::vector{address(dead), address(broken), address(away)};
+    });
+    exchange.start();
+    clock.advance(seconds{59});
+    for (const IdentityZone* zone : {&dead, &broken, &away})
+        EXPECT_EQ(transport.count("trust " + zone->config.url), 4) << zone->config.url;
+    EXPECT_EQ(home.log.count("trust_not_refreshed"), 4) << "those of the broken one";
+}
+
+TEST_F(TrustExchangeTest, ARevocationIsInForceElsewhereWithinAMinute) {
+    const auto bob = away.join("bob");
+    transport.told.insert_or_assign(away.config.url, away.membership->statement());
+    TrustExchange exchange(clock, transport, *home.membership, home.log, [&] { return std::vector{address(away)}; });
+    exchange.start();
+    clock.advance(seconds{1});
+    EXPECT_FALSE(home.membership->is_blocked(bob.identity));
+    ASSERT_TRUE(away.membership->revoke_user("bob"));
+    transport.told.insert_or_assign(away.config.url, away.membership->statement());
+    clock.advance(TrustExchange::kEvery);
+    EXPECT_TRUE(home.membership->is_blocked(bob.identity));
+    transport.told.insert_or_assign(away.config.url, Error{ErrorCode::kUnavailable, "refused", {}});
+    clock.advance(hours{1});
+    EXPECT_TRUE(home.membership->is_blocked(bob.identity)) << "who does not answer keeps what was known";
+}
+
+}  // namespace
+}  // namespace zbs::test
