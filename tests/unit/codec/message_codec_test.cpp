@@ -135,6 +135,8 @@ TEST_P(MessageTest, UnknownFieldsAreRefusedAtEveryLevel) {
 
 TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
     const std::set<std::string> optional = {"/complete",
+                                            "/groups",
+                                            "/account",
                                             "/code",
                                             "/delegation",
                                             "/revoked_us",
@@ -313,12 +315,12 @@ TEST(MessageWords, EveryWordIsReadAndAWrongOneNamesTheRightOnes) {
                              "cancelled", "rejected"}) {
         EXPECT_TRUE(rewrite("ApplicationStatus", patched("ApplicationStatus", "/state", word))) << word;
     }
-    for (const char* word : {"requested", "accepted", "rejected"})
+    for (const char* word : {"requested", "accepted", "rejected", "suspended"})
         EXPECT_TRUE(rewrite("Peer", patched("Peer", "/we_accept_them", word))) << word;
     for (const char* word : {"", "Held", "held ", "accepted", "0"})
         EXPECT_FALSE(rewrite("PartStatus", patched("PartStatus", "/state", word))) << word;
     EXPECT_EQ(rewrite("Peer", patched("Peer", "/we_accept_them", "held")).error(),
-              invalid("must be one of requested accepted rejected", "/we_accept_them"));
+              invalid("must be one of requested accepted rejected suspended", "/we_accept_them"));
 }
 
 TEST(MessageIds, AreTwentySixCharactersInEitherCase) {
