@@ -233,6 +233,7 @@ int run(const std::string& config_path) {
             if (!again) return log->warn("rules_not_reloaded", {{"reason", again.error().message}});
             peerings.set_rules(again->zone.rules);
             filter.set_accounts(again->zone.accounts);
+            filter.set_accounts(again->zone.accounts);
             log->info("rules_reloaded", {{"rules", std::to_string(again->zone.rules.size())}});
         });
         if (!credentials->keys) return;
