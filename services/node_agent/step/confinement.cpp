@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -109,22 +111,38 @@ void hide(Steps& steps, const std::string& folder, std::vector<Visible>& visible
     steps.check(set_flags(folder, MOUNT_ATTR_RDONLY, 0), "cannot hide " + folder);
 }
 
-/// A /proc of this process namespace. A container that masks parts of its own does not allow one; then the old one
-/// stays, in which everything of a process that is not the job's own is closed to it all the same.
-void mount_proc() {
+/// Programs name files in shared folders by their process number, which a namespace would start from 1. `number` is
+/// this process's on the host; neighbours there are put far apart here.
+void spread_process_numbers(const char* number) {
+    const int fd = open("/proc/sys/kernel/pid_max", O_RDONLY | O_CLOEXEC);
+    char text[32] = {};
+    const ssize_t got = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    constexpr std::uint64_t kFirst = 300, kSpread = 2'654'435'761;
+    const std::uint64_t most = got > 0 ? std::strtoull(text, nullptr, 10) : 0;
+    if (most <= 2 * kFirst) return;
+    const std::uint64_t last = kFirst + std::strtoull(number, nullptr, 10) * kSpread % (most - 2 * kFirst);
+    put("/proc/sys/kernel/ns_last_pid", std::to_string(last));  // where the kernel does not have it: as it is
+}
+
+/// A /proc without the processes of others. A container that masks parts of its own does not allow one; then the old
+/// one stays, in which everything of a process that is not the job's own is closed to it all the same.
+void mount_proc(bool own_processes) {
     char number[32] = {};
     const ssize_t size = readlink("/proc/self", number, sizeof number - 1);
-    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) return;
-    // Programs name files in shared folders by their process number; starting at that of this process on the host
-    // keeps numbers of different jobs as far apart as they are there.
-    if (size > 0) put("/proc/sys/kernel/ns_last_pid", number);
+    const char* hide_others = own_processes ? nullptr : "hidepid=2";
+    if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, hide_others) != 0) return;
+    if (own_processes && size > 0) spread_process_numbers(number);
 }
 
 }  // namespace
 
 pid_t fork_into(Namespaces namespaces) {
     if (namespaces == Namespaces::kNone) return fork();
-    unsigned long flags = CLONE_NEWNS | CLONE_NEWPID | SIGCHLD;
+    unsigned long flags = CLONE_NEWNS | SIGCHLD;
+    // IPC too: by it MPI libraries (UCX) see that a process of another step is no neighbour to share memory with; they
+    // look for its process number otherwise, find none, and give up.
+    if (has_processes(namespaces)) flags |= CLONE_NEWPID | CLONE_NEWIPC;
     if (namespaces == Namespaces::kUser) flags |= CLONE_NEWUSER;
     return static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr));
 }
@@ -168,7 +186,7 @@ std::string confine(const StepOptions& options, uid_t uid, gid_t gid) {
         if (rest.tree >= 0) close(rest.tree);
     }
     if (!steps.good()) return steps.fault();
-    mount_proc();
+    mount_proc(has_processes(options.namespaces));
     steps.check(chdir("/") == 0, "cannot leave the service's folder");
     return steps.fault();
 }

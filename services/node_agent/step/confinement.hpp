@@ -7,11 +7,11 @@
 
 namespace zbs::step {
 
-/// fork(), whose child is the first process of new namespaces; -1 with errno.
+/// fork(), whose child is the first process in new namespaces; -1 with errno.
 pid_t fork_into(Namespaces namespaces);
 
 /// In that child: gives this process its user in a new user namespace, hides and protects the folders of `options`
-/// except those the job may write, and mounts a /proc with the job's processes only. Nothing that this process has
+/// except those the job may write, and mounts a /proc without the processes of others. Nothing that this process has
 /// opened before may reach the program. What went wrong; empty where nothing did.
 std::string confine(const StepOptions& options, uid_t uid, gid_t gid);
 

@@ -96,8 +96,7 @@ pid_t start_program(Program program, int alive[2], int report_end) {
     if (child != 0) return child;
     close(alive[1]);
     close(report_end);
-    if (program.options.namespaces == Namespaces::kNone) become_program(program, supervisor);
-    run_namespace(program, uid, gid);
+    run_program(program, supervisor, uid, gid);
 }
 
 /// Tries the namespaces and says whether a job could have them.

@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "algorithms/base/expects.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/node_agent/step/confinement.hpp"
 
@@ -165,28 +166,12 @@ void end_leftovers() {
     }
 }
 
-}  // namespace
-
-void become_program(const Program& program, pid_t supervisor) {
-    prctl(PR_SET_DUMPABLE, 1);  // else the file below belongs to root
-    offer_to_oom_killer();
-    prctl(PR_SET_DUMPABLE, 0);
-    become(program, supervisor);
-}
-
-void run_namespace(Program program, uid_t uid, gid_t gid) {
+/// The first process of a process namespace, which starts the program.
+[[noreturn]] void keep_namespace(const Program& program) {
+    ZBS_EXPECTS(getpid() == 1);  // else its last signal would reach all processes of this user
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     pollfd supervisor{program.supervisor_is_here, POLLIN, 0};
     if (poll(&supervisor, 1, 0) != 0) _exit(127);  // it was gone before its end would have been told
-    setsid();
-    prctl(PR_SET_DUMPABLE, 1);
-    offer_to_oom_killer();
-    prctl(PR_SET_DUMPABLE, 0);
-    if (const std::string fault = confine(program.options, uid, gid); !fault.empty()) give_up(program.report, fault);
-    if (program.options.probe) _exit(0);
-    // The folder as the job sees it; through the descriptor of before, what is hidden could be reached.
-    program.job_folder = open(program.options.job_folder().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (program.job_folder < 0) give_up_with_errno(program.report, "cannot open the job's folder");
     if (!program.account) {
         if (const std::string fault = drop_privileges(); !fault.empty()) give_up(program.report, fault);
     }
@@ -201,6 +186,23 @@ void run_namespace(Program program, uid_t uid, gid_t gid) {
     }
     end_leftovers();
     _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+}  // namespace
+
+void run_program(Program program, pid_t supervisor, uid_t uid, gid_t gid) {
+    prctl(PR_SET_DUMPABLE, 1);  // else the file below belongs to root
+    offer_to_oom_killer();
+    prctl(PR_SET_DUMPABLE, 0);
+    setsid();
+    if (program.options.namespaces == Namespaces::kNone) become(program, supervisor);
+    if (const std::string fault = confine(program.options, uid, gid); !fault.empty()) give_up(program.report, fault);
+    if (program.options.probe) _exit(0);
+    // The folder as the job sees it; through the descriptor of before, what is hidden could be reached.
+    program.job_folder = open(program.options.job_folder().c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (program.job_folder < 0) give_up_with_errno(program.report, "cannot open the job's folder");
+    if (has_processes(program.options.namespaces)) keep_namespace(program);
+    become(program, supervisor);
 }
 
 }  // namespace zbs::step

@@ -20,11 +20,9 @@ struct Program {
     int supervisor_is_here = -1;  ///< read end of a pipe whose other end the supervisor keeps
 };
 
-/// In a child of the supervisor outside of namespaces: becomes the program.
-[[noreturn]] void become_program(const Program& program, pid_t supervisor);
-
-/// In the first process of new namespaces: confines itself, starts the program, ends with its code (128 + n for signal
-/// n) when all that it left behind has been asked to end; the kernel ends what stays.
-[[noreturn]] void run_namespace(Program program, uid_t uid, gid_t gid);
+/// In the child of `fork_into`: confines itself where asked and becomes the program. In a process namespace it starts
+/// the program instead, and ends with its code (128 + n for signal n) when all that it left behind has been asked to
+/// end; the kernel ends what stays. Ends with 0 after a probe.
+[[noreturn]] void run_program(Program program, pid_t supervisor, uid_t uid, gid_t gid);
 
 }  // namespace zbs::step

@@ -9,6 +9,11 @@ namespace {
 constexpr const char* kUsage =
     "usage: zbs-step --operation ID --folder DIR [OPTIONS] -- PROGRAM ARGS...; the options are in its source";
 
+const std::map<std::string, Namespaces> kNamespaces = {{"none", Namespaces::kNone},
+                                                       {"mount", Namespaces::kMount},
+                                                       {"processes", Namespaces::kProcesses},
+                                                       {"user", Namespaces::kUser}};
+
 template <class Number>
 bool read_number(const std::string& text, Number& number) {
     const char* end = text.data() + text.size();
@@ -47,10 +52,9 @@ Result<StepOptions> read_step_options(int argc, const char* const* argv) {
         } else if (word == "--probe") {
             options.probe = value == "yes";
         } else if (word == "--namespaces") {
-            good = value == "none" || value == "mount" || value == "user";
-            options.namespaces = value == "mount"  ? Namespaces::kMount
-                                 : value == "user" ? Namespaces::kUser
-                                                   : Namespaces::kNone;
+            const auto known = kNamespaces.find(value);
+            good = known != kNamespaces.end();
+            if (good) options.namespaces = known->second;
         } else {
             return invalid("unknown option " + word);
         }

@@ -10,9 +10,15 @@ namespace zbs::step {
 
 enum class Namespaces {
     kNone,
-    kMount,  ///< mount and process namespaces, made with root's rights; the job runs as another account
-    kUser,   ///< these in a user namespace, where the job has the supervisor's own user
+    kMount,      ///< made with root's rights
+    kProcesses,  ///< mount, process and IPC namespaces, made with root's rights
+    kUser,       ///< these in a user namespace, where the job has the supervisor's own user
 };
+
+/// Whether the job has a process namespace, whose first process outlives the job's program.
+inline bool has_processes(Namespaces namespaces) {
+    return namespaces == Namespaces::kProcesses || namespaces == Namespaces::kUser;
+}
 
 /// The command line of zbs-step.
 struct StepOptions {

@@ -243,16 +243,14 @@ def trace_other_job():
 
 @attack
 def signal_zone():
-    with open(f"/proc/{ZONE}/cmdline", "rb") as file:
-        if b"job_runner" not in file.read():
-            return None
+    """By its number, whether it can be seen or not."""
     os.kill(ZONE, 0)
     return "could"
 
 
 @attack
 def signal_supervisor():
-    """Of any job; also by number, without /proc."""
+    """Of any job."""
     def hit(pid):
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read().split(b"\0")

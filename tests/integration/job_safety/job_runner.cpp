@@ -3,7 +3,8 @@
 // "file NAME TEXT".
 //
 //   job_runner --state DIR --supervisor ZBS_STEP [--account A] [--default-account A] [--minimum-uid N]
-//              [--root-jobs yes|no] [--require yes|no] [--unprotected yes] [--env NAME=VALUE]... -- PROGRAM ARGS...
+//              [--root-jobs yes|no] [--require yes|no] [--shared-memory yes|no] [--unprotected yes] [--env
+//              NAME=VALUE]... -- PROGRAM ARGS...
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -52,6 +53,7 @@ process::StepExecutorOptions executor_options(std::map<std::string, std::string>
                                       .default_account = options["--default-account"],
                                       .allow_root_jobs = options["--root-jobs"] != "no",
                                       .require_isolation = options["--require"] == "yes"};
+    if (!options["--shared-memory"].empty()) made.shared_memory = options["--shared-memory"] == "yes";
     if (!options["--minimum-uid"].empty())
         made.minimum_uid = static_cast<uid_t>(std::atoi(options["--minimum-uid"].c_str()));
     return made;

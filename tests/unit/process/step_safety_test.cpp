@@ -17,9 +17,7 @@ using testing::Not;
 
 class StepSafety : public StepExecutorTest {
   protected:
-    bool has_namespaces() {
-        return executor->protection().text.find("nor any process but their own") != std::string::npos;
-    }
+    bool has_namespaces() { return executor->protection().text.find("jobs do not see") != std::string::npos; }
     static std::vector<std::string> lines(const std::string& text) {
         std::vector<std::string> found;
         std::istringstream in(text);
@@ -100,13 +98,20 @@ TEST_F(StepSafety, HiddenFoldersLookEmpty) {
 }
 
 TEST_F(StepSafety, AJobSeesNoProcessButItsOwn) {
+    open({.shared_memory = false});
     if (!has_namespaces()) GTEST_SKIP() << executor->protection().text;
     const std::string seen = output("processes", "cat /proc/[0-9]*/comm; kill -0 " + std::to_string(getpid()));
     EXPECT_EQ(lines(seen).size(), 2U) << seen << "(its first process, the shell)";
     EXPECT_NE(wait("processes").exit_code, 0) << "a signal reached this test";
 }
 
-TEST_F(StepSafety, ADaemonWithoutItsMarkDoesNotGetAway) {
+class StepDaemon : public StepSafety, public testing::WithParamInterface<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(, StepDaemon, testing::Bool(),
+                         [](const auto& param_info) { return param_info.param ? "SharedMemory" : "OwnProcesses"; });
+
+TEST_P(StepDaemon, WithoutItsMarkDoesNotGetAway) {
+    open({.shared_memory = GetParam()});
     const std::string word = "zbs-daemon-" + std::to_string(getpid());
     ASSERT_TRUE(start("daemon", "(env -i setsid sh -c 'trap \"\" TERM HUP; echo > up; while :; do sleep 0.05; done' " +
                                     word + " &) ; while [ ! -e up ]; do sleep 0.02; done; exit 6"));
@@ -126,6 +131,16 @@ TEST_F(StepSafety, WithoutRootOnlyTheOwnAccountIsPossible) {
     ASSERT_FALSE(started);
     EXPECT_EQ(started.error().code, ErrorCode::kRejected);
     EXPECT_THAT(started.error().message, HasSubstr("not as root"));
+}
+
+TEST_F(StepSafety, StepsThatShareMemorySeeEachOther) {
+    open({.shared_memory = true});
+    ASSERT_TRUE(start("one", "echo $$; sleep 60"));
+    ASSERT_TRUE(wait_for_text("one", "stdout", "\n"));
+    const std::string number = text("one", "stdout");
+    EXPECT_EQ(output("two", "tr '\\0' ' ' < /proc/" + number.substr(0, number.size() - 1) + "/cmdline | cut -c1-7"),
+              "/bin/sh\n");
+    EXPECT_EQ(executor->protection().isolation, Isolation::kNone) << "without accounts";
 }
 
 class StepAccount : public StepSafety {

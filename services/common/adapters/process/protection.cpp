@@ -80,34 +80,35 @@ Result<std::vector<std::string>> find_read_only_folders(const StepExecutorOption
 }
 
 Protection describe_protection(const StepExecutorOptions& options, const HostAbilities& host) {
-    const auto narrowed = [&](const std::string& fault) {
-        std::vector<std::string> paths = options.hidden_paths;
-        if (paths.empty()) paths.push_back(options.folder);
-        return fault.empty() ? "jobs do not see " + list(paths) + " nor any process but their own"
-                             : "jobs see all processes and folders of this host, and programs that they leave behind "
-                               "are looked for by their parents and environment only (" +
-                                   fault + ")";
-    };
+    const bool processes = !options.shared_memory.value_or(host.is_root);
+    const std::string view =
+        !host.namespaces_fault.empty()
+            ? "jobs see all processes and folders of this host, and programs that they leave behind are looked for by "
+              "their parents and environment only (" +
+                  host.namespaces_fault + ")"
+            : "jobs do not see " +
+                  list(options.hidden_paths.empty() ? std::vector{options.folder} : options.hidden_paths) +
+                  (processes ? " nor any process but their own" : " nor processes of other users");
     if (!host.is_root) {
-        if (host.user_fault.empty()) {
-            return {Isolation::kNamespace, "all jobs run as this service's own user " + host.user +
-                                               ", each in namespaces of its own; " + narrowed({}) +
+        const std::string common = "all jobs run as this service's own user " + host.user;
+        if (host.namespaces_fault.empty()) {
+            return {Isolation::kNamespace, common + ", each in namespaces of its own; " + view +
                                                "; jobs of different users are not kept from each other's other files"};
         }
-        return {Isolation::kNone, "all jobs run as this service's own user " + host.user +
-                                      " and can read its keys and database and end it; " + narrowed(host.user_fault) +
-                                      "; run the service as root with an account map, or allow user namespaces"};
+        return {Isolation::kNone, common + " and can read its keys and database and end it; " + view +
+                                      "; run the service as root with an account map, or with user namespaces and "
+                                      "without memory shared between steps"};
     }
     if (options.default_account.empty() && options.allow_root_jobs) {
-        return {Isolation::kNone,
-                "jobs without an account run as root, because this service does: they can read its keys through the "
-                "host's disks and change any program; " +
-                    narrowed(host.user_fault) + "; name a default account, or refuse jobs without one"};
+        return {
+            Isolation::kNone,
+            "jobs without an account run as root, because this service does: they can end it, read its keys through "
+            "the host's disks and change any program; " +
+                view + "; name a default account, or refuse jobs without one"};
     }
     const std::string others = options.default_account.empty() ? "jobs without one are refused"
                                                                : "jobs without one run as " + options.default_account;
-    return {Isolation::kAccounts,
-            "jobs run as the local account of their user; " + others + "; " + narrowed(host.mount_fault)};
+    return {Isolation::kAccounts, "jobs run as the local account of their user; " + others + "; " + view};
 }
 
 }  // namespace zbs::process

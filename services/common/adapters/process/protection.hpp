@@ -10,9 +10,8 @@ namespace zbs::process {
 /// What this host lets an executor do about its jobs, found by trying it.
 struct HostAbilities {
     bool is_root = false;
-    std::string user;         ///< that this service runs as
-    std::string mount_fault;  ///< why there are no namespaces for accounts; empty where there are
-    std::string user_fault;   ///< why there are no user namespaces; empty where there are
+    std::string user;              ///< that this service runs as
+    std::string namespaces_fault;  ///< why jobs have no namespaces; empty where they have
 };
 
 /// Absolute, existing, without links; for the folders of `options` and those that every job is kept from: the folder of

@@ -50,6 +50,13 @@ Result<std::string> choose_account(const Common& common, const std::string& aske
     return name;
 }
 
+/// The namespaces that jobs are to have, in the word of zbs-step.
+std::string namespaces_of(const Common& common) {
+    const bool shared = common.options.shared_memory.value_or(common.host.is_root);
+    if (common.host.is_root) return shared ? "mount" : "processes";
+    return shared ? "none" : "user";
+}
+
 /// Options of zbs-step that say how a job as `account` is confined.
 std::vector<std::string> confinement_arguments(const Common& common, const std::string& account) {
     std::vector<std::string> words;
@@ -57,8 +64,8 @@ std::vector<std::string> confinement_arguments(const Common& common, const std::
         words.emplace_back(option);
         words.push_back(std::move(value));
     };
-    const bool confined = (account.empty() ? common.host.user_fault : common.host.mount_fault).empty();
-    add("--namespaces", !confined ? "none" : account.empty() ? "user" : "mount");
+    const bool confined = common.host.namespaces_fault.empty();
+    add("--namespaces", confined ? namespaces_of(common) : "none");
     if (!account.empty()) {
         add("--account", account);
         add("--minimum-uid", std::to_string(common.options.minimum_uid));
@@ -208,8 +215,9 @@ Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions opt
     common.read_only = *std::move(read_only);
 
     signal(SIGCHLD, SIG_IGN);  // supervisors are watched by number and start time; nobody waits for them
-    common.host.user_fault = try_namespaces(common, "user");
-    if (common.host.is_root) common.host.mount_fault = try_namespaces(common, "mount");
+    const std::string namespaces = namespaces_of(common);
+    common.host.namespaces_fault =
+        namespaces == "none" ? "memory is shared between steps" : try_namespaces(common, namespaces);
     common.protection = describe_protection(common.options, common.host);
     if (common.options.require_isolation && common.protection.isolation == Isolation::kNone)
         return unavailable("jobs are not kept from this service: " + common.protection.text);

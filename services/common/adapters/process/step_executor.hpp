@@ -2,6 +2,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,11 @@ struct StepExecutorOptions {
     uid_t minimum_uid = 1'000;    ///< smallest uid of an account that jobs may run as
     bool require_isolation = false;  ///< make no executor whose jobs could read what is hidden
 
+    /// Whether processes of different steps on this host may share memory, as MPI does between two zones on one host
+    /// and between two parts of a job on one machine. Process namespaces forbid it, and so do user namespaces: with it
+    /// jobs have none of the former, and without root no isolation. Not set: as root yes, else no.
+    std::optional<bool> shared_memory;
+
     unsigned max_open_files = limits::kMaxJobOpenFiles;  ///< of one process of a job
     unsigned max_processes = 0;  ///< of one account, all its jobs together; 0 = as the system has it
 };
@@ -32,7 +38,7 @@ struct StepExecutorOptions {
 /// What keeps a job from the service that runs it.
 enum class Isolation {
     kAccounts,   ///< another user of the host, that of the job's owner
-    kNamespace,  ///< the service's own user, in user, mount and process namespaces
+    kNamespace,  ///< the service's own user, in user, mount, process and IPC namespaces
     kNone,       ///< nothing: the job can read the service's keys
 };
 
