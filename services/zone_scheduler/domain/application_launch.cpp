@@ -65,6 +65,11 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
                   .environment = mpich::program_environment(request.environment),
                   .files = {{mpich::kHostFile, mpich::host_file(proxies_of(run->app))}},
                   .walltime = request.walltime};
+    if (account_of_) {
+        Result<std::string> account = account_of_(run->app.owner);
+        if (!account) return stop(run, account.error().message);
+        step.account = *std::move(account);
+    }
     run->deadline = clock_.steady_now() + kCoordinatorDeadline;
     if (auto started = executor_.start(step); !started)
         return stop(run, "the MPI launcher could not be started: " + started.error().message);

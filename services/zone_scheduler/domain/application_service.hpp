@@ -75,6 +75,10 @@ class ApplicationService {
         groups_of_ = std::move(groups_of);
     }
 
+    /// The local account that a user's launcher runs as; without it the zone's own.
+    using AccountOf = std::function<Result<std::string>(const Caller&)>;
+    void use_accounts(AccountOf account_of) { account_of_ = std::move(account_of); }
+
   private:
     struct Run;
     using Step = void (ApplicationService::*)(const std::shared_ptr<Run>&);
@@ -124,6 +128,7 @@ class ApplicationService {
     ZoneTransport& transport_;
     PeerService& peers_;
     DelegationService* delegations_ = nullptr;
+    AccountOf account_of_;
     std::function<std::vector<std::string>(const Caller&)> groups_of_ = [](const Caller&) {
         return std::vector<std::string>{};
     };

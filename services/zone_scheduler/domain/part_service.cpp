@@ -367,6 +367,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     for (std::size_t i = 0; i < commands.size(); ++i) {
         StepSpec step{.operation = steps_of(record)[i],
                       .argv = commands[i],
+                      .account = config_.run_as_accounts ? record.account : std::string{},
                       .shares = {steps_of(record).front()},  // all proxies leave their profiles there
                       .walltime = record.request.walltime};
         step.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},

@@ -171,6 +171,14 @@ int run(const std::string& config_path) {
     });
     ApplicationService applications(config, clock, ids, *database->zone, **executor, *transport, peers, *log);
     applications.use_delegations(delegations);
+    applications.use_accounts([&](const Caller& user) -> Result<std::string> {
+        if (!config.run_as_accounts) return std::string{};
+        const Entitlement own =
+            filter.find({.home = self, .user = user, .groups = membership.groups_of(user), .walltime = {}, .usage = {}});
+        if (!own.given)
+            return Error{ErrorCode::kRejected, "this zone has no account for you; ask " + config.contact, {}};
+        return filter.take_account(own, user);
+    });
     parts.require_delegations([&delegations](const PartRequest& part, bool required) -> Result<void> {
         if (!part.delegation && !required) return {};
         if (!part.delegation)
