@@ -249,7 +249,7 @@ class BadInput(Shared):
         self.expect(3, ["cannot be run"], "run", "-n", "1", "--", "./nothing")
         self.expect(3, ["nothing of yours"], "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
         self.expect(2, ["26 characters"], "show", "not-an-id")
-        self.expect(4, ["only", "users"], "run", "-n", "1", "--", "/bin/true", env={"ZBS_CREDENTIALS": self.operator_at_home()})
+        self.expect(4, ["users of this organisation"], "run", "-n", "1", "--", "/bin/true", env={"ZBS_CREDENTIALS": self.operator_at_home()})
         self.expect(3, ["zbs login"], "list", env={"ZBS_CREDENTIALS": "/nonexistent"})
 
     def test_ids_are_checked_before_anything_is_sent(self):

@@ -19,20 +19,26 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// What the services below are built from, so it comes before them.
+ZoneConfig zone_b() {
+    ZoneConfig config;
+    config.zone = {"b", {{"m0", 4, 1.0}, {"m1", 6, 2.0}}};
+    config.organisation = "org-b";
+    config.partition_of = {"slow", "fast"};
+    config.accounts = *AccountMap::parse(
+        "pool guests = guest1 guest2\n"
+        "org-a mallory * -> deny\n"
+        "org-a * physics -> pool:guests\n"
+        "org-a ana * -> ana1\n"
+        "org-b * * -> local1\n",
+        "accounts");
+    return config;
+}
+
 /// Zone b (4 + 6 processors, the 6 in partition "fast") with org-a accepted at its ceiling.
 class AuthorizationFilterTest : public testing::Test {
   protected:
     AuthorizationFilterTest() {
-        config.zone = {"b", {{"m0", 4, 1.0}, {"m1", 6, 2.0}}};
-        config.organisation = "org-b";
-        config.partition_of = {"slow", "fast"};
-        config.accounts = *AccountMap::parse(
-            "pool guests = guest1 guest2\n"
-            "org-a mallory * -> deny\n"
-            "org-a * physics -> pool:guests\n"
-            "org-a ana * -> ana1\n"
-            "org-b * * -> local1\n",
-            "accounts");
         EXPECT_TRUE(peerings.resume() && filter.resume() && parts.resume());
         const FakeKeys keys(home, "BUNDLE a");
         const Caller self{CallerKind::kZone, "org-b", "b"};
@@ -72,7 +78,7 @@ class AuthorizationFilterTest : public testing::Test {
 
     const Caller home{CallerKind::kZone, "org-a", "a"};
     const Caller sister{CallerKind::kZone, "org-b", "b2"};
-    ZoneConfig config;
+    ZoneConfig config = zone_b();
     VirtualClock clock;
     CountingIds ids;
     MemoryZoneStore store;
