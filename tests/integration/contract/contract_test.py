@@ -422,6 +422,7 @@ contact = "operators@alpha.example"
 state = "{cls.folder}/state"
 listen = "127.0.0.1:0"
 mapper = "global"
+run_as = "self"
 [[machine]]
 name = "node-1"
 processors = 2

@@ -60,6 +60,7 @@ contact = "operators@alpha.example"
 state = "{folder}/zone"
 listen = "127.0.0.1:0"
 allow_private_addresses = true
+run_as = "self"
 [[machine]]
 name = "node-1"
 processors = 2
