@@ -277,6 +277,8 @@ class ServiceTest(unittest.TestCase):
                     if reply.status == 404:
                         self.assertNotIn("nothing is at", reply.json["detail"])
                     if example is not None and operation["operationId"] not in ("requestEnrolment", "renewCertificate"):  # the examples are no real requests
+                        if operation["operationId"] == "putDelegation":
+                            continue  # only the user's own key could sign the example
                         self.assertNotIn(reply.status, (400, 401, 403), reply.body)
 
     def test_other_methods_are_refused(self):
@@ -642,7 +644,9 @@ hold_ttl_s = 15
         self.call("POST", "/v1/peerings", HOME, {**ask, "zone": "alpha-nine"}, status=403)
 
     def test_bad_bodies(self):
-        at = f"/v1/parts/{fresh_id()}"
+        held = self.part()
+        self.call("POST", "/v1/parts", HOME, held, status=201)
+        at = f"/v1/parts/{held['id']}"  # of a part that is not there nobody's body is read
         self.bad_bodies("POST", "/v1/applications", USER, self.application())
         self.bad_bodies("POST", "/v1/parts", HOME, self.part())
         self.bad_bodies("POST", "/v1/capacity", HOME, {"user": USER, "processors": 1, "walltime_s": 1, "zones": []})
