@@ -12,6 +12,7 @@
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/proxy.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
@@ -19,16 +20,12 @@
 namespace zbs::client {
 namespace {
 
+using system::wall_clock;
+
 namespace fs = std::filesystem;
 
 constexpr Duration kRenewBefore = std::chrono::hours{24 * 10};  // certificates live 30 days
 constexpr const char* kHomeFile = "home";
-
-Time wall_clock() {
-    return time_from_microseconds(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count());
-}
 
 Result<std::string> read_text(const std::string& path, std::size_t limit = 64 * 1024) {
     std::ifstream file(path, std::ios::binary);

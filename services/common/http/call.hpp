@@ -35,6 +35,8 @@ using Respond = std::function<void(Reply)>;
 
 /// Splits "a=1&b=2%20x"; errors: bad escapes, a key twice.
 Result<std::map<std::string, std::string>> parse_query(std::string_view text);
+/// Every byte but A-Z a-z 0-9 - . _ as %XX: fit for one segment of a path or one value of a query.
+std::string encode_percent(std::string_view text);
 /// Percent-decoding; errors: bad escapes, NUL, what is no UTF-8 (it would change on its way through JSON).
 Result<std::string> decode_percent(std::string_view text);
 

@@ -29,6 +29,20 @@ int hex(char c) {
 
 }  // namespace
 
+std::string encode_percent(std::string_view text) {
+    constexpr std::string_view kHex = "0123456789ABCDEF";
+    constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._";
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (kPlain.find(c) != std::string_view::npos)
+            out += c;
+        else
+            out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+    return out;
+}
+
 Result<std::string> decode_percent(std::string_view text) {
     std::string out;
     out.reserve(text.size());

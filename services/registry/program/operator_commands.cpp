@@ -8,6 +8,7 @@
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/json.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/http/reply.hpp"
@@ -16,13 +17,9 @@
 namespace zbs::registry_program {
 namespace {
 
-using codec::Json;
+using system::wall_clock;
 
-Time wall_clock() {
-    return time_from_microseconds(std::chrono::duration_cast<std::chrono::microseconds>(
-                                      std::chrono::system_clock::now().time_since_epoch())
-                                      .count());
-}
+using codec::Json;
 
 /// One call to the running registry, with the operator's key.
 Result<Json> call(const Options& options, const std::string& method, const std::string& path, const Json& body = {}) {
@@ -42,8 +39,8 @@ Result<Json> call(const Options& options, const std::string& method, const std::
     if (auto pinned = trust.pin((*keys)->name().organisation, (*keys)->bundle()); !pinned) return pinned.error();
     cpprest::HttpCaller caller(
         {.self = {}, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>(**keys, trust)});
-    const Result<cpprest::HttpAnswer> answer = caller.call(
-        {{*address, (*own)->name()}, method, path, body.is_null() ? std::string{} : codec::dump(body)});
+    const Result<cpprest::HttpAnswer> answer =
+        caller.call({{*address, (*own)->name()}, method, path, body.is_null() ? std::string{} : codec::dump(body)});
     if (!answer) return answer.error();
     if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
     return codec::parse(answer->body);
@@ -51,7 +48,8 @@ Result<Json> call(const Options& options, const std::string& method, const std::
 
 void list(const Options& options, int& exit_code) {
     const Result<Json> answer = call(options, "GET", "/v1/zones");
-    const auto entries = answer ? codec::decode_signed_entries(*answer) : Result<std::vector<SignedText>>(answer.error());
+    const auto entries =
+        answer ? codec::decode_signed_entries(*answer) : Result<std::vector<SignedText>>(answer.error());
     if (!entries) {
         exit_code = fail(entries.error());
         return;
@@ -102,8 +100,9 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         else
             exit_code = fail(answer.error());
     });
-    cli.add_subcommand("list", "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry "
-                               "list --state DIR")
+    cli.add_subcommand("list",
+                       "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry "
+                       "list --state DIR")
         ->callback([&options, &exit_code] { list(options, exit_code); });
     CLI::App* audit = cli.add_subcommand("audit", "the record of decisions");
     audit->require_subcommand(1);

@@ -70,21 +70,22 @@ int run(const Options& options) {
     const auto keys = openssl::KeyFolder::open(state.identity(), now);
     if (!keys) return fail(keys.error());
     if ((*keys)->name().kind != CallerKind::kRegistry)
-        return fail(invalid("the certificate is of " + to_uri((*keys)->name()) + ", not of a registry", state.identity()));
+        return fail(
+            invalid("the certificate is of " + to_uri((*keys)->name()) + ", not of a registry", state.identity()));
     auto tls = openssl::TlsServer::make(**keys, trust);
     if (!tls) return fail(tls.error());
 
     RegistryConfig config{(*keys)->name().organisation, (*keys)->name().name, {}, (*keys)->bundle()};
     const auto prover = make_tls_prover(**keys, now, options.allow_private_addresses, post);
-    Registry registry(config, clock, **store, trust, secrets, *prover,
-                      [&trust](const SignedText& text) { return codec::verify_entry(trust, text); }, *log);
+    Registry registry(
+        config, clock, **store, trust, secrets, *prover,
+        [&trust](const SignedText& text) { return codec::verify_entry(trust, text); }, *log);
     RegistryServices services{config, registry, registry_contract()};
     http::DecisionLog decisions(clock, **audit, *log);
     http::Router router = make_registry_routes(services);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
-    router.guard([&](Action action, const http::Call& call) {
-        return check_registry_call(services, decisions, action, call);
-    });
+    router.guard(
+        [&](Action action, const http::Call& call) { return check_registry_call(services, decisions, action, call); });
     router.watch([&](Action action, const http::Call& call, int status) { decisions.done(action, call, status); });
     router.name_calls([&ids] { return to_string(ids.fresh()); });
 

@@ -29,18 +29,17 @@ class TlsProver : public AddressProver {
                                        .max_reply_bytes = kMaxReplyBytes,
                                        .allow_private_addresses = allow_private_});
         const ServiceAddress zone{entry.url, {CallerKind::kZone, entry.organisation, entry.name}};
-        caller->call({zone, "GET", "/livez", {}, kDeadline},
-                     [post = post_, respond, trust, caller, url = entry.url](const Result<cpprest::HttpAnswer>& answer) {
-                         Result<void> proved;
-                         if (!answer) {
-                             proved = Error{answer.error().code,
-                                            "the address " + url + " could not be proved to be this zone's: " +
-                                                answer.error().message,
-                                            "/url"};
-                         }
-                         // The caller ends on the strand, not on its own thread.
-                         post([respond, proved, trust, caller] { respond(proved); });
-                     });
+        caller->call({zone, "GET", "/livez", {}, kDeadline}, [post = post_, respond, trust, caller, url = entry.url](
+                                                                 const Result<cpprest::HttpAnswer>& answer) {
+            Result<void> proved;
+            if (!answer) {
+                proved = Error{
+                    answer.error().code,
+                    "the address " + url + " could not be proved to be this zone's: " + answer.error().message, "/url"};
+            }
+            // The caller ends on the strand, not on its own thread.
+            post([respond, proved, trust, caller] { respond(proved); });
+        });
     }
 
   private:

@@ -9,6 +9,7 @@
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/join_token.hpp"
@@ -17,11 +18,7 @@
 namespace zbs::zone_program {
 namespace {
 
-Time wall_clock() {
-    return time_from_microseconds(std::chrono::duration_cast<std::chrono::microseconds>(
-                                      std::chrono::system_clock::now().time_since_epoch())
-                                      .count());
-}
+using system::wall_clock;
 
 Result<void> enrol(const std::string& config_path, const std::string& text) {
     const Result<ZoneSettings> settings = load_settings(config_path);
@@ -37,8 +34,7 @@ Result<void> enrol(const std::string& config_path, const std::string& text) {
         return invalid("this token is for a zone of '" + token->name + "', this one is of '" +
                        settings->zone.organisation + "'");
     // Nobody is believed yet: the bundle counts because its fingerprint is the one in the token.
-    cpprest::HttpCaller anybody(
-        {.self = {}, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>()});
+    cpprest::HttpCaller anybody({.self = {}, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>()});
     const Result<cpprest::HttpAnswer> answer = anybody.call({{token->url, token->service}, "GET", "/v1/trust"});
     if (!answer) return answer.error();
     if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
@@ -51,8 +47,8 @@ Result<void> enrol(const std::string& config_path, const std::string& text) {
     if (!fingerprint) return fingerprint.error();
     if (*fingerprint != token->fingerprint) {
         return Error{ErrorCode::kDenied,
-                     token->url + " shows the bundle " + *fingerprint + ", but the token is of " +
-                         token->fingerprint + ": somebody else answers there; nothing was kept",
+                     token->url + " shows the bundle " + *fingerprint + ", but the token is of " + token->fingerprint +
+                         ": somebody else answers there; nothing was kept",
                      {}};
     }
     std::error_code fault;
@@ -92,7 +88,8 @@ Result<void> read_registry(const StateFolder& state, ZoneConfig& config, TrustBu
     const auto who = space < end ? parse_identity(address->substr(space + 1, end - space - 1)) : std::nullopt;
     if (!who) return invalid("does not tell the registry; enrol again with 'zbs-zone enrol'", state.registry());
     const auto bundle = process::read_file(state.registry() + "/bundle.pem");
-    if (!bundle) return invalid("the registry's bundle is missing; enrol again with 'zbs-zone enrol'", state.registry());
+    if (!bundle)
+        return invalid("the registry's bundle is missing; enrol again with 'zbs-zone enrol'", state.registry());
     if (auto pinned = trust.pin(who->organisation, *bundle); !pinned) return pinned.error();
     config.registry = {address->substr(0, space), *who};
     config.registry_code = process::read_file(state.registry() + "/code").value_or("");

@@ -1,4 +1,5 @@
 #include "services/zone_scheduler/program/operator_client.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 
 #include <chrono>
 
@@ -8,11 +9,7 @@
 namespace zbs::zone_program {
 namespace {
 
-Time wall_clock() {
-    return time_from_microseconds(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count());
-}
+using system::wall_clock;
 
 std::string first_line(std::string text) {
     text.resize(std::min(text.find('\n'), text.size()));
@@ -62,6 +59,17 @@ Result<codec::Json> OperatorClient::call(const std::string& method, const std::s
     }
     if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
     return codec::parse(answer->body);
+}
+
+void OperatorCommand::fail(const Error& error) const { *exit_code = zone_program::fail(error); }
+
+std::optional<codec::Json> OperatorCommand::call(const std::string& method, const std::string& path,
+                                                 const codec::Json& body) const {
+    auto client = OperatorClient::connect(*config);
+    Result<codec::Json> answer = client ? (*client)->call(method, path, body) : Result<codec::Json>(client.error());
+    if (answer) return *std::move(answer);
+    fail(answer.error());
+    return std::nullopt;
 }
 
 }  // namespace zbs::zone_program

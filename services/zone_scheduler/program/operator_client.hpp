@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "services/common/adapters/cpprest/http_caller.hpp"
@@ -23,6 +24,18 @@ class OperatorClient {
     std::unique_ptr<openssl::KeyFolder> keys_;
     std::unique_ptr<cpprest::HttpCaller> caller_;
     ServiceAddress zone_;
+};
+
+/// What an operator's command needs: which zone, and where its exit code goes. Both must outlive it.
+struct OperatorCommand {
+    std::string* config;
+    int* exit_code;
+
+    /// Says it, and sets the exit code.
+    void fail(const Error& error) const;
+    /// The answer of the running zone, or nothing after saying what is wrong.
+    std::optional<codec::Json> call(const std::string& method, const std::string& path,
+                                    const codec::Json& body = {}) const;
 };
 
 }  // namespace zbs::zone_program

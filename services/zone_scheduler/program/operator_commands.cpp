@@ -8,6 +8,8 @@
 
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/http/call.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/peer_commands.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
@@ -15,41 +17,9 @@
 namespace zbs::zone_program {
 namespace {
 
+using system::wall_clock;
+
 using codec::Json;
-
-struct Shared {
-    std::string* config;
-    int* exit_code;
-
-    void fail(const Error& error) const { *exit_code = zone_program::fail(error); }
-    /// The answer of the running zone, or nothing after saying what is wrong.
-    std::optional<Json> call(const std::string& method, const std::string& path, const Json& body = {}) const {
-        auto client = OperatorClient::connect(*config);
-        Result<Json> answer = client ? (*client)->call(method, path, body) : Result<Json>(client.error());
-        if (answer) return *std::move(answer);
-        fail(answer.error());
-        return std::nullopt;
-    }
-};
-
-Time wall_clock() {
-    return time_from_microseconds(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count());
-}
-
-std::string escape_query(const std::string& text) {
-    constexpr char kHex[] = "0123456789ABCDEF";
-    std::string out;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (std::isalnum(byte) || c == '-' || c == '.' || c == '_')
-            out += c;
-        else
-            out += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    }
-    return out;
-}
 
 struct InitOptions {
     std::string operator_name = "operator";
@@ -78,7 +48,7 @@ Result<void> import(const StateFolder& state, const InitOptions& options) {
     return openssl::import_identity(state.identity(), files, wall_clock());
 }
 
-void init(const Shared& shared, const InitOptions& options) {
+void init(const OperatorCommand& shared, const InitOptions& options) {
     const Result<ZoneSettings> settings = load_settings(*shared.config);
     if (!settings) return shared.fail(settings.error());
     const StateFolder state{settings->state_folder};
@@ -110,7 +80,7 @@ void init(const Shared& shared, const InitOptions& options) {
                       : "this zone holds no CA key: users get their certificates elsewhere\n");
 }
 
-void add_init(CLI::App& cli, const Shared& shared) {
+void add_init(CLI::App& cli, const OperatorCommand& shared) {
     auto options = std::make_shared<InitOptions>();
     CLI::App* init_command = cli.add_subcommand(
         "init",
@@ -132,7 +102,7 @@ void add_init(CLI::App& cli, const Shared& shared) {
     init_command->callback([shared, options] { init(shared, *options); });
 }
 
-void add_user(CLI::App& cli, const Shared& shared) {
+void add_user(CLI::App& cli, const OperatorCommand& shared) {
     CLI::App* user = cli.add_subcommand("user", "users of this organisation");
     user->require_subcommand(1);
     auto name = std::make_shared<std::string>();
@@ -168,14 +138,14 @@ void add_user(CLI::App& cli, const Shared& shared) {
                                             "ana --config zone.toml");
     revoke->add_option("NAME", *name, "the user")->required();
     revoke->callback([shared, name] {
-        const auto answer = shared.call("DELETE", "/v1/users/" + escape_query(*name));
+        const auto answer = shared.call("DELETE", "/v1/users/" + http::encode_percent(*name));
         if (answer)
             std::cout << "revoked " << *name << " with " << answer->value("certificates", Json::array()).size()
                       << " certificates\n";
     });
 }
 
-void add_blocks(CLI::App& cli, const Shared& shared) {
+void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
     auto subject = std::make_shared<std::string>();
     auto reason = std::make_shared<std::string>();
     CLI::App* block = cli.add_subcommand(
@@ -193,7 +163,7 @@ void add_blocks(CLI::App& cli, const Shared& shared) {
         "unblock", "take a block back (certificates that were revoked stay so)\n\nExample: zbs-zone unblock org-b");
     unblock->add_option("SUBJECT", *subject, "as it was blocked")->required();
     unblock->callback([shared, subject] {
-        const auto answer = shared.call("DELETE", "/v1/blocks?subject=" + escape_query(*subject));
+        const auto answer = shared.call("DELETE", "/v1/blocks?subject=" + http::encode_percent(*subject));
         if (answer) std::cout << "unblocked " << *subject << "\n";
     });
     cli.add_subcommand("blocks", "who is blocked here, by whom and why\n\nExample: zbs-zone blocks --config zone.toml")
@@ -206,19 +176,18 @@ void add_blocks(CLI::App& cli, const Shared& shared) {
         });
 }
 
-void add_drain(CLI::App& cli, const Shared& shared) {
+void add_drain(CLI::App& cli, const OperatorCommand& shared) {
     const auto command = [&](const char* name, const char* help, bool on) {
         cli.add_subcommand(name, help)->callback([shared, on] {
             const auto answer = shared.call("PUT", "/v1/drain", {{"draining", on}});
-            if (answer)
-                std::cout << (on ? "takes no new work; what is here goes on\n" : "takes new work again\n");
+            if (answer) std::cout << (on ? "takes no new work; what is here goes on\n" : "takes new work again\n");
         });
     };
     command("drain", "take no new parts, finish what is here\n\nExample: zbs-zone drain --config zone.toml", true);
     command("undrain", "take new parts again\n\nExample: zbs-zone undrain --config zone.toml", false);
 }
 
-void add_audit(CLI::App& cli, const Shared& shared) {
+void add_audit(CLI::App& cli, const OperatorCommand& shared) {
     CLI::App* audit = cli.add_subcommand("audit", "the record of decisions");
     audit->require_subcommand(1);
     auto head = std::make_shared<std::string>();
@@ -246,7 +215,7 @@ void add_audit(CLI::App& cli, const Shared& shared) {
 }  // namespace
 
 void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_code) {
-    const Shared shared{&config_path, &exit_code};
+    const OperatorCommand shared{&config_path, &exit_code};
     add_init(cli, shared);
     add_user(cli, shared);
     add_blocks(cli, shared);

@@ -26,20 +26,6 @@ struct Wish {
     bool forward = false, no_forward = false, delegation = false, no_delegation = false;
 };
 
-struct Commands {
-    std::string* config;
-    int* exit_code;
-
-    void fail(const Error& error) const { *exit_code = zone_program::fail(error); }
-    std::optional<Json> call(const std::string& method, const std::string& path, const Json& body = {}) const {
-        auto client = OperatorClient::connect(*config);
-        Result<Json> answer = client ? (*client)->call(method, path, body) : Result<Json>(client.error());
-        if (answer) return *std::move(answer);
-        fail(answer.error());
-        return std::nullopt;
-    }
-};
-
 std::string path_of(const std::string& organisation) { return "/v1/peerings/" + organisation; }
 
 /// Sets `value` from its text; the error names the option.
@@ -184,7 +170,7 @@ void print_peering(const Json& peering) {
                   << "\n";
 }
 
-void list(const Commands& commands) {
+void list(const OperatorCommand& commands) {
     const auto answer = commands.call("GET", "/v1/peerings");
     if (!answer) return;
     std::cout << "whose users this zone takes:\n";
@@ -199,7 +185,7 @@ void list(const Commands& commands) {
                   << text_of(row, "they_accept_us") << "\t" << text_of(row, "reason") << "\n";
 }
 
-void settle(const Commands& commands, const Wish& wish, PeeringVerb verb) {
+void settle(const OperatorCommand& commands, const Wish& wish, PeeringVerb verb) {
     const Result<PeeringChange> change = change_of(wish, verb);
     if (!change) return commands.fail(change.error());
     const auto answer = commands.call("PATCH", path_of(wish.organisation), codec::encode(*change));
@@ -212,7 +198,7 @@ void settle(const Commands& commands, const Wish& wish, PeeringVerb verb) {
 }  // namespace
 
 void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) {
-    const Commands commands{&config_path, &exit_code};
+    const OperatorCommand commands{&config_path, &exit_code};
     CLI::App* peer = cli.add_subcommand("peer", "whose users this zone takes, and who takes ours");
     peer->require_subcommand(1);
     auto wish = std::make_shared<Wish>();

@@ -147,7 +147,9 @@ int run(const std::string& config_path) {
     };
     if (auto known = read_registry(state, config, trust); !known) return fail(known.error());
     const auto transport = cpprest::make_zone_transport(
-        {.calls = {.self = self, .tls = credentials->client, .max_reply_bytes = limits::kMaxReplyBytes,
+        {.calls = {.self = self,
+                   .tls = credentials->client,
+                   .max_reply_bytes = limits::kMaxReplyBytes,
                    .allow_private_addresses = settings->allow_private_addresses},
          .self = self,
          .post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); },
@@ -173,8 +175,8 @@ int run(const std::string& config_path) {
     applications.use_delegations(delegations);
     applications.use_accounts([&](const Caller& user) -> Result<std::string> {
         if (!config.run_as_accounts) return std::string{};
-        const Entitlement own =
-            filter.find({.home = self, .user = user, .groups = membership.groups_of(user), .walltime = {}, .usage = {}});
+        const Entitlement own = filter.find(
+            {.home = self, .user = user, .groups = membership.groups_of(user), .walltime = {}, .usage = {}});
         if (!own.given)
             return Error{ErrorCode::kRejected, "this zone has no account for you; ask " + config.contact, {}};
         return filter.take_account(own, user);
@@ -194,8 +196,8 @@ int run(const std::string& config_path) {
     applications.use_groups([&membership](const Caller& user) { return membership.groups_of(user); });
     peerings.use_blocks([&membership](const Caller& subject) { return membership.is_blocked(subject); });
     peerings.use_usage([&parts](const std::string& organisation) { return parts.usage_of(organisation); });
-    ZoneServices services{config,     applications, parts,           peers,          peerings,
-                          membership, delegations, registry,  *database->zone, zone_contract()};
+    ZoneServices services{config,     applications, parts,    peers,           peerings,
+                          membership, delegations,  registry, *database->zone, zone_contract()};
     http::DecisionLog decisions(clock, **audit, *log);
     ZoneGate gate(services, decisions);
     router = make_zone_routes(services);

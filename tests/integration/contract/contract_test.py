@@ -408,7 +408,7 @@ MODEL = {"format": "zbs-model/1", "program": "./ring", "ranks": 2, "compute": [0
 
 class ZoneContract(ServiceTest):
     contract_file = "zone.json"
-    sources = tuple(f"services/zone_scheduler/http/{name}_routes.cpp" for name in ("zone", "identity", "delegation"))
+    sources = tuple(f"services/zone_scheduler/http/{name}_routes.cpp" for name in ("zone", "identity", "delegation", "peering"))
 
     @classmethod
     def start(cls):

@@ -42,8 +42,8 @@ class RestTransport : public ZoneTransport {
     }
     void release_part(const ServiceAddress& to, const PartId& id, const std::string& reason,
                       Respond<PartStatus> respond) override {
-        send({to, "DELETE", path(id) + "?reason=" + escape(reason), {}, kAskDeadline}, decode_status,
-             std::move(respond));
+        send({to, "DELETE", path(id) + "?reason=" + http::encode_percent(reason.substr(0, 1'000)), {}, kAskDeadline},
+             decode_status, std::move(respond));
     }
     void part_profile(const ServiceAddress& to, const PartId& id, Respond<ApplicationModel> respond) override {
         send(
@@ -76,7 +76,7 @@ class RestTransport : public ZoneTransport {
     void list_zones(const ServiceAddress& to, const ZoneQuery& query,
                     Respond<std::vector<SignedText>> respond) override {
         std::string text = "/v1/zones?";
-        if (!query.category.empty()) text += "category=" + escape(query.category) + "&";
+        if (!query.category.empty()) text += "category=" + http::encode_percent(query.category) + "&";
         if (query.interface_version > 0) text += "interface=" + std::to_string(query.interface_version);
         send({to, "GET", text, {}, kAskDeadline}, codec::decode_signed_entries, std::move(respond));
     }
@@ -85,20 +85,6 @@ class RestTransport : public ZoneTransport {
     static std::string dump(const Json& json) { return codec::dump(json); }
     static std::string path(const PartId& id) { return "/v1/parts/" + to_string(id); }
     static Result<PartStatus> decode_status(const Json& json) { return codec::decode_part_status(json); }
-
-    static std::string escape(const std::string& text) {
-        constexpr char kHex[] = "0123456789ABCDEF";
-        std::string out;
-        for (const char c : text.substr(0, 1'000)) {
-            const auto byte = static_cast<unsigned char>(c);
-            if (std::isalnum(byte) || c == '-' || c == '.' || c == '_') {
-                out += c;
-            } else {
-                out += {'%', kHex[byte >> 4], kHex[byte & 15]};
-            }
-        }
-        return out;
-    }
 
     /// Sends, decodes and brings the answer to the strand. What the other side says is checked like any input.
     template <class T, class Decode>
