@@ -103,7 +103,7 @@ void add_peering_routes(http::Router& router, ZoneServices& services) {
                     [&services](const Request& request) { return show(request, services); });
     router.add_sync("PATCH", "/v1/peerings/{organisation}", Action::kChangePeering, Body::kJson,
                     [&services](const Request& request) { return change(request, services); });
-    router.add_sync("DELETE", "/v1/peerings/{organisation}", Action::kChangePeering, Body::kNone,
+    router.add_sync("DELETE", "/v1/peerings/{organisation}", Action::kRemovePeering, Body::kNone,
                     [&services](const Request& request) {
                         const std::string& organisation = request.call.parameters.at("organisation");
                         const Result<void> gone = services.peerings.remove(organisation);
