@@ -114,11 +114,15 @@ TEST_F(TlsCallTest, BothSidesKnowEachOtherByTheirCertificates) {
 
 TEST_F(TlsCallTest, AConnectionIsAskedOnceWhoItIs) {
     HttpCaller from = caller(*beta);
-    for (int i = 0; i < 5; ++i) ASSERT_TRUE(from.call(call(name("org-a", "alpha"))));
-    EXPECT_EQ(gate->identified, 1);
+    constexpr int kCalls = 40;
+    for (int i = 0; i < kCalls; ++i) ASSERT_TRUE(from.call(call(name("org-a", "alpha"))));
+    // The client library gives a connection back to its pool a moment after the answer: some calls open a further one.
+    EXPECT_EQ(gate->identified, server->connections());
+    EXPECT_LT(gate->identified, kCalls) << "no connection was used twice";
+    const int before = gate->identified;
     from.forget_connections();
     ASSERT_TRUE(from.call(call(name("org-a", "alpha"))));
-    EXPECT_EQ(gate->identified, 2);
+    EXPECT_EQ(gate->identified, before + 1);
 }
 
 TEST_F(TlsCallTest, SomebodyElseAtTheAddressIsNotTalkedTo) {

@@ -45,7 +45,8 @@ struct Server::Impl : SessionHost, std::enable_shared_from_this<Server::Impl> {
     void accept();
     void on_accept(const bb::error_code& fault, tcp::socket socket);
     std::shared_ptr<AnySession> make_session(tcp::socket socket);
-    void evict_longest_silent();
+    void evict_longest_silent(const AnySession* newest);
+    void accept_later();
 };
 
 void Server::Impl::accept() {
@@ -66,29 +67,32 @@ std::shared_ptr<AnySession> Server::Impl::make_session(tcp::socket socket) {
     return std::make_shared<Session<TlsStream>>(shared_from_this(), std::move(socket), context);
 }
 
-/// Makes room at the limit: nobody who sends a request in time is shut out by those who send none. O(connections), at
-/// the limit only.
-void Server::Impl::evict_longest_silent() {
+/// Makes room at the limit: nobody who sends a request in time is shut out by those who send none. The newest has had
+/// no time yet to send one, so it stays. O(connections), at the limit only.
+void Server::Impl::evict_longest_silent(const AnySession* newest) {
     std::shared_ptr<AnySession> longest;
     for (const auto& [key, session] : sessions) {
-        if (session->silent_since_us() == 0) continue;
+        if (key == newest || session->silent_since_us() == 0) continue;
         if (longest == nullptr || session->silent_since_us() < longest->silent_since_us()) longest = session;
     }
     if (longest != nullptr) longest->evict();
 }
 
+/// Looks again in a while: whoever was busy may be silent by then.
+void Server::Impl::accept_later() {
+    back_off.expires_after(std::chrono::milliseconds(100));
+    back_off.async_wait([self = shared_from_this()](bb::error_code e) {
+        if (e || self->accepting || self->stopping) return;
+        self->evict_longest_silent(nullptr);
+        if (self->open < self->settings.max_connections) return self->accept();
+        self->accept_later();
+    });
+}
+
 void Server::Impl::on_accept(const bb::error_code& fault, tcp::socket socket) {
     accepting = false;
     if (stopping) return;
-    if (fault) {  // e.g. no file descriptors left: a tight loop would burn a core
-        back_off.expires_after(std::chrono::milliseconds(100));
-        back_off.async_wait([self = shared_from_this()](bb::error_code e) {
-            if (e) return;
-            self->evict_longest_silent();
-            self->accept();
-        });
-        return;
-    }
+    if (fault) return accept_later();  // e.g. no file descriptors left: a tight loop would burn a core
     bb::error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     const std::shared_ptr<AnySession> session = make_session(std::move(socket));
@@ -96,7 +100,8 @@ void Server::Impl::on_accept(const bb::error_code& fault, tcp::socket socket) {
     ++open;
     session->run();
     if (open < settings.max_connections) return accept();
-    evict_longest_silent();  // its end lets the next one in
+    evict_longest_silent(session.get());  // its end lets the next one in
+    accept_later();
 }
 
 void Server::Impl::closed(AnySession& session) {
