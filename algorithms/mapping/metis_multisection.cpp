@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "algorithms/base/expects.hpp"
+#include "algorithms/mapping/whole_number.hpp"
 
 namespace zbs {
 namespace {
@@ -27,8 +28,6 @@ class WholeWeights {
   private:
     double factor_;
 };
-
-bool is_whole(double value) { return value == std::floor(value); }
 
 class Multisection {
   public:

@@ -8,6 +8,7 @@
 #include "algorithms/mapping/load_repair.hpp"
 #include "algorithms/mapping/objective.hpp"
 #include "algorithms/mapping/objective_search.hpp"
+#include "algorithms/mapping/whole_number.hpp"
 #include "algorithms/multilevel/multilevel.hpp"
 
 namespace zbs {
@@ -19,8 +20,6 @@ constexpr double kLoadSum = static_cast<double>(1LL << 40);
 constexpr TaskIndex kLargestRoomy = 2'000;  // above it GLOBAL and HIER take too long to be starts
 
 constexpr double kLargestScale = 1e300;  // of sums near the least double, whose inverse is none
-
-bool is_whole(double value) { return value == std::floor(value); }
 
 multilevel::CompactGraph compact(const TaskGraph& graph, const LoadBounds& bounds, double& load_scale) {
     double traffic = 0, largest = 0, load = 0;

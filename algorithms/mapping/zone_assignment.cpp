@@ -13,7 +13,7 @@ namespace zbs {
 namespace {
 
 constexpr double kSame = 1e-12;
-constexpr double kLess = 1 - 1e-9;
+constexpr double kBetter = 1 - 1e-9;
 constexpr int kMaxPasses = 6;
 constexpr std::size_t kSearchedStarts = 2;
 constexpr std::size_t kMaxPartners = 48;  // clusters of a full zone tried for a swap
@@ -250,8 +250,8 @@ ClusterGraph make_cluster_graph(const TaskGraph& graph, std::span<const std::int
 }
 
 bool PlanCost::better_than(const PlanCost& other) const {
-    if (node + edge < (other.node + other.edge) * kLess) return true;
-    return node + edge <= (other.node + other.edge) * (1 + kSame) && link_time < other.link_time * kLess;
+    if (node + edge < (other.node + other.edge) * kBetter) return true;
+    return node + edge <= (other.node + other.edge) * (1 + kSame) && link_time < other.link_time * kBetter;
 }
 
 ZoneAssignment::ZoneAssignment(const ClusterGraph& clusters, const ZoneSet& zones)
@@ -345,7 +345,7 @@ void ZoneAssignment::take(std::int32_t cluster) {
 
 bool ZoneAssignment::at_bottleneck(std::int32_t cluster) const {
     const std::int32_t zone = zone_of(cluster);
-    if (node_[static_cast<std::size_t>(zone)] >= node_.max() * kLess) return true;
+    if (node_[static_cast<std::size_t>(zone)] >= node_.max() * kBetter) return true;
     if (edge_.max() <= 0) return false;
     const auto worst = static_cast<std::int32_t>(edge_.argmax());
     return std::ranges::any_of(clusters_->arcs_of(cluster), [&](const ClusterGraph::Arc& arc) {

@@ -97,9 +97,9 @@ struct Turn {
     std::vector<Index> owner;     ///< task of every processor, or kNone
 };
 
-class Machine {
+class GangSimulation {
   public:
-    Machine(const GangWorkload& workload, const GangScheduling& scheduling, const GangRun& run)
+    GangSimulation(const GangWorkload& workload, const GangScheduling& scheduling, const GangRun& run)
         : workload_(workload),
           how_(scheduling),
           run_(run),
@@ -874,7 +874,7 @@ GangScheduling local_scheduling() {
 Result<GangOutcome> run_gang_machine(const GangWorkload& workload, const GangScheduling& scheduling,
                                      const GangRun& run) {
     if (Result<void> checked = check(workload, scheduling, run); !checked) return checked.error();
-    return Machine(workload, scheduling, run).run();
+    return GangSimulation(workload, scheduling, run).run();
 }
 
 }  // namespace zbs

@@ -60,9 +60,9 @@ struct Arrival {
     bool operator>(const Arrival& other) const { return at != other.at ? at > other.at : order > other.order; }
 };
 
-class Machine {
+class HostSimulation {
   public:
-    Machine(std::int32_t hosts, std::span<const ClusterJob> jobs, const HostScheduling& scheduling)
+    HostSimulation(std::int32_t hosts, std::span<const ClusterJob> jobs, const HostScheduling& scheduling)
         : jobs_(jobs), scheduling_(scheduling), hosts_(static_cast<std::size_t>(hosts)) {
         for (std::size_t j = 0; j < jobs.size(); ++j) {
             first_process_.push_back(processes_.size());
@@ -379,7 +379,7 @@ Result<ClusterOutcome> run_time_shared_cluster(std::int32_t hosts, std::span<con
     for (std::size_t j = 0; j < jobs.size(); ++j)
         if (Result<void> good = check(hosts, jobs[j], total_us); !good)
             return invalid("job " + std::to_string(j) + ": " + good.error().message);
-    return Machine(hosts, jobs, scheduling).run();
+    return HostSimulation(hosts, jobs, scheduling).run();
 }
 
 }  // namespace zbs

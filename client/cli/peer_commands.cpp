@@ -12,7 +12,7 @@ namespace {
 
 using codec::Json;
 
-std::string text_of(const Json& json, const char* key) { return printable(json.value(key, std::string{})); }
+std::string printable_text(const Json& json, const char* key) { return printable(json.value(key, std::string{})); }
 
 void list_peers(Context& context) {
     const auto zone = context.connect();
@@ -23,8 +23,9 @@ void list_peers(Context& context) {
                     {},
                     answer->value("peers", Json::array())};
     for (const Json& peer : listing.items) {
-        listing.rows.push_back({text_of(peer, "zone"), text_of(peer, "organisation"), text_of(peer, "they_accept_us"),
-                                text_of(peer, "we_accept_them"), text_of(peer, "url"), text_of(peer, "reason")});
+        listing.rows.push_back({printable_text(peer, "zone"), printable_text(peer, "organisation"),
+                                printable_text(peer, "they_accept_us"), printable_text(peer, "we_accept_them"),
+                                printable_text(peer, "url"), printable_text(peer, "reason")});
     }
     print(context, listing);
 }
@@ -43,8 +44,8 @@ void print_peerings(const Context& context, const Json& answer) {
             now = std::to_string(peering.value("rights_now", Json::object()).value("processors", 0));
             used = std::to_string(peering.value("usage", Json::object()).value("processors", 0));
         }
-        listing.rows.push_back({text_of(peering, "organisation"), text_of(peering, "state"), trust, now, used,
-                                text_of(peering, "fingerprint")});
+        listing.rows.push_back({printable_text(peering, "organisation"), printable_text(peering, "state"), trust, now,
+                                used, printable_text(peering, "fingerprint")});
     }
     print(context, listing);
 }

@@ -8,7 +8,7 @@ namespace {
 
 using codec::Json;
 
-std::string text_of(const Json& json, const char* key) { return json.value(key, std::string{}); }
+std::string raw_text(const Json& json, const char* key) { return json.value(key, std::string{}); }
 
 /// The own zone with its machines, then the zones it knows; of those nothing but their address.
 void list_zones(Context& context) {
@@ -24,23 +24,23 @@ void list_zones(Context& context) {
         used += node.value("used", 0);
     }
     Listing listing{{"ZONE", "ORGANISATION", "PROCESSORS", "USED", "ADDRESS", "YOU MAY USE IT"}, {}, Json::array()};
-    const std::string name = text_of(*own, "zone");
+    const std::string name = raw_text(*own, "zone");
     listing.items.push_back({{"zone", name},
-                             {"organisation", text_of(*own, "organisation")},
+                             {"organisation", raw_text(*own, "organisation")},
                              {"processors", processors},
                              {"used", used},
                              {"url", zone->url()},
                              {"usable", true}});
-    listing.rows.push_back({name, text_of(*own, "organisation"), std::to_string(processors), std::to_string(used),
+    listing.rows.push_back({name, raw_text(*own, "organisation"), std::to_string(processors), std::to_string(used),
                             zone->url(), "yes (home)"});
     for (const Json& peer : peers->value("peers", Json::array())) {
-        const bool usable = text_of(peer, "they_accept_us") == "accepted";
-        listing.items.push_back({{"zone", text_of(peer, "zone")},
-                                 {"organisation", text_of(peer, "organisation")},
-                                 {"url", text_of(peer, "url")},
+        const bool usable = raw_text(peer, "they_accept_us") == "accepted";
+        listing.items.push_back({{"zone", raw_text(peer, "zone")},
+                                 {"organisation", raw_text(peer, "organisation")},
+                                 {"url", raw_text(peer, "url")},
                                  {"usable", usable}});
-        listing.rows.push_back({text_of(peer, "zone"), text_of(peer, "organisation"), "-", "-", text_of(peer, "url"),
-                                usable ? "yes" : "no: " + text_of(peer, "reason")});
+        listing.rows.push_back({raw_text(peer, "zone"), raw_text(peer, "organisation"), "-", "-", raw_text(peer, "url"),
+                                usable ? "yes" : "no: " + raw_text(peer, "reason")});
     }
     print(context, listing);
 }
@@ -52,7 +52,7 @@ void show_zone(Context& context) {
     if (!own) return context.fail(own.error());
     Listing listing{{"MACHINE", "PROCESSORS", "USED", "SPEED"}, {}, own->value("nodes", Json::array())};
     for (const Json& node : listing.items) {
-        listing.rows.push_back({text_of(node, "name"), std::to_string(node.value("processors", 0)),
+        listing.rows.push_back({raw_text(node, "name"), std::to_string(node.value("processors", 0)),
                                 std::to_string(node.value("used", 0)), codec::dump(node.value("speed", Json()))});
     }
     print(context, listing);

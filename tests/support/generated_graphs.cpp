@@ -8,15 +8,10 @@
 #include <vector>
 
 #include "algorithms/base/rng.hpp"
+#include "tests/support/made_graph.hpp"
 
 namespace zbs::test {
 namespace {
-
-TaskGraph made(std::vector<double> compute, std::vector<TaskEdge> edges) {
-    auto graph = TaskGraph::make(std::move(compute), std::move(edges));
-    ZBS_EXPECTS(graph.has_value());
-    return *std::move(graph);
-}
 
 using Pair = std::pair<TaskIndex, TaskIndex>;
 

@@ -9,15 +9,10 @@
 
 #include "algorithms/base/rng.hpp"
 #include "algorithms/sim/generators.hpp"
+#include "tests/support/made_graph.hpp"
 
 namespace zbs::test {
 namespace {
-
-TaskGraph made(std::vector<double> compute, std::vector<TaskEdge> edges) {
-    auto graph = TaskGraph::make(std::move(compute), std::move(edges));
-    ZBS_EXPECTS(graph.has_value());
-    return *std::move(graph);
-}
 
 std::vector<double> random_compute(int tasks, Rng& rng) {
     std::vector<double> compute(static_cast<std::size_t>(tasks));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "services/common/codec/time_field.hpp"
 #include "services/common/codec/words.hpp"
 
 namespace zbs::codec {
@@ -11,7 +12,6 @@ constexpr std::array kDays = {"mon", "tue", "wed", "thu", "fri", "sat", "sun"};
 constexpr double kMaxWalltime = static_cast<double>(limits::kMaxWalltimeSeconds);
 constexpr std::size_t kMaxFingerprint = 80;
 
-Time read_time(JsonReader& in, const char* key) { return time_from_microseconds(in.integer(key, 0, INT64_MAX)); }
 int read_count(JsonReader& in, const char* key) { return static_cast<int>(in.integer(key, 0, limits::kMaxRanks)); }
 
 Json encode_hours(const std::vector<DayWindow>& hours) {

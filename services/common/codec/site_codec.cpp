@@ -1,5 +1,6 @@
 #include "services/common/codec/site_codec.hpp"
 
+#include "services/common/codec/time_field.hpp"
 #include "services/common/codec/words.hpp"
 
 namespace zbs::codec {
@@ -9,8 +10,6 @@ constexpr std::size_t kMaxReason = 1'024;
 // Of all texts of a list together; a name has up to 64 bytes, a subject up to 256.
 constexpr std::size_t kMaxGroupsBytes = 64 * limits::kMaxGroups;
 constexpr std::size_t kMaxBlockedBytes = 256 * limits::kMaxBlocks;
-
-Time read_time(JsonReader& in, const char* key) { return time_from_microseconds(in.integer(key, 0, INT64_MAX)); }
 
 Json encode(const IssuedCertificate& certificate) {
     Json json = {{"serial", certificate.serial}, {"not_after_us", to_microseconds(certificate.not_after)}};

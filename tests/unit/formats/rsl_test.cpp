@@ -54,12 +54,12 @@ TEST(RslQuoted, DoublesTheDelimiterAndNothingElse) {
     EXPECT_FALSE(rsl_quoted("a\r\n"));
 }
 
-struct BadCase {
+struct BadRsl {
     const char* name;
     void (*change)(RslSubjob&);
     const char* pointer;
 };
-class RslRefuses : public testing::TestWithParam<BadCase> {};
+class RslRefuses : public testing::TestWithParam<BadRsl> {};
 TEST_P(RslRefuses, WithThePlaceAtFault) {
     RslSubjob good = subjob("good"), bad = subjob("bad");
     GetParam().change(bad);
@@ -69,36 +69,36 @@ TEST_P(RslRefuses, WithThePlaceAtFault) {
 }
 INSTANTIATE_TEST_SUITE_P(
     , RslRefuses,
-    testing::Values(BadCase{"NoContact", [](RslSubjob& j) { j.contact.clear(); }, "/subjobs/1/contact"},
-                    BadCase{"NoLabel", [](RslSubjob& j) { j.label.clear(); }, "/subjobs/1/label"},
-                    BadCase{"SameLabel", [](RslSubjob& j) { j.label = "good"; }, "/subjobs/1/label"},
-                    BadCase{"NoExecutable", [](RslSubjob& j) { j.executable.clear(); }, "/subjobs/1/executable"},
-                    BadCase{"NoProcess", [](RslSubjob& j) { j.count = 0; }, "/subjobs/1/count"},
-                    BadCase{"MoreHostsThanProcesses", [](RslSubjob& j) { j.host_count = 5; }, "/subjobs/1/host_count"},
-                    BadCase{"SpaceInLan", [](RslSubjob& j) { j.lan_id = "a b"; }, "/subjobs/1/lan_id"},
-                    BadCase{"NegativeWalltime", [](RslSubjob& j) { j.walltime = Duration{-1}; }, "/subjobs/1/walltime"},
-                    BadCase{"CrInArgument",
-                            [](RslSubjob& j) {
-                                j.arguments = {"a", "\r"};
-                            },
-                            "/subjobs/1/arguments/1"},
-                    BadCase{"NulInDirectory", [](RslSubjob& j) { j.directory = std::string(1, '\0'); },
-                            "/subjobs/1/directory"},
-                    BadCase{"EnvironmentTwice",
-                            [](RslSubjob& j) {
-                                j.environment = {{"A", "1"}, {"A", "2"}};
-                            },
-                            "/subjobs/1/environment/1"},
-                    BadCase{"ReservedEnvironment",
-                            [](RslSubjob& j) {
-                                j.environment = {{"GLOBUS_LAN_ID", "1"}};
-                            },
-                            "/subjobs/1/environment/0"},
-                    BadCase{"EnvironmentName",
-                            [](RslSubjob& j) {
-                                j.environment = {{"A=B", "1"}};
-                            },
-                            "/subjobs/1/environment/0"}),
+    testing::Values(BadRsl{"NoContact", [](RslSubjob& j) { j.contact.clear(); }, "/subjobs/1/contact"},
+                    BadRsl{"NoLabel", [](RslSubjob& j) { j.label.clear(); }, "/subjobs/1/label"},
+                    BadRsl{"SameLabel", [](RslSubjob& j) { j.label = "good"; }, "/subjobs/1/label"},
+                    BadRsl{"NoExecutable", [](RslSubjob& j) { j.executable.clear(); }, "/subjobs/1/executable"},
+                    BadRsl{"NoProcess", [](RslSubjob& j) { j.count = 0; }, "/subjobs/1/count"},
+                    BadRsl{"MoreHostsThanProcesses", [](RslSubjob& j) { j.host_count = 5; }, "/subjobs/1/host_count"},
+                    BadRsl{"SpaceInLan", [](RslSubjob& j) { j.lan_id = "a b"; }, "/subjobs/1/lan_id"},
+                    BadRsl{"NegativeWalltime", [](RslSubjob& j) { j.walltime = Duration{-1}; }, "/subjobs/1/walltime"},
+                    BadRsl{"CrInArgument",
+                           [](RslSubjob& j) {
+                               j.arguments = {"a", "\r"};
+                           },
+                           "/subjobs/1/arguments/1"},
+                    BadRsl{"NulInDirectory", [](RslSubjob& j) { j.directory = std::string(1, '\0'); },
+                           "/subjobs/1/directory"},
+                    BadRsl{"EnvironmentTwice",
+                           [](RslSubjob& j) {
+                               j.environment = {{"A", "1"}, {"A", "2"}};
+                           },
+                           "/subjobs/1/environment/1"},
+                    BadRsl{"ReservedEnvironment",
+                           [](RslSubjob& j) {
+                               j.environment = {{"GLOBUS_LAN_ID", "1"}};
+                           },
+                           "/subjobs/1/environment/0"},
+                    BadRsl{"EnvironmentName",
+                           [](RslSubjob& j) {
+                               j.environment = {{"A=B", "1"}};
+                           },
+                           "/subjobs/1/environment/0"}),
     [](const auto& param_info) { return std::string(param_info.param.name); });
 
 TEST(WriteRsl, RefusesARequestWithoutSubjob) { EXPECT_EQ(write_rsl({}).error().pointer, "/subjobs"); }

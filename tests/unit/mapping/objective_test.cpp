@@ -18,19 +18,19 @@ ResourceGraph two_zones() {
     return *ResourceGraph::make({a, b}, {{0, 1, {1e-3, 1e6}}});
 }
 /// 3 messages and 2,000 bytes between two tasks: 3 steps.
-TaskGraph pair_of_tasks() { return *TaskGraph::make({4, 2}, {{0, 1, 2000, 3}}); }
+TaskGraph heavy_and_light() { return *TaskGraph::make({4, 2}, {{0, 1, 2000, 3}}); }
 
 TEST(PredictedTime, AddsComputeOfAllStepsAndMessagesAtBothEnds) {
-    EXPECT_DOUBLE_EQ(predicted_time(pair_of_tasks(), two_zones(), std::vector<ProcessorIndex>{0, 2}),
+    EXPECT_DOUBLE_EQ(predicted_time(heavy_and_light(), two_zones(), std::vector<ProcessorIndex>{0, 2}),
                      3 * 4 / 1.0 + 3 * 1e-3 + 2000 / 1e6);
-    EXPECT_DOUBLE_EQ(predicted_time(pair_of_tasks(), two_zones(), std::vector<ProcessorIndex>{2, 0}),
+    EXPECT_DOUBLE_EQ(predicted_time(heavy_and_light(), two_zones(), std::vector<ProcessorIndex>{2, 0}),
                      3 * 4 / 2.0 + 3 * 1e-3 + 2000 / 1e6);
-    EXPECT_DOUBLE_EQ(predicted_time(pair_of_tasks(), two_zones(), std::vector<ProcessorIndex>{2, 2}), 3 * 6 / 2.0);
+    EXPECT_DOUBLE_EQ(predicted_time(heavy_and_light(), two_zones(), std::vector<ProcessorIndex>{2, 2}), 3 * 6 / 2.0);
     EXPECT_EQ(predicted_time(TaskGraph{}, two_zones(), {}), 0);
 }
 
 TEST(ObjectiveState, OccupancyIsSecondsOfAStep) {
-    const TaskGraph graph = pair_of_tasks();
+    const TaskGraph graph = heavy_and_light();
     const ResourceGraph resources = two_zones();
     const auto state = make_objective(Objective::kOccupancy, graph, resources, {2, 0});
     EXPECT_DOUBLE_EQ(state->value(), 2);

@@ -15,7 +15,7 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
-constexpr Link kWan{5e-3, 1e8};
+constexpr Link kBetween{5e-3, 1e8};
 
 ZonePlan planned(const TaskGraph& graph, const ResourceGraph& resources, const MapOptions& options = {}) {
     return map_clusters_to_zones(graph, make_cluster_tree(graph), aggregate_zones(resources),
@@ -40,7 +40,7 @@ TEST(InterZoneBytes, CountsPairsInDifferentZones) {
 }
 
 TEST(PlaceBlocks, UsesFewZonesAndTheSmallestThatSufficesLast) {
-    const auto zones = aggregate_zones(test::flat_zones({2, 6, 3, 4}, kWan));
+    const auto zones = aggregate_zones(test::flat_zones({2, 6, 3, 4}, kBetween));
     EXPECT_THAT(*place_blocks(3, zones, {}), Each(2));
     EXPECT_THAT(*place_blocks(8, zones, {}), ElementsAre(0, 0, 1, 1, 1, 1, 1, 1));
     EXPECT_THAT(*place_blocks(9, zones, {}), ElementsAre(1, 1, 1, 1, 1, 1, 2, 2, 2));
@@ -91,7 +91,7 @@ TEST(Granularity, DescendsWhereCoarseClustersDoNotFit) {
 
 TEST(MapClustersToZones, PlanIsConsistent) {
     const TaskGraph graph = test::planted_clusters({.tasks = 40, .clusters = 5}, 3);
-    const ZonePlan plan = planned(graph, test::flat_zones({10, 20, 12}, kWan));
+    const ZonePlan plan = planned(graph, test::flat_zones({10, 20, 12}, kBetween));
     ASSERT_EQ(plan.clusters.size(), plan.zone_of_cluster.size());
     std::set<TaskIndex> seen;
     for (std::size_t c = 0; c < plan.clusters.size(); ++c) {
@@ -105,10 +105,10 @@ TEST(MapClustersToZones, PlanIsConsistent) {
 
 TEST(MapClustersToZones, LeavesZonesWithoutProcessorsEmpty) {
     const TaskGraph graph = test::isolated(4);
-    std::vector<ZoneAggregate> zones = aggregate_zones(test::flat_zones({4, 4}, kWan));
+    std::vector<ZoneAggregate> zones = aggregate_zones(test::flat_zones({4, 4}, kBetween));
     zones[0].processors = 0;
     zones[0].speed_sum = zones[0].speed_mean = 0;
-    const std::vector<Link> between(4, kWan);
+    const std::vector<Link> between(4, kBetween);
     for (const int limit : {0, 1}) {
         const auto plan =
             map_clusters_to_zones(graph, make_cluster_tree(graph), zones, between, {.max_tasks_per_processor = limit});
@@ -125,8 +125,8 @@ TEST(MapClustersToZones, VarianceWarnsOfASlowProcessorInUse) {
 
 TEST(MapClustersToZones, RefusesWhenSlotsAreShort) {
     const TaskGraph graph = test::isolated(4);
-    const auto zones = aggregate_zones(test::flat_zones({2, 1}, kWan));
-    EXPECT_FALSE(map_clusters_to_zones(graph, make_cluster_tree(graph), zones, std::vector<Link>(4, kWan), {}));
+    const auto zones = aggregate_zones(test::flat_zones({2, 1}, kBetween));
+    EXPECT_FALSE(map_clusters_to_zones(graph, make_cluster_tree(graph), zones, std::vector<Link>(4, kBetween), {}));
     EXPECT_FALSE(map_clusters_to_zones(graph, make_cluster_tree(graph), {}, {}, {}));
 }
 

@@ -90,14 +90,14 @@ TEST_P(ProcessorTreeRefuses, AndNamesTheOption) {
     EXPECT_THAT(tree.error().message, HasSubstr(GetParam().says));
 }
 
-ResourceGraph two_zones() {
+ResourceGraph uneven_zones() {
     Zone a{"a", {{"a0", 2, 1}, {"a1", 1, 2}}, {1e-6, 1e9}, {1e-5, 1e9}};
     Zone b{"b", {{"b0", 3, 0.5}}, {2e-6, 1e9}, {2e-5, 1e9}};
     return *ResourceGraph::make({a, b}, {{0, 1, {1e-3, 1e9}}});
 }
 
 TEST(ProcessorTree, OfResourcesKeepsSpeedsAndUnevenGroups) {
-    const ProcessorTree tree = ProcessorTree::of(two_zones(), 1e-12);  // next to nothing: delays alone count
+    const ProcessorTree tree = ProcessorTree::of(uneven_zones(), 1e-12);  // next to nothing: delays alone count
     EXPECT_EQ(tree.levels(), 3);
     EXPECT_EQ(tree.processor_count(), 6);
     EXPECT_EQ(tree.speed(1), 1);

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 
-Time at(double seconds) { return Time{seconds_to_duration(seconds)}; }
+Time at_second(double seconds) { return Time{seconds_to_duration(seconds)}; }
 
 TEST(ScojoEstimator, EffectiveShareIsTheRequestTimesTheSlowdown) {
     EXPECT_DOUBLE_EQ(Scojo::effective_share(40, 1.2), 48);  // T1
@@ -56,12 +56,12 @@ TEST(SharedMachine, JobsRunAtTheirRates) {
     SharedMachine machine;
     machine.add(1, 10s);
     machine.add(2, 30s);
-    machine.set_rates(at(0), std::vector<SharedMachine::Rate>{{1, 0.5}, {2, 0.25}});
-    EXPECT_EQ(machine.next_end(), at(20));
+    machine.set_rates(at_second(0), std::vector<SharedMachine::Rate>{{1, 0.5}, {2, 0.25}});
+    EXPECT_EQ(machine.next_end(), at_second(20));
     EXPECT_EQ(machine.pop_end(), 1u);
-    machine.set_rates(at(20), std::vector<SharedMachine::Rate>{{2, 1}});
-    EXPECT_EQ(machine.next_end(), at(45));  // 5 of 30 s done
-    machine.set_rates(at(25), {});
+    machine.set_rates(at_second(20), std::vector<SharedMachine::Rate>{{2, 1}});
+    EXPECT_EQ(machine.next_end(), at_second(45));  // 5 of 30 s done
+    machine.set_rates(at_second(25), {});
     EXPECT_EQ(machine.next_end(), kNever);
 }
 
@@ -77,12 +77,12 @@ Workload table_5_1() {
     Workload jobs{.name = "table 5-1", .processors = 12, .jobs = {}};
     for (const Row& row : kTable51) {
         Job job{.id = JobId{static_cast<std::int64_t>(jobs.jobs.size()) + 1},
-                .submit = at(row.submit),
+                .submit = at_second(row.submit),
                 .walltime = std::chrono::seconds{row.runtime},
                 .processors = 12,
                 .least_share = static_cast<std::int8_t>(row.least),
                 .most_share = static_cast<std::int8_t>(row.most)};
-        if (job.id.value == 11) job.start_at = at(861);
+        if (job.id.value == 11) job.start_at = at_second(861);
         jobs.jobs.push_back({job, std::chrono::seconds{row.runtime}});
     }
     return jobs;
@@ -115,7 +115,7 @@ TEST(ScojoTable51, StartsInThePublishedOrderAndNeverMoreThanThree) {  // T9
 TEST(ScojoTable51, ReservedStartIsKept) {  // T10: the thesis comes 7 s late
     const Result<SimulationOutcome> outcome = simulate(table_5_1(), **make_policy("scojo"), {});
     ASSERT_TRUE(outcome.has_value());
-    EXPECT_EQ(outcome->start[10], at(861));
+    EXPECT_EQ(outcome->start[10], at_second(861));
 }
 
 /// The printed start times and shares under our rate law: how long the printed jobs take.
@@ -155,8 +155,8 @@ TEST(ScojoSchedule, JobAloneHasEverything) {
     const Result<SimulationOutcome> outcome = simulate(jobs, **make_policy("scojo", {{"level", "2"}}), {});
     ASSERT_TRUE(outcome.has_value());
     // 50 s alone; then 0.4 / 1.2 of a second each: job 1's other 50 s take 150 s; job 2 has 50 s left and is alone.
-    EXPECT_EQ(outcome->end[0], at(200));
-    EXPECT_EQ(outcome->end[1], at(250));
+    EXPECT_EQ(outcome->end[0], at_second(200));
+    EXPECT_EQ(outcome->end[1], at_second(250));
 }
 
 TEST(ScojoSchedule, ExpandingSharesOutWhatIsLeft) {
@@ -166,8 +166,8 @@ TEST(ScojoSchedule, ExpandingSharesOutWhatIsLeft) {
         const auto outcome = simulate(jobs, **make_policy("scojo", {{"level", "2"}, {"expand", expand}}), {});
         return outcome->end[1];
     };
-    EXPECT_EQ(end("alone"), at(180));  // 40 % / 1.2
-    EXPECT_EQ(end("all"), at(144));    // 50 % / 1.2
+    EXPECT_EQ(end("alone"), at_second(180));  // 40 % / 1.2
+    EXPECT_EQ(end("all"), at_second(144));    // 50 % / 1.2
 }
 
 TEST(ScojoSchedule, PartnersThatHurtAreNotCoscheduled) {
@@ -181,8 +181,8 @@ TEST(ScojoSchedule, PartnersThatHurtAreNotCoscheduled) {
             truth);
         return outcome->start[1];
     };
-    EXPECT_EQ(start("2"), at(100));
-    EXPECT_EQ(start("4"), at(0));
+    EXPECT_EQ(start("2"), at_second(100));
+    EXPECT_EQ(start("4"), at_second(0));
 }
 
 TEST(ScojoSchedule, JobsOfTheLowestClassAreKeptApartWhereAsked) {
@@ -190,9 +190,9 @@ TEST(ScojoSchedule, JobsOfTheLowestClassAreKeptApartWhereAsked) {
     const auto starts = [&](const char* longest) {
         return simulate(jobs, **make_policy("scojo", {{"level", "2"}, {"longest-together", longest}}), {})->start;
     };
-    EXPECT_THAT(starts("0"), ElementsAre(at(0), at(0), at(240)));
+    EXPECT_THAT(starts("0"), ElementsAre(at_second(0), at_second(0), at_second(240)));
     // The short job takes the second place; the other long one starts when the first has ended.
-    EXPECT_THAT(starts("1"), ElementsAre(at(0), at(114), at(1)));
+    EXPECT_THAT(starts("1"), ElementsAre(at_second(0), at_second(114), at_second(1)));
 }
 
 TEST(ScojoSchedule, ShorterClassesGoFirstAndAgeLiftsTheOthers) {
@@ -206,36 +206,37 @@ TEST(ScojoSchedule, ShorterClassesGoFirstAndAgeLiftsTheOthers) {
         const auto outcome = simulate(jobs, **make_policy("scojo", {{"level", "1"}, {"age", age}}), {});
         return outcome->start[1];
     };
-    EXPECT_EQ(start("0"), at(400));
-    EXPECT_LT(start("60s"), at(250));
+    EXPECT_EQ(start("0"), at_second(400));
+    EXPECT_LT(start("60s"), at_second(250));
 }
 
 TEST(ScojoOffers, TellShareAndSlowdownAndNothingElse) {
     ZoneState zone({.processors = 4, .sharing = ZoneState::Sharing::kShare});
-    const auto apply = [&](const ZoneEvent& event) { ASSERT_TRUE(zone.apply(at(100), event).has_value()); };
-    apply(JobSubmitted{{.id = JobId{1}, .submit = at(100), .walltime = 100s, .processors = 4, .least_share = 40}});
+    const auto apply = [&](const ZoneEvent& event) { ASSERT_TRUE(zone.apply(at_second(100), event).has_value()); };
+    apply(
+        JobSubmitted{{.id = JobId{1}, .submit = at_second(100), .walltime = 100s, .processors = 4, .least_share = 40}});
     apply(JobStarted{JobId{1}});
     apply(SharesChanged{{{JobId{1}, 100}}});
     const Scojo policy({.level = 2, .worst_slowdown = 1.5});
-    const Job job{.id = JobId{9}, .submit = at(100), .walltime = 50s, .processors = 4, .least_share = 40};
+    const Job job{.id = JobId{9}, .submit = at_second(100), .walltime = 50s, .processors = 4, .least_share = 40};
     // Beside job 1 now; alone after it, which takes 100 s / 0.4 x 1.5 at the longest.
     EXPECT_EQ(policy.offers(zone.snapshot(), job, 5),
-              (std::vector<SlotOffer>{{at(100), 60, 1.2}, {at(475), 100, 1.0}}));
-    const Job wide{.id = JobId{9}, .submit = at(100), .walltime = 50s, .processors = 4, .least_share = 80};
-    EXPECT_EQ(policy.offers(zone.snapshot(), wide, 5), (std::vector<SlotOffer>{{at(475), 100, 1.0}}));
+              (std::vector<SlotOffer>{{at_second(100), 60, 1.2}, {at_second(475), 100, 1.0}}));
+    const Job wide{.id = JobId{9}, .submit = at_second(100), .walltime = 50s, .processors = 4, .least_share = 80};
+    EXPECT_EQ(policy.offers(zone.snapshot(), wide, 5), (std::vector<SlotOffer>{{at_second(475), 100, 1.0}}));
 }
 
 TEST(ScojoReservations, AreKeptWhereJobsAreSlowedDownMoreThanExpected) {
     // Both jobs still run at 200 s, because they hurt each other three times as much as the estimator knows.
     Workload jobs = test::workload(4, {{0, 4, 80}, {0, 4, 80}, {1, 4, 10}});
     for (WorkloadJob& job : jobs.jobs) job.job.least_share = job.job.most_share = 40;
-    jobs.jobs[2].job.start_at = at(200);
+    jobs.jobs[2].job.start_at = at_second(200);
     const auto outcome =
         simulate(jobs, **make_policy("scojo", {{"level", "2"}, {"factors", "1"}, {"worst-slowdown", "1"}}),
                  {.coscheduling = CoschedulingModel::by_count({1, 3})});
     ASSERT_TRUE(outcome.has_value()) << outcome.error().message;
-    EXPECT_GT(outcome->end[1], at(200));
-    EXPECT_EQ(outcome->start[2], at(200));
+    EXPECT_GT(outcome->end[1], at_second(200));
+    EXPECT_EQ(outcome->start[2], at_second(200));
 }
 
 TEST(ScojoReservations, NoneThatWasPromisedIsMissed) {  // T10

@@ -15,33 +15,33 @@ PoolLease lease(std::string account, std::string name, int idle_days, bool busy 
     return {std::move(account), user(std::move(name)), kNow - idle_days * kDay, busy};
 }
 
-struct Case {
+struct PoolCase {
     const char* name;
     std::vector<PoolLease> leases;
     std::optional<PoolChoice> expected;
 };
-class PoolAccount : public testing::TestWithParam<Case> {};
+class PoolAccount : public testing::TestWithParam<PoolCase> {};
 INSTANTIATE_TEST_SUITE_P(
     , PoolAccount,
     testing::Values(
-        Case{"FirstOfAnEmptyPool", {}, PoolChoice{"p1", {}}},
-        Case{"FirstThatIsFree", {lease("p1", "bob", 99)}, PoolChoice{"p2", {}}},
-        Case{"TheOneTheUserHad", {lease("p3", "ann", 900), lease("p1", "bob", 1)}, PoolChoice{"p3", {}}},
-        Case{"LongestIdleOfAFullPool",
-             {lease("p1", "bob", 31), lease("p2", "cyd", 40), lease("p3", "dan", 30)},
-             PoolChoice{"p2", user("cyd")}},
-        Case{"ExactlyTheIdleTimeIsEnough",
-             {lease("p1", "bob", 1), lease("p2", "cyd", 29), lease("p3", "dan", 30)},
-             PoolChoice{"p3", user("dan")}},
-        Case{"NobodyIdleLongEnough", {lease("p1", "bob", 1), lease("p2", "cyd", 29), lease("p3", "dan", 29)}, {}},
-        Case{"BusyIsNotIdle",
-             {lease("p1", "bob", 99, true), lease("p2", "cyd", 1), lease("p3", "dan", 50)},
-             PoolChoice{"p3", user("dan")}},
-        Case{"AClockSetBackTakesNothing", {lease("p1", "b", -1), lease("p2", "c", -50), lease("p3", "d", -99)}, {}},
-        Case{"AnAccountOutsideThePoolDoesNotCount", {lease("old", "ann", 1)}, PoolChoice{"p1", {}}},
-        Case{"AnAccountOfTwoIsNobodys",
-             {lease("p1", "ann", 1), lease("p1", "bob", 99), lease("p2", "cyd", 99)},
-             PoolChoice{"p3", {}}}),
+        PoolCase{"FirstOfAnEmptyPool", {}, PoolChoice{"p1", {}}},
+        PoolCase{"FirstThatIsFree", {lease("p1", "bob", 99)}, PoolChoice{"p2", {}}},
+        PoolCase{"TheOneTheUserHad", {lease("p3", "ann", 900), lease("p1", "bob", 1)}, PoolChoice{"p3", {}}},
+        PoolCase{"LongestIdleOfAFullPool",
+                 {lease("p1", "bob", 31), lease("p2", "cyd", 40), lease("p3", "dan", 30)},
+                 PoolChoice{"p2", user("cyd")}},
+        PoolCase{"ExactlyTheIdleTimeIsEnough",
+                 {lease("p1", "bob", 1), lease("p2", "cyd", 29), lease("p3", "dan", 30)},
+                 PoolChoice{"p3", user("dan")}},
+        PoolCase{"NobodyIdleLongEnough", {lease("p1", "bob", 1), lease("p2", "cyd", 29), lease("p3", "dan", 29)}, {}},
+        PoolCase{"BusyIsNotIdle",
+                 {lease("p1", "bob", 99, true), lease("p2", "cyd", 1), lease("p3", "dan", 50)},
+                 PoolChoice{"p3", user("dan")}},
+        PoolCase{"AClockSetBackTakesNothing", {lease("p1", "b", -1), lease("p2", "c", -50), lease("p3", "d", -99)}, {}},
+        PoolCase{"AnAccountOutsideThePoolDoesNotCount", {lease("old", "ann", 1)}, PoolChoice{"p1", {}}},
+        PoolCase{"AnAccountOfTwoIsNobodys",
+                 {lease("p1", "ann", 1), lease("p1", "bob", 99), lease("p2", "cyd", 99)},
+                 PoolChoice{"p3", {}}}),
     [](const auto& param_info) { return param_info.param.name; });
 
 TEST_P(PoolAccount, IsThisOne) {

@@ -13,17 +13,17 @@ using namespace zbs::test;
 using testing::HasSubstr;
 using Verdict = Decision::Verdict;
 
-Caller user(std::string organisation, std::string name) { return {CallerKind::kUser, organisation, name}; }
+Caller user_at(std::string organisation, std::string name) { return {CallerKind::kUser, organisation, name}; }
 Caller operator_of(std::string organisation) { return {CallerKind::kOperator, organisation, "olga"}; }
 Caller zone(std::string organisation, std::string name) { return {CallerKind::kZone, organisation, name}; }
 
 /// Every column of the table, seen from organisation alpha.
 const std::map<std::string, PeerIdentity> kSubjects = {
     {"anonymous", {}},
-    {"own_user", {user("alpha", "ann"), Evidence::kCertificate}},
-    {"full_proxy", {user("alpha", "ann"), Evidence::kProxy}},
-    {"limited_proxy", {user("alpha", "ann"), Evidence::kProxy, true}},
-    {"foreign_user", {user("beta", "ann"), Evidence::kCertificate}},
+    {"own_user", {user_at("alpha", "ann"), Evidence::kCertificate}},
+    {"full_proxy", {user_at("alpha", "ann"), Evidence::kProxy}},
+    {"limited_proxy", {user_at("alpha", "ann"), Evidence::kProxy, true}},
+    {"foreign_user", {user_at("beta", "ann"), Evidence::kCertificate}},
     {"own_operator", {operator_of("alpha"), Evidence::kCertificate}},
     {"operator_proxy", {operator_of("alpha"), Evidence::kProxy}},
     {"foreign_operator", {operator_of("beta"), Evidence::kCertificate}},
@@ -49,7 +49,7 @@ std::vector<ServiceKind> services_of(const ActionRow& row) {
 /// The caller's own, another's of the same organisation, the same name of another organisation.
 std::vector<Caller> owners_for(const PeerIdentity& subject) {
     Caller other = subject.name(), foreign = subject.name();
-    if (subject.is_anonymous()) other = user("alpha", "bob"), foreign = user("beta", "ann");
+    if (subject.is_anonymous()) other = user_at("alpha", "bob"), foreign = user_at("beta", "ann");
     other.name = "bob";
     foreign.organisation = "delta";
     return {subject.name(), other, foreign};
@@ -142,7 +142,7 @@ TEST(Authorise, AnActionFromOutsideTheTableIsDenied) {
 
 TEST(Authorise, WhatAnotherZoneKeepsIsNotFoundHere) {
     for (const char* column : {"own_user", "own_operator"}) {
-        Object object{ObjectKind::kApplication, user("alpha", "ann"), "first"};
+        Object object{ObjectKind::kApplication, user_at("alpha", "ann"), "first"};
         EXPECT_TRUE(authorise(kSubjects.at(column), Action::kGetApplication, object, site_for(column)));
         object.home_zone = "second";
         EXPECT_EQ(authorise(kSubjects.at(column), Action::kGetApplication, object, site_for(column)).verdict,

@@ -14,7 +14,7 @@ namespace {
 using namespace zbs::test;
 using enum AuditUrgency;
 
-struct OnDisk {
+struct AuditOnDisk {
     TemporaryFolder folder;
     std::unique_ptr<AuditLog> log = open();
     std::unique_ptr<AuditLog> open() { return *sqlite::open_audit_log(folder.path("audit.db")); }
@@ -24,7 +24,7 @@ struct OnDisk {
         log = open();
     }
 };
-struct InMemory {
+struct AuditInMemory {
     MemoryAuditLog log;
     AuditLog& operator*() { return log; }
     void reopen() {}
@@ -49,8 +49,8 @@ class AuditLogContract : public testing::Test {
         for (int i = first; i <= last; ++i) ASSERT_TRUE(log().append(entry(i), urgency));
     }
 };
-using Logs = testing::Types<OnDisk, InMemory>;
-TYPED_TEST_SUITE(AuditLogContract, Logs);
+using AuditLogs = testing::Types<AuditOnDisk, AuditInMemory>;
+TYPED_TEST_SUITE(AuditLogContract, AuditLogs);
 
 TYPED_TEST(AuditLogContract, NumbersEntriesFromOneInTheirOrder) {
     EXPECT_EQ(this->log().head(), AuditHead{});

@@ -10,7 +10,7 @@ namespace zbs {
 namespace {
 using namespace zbs::test;
 
-struct OnDisk {
+struct RegistryOnDisk {
     TemporaryFolder folder;
     std::unique_ptr<RegistryStore> store = open();
     std::unique_ptr<RegistryStore> open() { return *sqlite::open_registry_store(folder.path("registry.db")); }
@@ -20,7 +20,7 @@ struct OnDisk {
         store = open();
     }
 };
-struct InMemory {
+struct RegistryInMemory {
     MemoryRegistryStore store;
     RegistryStore& operator*() { return store; }
     void reopen() {}
@@ -30,8 +30,8 @@ class RegistryStoreContract : public testing::Test {
   protected:
     Store holder;
 };
-using Stores = testing::Types<OnDisk, InMemory>;
-TYPED_TEST_SUITE(RegistryStoreContract, Stores);
+using RegistryStores = testing::Types<RegistryOnDisk, RegistryInMemory>;
+TYPED_TEST_SUITE(RegistryStoreContract, RegistryStores);
 
 TYPED_TEST(RegistryStoreContract, ZonesAreKeptReplacedAndRemoved) {
     const EnrolledZone a = some_enrolled_zone("a");

@@ -35,8 +35,8 @@ class SiteStoreContract : public testing::Test {
   protected:
     Store store;
 };
-using Stores = testing::Types<SiteOnDisk, SiteInMemory>;
-TYPED_TEST_SUITE(SiteStoreContract, Stores);
+using SiteStores = testing::Types<SiteOnDisk, SiteInMemory>;
+TYPED_TEST_SUITE(SiteStoreContract, SiteStores);
 
 Time at(std::int64_t seconds) { return time_from_microseconds(seconds * 1'000'000); }
 

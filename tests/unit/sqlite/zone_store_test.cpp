@@ -42,8 +42,8 @@ class ZoneStoreContract : public testing::Test {
     void reopen() { holder.reopen(); }
     Store holder;
 };
-using Stores = testing::Types<OnDisk, InMemory>;
-TYPED_TEST_SUITE(ZoneStoreContract, Stores);
+using ZoneStores = testing::Types<OnDisk, InMemory>;
+TYPED_TEST_SUITE(ZoneStoreContract, ZoneStores);
 
 Application application(std::uint64_t low) {
     Application made = some_application();

@@ -37,9 +37,10 @@ class AnySession {
     virtual void run() = 0;
     /// Ends the connection unless a request is under way; from any thread.
     virtual void end_if_idle() = 0;
-    /// Ends the connection if it still waits for a whole request (or handshake); from any thread.
+    /// Ends the connection if it still is the other side's turn; from any thread.
     virtual void evict() = 0;
-    /// Since when a whole request is waited for (steady clock); 0 while one is being answered. From any thread.
+    /// Since when it is the other side's turn, to send a whole request or to read its reply (steady clock); 0 while a
+    /// request is with the service. From any thread.
     std::int64_t silent_since_us() const { return silent_since_us_; }
 
   protected:
@@ -81,8 +82,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
   private:
     boost::beast::tcp_stream& lowest() { return boost::beast::get_lowest_layer(stream_); }
 
-    /// Who the handshake has brought, by what is believed now: a certificate that ran out or an organisation that is not
-    /// trusted any more counts on open connections for half a minute at most.
+    /// Who the handshake has brought, by what is believed now: a certificate that ran out or an organisation that is
+    /// not trusted any more counts on open connections for half a minute at most.
     void identify() {
         if constexpr (kTls) {
             identity_ = host_->options().tls->identify(stream_.native_handle());
@@ -98,12 +99,12 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     void start() {
         if constexpr (kTls) {
             lowest().expires_after(host_->options().handshake_deadline);
-            stream_.async_handshake(
-                boost::asio::ssl::stream_base::server, [self = this->shared_from_this()](ErrorCodeOf fault) {
-                    if (fault) return self->close();
-                    self->identify();
-                    self->read_head();
-                });
+            stream_.async_handshake(boost::asio::ssl::stream_base::server,
+                                    [self = this->shared_from_this()](ErrorCodeOf fault) {
+                                        if (fault) return self->close();
+                                        self->identify();
+                                        self->read_head();
+                                    });
         } else {
             read_head();
         }
@@ -245,6 +246,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         response_.keep_alive(keep_alive);
         response_.prepare_payload();
         if (is_head_) response_.body().clear();  // Content-Length stays: a body here would be read as the next reply
+        wait_for_peer();
         lowest().expires_after(host_->options().write_deadline);
         bh::async_write(stream_, response_,
                         [self = this->shared_from_this(), keep_alive](ErrorCodeOf fault, std::size_t) {

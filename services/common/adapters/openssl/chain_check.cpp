@@ -7,6 +7,7 @@
 #include <set>
 
 #include "services/common/adapters/openssl/certificate_view.hpp"
+#include "services/common/adapters/openssl/common_words.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/adapters/openssl/proxy_rules.hpp"
 #include "services/common/messages/limits.hpp"
@@ -182,8 +183,6 @@ Result<Named> find_mapped(ChainView chain, X509* end_entity, const ChainQuestion
     return refused(who + "organisation '" + *organisation +
                    "' has no user with this subject; its operator can add it to the subject map");
 }
-
-bool is_service(CallerKind kind) { return kind == CallerKind::kZone || kind == CallerKind::kRegistry; }
 
 }  // namespace
 

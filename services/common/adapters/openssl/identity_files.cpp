@@ -4,6 +4,7 @@
 
 #include "services/common/adapters/openssl/certificate_view.hpp"
 #include "services/common/adapters/openssl/chain_check.hpp"
+#include "services/common/adapters/openssl/common_words.hpp"
 #include "services/common/adapters/openssl/issuing.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/adapters/openssl/secure_files.hpp"
@@ -11,8 +12,6 @@
 
 namespace zbs::openssl {
 namespace {
-
-bool is_service(CallerKind kind) { return kind == CallerKind::kZone || kind == CallerKind::kRegistry; }
 
 /// The own chain, held against the own bundle as others will hold it.
 Result<CertificateInfo> check_own_chain(const std::vector<Certificate>& chain,

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "services/common/adapters/openssl/certificate_view.hpp"
+#include "services/common/adapters/openssl/common_words.hpp"
 #include "services/common/adapters/openssl/signature.hpp"
 
 namespace zbs::openssl {
@@ -45,8 +46,6 @@ const char* kind_text(CallerKind kind) {
     ZBS_EXPECTS(!"a certificate for nobody");
     return "";
 }
-
-bool is_service(CallerKind kind) { return kind == CallerKind::kZone || kind == CallerKind::kRegistry; }
 
 }  // namespace
 

@@ -5,12 +5,11 @@
 #include <set>
 
 #include "services/common/adapters/openssl/certificate_view.hpp"
+#include "services/common/adapters/openssl/common_words.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
 
 namespace zbs::openssl {
 namespace {
-
-Error denied(std::string message) { return {ErrorCode::kDenied, std::move(message), {}}; }
 
 /// The authority of `bundle` whose signature `list` has.
 const X509* find_signer(X509_CRL* list, const Bundle& bundle) {

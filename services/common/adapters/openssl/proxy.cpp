@@ -6,6 +6,7 @@
 
 #include "algorithms/base/ids.hpp"
 #include "services/common/adapters/openssl/certificate_view.hpp"
+#include "services/common/adapters/openssl/common_words.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/adapters/openssl/proxy_rules.hpp"
 #include "services/common/messages/limits.hpp"
@@ -19,8 +20,6 @@ struct Policy {
     std::string application;
     std::optional<long> path_length;
 };
-
-Error denied(std::string message) { return {ErrorCode::kDenied, std::move(message), {}}; }
 
 Result<Policy> read_own_policy(std::string_view text) {
     if (text == kRenewalPolicy) return Policy{Policy::Kind::kRenewal, {}, {}};

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "services/common/adapters/openssl/certificate_view.hpp"
+#include "services/common/adapters/openssl/common_words.hpp"
 #include "services/common/adapters/openssl/issuing.hpp"
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/adapters/openssl/proxy.hpp"
@@ -10,8 +11,6 @@
 
 namespace zbs::openssl {
 namespace {
-
-Error denied(std::string message) { return {ErrorCode::kDenied, std::move(message), {}}; }
 
 Result<void> check_terms(const ProxyTerms& terms) {
     if (terms.renewal && !terms.application.empty())
