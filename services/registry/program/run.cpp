@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
@@ -97,9 +98,11 @@ int run(const Options& options) {
                           .max_body_bytes = limits::kMaxBodyBytes,
                           .tls = std::make_shared<RegistryTls>(*tls)},
                          [&](http::Call call, http::Respond respond) {
-                             post([&router, call = std::move(call), respond = std::move(respond)]() mutable {
-                                 router.dispatch(std::move(call), std::move(respond));
-                             });
+                             // At once where nothing else is under way, without a change of threads.
+                             boost::asio::dispatch(
+                                 strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
+                                     router.dispatch(std::move(call), std::move(respond));
+                                 });
                          });
     if (auto started = server.start(); !started) return fail(started.error());
     const std::string host = options.advertised.empty() ? options.address : options.advertised;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <boost/asio/dispatch.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
@@ -140,7 +141,14 @@ int run(const std::string& config_path) {
     const Caller self{CallerKind::kZone, config.organisation, config.zone.name};
 
     http::Router router;
-    const auto dispatch = [&router, strand](http::Call call, http::Respond respond) {
+    // From outside: at once where nothing else is under way, without a change of threads.
+    const auto serve = [&router, strand](http::Call call, http::Respond respond) {
+        boost::asio::dispatch(strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
+            router.dispatch(std::move(call), std::move(respond));
+        });
+    };
+    // From the zone itself: when its own work is done.
+    const auto call_self = [&router, strand](http::Call call, http::Respond respond) {
         boost::asio::post(strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
             router.dispatch(std::move(call), std::move(respond));
         });
@@ -153,7 +161,7 @@ int run(const std::string& config_path) {
                    .allow_private_addresses = settings->allow_private_addresses},
          .self = self,
          .post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); },
-         .own = dispatch});
+         .own = call_self});
     PeeringService peerings(config, clock, *database->site, trust, *log);
     AuthorizationFilter filter(config, clock, *database->site, peerings);
     PartService parts(config, clock, *database->zone, **executor, peerings, filter, *log, decode_model_text);
@@ -217,7 +225,7 @@ int run(const std::string& config_path) {
                                  .max_body_bytes = limits::kMaxBodyBytes,
                                  .local_token = credentials->local_token};
     if (credentials->server) options.tls = std::make_shared<ZoneTls>(credentials->server);
-    beast::Server server(io, options, dispatch);
+    beast::Server server(io, options, serve);
     if (auto started = server.start(); !started) return fail(started.error());
     config.url = (credentials->server ? "https://" : "http://") + settings->advertised_host + ":" +
                  std::to_string(server.port());
@@ -242,7 +250,6 @@ int run(const std::string& config_path) {
             const Result<ZoneSettings> again = load_settings(config_path);
             if (!again) return log->warn("rules_not_reloaded", {{"reason", again.error().message}});
             peerings.set_rules(again->zone.rules);
-            filter.set_accounts(again->zone.accounts);
             filter.set_accounts(again->zone.accounts);
             log->info("rules_reloaded", {{"rules", std::to_string(again->zone.rules.size())}});
         });

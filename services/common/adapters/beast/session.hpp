@@ -170,6 +170,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     }
 
     void read_body() {
+        if (parser_->is_done()) return on_request({});
         lowest().expires_after(host_->options().body_deadline);
         boost::beast::http::async_read(
             stream_, buffer_, *parser_,
@@ -203,9 +204,18 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         hand_over(*std::move(call), keep_alive);
     }
 
-    /// The reply may come from any thread, late, or never; the deadline answers in its place.
+    /// The reply may come from any thread, late, or never; the deadline answers in its place. Most come before the
+    /// handler returns, and cost no timer and no change of threads.
     void hand_over(http::Call call, bool keep_alive) {
         auto answered = std::make_shared<std::atomic<bool>>(false);
+        host_->handler()(std::move(call), [self = this->shared_from_this(), answered, keep_alive](http::Reply reply) {
+            if (answered->exchange(true)) return;
+            boost::asio::dispatch(self->stream_.get_executor(), [self, keep_alive, reply = std::move(reply)]() mutable {
+                self->deadline_.cancel();
+                self->write(std::move(reply), keep_alive);
+            });
+        });
+        if (*answered) return;
         deadline_.expires_after(host_->options().handler_deadline);
         deadline_.async_wait([self = this->shared_from_this(), answered](ErrorCodeOf e) {
             if (e || answered->exchange(true)) return;
@@ -213,13 +223,6 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
                 http::problem(
                     {ErrorCode::kTimeout, "the service did not answer in time; ask again with the same id", {}}),
                 false);
-        });
-        host_->handler()(std::move(call), [self = this->shared_from_this(), answered, keep_alive](http::Reply reply) {
-            if (answered->exchange(true)) return;
-            boost::asio::post(self->stream_.get_executor(), [self, keep_alive, reply = std::move(reply)]() mutable {
-                self->deadline_.cancel();
-                self->write(std::move(reply), keep_alive);
-            });
         });
     }
 
