@@ -24,6 +24,7 @@ import urllib.parse
 import jsonschema
 
 from identities import Organisations, context, run
+from stand_ins import MODEL, write_stand_ins
 
 KIND, PROGRAM, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
 DEADLINE_S = 20
@@ -386,37 +387,13 @@ class RegistryContract(ServiceTest):
             self.call("GET", "/v1/zones?" + query, OPERATOR, status=400)
 
 
-MPIEXEC = """#!/bin/sh
-# Stand-in for mpiexec -launcher manual: asks for one proxy per line of the host file, runs until it is told to end.
-i=0
-while read -r line; do
-  echo "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:1 --rmk user --launcher manual --demux poll --pgid 0 --retries 10 --usize -2 --proxy-id $i"
-  i=$((i + 1))
-done < hosts
-echo HYDRA_LAUNCH_END
-printf 'hello from rank 0\\n' > out.0
-printf 'a warning\\n' > err.1
-while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done
-"""
-PROXY = """#!/bin/sh
-# Stand-in for a proxy whose ranks leave a model.
-/bin/cp @FOLDER@/model.json "$ZBS_PROFILE_OUT"
-while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done
-"""
-MODEL = {"format": "zbs-model/1", "program": "./ring", "ranks": 2, "compute": [0.5, 0.5], "edges": [[0, 1, 1024, 4]]}
-
-
 class ZoneContract(ServiceTest):
     contract_file = "zone.json"
     sources = tuple(f"services/zone_scheduler/http/{name}_routes.cpp" for name in ("zone", "identity", "delegation", "peering"))
 
     @classmethod
     def start(cls):
-        for name, text in (("mpiexec", MPIEXEC), ("proxy", PROXY)):
-            path = cls.folder / name
-            path.write_text(text.replace("@FOLDER@", str(cls.folder)))
-            path.chmod(0o755)
-        (cls.folder / "model.json").write_text(json.dumps(MODEL))
+        stand_ins = write_stand_ins(cls.folder)
         (cls.folder / "zone.toml").write_text(f"""
 name = "alpha-one"
 organisation = "alpha"
@@ -432,10 +409,7 @@ processors = 2
 name = "node-2"
 processors = 2
 speed = 2.0
-[mpi]
-mpiexec = "{cls.folder}/mpiexec"
-proxy = "{cls.folder}/proxy"
-profiler = "{cls.folder}/no-preload.so"
+{stand_ins}
 [timing]
 hold_ttl_s = 15
 """)

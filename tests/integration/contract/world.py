@@ -11,8 +11,9 @@ DEADLINE_S = 20
 class World:
     """A registry of organisation grid, and zone alpha-one of organisation alpha, which is enrolled there. Ended by `stop`."""
 
-    def __init__(self, folder, registry, zone, settings=""):
-        self.folder, self.registry, self.zone, self.settings = folder, registry, zone, settings
+    def __init__(self, folder, registry, zone, processors=2, accounts="", settings=""):
+        self.folder, self.registry, self.zone = folder, registry, zone
+        self.processors, self.accounts, self.settings = processors, f'account_map = "{accounts}"' if accounts else "", settings
         self.services, self.ports = [], {}
 
     def begin(self):
@@ -27,9 +28,10 @@ state = "{folder}/zone"
 listen = "127.0.0.1:0"
 allow_private_addresses = true
 run_as = "self"
+{self.accounts}
 [[machine]]
 name = "node-1"
-processors = 2
+processors = {self.processors}
 {self.settings}""")
         run(self.zone, "init", "--config", folder / "zone.toml")
         made = run(self.registry, "token", "--state", folder / "registry", "--for", "alpha")
