@@ -46,7 +46,7 @@ processors = {self.processors}
         self.services.append((name, process, log))
         ready, _, _ = select.select([process.stdout], [], [], DEADLINE_S)
         line = process.stdout.readline() if ready else b""
-        found = re.search(rb"listening on https://127\.0\.0\.1:(\d+)$", line.strip())
+        found = re.search(rb"listening on https://[0-9.]+:(\d+)$", line.strip())
         assert found, f"{name} did not start: {line} {(self.folder / (name + '.log')).read_text()[-2000:]}"
         self.ports[name] = int(found.group(1))
 

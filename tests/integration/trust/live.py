@@ -23,8 +23,8 @@ ZONES = "abc"
 class Client:
     """One connection of one caller; it stays open until `close`."""
 
-    def __init__(self, port, identity):
-        self.connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=DEADLINE_S, context=context(identity))
+    def __init__(self, port, identity, host="127.0.0.1"):
+        self.connection = http.client.HTTPSConnection(host, port, timeout=DEADLINE_S, context=context(identity))
 
     def ask(self, method="GET", target="/v1/whoami", body=None):
         """Status and body, as bytes; what is no bytes is sent as JSON."""
