@@ -1,8 +1,11 @@
 """Keys and certificates for tests of services: what an organisation's CA could give out, and what its people could sign."""
+import datetime
 import pathlib
 import ssl
 import subprocess
+import tempfile
 
+POLICY_LANGUAGE = "2.25.72542147580792764423762282507431977773"  # of ZBS: services/common/adapters/openssl/README.md
 PROXIES = {"full": "id-ppl-inheritAll", "limited": "1.3.6.1.4.1.3536.1.1.1.9"}
 
 
@@ -56,6 +59,22 @@ class Organisations:
             run("openssl", "x509", "-req", "-in", request, "-CA", issuer.chain, "-CAkey", issuer.key, "-set_serial", "4711", "-days", "1", "-out", leaf, "-extfile", settings)
             chain.write_text(leaf.read_text() + issuer.chain.read_text())
         return Identity(key, chain)
+
+    def sign_proxy(self, issuer, request, policy, seconds, language=POLICY_LANGUAGE):
+        """The chain that begins with a proxy for the key of `request` (PEM), which ends `seconds` from now."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        subject = run("openssl", "x509", "-in", issuer.chain, "-noout", "-subject", "-nameopt", "compat").split("subject=")[1].strip()
+        terms = f",pathlen:0,policy:text:{policy}" if policy else ""
+        (folder / "csr").write_text(request)
+        (folder / "index").write_text("")
+        (folder / "cnf").write_text(f"[ca]\ndefault_ca=own\n[own]\ndatabase={folder}/index\nnew_certs_dir={folder}\nrand_serial=yes\ndefault_md=sha256\npolicy=any\n"
+                                    "preserve=yes\nunique_subject=no\n[any]\norganizationName=optional\ncommonName=optional\n"
+                                    f"[proxy]\nkeyUsage=critical,digitalSignature\nproxyCertInfo=critical,language:{language}{terms}\n")
+        now = datetime.datetime.now(datetime.timezone.utc)
+        begin, end = (f"{now + datetime.timedelta(seconds=offset):%Y%m%d%H%M%SZ}" for offset in (min(seconds, 0) - 60, seconds))
+        run("openssl", "ca", "-batch", "-notext", "-config", folder / "cnf", "-extensions", "proxy", "-cert", issuer.chain, "-keyfile", issuer.key, "-in", folder / "csr",
+            "-subj", "/" + subject.lstrip("/").replace(", ", "/") + "/CN=4712", "-startdate", begin, "-enddate", end, "-out", folder / "leaf")
+        return (folder / "leaf").read_text() + issuer.chain.read_text()
 
 
 def context(identity=None, newest=ssl.TLSVersion.TLSv1_3, protocols=()):

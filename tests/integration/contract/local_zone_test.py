@@ -1,0 +1,118 @@
+"""A zone without certificates and peers: plain HTTP on loopback, where a name counts with the token of the zone's folder and never else.
+
+usage: local_zone_test.py ZBS_ZONE [unittest arguments]
+"""
+import http.client
+import json
+import pathlib
+import select
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ZONE, DEADLINE_S = sys.argv[1], 20
+ANA = "spiffe://alpha/user/ana"
+SETTINGS = 'name = "alpha-one"\norganisation = "alpha"\nstate = "{folder}/state"\nlisten = "{listen}"\nrun_as = "self"\n[[machine]]\nname = "node-1"\nprocessors = 1\n'
+NO_NAMES = ["", "ana", "anonymous", "spiffe://", "spiffe://alpha", "spiffe://alpha/user", "spiffe://alpha/user/", "spiffe:///user/ana", "spiffe://alpha//ana",
+            "spiffe://alpha/user/ana/", "spiffe://alpha/user/ana/x", "spiffe://alpha/root/ana", "spiffe://alpha/User/ana", "SPIFFE://alpha/user/ana", "http://alpha/user/ana",
+            "spiffe://Alpha/user/ana", "spiffe://alpha/user/Ana", "spiffe://alpha/user/.ana", "spiffe://alpha/user/../ana", "spiffe://alpha/user/ana?x", "spiffe://alpha/user/ana#x",
+            "spiffe://alpha/user/ana%00", "spiffe://alpha/user/a na", "spiffe://alpha/user/ana, spiffe://alpha/user/bob", "spiffe://alpha/user/\xe4na", "spiffe://alpha/user/ana\t.",
+            "spiffe://alpha/user/" + "a" * 65, "spiffe://" + "a" * 65 + "/user/ana", "spiffe://alpha/user/" + "a" * 8_000,
+            "spiffe://alpha/zone/alpha-one", "spiffe://alpha/zone/alpha-two", "spiffe://grid/registry/grid"]
+
+
+class LocalZone(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-local-zone-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        (cls.folder / "zone.toml").write_text(SETTINGS.format(folder=cls.folder, listen="127.0.0.1:0"))
+        cls.begin()
+        cls.addClassCleanup(lambda: cls.end())
+
+    @classmethod
+    def begin(cls):
+        cls.log = open(cls.folder / "log", "ab")
+        cls.process = subprocess.Popen([ZONE, "run", "--config", cls.folder / "zone.toml"], stdout=subprocess.PIPE, stderr=cls.log, text=True)
+        ready, _, _ = select.select([cls.process.stdout], [], [], DEADLINE_S)
+        line = cls.process.stdout.readline() if ready else ""
+        assert "http://127.0.0.1:" in line, line + (cls.folder / "log").read_text()
+        cls.port = int(line.rsplit(":", 1)[1])
+        cls.token = (cls.folder / "state/local_token").read_text()
+
+    @classmethod
+    def end(cls):
+        cls.process.terminate()
+        code = cls.process.wait(DEADLINE_S)
+        cls.process.stdout.close()
+        cls.log.close()
+        assert code == 0, (cls.folder / "log").read_text()
+
+    def ask(self, *headers, target="/v1/whoami"):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        try:
+            connection.putrequest("GET", target)
+            for name, value in headers:
+                connection.putheader(name, value.encode("latin-1"))
+            connection.endheaders()
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
+        finally:
+            connection.close()
+
+    def test_the_token_is_for_the_zones_own_account_only(self):
+        self.assertEqual(stat.S_IMODE((self.folder / "state/local_token").stat().st_mode), 0o600)
+        self.assertEqual(stat.S_IMODE((self.folder / "state").stat().st_mode), 0o700)
+        self.assertEqual(len(self.token), 26)
+
+    def test_a_name_counts_with_the_token(self):
+        status, answer = self.ask(("Zbs-Identity", ANA), ("Zbs-Token", self.token))
+        self.assertEqual((status, answer["name"], answer["via_proxy"]), (200, ANA, False))
+        self.assertEqual(self.ask(("Zbs-Identity", ANA), ("Zbs-Token", self.token), target="/v1/users")[0], 403)
+        self.assertEqual(self.ask(("Zbs-Identity", "spiffe://alpha/operator/x"), ("Zbs-Token", self.token), target="/v1/users")[0], 200)
+        self.assertEqual(self.ask(("Zbs-Identity", "spiffe://beta/operator/x"), ("Zbs-Token", self.token), target="/v1/users")[0], 403)
+
+    def test_no_name_counts_without_the_token(self):
+        wrong = ("b" if self.token[0] == "a" else "a") + self.token[1:]
+        for tokens in ((), ("",), (wrong,), (self.token[:-1],), (self.token + "a",), (self.token.upper(),), (self.token + "\0",), (self.token, self.token), (wrong, self.token)):
+            with self.subTest(tokens):
+                status, problem = self.ask(("Zbs-Identity", ANA), *(("Zbs-Token", token) for token in tokens))
+                self.assertIn((status, problem["code"]), ((401, "unauthenticated"), (400, "invalid_argument")))
+                self.assertNotIn(self.token, json.dumps(problem))
+
+    def test_what_is_no_name_is_nobody_even_with_the_token(self):
+        for name in NO_NAMES:
+            with self.subTest(name[:60]):
+                self.assertEqual(self.ask(("Zbs-Identity", name), ("Zbs-Token", self.token))[0], 401)
+        self.assertEqual(self.ask(("Zbs-Token", self.token))[0], 401)
+        self.assertEqual(self.ask(("Zbs-Identity", ANA), ("Zbs-Identity", "spiffe://alpha/user/bob"), ("Zbs-Token", self.token))[0], 400)
+
+    def test_the_operators_commands_use_the_token(self):
+        done = subprocess.run([ZONE, "blocks", "--config", self.folder / "zone.toml"], capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done = subprocess.run([ZONE, "user", "add", "ana", "--config", self.folder / "zone.toml"], capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("CA key", done.stderr)
+
+    def test_a_restart_keeps_the_token(self):
+        before = self.token
+        self.end()
+        type(self).begin()
+        self.assertEqual(self.token, before)
+        self.assertEqual(self.ask(("Zbs-Identity", ANA), ("Zbs-Token", before))[0], 200)
+
+    def test_without_certificates_it_listens_nowhere_else(self):
+        for number, listen in enumerate(("0.0.0.0:0", "192.0.2.7:0")):
+            config = self.folder / f"open-{number}.toml"
+            config.write_text(SETTINGS.format(folder=self.folder / f"open-{number}", listen=listen))
+            done = subprocess.run([ZONE, "run", "--config", config], capture_output=True, text=True, timeout=DEADLINE_S)
+            with self.subTest(listen):
+                self.assertNotEqual(done.returncode, 0)
+                self.assertRegex(done.stderr, "without TLS")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

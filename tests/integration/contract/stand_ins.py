@@ -1,0 +1,31 @@
+"""What a zone starts in place of MPI, where a test is about what the services say: shell scripts that run until they are told to end."""
+import json
+
+MPIEXEC = """#!/bin/sh
+# Stand-in for mpiexec -launcher manual: asks for one proxy per line of the host file, runs until it is told to end.
+i=0
+while read -r line; do
+  echo "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:1 --rmk user --launcher manual --demux poll --pgid 0 --retries 10 --usize -2 --proxy-id $i"
+  i=$((i + 1))
+done < hosts
+echo HYDRA_LAUNCH_END
+printf 'hello from rank 0\\n' > out.0
+printf 'a warning\\n' > err.1
+while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done
+"""
+PROXY = """#!/bin/sh
+# Stand-in for a proxy whose ranks leave a model.
+/bin/cp @FOLDER@/model.json "$ZBS_PROFILE_OUT"
+while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done
+"""
+MODEL = {"format": "zbs-model/1", "program": "./ring", "ranks": 2, "compute": [0.5, 0.5], "edges": [[0, 1, 1024, 4]]}
+
+
+def write_stand_ins(folder):
+    """Puts the scripts into `folder` and gives the settings that name them; what they start ends once `folder`/end is there."""
+    for name, text in (("mpiexec", MPIEXEC), ("proxy", PROXY)):
+        path = folder / name
+        path.write_text(text.replace("@FOLDER@", str(folder)))
+        path.chmod(0o755)
+    (folder / "model.json").write_text(json.dumps(MODEL))
+    return f'[mpi]\nmpiexec = "{folder}/mpiexec"\nproxy = "{folder}/proxy"\nprofiler = "{folder}/no-preload.so"\n'
