@@ -10,6 +10,7 @@
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/openssl/random_secrets.hpp"
+#include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -108,7 +109,13 @@ int run(const Options& options) {
     if (!process::write_file(state.address(), config.url + "\n"))
         return fail({ErrorCode::kUnavailable, "cannot write the address of this registry", state.address()});
     if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());
-    post([&decisions] { decisions.start(); });
+    openssl::SelfRenewal renewal(
+        **keys, **tls, clock, *log,
+        "run 'zbs-registry renew --certificate FILE --state " + options.state + "' and send SIGHUP");
+    post([&decisions, &renewal] {
+        decisions.start();
+        renewal.start();
+    });
     std::cout << "zbs-registry listening on " << config.url << std::endl;
     const auto drain = [&] {
         server.drain();

@@ -16,6 +16,7 @@
 #include "services/common/adapters/cpprest/zone_transport.hpp"
 #include "services/common/adapters/openssl/random_secrets.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
@@ -258,8 +259,15 @@ int run(const std::string& config_path) {
             registry.leave();
             peerings.flush();
             // The registry's answer comes back through this strand; then nothing is left to wait for.
+    std::unique_ptr<openssl::SelfRenewal> renewal;
+    if (credentials->keys) {
+        renewal = std::make_unique<openssl::SelfRenewal>(
+            *credentials->keys, *credentials->server, clock, *log,
+            "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
+    }
             clock.after(std::chrono::milliseconds{300}, [&clock, &io] {
                 clock.cancel_all();
+        if (renewal) renewal->start();
                 io.stop();
             });
         });
