@@ -40,6 +40,8 @@ inline constexpr std::size_t kMaxSubjectMapEntries = 100'000;
 
 inline constexpr std::size_t kMaxAccountMapBytes = 4 * 1024 * 1024;
 inline constexpr std::size_t kMaxAccountMapLines = 20'000;  ///< every look-up walks all of them
+inline constexpr std::size_t kMaxGridMapBytes = 16 * 1024 * 1024;  ///< the file behind it
+inline constexpr std::size_t kMaxSubjectBytes = 1'024;             ///< one subject name in it
 inline constexpr std::size_t kMaxAccountPools = 1'000;
 inline constexpr std::size_t kMaxPoolAccounts = 10'000;  ///< of one pool
 inline constexpr std::size_t kMaxMappedAccounts = 100'000;

@@ -96,6 +96,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     for (std::size_t i = 0; i < file.table_count("link"); ++i) {
         const std::string at = "link." + std::to_string(i) + ".";
         zone.links.push_back({name_of(file, at + "zone"), link_of(file, at, zone.default_link)});
+    settings.grid_users = read_grid_mapfiles(file, path, zone.organisation);
     }
     zone.level_two_mapper = file.text("mapper", zone.level_two_mapper);
     if (find_mapper(zone.level_two_mapper) == nullptr) {

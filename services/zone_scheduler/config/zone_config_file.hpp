@@ -1,9 +1,11 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
+#include "services/zone_scheduler/site_policy/grid_mapfile.hpp"
 
 /// A zone's whole configuration file (TOML; see services/zone_scheduler/README.md).
 struct ZoneSettings {
@@ -16,8 +18,9 @@ struct ZoneSettings {
     std::string default_account;            ///< of jobs whose user is mapped to none; needs root
     int minimum_uid = 1'000;                ///< of accounts that jobs may run as
     bool require_isolation = false;         ///< do not start where a job could read the zone's keys
-    std::string state_folder;     ///< database and step folders; made if missing
-    std::string step_supervisor;  ///< path of zbs-step; default: beside this program
+    std::vector<GridUsers> grid_users;  ///< one per organisation
+    std::string state_folder;           ///< database and step folders; made if missing
+    std::string step_supervisor;        ///< path of zbs-step; default: beside this program
 };
 
 /// Errors name file and line: unreadable, not TOML, unknown or missing key, value out of range.

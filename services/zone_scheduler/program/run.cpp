@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
@@ -101,6 +102,21 @@ Result<Credentials> load_credentials(const StateFolder& state, const ZoneSetting
 }
 
 }  // namespace
+/// Grid users as the configuration names them now; who is gone from it is forgotten.
+Result<void> name_grid_users(openssl::TrustStore& trust, const std::vector<GridUsers>& before,
+                             const std::vector<GridUsers>& now) {
+    for (const GridUsers& users : before) {
+        const bool stays = std::any_of(now.begin(), now.end(),
+                                       [&](const GridUsers& next) { return next.organisation == users.organisation; });
+        if (stays) continue;  // replaced below in one step: nobody is without a name in between
+        if (auto cleared = trust.set_subject_map(users.organisation, {}); !cleared) return cleared;
+    }
+    for (const GridUsers& users : now) {
+        if (auto named = trust.set_subject_map(users.organisation, users.subjects); !named) return named;
+    }
+    return {};
+}
+
 
 int run(const std::string& config_path) {
     Result<ZoneSettings> settings = load_settings(config_path);
@@ -138,6 +154,7 @@ int run(const std::string& config_path) {
     openssl::TrustStore trust(now);
     Result<Credentials> credentials = load_credentials(state, *settings, trust, now, secrets);
     if (!credentials) return fail(credentials.error());
+    if (auto named = name_grid_users(trust, {}, settings->grid_users); !named) return fail(named.error());
     const Caller self{CallerKind::kZone, config.organisation, config.zone.name};
 
     http::Router router;
@@ -244,7 +261,10 @@ int run(const std::string& config_path) {
             if (!again) return log->warn("rules_not_reloaded", {{"reason", again.error().message}});
             peerings.set_rules(again->zone.rules);
             filter.set_accounts(again->zone.accounts);
-            filter.set_accounts(again->zone.accounts);
+            if (auto named = name_grid_users(trust, settings->grid_users, again->grid_users); !named)
+                log->warn("grid_users_not_reloaded", {{"reason", named.error().message}});
+            else
+                settings->grid_users = again->grid_users;
             log->info("rules_reloaded", {{"rules", std::to_string(again->zone.rules.size())}});
         });
         if (!credentials->keys) return;
