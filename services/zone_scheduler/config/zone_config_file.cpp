@@ -73,6 +73,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
         file.fail("registry",
                   "'registry' is gone, because an address proves nothing: join one with 'zbs-zone enrol TOKEN'");
     if (!file.texts("accept").empty()) {
+    if (file.has("shared_memory")) settings.shared_memory = file.boolean("shared_memory", false);
         file.fail("accept",
                   "'accept' is gone, because a name proves nothing: write a [[peering]] with organisations and the "
                   "fingerprint of their bundle, or accept who asks with 'zbs-zone peer accept ORG'");

@@ -141,7 +141,8 @@ int run(const std::string& config_path) {
                                                  .default_account = settings->default_account,
                                                  .allow_root_jobs = !config.run_as_accounts,
                                                  .minimum_uid = static_cast<uid_t>(settings->minimum_uid),
-                                                 .require_isolation = settings->require_isolation});
+                                                 .require_isolation = settings->require_isolation,
+                                                 .shared_memory = settings->shared_memory});
     if (!executor) return fail(executor.error());
     log->info("jobs", {{"protection", (*executor)->protection().text}});
 

@@ -55,5 +55,12 @@ TEST_F(ZoneConfigFileTest, AFaultyGridMapfileIsToldWithBothPlaces) {
     EXPECT_THAT(fault("", once + once), HasSubstr("has a grid-mapfile already"));
 }
 
+TEST_F(ZoneConfigFileTest, SharedMemoryIsLeftToTheHostUnlessSaid) {
+    EXPECT_EQ(read("")->shared_memory, std::nullopt);
+    EXPECT_EQ(read("shared_memory = true")->shared_memory, true);
+    EXPECT_EQ(read("shared_memory = false")->shared_memory, false);
+    EXPECT_THAT(fault("shared_memory = 'yes'"), HasSubstr("must be true or false"));
+}
+
 }  // namespace
 }  // namespace zbs::test
