@@ -20,6 +20,7 @@ inline constexpr std::size_t kMaxLogChunkBytes = 1024 * 1024;  ///< one reply of
 inline constexpr int kMaxConnections = 4'096;
 inline constexpr std::size_t kMaxSignedTextBytes = 128 * 1024;  ///< an entry or request that somebody signed
 inline constexpr std::size_t kMaxEnrolmentRights = 10'000;
+inline constexpr std::size_t kMaxRateBuckets = 16'384;          ///< callers whose rate is remembered at one time
 inline constexpr std::size_t kMaxGroups = 64;  ///< of one user
 inline constexpr std::size_t kMaxCertificatesPerUser = 256;
 inline constexpr std::size_t kMaxMembers = 100'000;

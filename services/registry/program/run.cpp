@@ -19,6 +19,7 @@
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/codec/signed_entry.hpp"
+#include "services/common/http/rate_limit.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/registry/http/registry_routes.hpp"
 #include "services/registry/program/registry_program.hpp"
@@ -90,14 +91,21 @@ int run(const Options& options) {
     router.watch([&](Action action, const http::Call& call, int status) { decisions.done(action, call, status); });
     router.name_calls([&ids] { return to_string(ids.fresh()); });
 
+    http::RateLimiter limiter(options.rates);
     beast::Server server(io,
                          {.address = options.address,
                           .port = options.port,
                           .max_connections = limits::kMaxConnections,
                           .max_header_bytes = limits::kMaxHeaderBytes,
                           .max_body_bytes = limits::kMaxBodyBytes,
+                          .admit =
+                              [&](const std::string& address) {
+                                  return !limiter.take_connection(address, clock.steady_now()).has_value();
+                              },
                           .tls = std::make_shared<RegistryTls>(*tls)},
                          [&](http::Call call, http::Respond respond) {
+                             if (const auto wait = limiter.take(call.peer, call.address, clock.steady_now()))
+                                 return respond(http::too_many_requests(call.peer, *wait));
                              post([&router, call = std::move(call), respond = std::move(respond)]() mutable {
                                  router.dispatch(std::move(call), std::move(respond));
                              });

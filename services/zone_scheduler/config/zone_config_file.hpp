@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "services/common/http/rate_limit.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 #include "services/zone_scheduler/site_policy/grid_mapfile.hpp"
 
@@ -20,6 +21,7 @@ struct ZoneSettings {
     int minimum_uid = 1'000;                ///< of accounts that jobs may run as
     std::optional<bool> shared_memory;      ///< may jobs of different steps of this host share memory? See zbs-step
     bool require_isolation = false;         ///< do not start where a job could read the zone's keys
+    http::RateLimits rates;
     std::vector<GridUsers> grid_users;  ///< one per organisation
     std::string state_folder;           ///< database and step folders; made if missing
     std::string step_supervisor;        ///< path of zbs-step; default: beside this program

@@ -27,6 +27,7 @@
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/signed_entry.hpp"
+#include "services/common/http/rate_limit.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/registry_session.hpp"
 #include "services/zone_scheduler/domain/trust_exchange.hpp"
@@ -229,6 +230,7 @@ int run(const std::string& config_path) {
     });
     router.name_calls([&ids] { return to_string(ids.fresh()); });
 
+    http::RateLimiter limiter(settings->rates);
     beast::ServerOptions options{.address = settings->listen_address,
                                  .port = static_cast<unsigned short>(settings->listen_port),
                                  .max_connections = limits::kMaxConnections,
@@ -236,7 +238,15 @@ int run(const std::string& config_path) {
                                  .max_body_bytes = limits::kMaxBodyBytes,
                                  .local_token = credentials->local_token};
     if (credentials->server) options.tls = std::make_shared<ZoneTls>(credentials->server);
-    beast::Server server(io, options, dispatch);
+    options.admit = [&](const std::string& address) {
+        return !limiter.take_connection(address, clock.steady_now()).has_value();
+    };
+    // Before the strand: a flood of one caller costs the others nothing there.
+    beast::Server server(io, options, [&](http::Call call, http::Respond respond) {
+        if (const auto wait = limiter.take(call.peer, call.address, clock.steady_now()))
+            return respond(http::too_many_requests(call.peer, *wait));
+        dispatch(std::move(call), std::move(respond));
+    });
     if (auto started = server.start(); !started) return fail(started.error());
     config.url = (credentials->server ? "https://" : "http://") + settings->advertised_host + ":" +
                  std::to_string(server.port());

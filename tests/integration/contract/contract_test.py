@@ -436,6 +436,10 @@ speed = 2.0
 mpiexec = "{cls.folder}/mpiexec"
 proxy = "{cls.folder}/proxy"
 profiler = "{cls.folder}/no-preload.so"
+[rates]  # this test calls faster than any person
+user_per_s = 0
+anonymous_per_s = 0
+connection_per_s = 0
 [timing]
 hold_ttl_s = 15
 """)

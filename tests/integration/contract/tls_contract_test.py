@@ -64,6 +64,10 @@ run_as = "self"
 [[machine]]
 name = "node-1"
 processors = 2
+[rates]  # this test calls faster than any person
+user_per_s = 0
+anonymous_per_s = 0
+connection_per_s = 0
 """)
         run(ZONE, "init", "--config", folder / "zone.toml")
         made = run(REGISTRY, "token", "--state", folder / "registry", "--for", "alpha")

@@ -62,5 +62,17 @@ TEST_F(ZoneConfigFileTest, SharedMemoryIsLeftToTheHostUnlessSaid) {
     EXPECT_THAT(fault("shared_memory = 'yes'"), HasSubstr("must be true or false"));
 }
 
+TEST_F(ZoneConfigFileTest, RatesAreSetOneByOne) {
+    const http::RateLimits defaults;
+    EXPECT_EQ(read("")->rates, defaults);
+    const auto settings = read("", "[rates]\nuser_per_s = 5\nuser_burst = 7\nanonymous_per_s = 0\n");
+    ASSERT_TRUE(settings) << settings.error();
+    EXPECT_EQ(settings->rates.user, (http::Rate{5, 7}));
+    EXPECT_EQ(settings->rates.anonymous, (http::Rate{0, defaults.anonymous.burst}));
+    EXPECT_EQ(settings->rates.zone, defaults.zone);
+    EXPECT_THAT(fault("", "[rates]\nzone_per_s = -1\n"), HasSubstr("must be a number from 0"));
+    EXPECT_THAT(fault("", "[rates]\nzone_burst = 0\n"), HasSubstr("must be a number from 1"));
+}
+
 }  // namespace
 }  // namespace zbs::test

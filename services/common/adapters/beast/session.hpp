@@ -57,8 +57,9 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
 
   public:
     template <class... StreamArguments>
-    explicit Session(std::shared_ptr<SessionHost> host, StreamArguments&&... arguments)
+    Session(std::shared_ptr<SessionHost> host, std::string origin, StreamArguments&&... arguments)
         : host_(std::move(host)),
+          origin_(std::move(origin)),
           stream_(std::forward<StreamArguments>(arguments)...),
           deadline_(stream_.get_executor()) {}
 
@@ -81,8 +82,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
   private:
     boost::beast::tcp_stream& lowest() { return boost::beast::get_lowest_layer(stream_); }
 
-    /// Who the handshake has brought, by what is believed now: a certificate that ran out or an organisation that is not
-    /// trusted any more counts on open connections for half a minute at most.
+    /// Who the handshake has brought, by what is believed now: a certificate that ran out or an organisation that is
+    /// not trusted any more counts on open connections for half a minute at most.
     void identify() {
         if constexpr (kTls) {
             identity_ = host_->options().tls->identify(stream_.native_handle());
@@ -98,12 +99,12 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     void start() {
         if constexpr (kTls) {
             lowest().expires_after(host_->options().handshake_deadline);
-            stream_.async_handshake(
-                boost::asio::ssl::stream_base::server, [self = this->shared_from_this()](ErrorCodeOf fault) {
-                    if (fault) return self->close();
-                    self->identify();
-                    self->read_head();
-                });
+            stream_.async_handshake(boost::asio::ssl::stream_base::server,
+                                    [self = this->shared_from_this()](ErrorCodeOf fault) {
+                                        if (fault) return self->close();
+                                        self->identify();
+                                        self->read_head();
+                                    });
         } else {
             read_head();
         }
@@ -198,6 +199,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
             if (!identity) return write(http::problem(identity.error()), false);
             call->peer = *std::move(identity);
         }
+        call->address = origin_;
         call->body = std::move(request.body());
         hand_over(*std::move(call), keep_alive);
     }
@@ -290,6 +292,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     }
 
     std::shared_ptr<SessionHost> host_;
+    const std::string origin_;  ///< where the connection comes from, as `http::Call::address`
     Stream stream_;
     boost::asio::steady_timer deadline_;
     boost::beast::flat_buffer buffer_{1024 * 1024};
