@@ -35,7 +35,8 @@ Result<std::string> ZoneClient::text(const std::string& method, const std::strin
             return answer->body;
         }
         const Error error = answer ? http::read_problem(answer->status, answer->body) : answer.error();
-        const bool passing = error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
+        const bool passing =
+            (answer && answer->try_later) || error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
         if (!passing || std::chrono::steady_clock::now() + pause > give_up) return error;
         std::this_thread::sleep_for(pause);
     }

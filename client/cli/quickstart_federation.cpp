@@ -66,7 +66,8 @@ std::string zone_config(const FederationPlan& plan, std::size_t index, bool with
          << organisation_of(name) << ".example\"\nstate = \"" << plan.folder << "/" << name
          << "\"\nlisten = \"127.0.0.1:" << plan.ports[index + 1]
          << "\"\nallow_private_addresses = true  # all on this machine\nrun_as = \"self\"  # jobs run as whoever "
-            "started this\naccount_map = \""
+            "started this\nshared_memory = true  # ranks of all zones are on this machine; without root jobs are not kept "
+            "from the zone's files\naccount_map = \""
          << plan.folder << "/" << name << ".accounts\"\n";
     text << "hidden_paths = [\"" << plan.folder << "/registry\"";
     for (const std::string& other : plan.zones) {

@@ -15,9 +15,23 @@ int main(int argc, char** argv) {
         cli.add_option("--state", options.state, "folder of keys and database")->envname("ZBS_REGISTRY_STATE");
         cli.add_option("--listen-address", options.address, "IP address to listen on")->capture_default_str();
         cli.add_option("--advertise", options.advertised, "host that others reach this registry by; default: the same");
-        cli.add_option("--listen-port", options.port, "port; 0 = any free one, printed at start")->capture_default_str();
-        cli.add_flag("--allow-private-addresses", options.allow_private_addresses,
-                     "zones may be at loopback, private and link-local addresses (one machine, or one private network)");
+        cli.add_option("--listen-port", options.port, "port; 0 = any free one, printed at start")
+            ->capture_default_str();
+        cli.add_flag(
+            "--allow-private-addresses", options.allow_private_addresses,
+            "zones may be at loopback, private and link-local addresses (one machine, or one private network)");
+        cli.add_option("--zone-rate", options.rates.zone.per_second,
+                       "calls a second of one zone, in the long run; 0: any")
+            ->check(CLI::Range(0.0, 100'000.0))
+            ->capture_default_str();
+        cli.add_option("--anonymous-rate", options.rates.anonymous.per_second,
+                       "calls a second of all without a certificate at one address; 0: any")
+            ->check(CLI::Range(0.0, 100'000.0))
+            ->capture_default_str();
+        cli.add_option("--connection-rate", options.rates.connection.per_second,
+                       "new connections a second from one address; 0: any")
+            ->check(CLI::Range(0.0, 100'000.0))
+            ->capture_default_str();
         cli.fallthrough();
         cli.require_subcommand(0, 1);
         cli.add_subcommand("run", "the service, until SIGTERM (also without any command)");

@@ -18,7 +18,8 @@ struct Call {
     std::map<std::string, std::string> parameters;  ///< of the route: {id} and the like
     std::string body;
     std::string request_id;  ///< what the caller is told, and the audit log keeps
-    PeerIdentity peer;       ///< as the edge established it; nothing else says who calls
+    std::string address;  ///< number that the call comes from, of IPv6 the network (/64); empty for calls from inside
+    PeerIdentity peer;    ///< as the edge established it; nothing else says who calls
 
     const Caller& caller() const { return peer.name(); }
 };

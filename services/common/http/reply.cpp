@@ -80,7 +80,7 @@ Reply problem(const Error& error, int status) {
         json["detail"] = error.pointer + " " + error.message;
     }
     Reply reply{status, "application/problem+json", codec::dump(json), {}};
-    if (status == 503 || status == 429) reply.headers.emplace_back("Retry-After", "1");
+    if (status == 503) reply.headers.emplace_back("Retry-After", "1");
     return reply;
 }
 

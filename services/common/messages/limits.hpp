@@ -20,6 +20,7 @@ inline constexpr std::size_t kMaxLogChunkBytes = 1024 * 1024;  ///< one reply of
 inline constexpr int kMaxConnections = 4'096;
 inline constexpr std::size_t kMaxSignedTextBytes = 128 * 1024;  ///< an entry or request that somebody signed
 inline constexpr std::size_t kMaxEnrolmentRights = 10'000;
+inline constexpr std::size_t kMaxRateBuckets = 16'384;          ///< callers whose rate is remembered at one time
 inline constexpr std::size_t kMaxGroups = 64;  ///< of one user
 inline constexpr std::size_t kMaxCertificatesPerUser = 256;
 inline constexpr std::size_t kMaxMembers = 100'000;
@@ -40,6 +41,8 @@ inline constexpr std::size_t kMaxSubjectMapEntries = 100'000;
 
 inline constexpr std::size_t kMaxAccountMapBytes = 4 * 1024 * 1024;
 inline constexpr std::size_t kMaxAccountMapLines = 20'000;  ///< every look-up walks all of them
+inline constexpr std::size_t kMaxGridMapBytes = 16 * 1024 * 1024;  ///< the file behind it
+inline constexpr std::size_t kMaxSubjectBytes = 1'024;             ///< one subject name in it
 inline constexpr std::size_t kMaxAccountPools = 1'000;
 inline constexpr std::size_t kMaxPoolAccounts = 10'000;  ///< of one pool
 inline constexpr std::size_t kMaxMappedAccounts = 100'000;

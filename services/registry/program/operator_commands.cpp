@@ -12,6 +12,7 @@
 #include "services/common/codec/json.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/http/reply.hpp"
+#include "services/common/messages/limits.hpp"
 #include "services/registry/program/registry_program.hpp"
 
 namespace zbs::registry_program {
@@ -83,6 +84,22 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         }
         std::cout << "made the identity of spiffe://" << *organisation << "/registry/" << *name << " in "
                   << state.identity() << "\n";
+    });
+    auto path = std::make_shared<std::string>();
+    CLI::App* renew = cli.add_subcommand(
+        "renew",
+        "put a new certificate for this registry's key in place, made by the organisation's CA elsewhere (a registry "
+        "that holds the CA key renews by itself)\n\nExample: zbs-registry renew --certificate new.pem --state DIR");
+    renew->add_option("--certificate", *path, "it and what leads to the bundle, PEM, leaf first")->required();
+    renew->callback([&options, &exit_code, path] {
+        const auto chain = process::read_file(*path, limits::kMaxChainBytes);
+        const Result<void> put =
+            chain ? openssl::replace_certificate(StateFolder{options.state}.identity(), *chain, wall_clock())
+                  : Error{ErrorCode::kNotFound, "cannot be read", *path};
+        if (put)
+            std::cout << "the new certificate is in place; a running registry takes it with SIGHUP\n";
+        else
+            exit_code = fail(put.error());
     });
     auto whose = std::make_shared<std::string>();
     CLI::App* token = cli.add_subcommand(

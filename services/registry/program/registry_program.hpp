@@ -1,6 +1,8 @@
 #pragma once
 #include <string>
 
+#include "services/common/http/rate_limit.hpp"
+
 #include "algorithms/base/result.hpp"
 
 namespace CLI {
@@ -16,6 +18,7 @@ struct Options {
     std::string advertised;  ///< host that others call; default: the listen address
     unsigned short port = 0;
     bool allow_private_addresses = false;
+    http::RateLimits rates;
 };
 
 /// Files of the state folder.

@@ -11,6 +11,7 @@
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/openssl/random_secrets.hpp"
+#include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -19,6 +20,7 @@
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/codec/signed_entry.hpp"
+#include "services/common/http/rate_limit.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/registry/http/registry_routes.hpp"
 #include "services/registry/program/registry_program.hpp"
@@ -90,14 +92,21 @@ int run(const Options& options) {
     router.watch([&](Action action, const http::Call& call, int status) { decisions.done(action, call, status); });
     router.name_calls([&ids] { return to_string(ids.fresh()); });
 
+    http::RateLimiter limiter(options.rates);
     beast::Server server(io,
                          {.address = options.address,
                           .port = options.port,
                           .max_connections = limits::kMaxConnections,
                           .max_header_bytes = limits::kMaxHeaderBytes,
                           .max_body_bytes = limits::kMaxBodyBytes,
+                          .admit =
+                              [&](const std::string& address) {
+                                  return !limiter.take_connection(address, clock.steady_now()).has_value();
+                              },
                           .tls = std::make_shared<RegistryTls>(*tls)},
                          [&](http::Call call, http::Respond respond) {
+                             if (const auto wait = limiter.take(call.peer, call.address, clock.steady_now()))
+                                 return respond(http::too_many_requests(call.peer, *wait));
                              // At once where nothing else is under way, without a change of threads.
                              boost::asio::dispatch(
                                  strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
@@ -111,7 +120,13 @@ int run(const Options& options) {
     if (!process::write_file(state.address(), config.url + "\n"))
         return fail({ErrorCode::kUnavailable, "cannot write the address of this registry", state.address()});
     if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());
-    post([&decisions] { decisions.start(); });
+    openssl::SelfRenewal renewal(
+        **keys, **tls, clock, *log,
+        "run 'zbs-registry renew --certificate FILE --state " + options.state + "' and send SIGHUP");
+    post([&decisions, &renewal] {
+        decisions.start();
+        renewal.start();
+    });
     std::cout << "zbs-registry listening on " << config.url << std::endl;
     const auto drain = [&] {
         server.drain();

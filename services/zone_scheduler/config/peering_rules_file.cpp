@@ -1,5 +1,6 @@
 #include "services/zone_scheduler/config/peering_rules_file.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -80,6 +81,32 @@ void read_account_map(ConfigFile& file, const std::string& path, ZoneConfig& zon
     Result<AccountMap> map = AccountMap::parse(*text, file.text("account_map", ""));
     if (!map) return file.fail("account_map", map.error().pointer + ": " + map.error().message);
     zone.accounts = *std::move(map);
+}
+
+std::vector<GridUsers> read_grid_mapfiles(ConfigFile& file, const std::string& path, const std::string& own) {
+    std::vector<GridUsers> all;
+    for (std::size_t i = 0; i < file.table_count("grid_mapfile"); ++i) {
+        const std::string at = "grid_mapfile." + std::to_string(i) + ".";
+        GridUsers users{file.text(at + "organisation", own), {}};
+        if (!is_valid_name(users.organisation))
+            file.fail(at + "organisation", "'organisation' must be 1 to 64 of a-z 0-9 . _ -");
+        const bool twice = std::any_of(
+            all.begin(), all.end(), [&](const GridUsers& other) { return other.organisation == users.organisation; });
+        if (twice)
+            file.fail(at + "organisation",
+                      "'" + users.organisation + "' has a grid-mapfile already; put the lines into one file");
+        if (file.required_text(at + "file").empty()) continue;
+        const auto text = read_beside(file, at + "file", path, limits::kMaxGridMapBytes);
+        if (!text) continue;
+        auto subjects = parse_grid_mapfile(*text, file.text(at + "file", ""));
+        if (!subjects) {
+            file.fail(at + "file", subjects.error().pointer + ": " + subjects.error().message);
+            continue;
+        }
+        users.subjects = *std::move(subjects);
+        all.push_back(std::move(users));
+    }
+    return all;
 }
 
 void read_peering_rules(ConfigFile& file, const std::string& path, ZoneConfig& zone) {

@@ -1,8 +1,10 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
+#include "services/zone_scheduler/site_policy/grid_mapfile.hpp"
 
 namespace zbs {
 
@@ -12,5 +14,8 @@ void read_peering_rules(system::ConfigFile& file, const std::string& path, ZoneC
 
 /// The file that `account_map` names into `zone.accounts`.
 void read_account_map(system::ConfigFile& file, const std::string& path, ZoneConfig& zone);
+
+/// The files that the `[[grid_mapfile]]` tables name, by organisation; `own` where a table names none.
+std::vector<GridUsers> read_grid_mapfiles(system::ConfigFile& file, const std::string& path, const std::string& own);
 
 }  // namespace zbs

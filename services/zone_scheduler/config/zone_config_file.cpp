@@ -34,6 +34,11 @@ Duration seconds_of(system::ConfigFile& file, const char* key, Duration fallback
     return seconds_to_duration(file.number(key, to_seconds(fallback), 0.05, 86'400));
 }
 
+http::Rate rate_of(system::ConfigFile& file, const std::string& prefix, const http::Rate& fallback) {
+    return {file.number(prefix + "_per_s", fallback.per_second, 0, 100'000),
+            file.number(prefix + "_burst", fallback.burst, 1, 1'000'000)};
+}
+
 Link link_of(system::ConfigFile& file, const std::string& prefix, const Link& fallback) {
     return {file.number(prefix + "delay_s", fallback.delay_s, 0, 60),
             file.number(prefix + "bandwidth_Bps", fallback.bandwidth_Bps, 1, 1e15)};
@@ -68,6 +73,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.default_account = file.text("default_account", "");
     settings.minimum_uid = static_cast<int>(file.integer("minimum_uid", 1'000, 1, 2'000'000'000));
     settings.require_isolation = file.boolean("require_isolation", false);
+    if (file.has("shared_memory")) settings.shared_memory = file.boolean("shared_memory", false);
     settings.allow_private_addresses = file.boolean("allow_private_addresses", false);
     if (!file.text("registry", "").empty())
         file.fail("registry",
@@ -90,6 +96,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     if (zone.zone.machines.empty()) file.fail("machine", "at least one [[machine]] is needed");
     read_peering_rules(file, path, zone);
     read_account_map(file, path, zone);
+    settings.grid_users = read_grid_mapfiles(file, path, zone.organisation);
     zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
     zone.zone.within_zone = link_of(file, "network.zone_", zone.zone.within_zone);
     zone.default_link = link_of(file, "network.other_", zone.default_link);
@@ -115,6 +122,10 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     zone.lease = seconds_of(file, "timing.lease_s", zone.lease);
     zone.renew_every = seconds_of(file, "timing.renew_s", zone.renew_every);
     zone.discover_every = seconds_of(file, "timing.discover_s", zone.discover_every);
+    settings.rates.user = rate_of(file, "rates.user", settings.rates.user);
+    settings.rates.zone = rate_of(file, "rates.zone", settings.rates.zone);
+    settings.rates.anonymous = rate_of(file, "rates.anonymous", settings.rates.anonymous);
+    settings.rates.connection = rate_of(file, "rates.connection", settings.rates.connection);
     if (auto ok = file.finish(); !ok) return ok.error();
     if (auto checked = ResourceGraph::make({zone.zone}, {}); !checked) return invalid(checked.error().message, path);
     return settings;

@@ -1,7 +1,11 @@
 #pragma once
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "services/common/http/rate_limit.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
+#include "services/zone_scheduler/site_policy/grid_mapfile.hpp"
 
 namespace zbs {
 
@@ -9,15 +13,18 @@ namespace zbs {
 struct ZoneSettings {
     ZoneConfig zone;
     std::string listen_address = "127.0.0.1";
-    int listen_port = 0;          ///< 0 = any free port
-    std::string advertised_host;  ///< what others reach this zone by; default: the listen address
-    bool allow_private_addresses = false;  ///< may the registry and peers send us to loopback and private addresses?
+    int listen_port = 0;                    ///< 0 = any free port
+    std::string advertised_host;            ///< what others reach this zone by; default: the listen address
+    bool allow_private_addresses = false;   ///< may the registry and peers send us to loopback and private addresses?
     std::vector<std::string> hidden_paths;  ///< folders beside the state folder that no job may see
     std::string default_account;            ///< of jobs whose user is mapped to none; needs root
     int minimum_uid = 1'000;                ///< of accounts that jobs may run as
+    std::optional<bool> shared_memory;      ///< may jobs of different steps of this host share memory? See zbs-step
     bool require_isolation = false;         ///< do not start where a job could read the zone's keys
-    std::string state_folder;     ///< database and step folders; made if missing
-    std::string step_supervisor;  ///< path of zbs-step; default: beside this program
+    http::RateLimits rates;
+    std::vector<GridUsers> grid_users;  ///< one per organisation
+    std::string state_folder;           ///< database and step folders; made if missing
+    std::string step_supervisor;        ///< path of zbs-step; default: beside this program
 };
 
 /// Errors name file and line: unreadable, not TOML, unknown or missing key, value out of range.

@@ -102,6 +102,25 @@ void add_init(CLI::App& cli, const OperatorCommand& shared) {
     init_command->callback([shared, options] { init(shared, *options); });
 }
 
+void add_renew(CLI::App& cli, const OperatorCommand& shared) {
+    auto path = std::make_shared<std::string>();
+    CLI::App* renew = cli.add_subcommand(
+        "renew",
+        "put a new certificate for this zone's key in place, made by the organisation's CA elsewhere (a zone that "
+        "holds the CA key renews by itself)\n\nExample: zbs-zone renew --certificate new.pem --config zone.toml");
+    renew->add_option("--certificate", *path, "it and what leads to the bundle, PEM, leaf first")->required();
+    renew->callback([shared, path] {
+        const Result<ZoneSettings> settings = load_settings(*shared.config);
+        if (!settings) return shared.fail(settings.error());
+        const Result<std::string> chain = read_pem(*path);
+        if (!chain) return shared.fail(chain.error());
+        const StateFolder state{settings->state_folder};
+        if (auto put = openssl::replace_certificate(state.identity(), *chain, wall_clock()); !put)
+            return shared.fail(put.error());
+        std::cout << "the new certificate is in place; a running zone takes it with SIGHUP\n";
+    });
+}
+
 void add_user(CLI::App& cli, const OperatorCommand& shared) {
     CLI::App* user = cli.add_subcommand("user", "users of this organisation");
     user->require_subcommand(1);
@@ -217,6 +236,7 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
 void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_code) {
     const OperatorCommand shared{&config_path, &exit_code};
     add_init(cli, shared);
+    add_renew(cli, shared);
     add_user(cli, shared);
     add_blocks(cli, shared);
     add_audit(cli, shared);

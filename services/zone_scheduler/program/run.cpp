@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -16,6 +17,7 @@
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/cpprest/zone_transport.hpp"
 #include "services/common/adapters/openssl/random_secrets.hpp"
+#include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -26,6 +28,7 @@
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/signed_entry.hpp"
+#include "services/common/http/rate_limit.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/registry_session.hpp"
 #include "services/zone_scheduler/domain/trust_exchange.hpp"
@@ -101,6 +104,20 @@ Result<Credentials> load_credentials(const StateFolder& state, const ZoneSetting
 }
 
 }  // namespace
+/// Grid users as the configuration names them now; who is gone from it is forgotten.
+Result<void> name_grid_users(openssl::TrustStore& trust, const std::vector<GridUsers>& before,
+                             const std::vector<GridUsers>& now) {
+    for (const GridUsers& users : before) {
+        const bool stays = std::any_of(now.begin(), now.end(),
+                                       [&](const GridUsers& next) { return next.organisation == users.organisation; });
+        if (stays) continue;  // replaced below in one step: nobody is without a name in between
+        if (auto cleared = trust.set_subject_map(users.organisation, {}); !cleared) return cleared;
+    }
+    for (const GridUsers& users : now) {
+        if (auto named = trust.set_subject_map(users.organisation, users.subjects); !named) return named;
+    }
+    return {};
+}
 
 int run(const std::string& config_path) {
     Result<ZoneSettings> settings = load_settings(config_path);
@@ -125,7 +142,8 @@ int run(const std::string& config_path) {
                                                  .default_account = settings->default_account,
                                                  .allow_root_jobs = !config.run_as_accounts,
                                                  .minimum_uid = static_cast<uid_t>(settings->minimum_uid),
-                                                 .require_isolation = settings->require_isolation});
+                                                 .require_isolation = settings->require_isolation,
+                                                 .shared_memory = settings->shared_memory});
     if (!executor) return fail(executor.error());
     log->info("jobs", {{"protection", (*executor)->protection().text}});
 
@@ -138,6 +156,7 @@ int run(const std::string& config_path) {
     openssl::TrustStore trust(now);
     Result<Credentials> credentials = load_credentials(state, *settings, trust, now, secrets);
     if (!credentials) return fail(credentials.error());
+    if (auto named = name_grid_users(trust, {}, settings->grid_users); !named) return fail(named.error());
     const Caller self{CallerKind::kZone, config.organisation, config.zone.name};
 
     http::Router router;
@@ -218,6 +237,7 @@ int run(const std::string& config_path) {
     });
     router.name_calls([&ids] { return to_string(ids.fresh()); });
 
+    http::RateLimiter limiter(settings->rates);
     beast::ServerOptions options{.address = settings->listen_address,
                                  .port = static_cast<unsigned short>(settings->listen_port),
                                  .max_connections = limits::kMaxConnections,
@@ -225,7 +245,15 @@ int run(const std::string& config_path) {
                                  .max_body_bytes = limits::kMaxBodyBytes,
                                  .local_token = credentials->local_token};
     if (credentials->server) options.tls = std::make_shared<ZoneTls>(credentials->server);
-    beast::Server server(io, options, serve);
+    options.admit = [&](const std::string& address) {
+        return !limiter.take_connection(address, clock.steady_now()).has_value();
+    };
+    // Before the strand: a flood of one caller costs the others nothing there.
+    beast::Server server(io, options, [&](http::Call call, http::Respond respond) {
+        if (const auto wait = limiter.take(call.peer, call.address, clock.steady_now()))
+            return respond(http::too_many_requests(call.peer, *wait));
+        serve(std::move(call), std::move(respond));
+    });
     if (auto started = server.start(); !started) return fail(started.error());
     config.url = (credentials->server ? "https://" : "http://") + settings->advertised_host + ":" +
                  std::to_string(server.port());
@@ -251,6 +279,10 @@ int run(const std::string& config_path) {
             if (!again) return log->warn("rules_not_reloaded", {{"reason", again.error().message}});
             peerings.set_rules(again->zone.rules);
             filter.set_accounts(again->zone.accounts);
+            if (auto named = name_grid_users(trust, settings->grid_users, again->grid_users); !named)
+                log->warn("grid_users_not_reloaded", {{"reason", named.error().message}});
+            else
+                settings->grid_users = again->grid_users;
             log->info("rules_reloaded", {{"rules", std::to_string(again->zone.rules.size())}});
         });
         if (!credentials->keys) return;
@@ -265,8 +297,15 @@ int run(const std::string& config_path) {
             registry.leave();
             peerings.flush();
             // The registry's answer comes back through this strand; then nothing is left to wait for.
+            std::unique_ptr<openssl::SelfRenewal> renewal;
+            if (credentials->keys) {
+                renewal = std::make_unique<openssl::SelfRenewal>(
+                    *credentials->keys, *credentials->server, clock, *log,
+                    "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
+            }
             clock.after(std::chrono::milliseconds{300}, [&clock, &io] {
                 clock.cancel_all();
+                if (renewal) renewal->start();
                 io.stop();
             });
         });

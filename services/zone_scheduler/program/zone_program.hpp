@@ -33,7 +33,7 @@ struct StateFolder {
 /// Serves until SIGTERM. Exit code.
 int run(const std::string& config_path);
 
-/// init, user, block, unblock, audit, trust, enrol: adds them to `cli`; each sets `exit_code`.
+/// init, renew, user, block, unblock, audit, trust, enrol: adds them to `cli`; each sets `exit_code`.
 void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_code);
 
 /// Makes a registry known.

@@ -21,7 +21,7 @@ import time
 
 def start_zone(binaries, folder):
     config = folder / "zone.toml"
-    config.write_text(f'name = "z"\norganisation = "org-z"\nstate = "{folder}/z"\n[[machine]]\nname = "m0"\nprocessors = 4\n')
+    config.write_text(f'name = "z"\norganisation = "org-z"\nstate = "{folder}/z"\n[[machine]]\nname = "m0"\nprocessors = 4\n[rates]\nanonymous_per_s = 0\nconnection_per_s = 0\n')
     subprocess.run([binaries / "zbs-zone", "init", "--config", config], check=True, stdout=subprocess.DEVNULL)
     process = subprocess.Popen([binaries / "zbs-zone", "run", "--config", config], stdout=subprocess.PIPE, text=True)
     return process, int(process.stdout.readline().rsplit(":", 1)[1])

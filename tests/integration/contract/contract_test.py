@@ -410,6 +410,10 @@ name = "node-2"
 processors = 2
 speed = 2.0
 {stand_ins}
+[rates]  # this test calls faster than any person
+user_per_s = 0
+anonymous_per_s = 0
+connection_per_s = 0
 [timing]
 hold_ttl_s = 15
 """)

@@ -14,6 +14,7 @@
 #include <optional>
 #include <thread>
 
+#include "services/common/adapters/beast/request_head.hpp"
 #include "services/common/http/reply.hpp"
 
 // The real server on a loopback port, and clients that are bare sockets: what arrives is byte for byte what stands
@@ -515,6 +516,28 @@ TEST_F(ServerTest, ManyClientsAtOnceGetTheirOwnAnswers) {
     }
     for (std::thread& client : clients) client.join();
     EXPECT_EQ(good, 400);
+}
+
+TEST_F(ServerTest, AConnectionThatIsNotAdmittedEndsUnheard) {
+    std::atomic<int> asked = 0;
+    start({.admit = [&](const std::string& address) {
+        EXPECT_EQ(address, "127.0.0.1");
+        return asked++ > 0;
+    }});
+    Client first = connect();
+    first.send(get("/"));
+    EXPECT_TRUE(first.closed());
+    EXPECT_EQ(handled(), 0);
+    EXPECT_THAT(ask(get("/")), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(Origin, IsTheNumberThatARateIsCountedBy) {
+    const auto origin = [](const char* address) { return origin_of(asio::ip::make_address(address)); };
+    EXPECT_EQ(origin("192.0.2.7"), "192.0.2.7");
+    EXPECT_EQ(origin("::ffff:192.0.2.7"), "192.0.2.7");
+    EXPECT_EQ(origin("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+    EXPECT_EQ(origin("2001:db8:1:2:ffff::1"), origin("2001:db8:1:2::9"));
+    EXPECT_NE(origin("2001:db8:1:3::1"), origin("2001:db8:1:2::1"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 
+#include <atomic>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -13,6 +14,7 @@
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/http/rate_limit.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/trust_world.hpp"
 
@@ -65,7 +67,8 @@ class TlsCallTest : public testing::Test {
     void start(beast::ServerOptions options) {
         gate = std::make_shared<CountingGate>(*openssl::TlsServer::make(*alpha, trust));
         options.tls = gate;
-        server.emplace(io, options, [](http::Call call, const http::Respond& respond) {
+        server.emplace(io, options, [this](http::Call call, const http::Respond& respond) {
+            if (busy.fetch_sub(1) > 0) return respond(http::too_many_requests(call.peer, Duration{1}));
             respond({200, "text/plain", to_uri(call.caller()) + " " + call.peer.refusal(), {}});
         });
         ASSERT_TRUE(server->start());
@@ -98,6 +101,7 @@ class TlsCallTest : public testing::Test {
     TemporaryFolder folder;
     openssl::TrustStore trust{clock};
     std::unique_ptr<openssl::KeyFolder> alpha, beta;
+    std::atomic<int> busy{0};  ///< calls that are told to come back in a second
     std::shared_ptr<CountingGate> gate;
     asio::io_context io;
     std::optional<beast::Server> server;
@@ -165,6 +169,32 @@ TEST_F(TlsCallTest, UsersOfUnknownOrganisationsAreAnonymous) {
         user(make_certificate(user_form("org-x", "eve"), &authority)).call(call(name("org-a", "alpha")));
     ASSERT_TRUE(answer) << answer.error();
     EXPECT_THAT(answer->body, HasSubstr("anonymous"));
+}
+
+TEST_F(TlsCallTest, WhoIsToldToWaitAsksAgainWithinItsDeadline) {
+    busy = 1;
+    const auto answer = caller(*beta).call(call(name("org-a", "alpha")));
+    ASSERT_TRUE(answer) << answer.error();
+    EXPECT_EQ(answer->status, 200);
+    EXPECT_FALSE(answer->try_later);
+    EXPECT_EQ(busy, -1) << "two calls came";
+}
+
+TEST_F(TlsCallTest, WhoHasNoTimeToWaitIsToldToTryLater) {
+    busy = 1;
+    HttpCall hasty = call(name("org-a", "alpha"));
+    hasty.deadline = milliseconds{900};
+    const auto answer = caller(*beta).call(hasty);
+    ASSERT_TRUE(answer) << answer.error();
+    EXPECT_EQ(answer->status, 429);
+    EXPECT_TRUE(answer->try_later);
+}
+
+TEST_F(TlsCallTest, ACallerMayEndBeforeItsCallsDeadlines) {
+    HttpCall short_lived = call(name("org-a", "alpha"));
+    short_lived.deadline = milliseconds{300};
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(caller(*beta).call(short_lived));
+    EXPECT_TRUE(caller(*beta).call(call(name("org-a", "alpha"))));
 }
 
 TEST_F(TlsCallTest, PrivateAddressesAreNotCalledWhereThatIsNotAllowed) {

@@ -28,6 +28,15 @@ bool has_control_bytes(bb::string_view text) {
                        [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
+std::string origin_of(const boost::asio::ip::address& address) {
+    if (address.is_v4()) return address.to_string();
+    const boost::asio::ip::address_v6 number = address.to_v6();
+    if (number.is_v4_mapped()) return make_address_v4(boost::asio::ip::v4_mapped, number).to_string();
+    auto bytes = number.to_bytes();
+    std::fill(bytes.begin() + 8, bytes.end(), static_cast<unsigned char>(0));
+    return boost::asio::ip::address_v6(bytes).to_string() + "/64";
+}
+
 Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     http::Call call;
     const bb::string_view method = request.method_string();

@@ -1,4 +1,5 @@
 #pragma once
+#include <boost/asio/ip/address.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <string>
@@ -9,6 +10,10 @@ namespace zbs::beast {
 
 /// True for text that could break out of its line.
 bool has_control_bytes(boost::beast::string_view text);
+
+/// The number that a caller's rate is counted by: its address, of IPv6 the network (/64), because one host has all of
+/// it.
+std::string origin_of(const boost::asio::ip::address& address);
 
 /// The checks of a head that Beast leaves to its user: framing that two readers could take differently is refused.
 /// Method, path and query of the call; not its identity.

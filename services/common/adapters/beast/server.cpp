@@ -44,7 +44,7 @@ struct Server::Impl : SessionHost, std::enable_shared_from_this<Server::Impl> {
 
     void accept();
     void on_accept(const bb::error_code& fault, tcp::socket socket);
-    std::shared_ptr<AnySession> make_session(tcp::socket socket);
+    std::shared_ptr<AnySession> make_session(tcp::socket socket, std::string origin);
     void evict_longest_silent(const AnySession* newest);
     void accept_later();
 };
@@ -59,12 +59,13 @@ void Server::Impl::accept() {
     });
 }
 
-std::shared_ptr<AnySession> Server::Impl::make_session(tcp::socket socket) {
-    if (settings.tls == nullptr) return std::make_shared<Session<PlainStream>>(shared_from_this(), std::move(socket));
+std::shared_ptr<AnySession> Server::Impl::make_session(tcp::socket socket, std::string origin) {
+    if (settings.tls == nullptr)
+        return std::make_shared<Session<PlainStream>>(shared_from_this(), std::move(origin), std::move(socket));
     const std::shared_ptr<ssl_ctx_st> current = settings.tls->context();
     SSL_CTX_up_ref(current.get());
     asio::ssl::context context(current.get());  // gives our reference back; the connection keeps its own
-    return std::make_shared<Session<TlsStream>>(shared_from_this(), std::move(socket), context);
+    return std::make_shared<Session<TlsStream>>(shared_from_this(), std::move(origin), std::move(socket), context);
 }
 
 /// Makes room at the limit: nobody who sends a request in time is shut out by those who send none. The newest has had
@@ -94,8 +95,13 @@ void Server::Impl::on_accept(const bb::error_code& fault, tcp::socket socket) {
     if (stopping) return;
     if (fault) return accept_later();  // e.g. no file descriptors left: a tight loop would burn a core
     bb::error_code ignored;
+    std::string origin = origin_of(socket.remote_endpoint(ignored).address());
+    if (settings.admit && !settings.admit(origin)) {
+        socket.close(ignored);
+        return accept();
+    }
     socket.set_option(tcp::no_delay(true), ignored);
-    const std::shared_ptr<AnySession> session = make_session(std::move(socket));
+    const std::shared_ptr<AnySession> session = make_session(std::move(socket), std::move(origin));
     sessions.emplace(session.get(), session);
     ++open;
     session->run();

@@ -34,7 +34,10 @@ struct ServerOptions {
     std::chrono::milliseconds handler_deadline{60'000};
     std::chrono::milliseconds write_deadline{30'000};
     std::chrono::milliseconds linger_deadline{2'000};  ///< for the rest of a refused request, read and thrown away
-    std::shared_ptr<const TlsGate> tls;                ///< none: plain HTTP, on loopback addresses only
+    /// Asked for each new connection, with where it comes from as in `http::Call::address`; one that is refused is
+    /// closed before its handshake. None: all may come.
+    std::function<bool(const std::string& address)> admit;
+    std::shared_ptr<const TlsGate> tls;  ///< none: plain HTTP, on loopback addresses only
     /// Plain HTTP: what a caller must show in `Zbs-Token` beside the name in `Zbs-Identity`. Whoever can read it may be
     /// any user or operator; empty: names are not taken at all.
     std::string local_token;

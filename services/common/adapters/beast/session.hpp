@@ -58,8 +58,9 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
 
   public:
     template <class... StreamArguments>
-    explicit Session(std::shared_ptr<SessionHost> host, StreamArguments&&... arguments)
+    Session(std::shared_ptr<SessionHost> host, std::string origin, StreamArguments&&... arguments)
         : host_(std::move(host)),
+          origin_(std::move(origin)),
           stream_(std::forward<StreamArguments>(arguments)...),
           deadline_(stream_.get_executor()) {}
 
@@ -200,6 +201,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
             if (!identity) return write(http::problem(identity.error()), false);
             call->peer = *std::move(identity);
         }
+        call->address = origin_;
         call->body = std::move(request.body());
         hand_over(*std::move(call), keep_alive);
     }
@@ -295,6 +297,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     }
 
     std::shared_ptr<SessionHost> host_;
+    const std::string origin_;  ///< where the connection comes from, as `http::Call::address`
     Stream stream_;
     boost::asio::steady_timer deadline_;
     boost::beast::flat_buffer buffer_{1024 * 1024};

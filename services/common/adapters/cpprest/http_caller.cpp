@@ -4,12 +4,15 @@
 #include <cpprest/producerconsumerstream.h>
 #include <pplx/pplxtasks.h>
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/ip/address.hpp>
+#include <charconv>
 #include <condition_variable>
 #include <future>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "services/common/adapters/cpprest/address_rules.hpp"
@@ -21,50 +24,59 @@ namespace {
 namespace wh = web::http;
 using SteadyClock = std::chrono::steady_clock;
 
-/// Cancels calls whose total deadline has passed: cpprestsdk's own time-out starts anew with every byte.
+/// Wakes calls at their time: ends those whose total deadline has passed (cpprestsdk's own time-out starts anew with
+/// every byte), sends those again that were told to wait. May be destroyed on its own thread, by what it wakes.
 class Watchdog {
   public:
-    Watchdog() : thread_([this] { run(); }) {}
+    Watchdog() : thread_([state = state_] { run(*state); }) {}
     ~Watchdog() {
         {
-            const std::lock_guard lock(mutex_);
-            stop_ = true;
+            const std::lock_guard lock(state_->mutex);
+            state_->stop = true;
         }
-        wake_.notify_one();
-        thread_.join();
+        state_->wake.notify_one();
+        if (thread_.get_id() == std::this_thread::get_id())
+            thread_.detach();
+        else
+            thread_.join();
     }
-    void watch(SteadyClock::time_point at, std::function<void()> cancel) {
-        const std::lock_guard lock(mutex_);
-        const bool first = due_.empty() || at < due_.begin()->first;
-        due_.emplace(at, std::move(cancel));
-        if (first) wake_.notify_one();
+    void watch(SteadyClock::time_point at, std::function<void()> act) {
+        const std::lock_guard lock(state_->mutex);
+        const bool first = state_->due.empty() || at < state_->due.begin()->first;
+        state_->due.emplace(at, std::move(act));
+        if (first) state_->wake.notify_one();
     }
 
   private:
-    void run() {
-        std::unique_lock lock(mutex_);
-        while (!stop_) {
-            if (due_.empty()) {
-                wake_.wait(lock);
+    struct State {
+        std::mutex mutex;
+        std::condition_variable wake;
+        std::multimap<SteadyClock::time_point, std::function<void()>> due;
+        bool stop = false;
+    };
+
+    static void run(State& state) {
+        std::unique_lock lock(state.mutex);
+        while (!state.stop) {
+            if (state.due.empty()) {
+                state.wake.wait(lock);
                 continue;
             }
-            const auto at = due_.begin()->first;
+            const auto at = state.due.begin()->first;
             if (SteadyClock::now() < at) {
-                wake_.wait_until(lock, at);
+                state.wake.wait_until(lock, at);
                 continue;
             }
-            const auto cancel = std::move(due_.begin()->second);
-            due_.erase(due_.begin());
+            auto act = std::move(state.due.begin()->second);
+            state.due.erase(state.due.begin());
             lock.unlock();
-            cancel();
+            act();
+            act = nullptr;  // what it held may end the watchdog: not under the lock
             lock.lock();
         }
     }
 
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    std::multimap<SteadyClock::time_point, std::function<void()>> due_;
-    bool stop_ = false;
+    std::shared_ptr<State> state_ = std::make_shared<State>();
     std::thread thread_;
 };
 
@@ -90,12 +102,16 @@ bool is_stale_connection(const std::string& fault) {
 /// One call on its way; answers once, whoever comes first: the reply, a fault or the deadline.
 struct Pending {
     int tries = 0;
+    SteadyClock::time_point until;  ///< the total deadline
     std::atomic<bool> answered{false};
     pplx::cancellation_token_source cancel;
     std::function<void(Result<HttpAnswer>)> respond;
 
     void answer(Result<HttpAnswer> result) {
-        if (!answered.exchange(true)) respond(std::move(result));
+        if (answered.exchange(true)) return;
+        // Lets go of the caller: the watchdog remembers this call until its deadline.
+        const auto told = std::move(respond);
+        told(std::move(result));
     }
 };
 
@@ -194,7 +210,18 @@ struct Sending {
     Caller self;
     std::string token;
     std::size_t limit = 0;
+    std::function<void(SteadyClock::time_point, std::function<void()>)> wake_at;
 };
+
+/// How long a service that limits this caller's rate wants it to wait; none where it does not, or names no seconds.
+std::optional<std::chrono::seconds> wait_asked_for(const wh::http_response& response) {
+    std::string text;
+    if (response.status_code() != 429 || !response.headers().match("Retry-After", text)) return std::nullopt;
+    unsigned seconds = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (fault != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+    return std::chrono::seconds{std::clamp(seconds, 1U, 3'600U)};
+}
 
 /// Sends once; sends again where a kept connection turned out to be closed. That is safe: every call that changes
 /// something carries an id, and the total deadline holds over all tries.
@@ -211,21 +238,29 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
         if (!call.body.empty()) request.set_body(call.body, "application/json");
         const auto answer = std::make_shared<HttpAnswer>();
         const auto body = std::make_shared<std::string>();
+        const auto wait = std::make_shared<std::optional<std::chrono::seconds>>();
         how.client->request(request, pending->cancel.get_token())
-            .then([answer, body, limit = how.limit](wh::http_response response) {
+            .then([answer, body, wait, limit = how.limit](wh::http_response response) {
                 answer->status = response.status_code();
+                *wait = wait_asked_for(response);
+                answer->try_later = wait->has_value();
                 response.headers().match("Zbs-Next-Offset", answer->next_offset);
                 std::string complete;
                 answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
                 return read_body(response.body(), body, limit);
             })
-            .then([how, pending, call, answer, body, where](const pplx::task<bool>& done) {
+            .then([how, pending, call, answer, body, wait, where](const pplx::task<bool>& done) {
                 try {
                     if (!done.get())
                         return pending->answer(
                             Error{ErrorCode::kTooLarge,
                                   where + " answered with more than " + std::to_string(how.limit) + " bytes",
                                   {}});
+                    if (*wait && SteadyClock::now() + **wait < pending->until) {
+                        return how.wake_at(SteadyClock::now() + **wait, [how, pending, call] {
+                            if (!pending->answered) send(how, pending, call);
+                        });
+                    }
                     answer->body = std::move(*body);
                     pending->answer(std::move(*answer));
                 } catch (const std::exception& fault) {
@@ -255,7 +290,8 @@ void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> res
         respond(std::move(answer));
     };
     const std::string where = call.method + " " + call.to.url + call.path.substr(0, call.path.find('?'));
-    impl_->watchdog.watch(SteadyClock::now() + call.deadline, [pending, where, deadline = call.deadline] {
+    pending->until = SteadyClock::now() + call.deadline;
+    impl_->watchdog.watch(pending->until, [pending, where, deadline = call.deadline] {
         pending->answer(Error{
             ErrorCode::kTimeout, where + " did not answer within " + std::to_string(deadline.count()) + " ms", {}});
         pending->cancel.cancel();
@@ -264,7 +300,11 @@ void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> res
         const auto client = impl->client(call.to);
         if (!client) return pending->answer(client.error());
         send({client->client, client->expected, impl->options.self, impl->options.local_token,
-              impl->options.max_reply_bytes},
+              impl->options.max_reply_bytes,
+              [weak = std::weak_ptr(impl), pending](SteadyClock::time_point at, std::function<void()> act) {
+                  if (const auto alive = weak.lock()) return alive->watchdog.watch(at, std::move(act));
+                  pending->answer(Error{ErrorCode::kUnavailable, "the caller has gone", {}});
+              }},
              pending, call);
     };
     if (impl_->options.allow_private_addresses) return start();

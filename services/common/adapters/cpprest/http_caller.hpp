@@ -36,10 +36,12 @@ struct HttpAnswer {
     std::string body;
     std::string next_offset;  ///< header Zbs-Next-Offset of the log route
     bool complete = false;    ///< header Zbs-Complete of the log route
+    bool try_later = false;   ///< 429 with Retry-After: the service did nothing, and will when asked again later
 };
 
 /// The one wrapper of cpprestsdk's client: no redirects, a total deadline, a cap on the answer, no reuse of a
-/// connection that the other side closed, its own trust store, name headers on plain loopback connections. Safe from
+/// connection that the other side closed, its own trust store, asking again after `Retry-After` where the service
+/// limits this caller's rate and the deadline leaves the time, name headers on plain loopback connections. Safe from
 /// any thread.
 class HttpCaller {
   public:

@@ -152,10 +152,15 @@ Result<SignedText> KeyFolder::sign_with_proxy(std::string_view purpose, std::str
     return SignedText{std::move(text), std::move(chain), *std::move(signature)};
 }
 
+bool KeyFolder::is_due(Time now) const {
+    const CertificateInfo info = state()->info;
+    return info.not_after - now < (info.not_after - info.not_before) / 3;
+}
+
 Result<bool> KeyFolder::renew_if_due(Time now) {
     const auto own = state();
     const Duration whole = own->info.not_after - own->info.not_before;
-    if (!own->ca_key || own->info.not_after - now >= whole / 3) return false;
+    if (!own->ca_key || !is_due(now)) return false;
     // For as long as the one before; never more than was asked for when the identity was made.
     const Result<Issued> issued = own->issue(own->key.get(), name_, whole - kClockTolerance, now);
     if (!issued) return issued.error();

@@ -43,6 +43,8 @@ class KeyFolder : public OwnKeys {
     Result<void> reload();
     /// End of the own certificate.
     Time not_after() const;
+    /// True when under a third of the own certificate's life is left.
+    bool is_due(Time now) const;
     /// A new certificate for the same key when under a third of the old one's life is left and the CA key is here; the
     /// file is replaced in one step. True: there is a new one, put it into the TLS contexts. Errors: the disk.
     Result<bool> renew_if_due(Time now);
