@@ -32,6 +32,10 @@ run_as = "self"
 [[machine]]
 name = "node-1"
 processors = {self.processors}
+[rates]  # this test calls faster than any person
+user_per_s = 0
+anonymous_per_s = 0
+connection_per_s = 0
 {self.settings}""")
         run(self.zone, "init", "--config", folder / "zone.toml")
         made = run(self.registry, "token", "--state", folder / "registry", "--for", "alpha")
