@@ -50,7 +50,8 @@ add_library(zbs_build_flags INTERFACE)
 target_compile_options(zbs_build_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Wno-missing-field-initializers
   -fno-omit-frame-pointer -fstack-protector-strong)
-target_compile_definitions(zbs_build_flags INTERFACE _GLIBCXX_ASSERTIONS)
+target_compile_definitions(zbs_build_flags INTERFACE _GLIBCXX_ASSERTIONS $<$<CONFIG:Release>:_FORTIFY_SOURCE=2>)
+target_link_options(zbs_build_flags INTERFACE -Wl,-z,relro,-z,now)
 if(ZBS_WERROR)
   target_compile_options(zbs_build_flags INTERFACE -Werror)
 endif()
