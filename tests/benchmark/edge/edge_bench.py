@@ -71,7 +71,9 @@ def resident_mib(pid):
 
 
 def connect(port, context):
-    return context.wrap_socket(socket.create_connection(("127.0.0.1", port), 10))
+    plain = socket.create_connection(("127.0.0.1", port), 10)
+    plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # as HTTP clients do; else the request waits 40 ms for an acknowledgement
+    return context.wrap_socket(plain)
 
 
 def ask(connection):
