@@ -1,6 +1,6 @@
 """The registry is for finding each other. While it is down, zones that know each other go on; when it is back, they enrol again.
 
-usage: registry_down_test.py BIN [unittest arguments]
+usage: registry_down_test.py BIN SOURCE_DIR [unittest arguments]
 """
 import os
 import signal
@@ -91,4 +91,4 @@ class RegistryDown(unittest.TestCase):
 
 if __name__ == "__main__":
     federation.BIN = sys.argv[1]
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
