@@ -142,6 +142,7 @@ Result<Credentials> Credentials::open_with_proxy(const std::string& folder, cons
         return Error{ErrorCode::kDenied, "others can read this proxy's key; run: chmod 600 " + file, file};
     const Result<std::string> text = read_text(file);
     if (!text) return text.error();
+    credentials.proxy_ = *text;
     credentials.tls_ =
         std::make_shared<openssl::TlsClient>(openssl::ClientCertificate{*text, *text}, *credentials.trust_);
     return credentials;

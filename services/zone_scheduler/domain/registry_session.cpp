@@ -5,6 +5,8 @@ namespace {
 constexpr const char* kCategory = "mpi";
 constexpr Duration kRetry = std::chrono::seconds{2};
 constexpr std::size_t kMaxWarnings = 1'000;
+constexpr const char* kOwnEnrolment =
+    "\n";  // before the reason, in the set of what was told; no entry's name begins so
 }  // namespace
 
 RegistrySession::RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport,
@@ -52,15 +54,15 @@ void RegistrySession::publish() {
 }
 
 void RegistrySession::published(const Result<ZoneLease>& lease) {
-    if (enrolled_ != lease.has_value()) {
-        if (lease)
-            log_.info("enrolled", {{"registry", config_.registry.url}});
-        else
-            log_.warn("enrolment_failed", {{"registry", config_.registry.url}, {"reason", lease.error().message}});
+    if (lease && !enrolled_) {
+        log_.info("enrolled", {{"registry", config_.registry.url}});
+        std::erase_if(warned_, [](const std::string& told) { return told.starts_with(kOwnEnrolment); });
     }
     enrolled_ = lease.has_value();
     if (!lease) {
-        warn_once("enrolment", lease.error().message);
+        // Each reason once between two times of being enrolled: it is tried every two seconds.
+        if (warned_.size() < kMaxWarnings && warned_.insert(kOwnEnrolment + lease.error().message).second)
+            log_.warn("enrolment_failed", {{"registry", config_.registry.url}, {"reason", lease.error().message}});
         // A code that does not work may have worked before, and only the answer was lost: then the zone is enrolled.
         without_code_ = !code_.empty() && !without_code_ && lease.error().code == ErrorCode::kDenied;
         clock_.after(kRetry, [this] { publish(); });

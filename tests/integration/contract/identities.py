@@ -68,7 +68,7 @@ class Organisations:
         (folder / "csr").write_text(request)
         (folder / "index").write_text("")
         (folder / "cnf").write_text(f"[ca]\ndefault_ca=own\n[own]\ndatabase={folder}/index\nnew_certs_dir={folder}\nrand_serial=yes\ndefault_md=sha256\npolicy=any\n"
-                                    "preserve=yes\nunique_subject=no\n[any]\norganizationName=optional\ncommonName=optional\n"
+                                    "preserve=yes\nunique_subject=no\n[any]\norganizationName=optional\norganizationalUnitName=optional\ncommonName=optional\n"
                                     f"[proxy]\nkeyUsage=critical,digitalSignature\nproxyCertInfo=critical,language:{language}{terms}\n")
         now = datetime.datetime.now(datetime.timezone.utc)
         begin, end = (f"{now + datetime.timedelta(seconds=offset):%Y%m%d%H%M%SZ}" for offset in (min(seconds, 0) - 60, seconds))

@@ -1,6 +1,6 @@
 """Addresses that a registry or a peer may not make a zone call: loopback, link-local and private ones, under every name for them.
 
-usage: lying_addresses_test.py BIN [unittest arguments]
+usage: lying_addresses_test.py BIN SOURCE_DIR [unittest arguments]
 
 Runs in a network of its own (`unshare -rn`), where public addresses lie on the loopback device and a trap listens on all: the zone is set
 up as on the internet, without allow_private_addresses.
@@ -122,4 +122,4 @@ def enter_network():
 if __name__ == "__main__":
     federation.BIN = os.path.abspath(sys.argv[1])
     enter_network()
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

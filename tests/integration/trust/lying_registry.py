@@ -1,11 +1,10 @@
 """A registry that says what a test wants, with a real registry's keys; and a trap: an address that counts who calls it."""
 import base64
-import http.server
-import json
 import socket
-import ssl
 import subprocess
 import threading
+
+from stub_service import StubService
 
 PURPOSE = "zbs zone entry 1"  # what a zone signs, first line: services/common/codec/signed_entry.cpp
 
@@ -41,55 +40,15 @@ class Trap:
         self.socket.close()
 
 
-class LyingRegistry:
+class LyingRegistry(StubService):
     """Takes every zone in, and shows `entries`; `looks` counts how often."""
 
     def __init__(self, address, port, identity):
-        self.entries, self.looks, self.bodies = [], 0, []
-        registry = self
+        self.entries, self.looks = [], 0
+        super().__init__(address, port, identity, self.answer)
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def answer(self, status, value):
-                body = json.dumps(value).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def do_GET(self):
-                if self.path.startswith("/v1/zones"):
-                    registry.looks += 1
-                self.answer(200, {"zones": registry.entries})
-
-            def take(self):
-                registry.bodies.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
-                self.answer(201 if self.command == "POST" else 200, {"zone": "a", "lease_s": 40})
-
-            do_POST = do_PUT = do_DELETE = take
-
-            def log_message(self, *_):
-                pass
-
-        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        tls.load_cert_chain(identity.chain, identity.key)
-
-        class Server(http.server.ThreadingHTTPServer):
-            daemon_threads = True
-
-            def finish_request(self, request, client_address):  # in the connection's own thread, where a handshake may take its time
-                with tls.wrap_socket(request, server_side=True) as connection:
-                    super().finish_request(connection, client_address)
-
-            def handle_error(self, *_):
-                pass  # a zone that goes away
-
-        self.server = Server((address, port), Handler)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
+    def answer(self, method, path, _):
+        if method != "GET":
+            return 201 if method == "POST" else 200, {"zone": "a", "lease_s": 40}
+        self.looks += path.startswith("/v1/zones")
+        return 200, {"zones": self.entries}

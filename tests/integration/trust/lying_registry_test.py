@@ -1,7 +1,7 @@
 """A registry that lies, over real TLS and with a real registry's keys, can hide a zone but not pose as one: nobody calls the addresses it
 makes up, and the zones say why.
 
-usage: lying_registry_test.py BIN [unittest arguments]
+usage: lying_registry_test.py BIN SOURCE_DIR [unittest arguments]
 """
 import json
 import os
@@ -111,4 +111,4 @@ class Lies(unittest.TestCase):
 
 if __name__ == "__main__":
     federation.BIN = sys.argv[1]
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,6 +1,6 @@
 """SIGHUP: keys and rules are read again while connections and requests go on, and what cannot be read changes nothing.
 
-usage: reload_test.py BIN [unittest arguments]
+usage: reload_test.py BIN SOURCE_DIR [unittest arguments]
 """
 import json
 import os
@@ -104,4 +104,4 @@ class Reload(unittest.TestCase):
 
 if __name__ == "__main__":
     federation.BIN = sys.argv[1]
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

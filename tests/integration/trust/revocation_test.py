@@ -1,6 +1,6 @@
 """Who is revoked or blocked loses access, on open connections and new ones, in every zone that shall heed it, within 60 s.
 
-usage: revocation_test.py BIN [unittest arguments]; the seconds that it took are printed
+usage: revocation_test.py BIN SOURCE_DIR [unittest arguments]; the seconds that it took are printed
 """
 import pathlib
 import subprocess
@@ -101,4 +101,4 @@ class Revocation(unittest.TestCase):
 
 if __name__ == "__main__":
     federation.BIN = sys.argv[1]
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
