@@ -43,8 +43,11 @@ void RegistrySession::publish() {
     const bool drain_told = draining_;
     const Result<SignedText> signed_entry = entry(draining_ ? ZoneStanding::kDrain : ZoneStanding::kActive);
     if (!signed_entry) return published(signed_entry.error());
-    const auto answered = [this, drain_told](const Result<ZoneLease>& lease) {
-        if (lease) drain_told_ = drain_told;
+    const auto answered = [this, drain_told, version = entry_version_](const Result<ZoneLease>& lease) {
+        if (lease) {
+            drain_told_ = drain_told;
+            version_told_ = version;
+        }
         published(lease);
     };
     if (!code_.empty() && !without_code_) return transport_.enrol(config_.registry, code_, *signed_entry, answered);
@@ -75,7 +78,8 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
 
 void RegistrySession::renew() {
     if (leaving_) return;
-    if (drain_told_ != draining_) return publish();  // the registry does not know yet: publishing renews as well
+    // The registry does not know yet: publishing renews as well.
+    if (drain_told_ != draining_ || version_told_ != entry_version_) return publish();
     transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneLease>& renewed) {
         if (renewed) {
             clock_.after(config_.renew_every, [this] { renew(); });

@@ -33,6 +33,9 @@ class RegistrySession {
     /// Takes no new work, says so to the registry, and finishes what it has.
     void drain(bool on);
     bool draining() const { return draining_; }
+    /// The own certificate is another now: the entry is signed with it and published at the next renewal, because
+    /// readers stop believing an entry when the certificate that signed it runs out.
+    void sign_anew() { ++entry_version_; }
     void leave();  ///< tells the registry, once, on an orderly stop
     bool enrolled() const { return enrolled_; }
     /// Called once the code was used: it need not be kept.
@@ -62,7 +65,9 @@ class RegistrySession {
     bool enrolled_ = false;
     bool leaving_ = false;
     bool draining_ = false;
-    bool drain_told_ = false;  ///< what the registry knows of `draining_`
+    unsigned entry_version_ = 0;
+    unsigned version_told_ = 0;  ///< what the registry has of it
+    bool drain_told_ = false;    ///< what the registry knows of `draining_`
 };
 
 }  // namespace zbs

@@ -16,8 +16,8 @@
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/cpprest/zone_transport.hpp"
 #include "services/common/adapters/openssl/random_secrets.hpp"
-#include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
+#include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
@@ -102,7 +102,6 @@ Result<Credentials> load_credentials(const StateFolder& state, const ZoneSetting
     return credentials;
 }
 
-}  // namespace
 /// Grid users as the configuration names them now; who is gone from it is forgotten.
 Result<void> name_grid_users(openssl::TrustStore& trust, const std::vector<GridUsers>& before,
                              const std::vector<GridUsers>& now) {
@@ -118,6 +117,7 @@ Result<void> name_grid_users(openssl::TrustStore& trust, const std::vector<GridU
     return {};
 }
 
+}  // namespace
 
 int run(const std::string& config_path) {
     Result<ZoneSettings> settings = load_settings(config_path);
@@ -154,9 +154,9 @@ int run(const std::string& config_path) {
     openssl::RandomSecrets secrets;
     const openssl::Now now = [&clock] { return clock.now(); };
     openssl::TrustStore trust(now);
+    if (auto named = name_grid_users(trust, {}, settings->grid_users); !named) return fail(named.error());
     Result<Credentials> credentials = load_credentials(state, *settings, trust, now, secrets);
     if (!credentials) return fail(credentials.error());
-    if (auto named = name_grid_users(trust, {}, settings->grid_users); !named) return fail(named.error());
     const Caller self{CallerKind::kZone, config.organisation, config.zone.name};
 
     http::Router router;
@@ -259,8 +259,16 @@ int run(const std::string& config_path) {
     if (auto resumed = parts.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = peers.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = applications.resume(); !resumed) return fail(resumed.error());
+    std::unique_ptr<openssl::SelfRenewal> renewal;
+    if (credentials->keys) {
+        renewal = std::make_unique<openssl::SelfRenewal>(
+            *credentials->keys, *credentials->server, clock, *log,
+            "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
+        renewal->on_renewed([&registry] { registry.sign_anew(); });
+    }
     boost::asio::post(strand, [&] {
         decisions.start();
+        if (renewal) renewal->start();
         exchange.start();
         registry.start();
     });
@@ -282,6 +290,7 @@ int run(const std::string& config_path) {
         const Result<void> read = credentials->keys->reload();
         const Result<void> done = read ? credentials->server->reload() : read;
         if (!done) return log->warn("certificates_not_reloaded", {{"reason", done.error().message}});
+        boost::asio::post(strand, [&registry] { registry.sign_anew(); });
         log->info("certificates_reloaded", {});
     };
     const auto drain = [&] {
@@ -290,15 +299,8 @@ int run(const std::string& config_path) {
             registry.leave();
             peerings.flush();
             // The registry's answer comes back through this strand; then nothing is left to wait for.
-    std::unique_ptr<openssl::SelfRenewal> renewal;
-    if (credentials->keys) {
-        renewal = std::make_unique<openssl::SelfRenewal>(
-            *credentials->keys, *credentials->server, clock, *log,
-            "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
-    }
             clock.after(std::chrono::milliseconds{300}, [&clock, &io] {
                 clock.cancel_all();
-        if (renewal) renewal->start();
                 io.stop();
             });
         });

@@ -239,6 +239,21 @@ TEST_F(RegistrySessionTest, DrainThatWasNotHeardIsToldAgain) {
     EXPECT_EQ(transport.published.size(), after) << "once heard, renewals do";
 }
 
+TEST_F(RegistrySessionTest, AnEntrySignedAnewReplacesTheOneAtTheRegistry) {
+    session->start();
+    clock.advance(seconds{1});
+    const std::size_t before = transport.published.size();
+    session->sign_anew();
+    transport.lease = Error{ErrorCode::kTimeout, "lost", {}};
+    clock.advance(home.config.renew_every);
+    EXPECT_EQ(transport.published.size(), before + 1);
+    transport.lease = ZoneLease{"alpha", seconds{40}};
+    clock.advance(seconds{5});
+    EXPECT_EQ(transport.published.size(), before + 2) << "until it was heard";
+    clock.advance(4 * home.config.renew_every);
+    EXPECT_EQ(transport.published.size(), before + 2) << "then renewals do";
+}
+
 TEST_F(RegistrySessionTest, LeavingSaysSoOnceAndEndsAllTalk) {
     session->start();
     clock.advance(seconds{1});

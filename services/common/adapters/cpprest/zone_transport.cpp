@@ -119,11 +119,11 @@ class RestTransport : public ZoneTransport {
     template <class T, class Decode>
     static Result<T> read(const Result<HttpAnswer>& answer, const Decode& decode, const std::string& url) {
         if (!answer) return answer.error();
-        if (answer->status < 200 || answer->status > 299) return http::read_problem(answer->status, answer->body);
         if (answer->try_later) {  // as a service that is down: it did nothing, and is asked again
             return Error{
                 ErrorCode::kUnavailable, url + ": " + http::read_problem(answer->status, answer->body).message, {}};
         }
+        if (answer->status < 200 || answer->status > 299) return http::read_problem(answer->status, answer->body);
         const Result<Json> json = codec::parse(answer->body);
         if (!json) return Error{ErrorCode::kUnavailable, url + " answered with text that is no JSON", {}};
         Result<T> value = decode(*json);
