@@ -216,8 +216,8 @@ int run(const std::string& config_path) {
     applications.use_groups([&membership](const Caller& user) { return membership.groups_of(user); });
     peerings.use_blocks([&membership](const Caller& subject) { return membership.is_blocked(subject); });
     peerings.use_usage([&parts](const std::string& organisation) { return parts.usage_of(organisation); });
-    ZoneServices services{config,     applications, parts,    peers,           peerings,
-                          membership, delegations,  registry, *database->zone, zone_contract()};
+    ZoneServices services{config,      applications, parts,           peers,   peerings,       membership,
+                          delegations, registry,     *database->zone, **audit, zone_contract()};
     http::DecisionLog decisions(clock, **audit, *log);
     ZoneGate gate(services, decisions);
     router = make_zone_routes(services);

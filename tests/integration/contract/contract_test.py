@@ -642,6 +642,16 @@ hold_ttl_s = 15
         self.call("GET", at, "spiffe://alpha/user/bob", status=404)
         self.call("DELETE", at, USER, status=200)
 
+    def test_the_audit_log_is_read_in_pages(self):
+        first = self.call("GET", "/v1/audit?limit=1", OPERATOR, status=200).json
+        self.assertEqual([row["number"] for row in first["records"]], [1])
+        second = self.call("GET", f"/v1/audit?after={first['next']}&limit=1", OPERATOR, status=200).json
+        self.assertEqual([row["number"] for row in second["records"]], [2])
+        self.call("GET", "/v1/audit", USER, status=403)
+        self.call("GET", "/v1/audit", status=401)
+        for query in ("limit=0", "limit=1001", "after=-1", "after=x", "from=1"):
+            self.call("GET", "/v1/audit?" + query, OPERATOR, status=400)
+
     def test_peering(self):
         ask = {"zone": "alpha-two", "organisation": "alpha", "url": "https://127.0.0.1:9", "interface_version": 1}
         self.assertEqual(self.call("POST", "/v1/peerings", HOME, ask, status=200).json["state"], "accepted")
