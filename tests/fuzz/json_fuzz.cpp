@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, codec::decode_application_status);
     check(*json, [](const Json& j) { return codec::decode_zone_entry(j); });
     check(*json, [](const Json& j) { return codec::decode_signed_text(j); });
-    check(*json, codec::decode_signed_entries);
+    check(*json, codec::decode_zone_page);
     check(*json, codec::decode_entry_offer);
     check(*json, codec::decode_zone_lease);
     check(*json, codec::decode_enrolled_zone);
@@ -119,7 +119,7 @@ std::vector<Json> samples() {
             codec::encode(some_application_status()),
             codec::encode(some_entry()),
             codec::encode(some_delegated_part_request()),
-            codec::encode(std::vector{some_signed_text()}),
+            codec::encode(ZonePage{{some_signed_text()}, "beta-one"}),
             codec::encode(codec::EntryOffer{"code", some_signed_text()}),
             codec::encode(ZoneLease{"a", std::chrono::seconds{40}}),
             codec::encode(some_enrolled_zone()),

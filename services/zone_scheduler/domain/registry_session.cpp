@@ -1,10 +1,15 @@
 #include "services/zone_scheduler/domain/registry_session.hpp"
 
+#include <iterator>
+
+#include "services/common/messages/limits.hpp"
+
 namespace zbs {
 namespace {
 constexpr const char* kCategory = "mpi";
 constexpr Duration kRetry = std::chrono::seconds{2};
 constexpr std::size_t kMaxWarnings = 1'000;
+constexpr auto kMaxListed = static_cast<std::size_t>(limits::kMaxZonesInRegistry);
 }  // namespace
 
 RegistrySession::RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport,
@@ -91,13 +96,28 @@ void RegistrySession::renew() {
     });
 }
 
-void RegistrySession::discover() {
+void RegistrySession::discover() { look_on({}); }
+
+/// Page after page; what is told counts once all is there. A registry that never ends its list is not heard.
+void RegistrySession::look_on(const std::string& after) {
     if (leaving_) return;
-    transport_.list_zones(config_.registry, {kCategory, kInterfaceVersion},
-                          [this](const Result<std::vector<SignedText>>& entries) {
-                              if (entries) found_(verified(*entries));
-                              clock_.after(config_.discover_every, [this] { discover(); });
-                          });
+    const ZoneQuery query{kCategory, kInterfaceVersion, after};
+    transport_.list_zones(config_.registry, query, [this, after](const Result<ZonePage>& page) {
+        if (page) {
+            std::vector<ZoneEntry> good = verified(page->entries);
+            listed_.insert(listed_.end(), std::make_move_iterator(good.begin()), std::make_move_iterator(good.end()));
+            listed_texts_ += page->entries.size();
+            const bool goes_on = page->next > after && !page->entries.empty();
+            if (goes_on && listed_texts_ < kMaxListed) return look_on(page->next);
+            if (page->next.empty())
+                found_(listed_);
+            else
+                warn_once("(list)", "the registry's list has no end");
+        }
+        listed_.clear();
+        listed_texts_ = 0;
+        clock_.after(config_.discover_every, [this] { discover(); });
+    });
 }
 
 void RegistrySession::warn_once(const std::string& what, const std::string& reason) {

@@ -46,6 +46,7 @@ class RegistrySession {
     void publish();
     void renew();
     void discover();
+    void look_on(const std::string& after);
     void published(const Result<ZoneLease>& lease);
     std::vector<ZoneEntry> verified(const std::vector<SignedText>& entries);
     void warn_once(const std::string& what, const std::string& reason);
@@ -60,6 +61,8 @@ class RegistrySession {
     std::function<void()> forget_code_;
     std::map<std::string, Time> newest_;  ///< by zone: when its newest entry was signed
     std::set<std::string> warned_;
+    std::vector<ZoneEntry> listed_;  ///< verified, of the list that is being read
+    std::size_t listed_texts_ = 0;   ///< entries of it, also those that are not believed
     std::string code_;
     bool without_code_ = false;  ///< the next attempt is made without the code
     bool enrolled_ = false;
