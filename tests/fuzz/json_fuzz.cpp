@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/base/rng.hpp"
+#include "services/common/codec/audit_codec.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
@@ -75,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, codec::decode_application_status);
     check(*json, [](const Json& j) { return codec::decode_zone_entry(j); });
     check(*json, [](const Json& j) { return codec::decode_signed_text(j); });
-    check(*json, codec::decode_signed_entries);
+    check(*json, codec::decode_zone_page);
     check(*json, codec::decode_entry_offer);
     check(*json, codec::decode_zone_lease);
     check(*json, codec::decode_enrolled_zone);
@@ -94,6 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, codec::decode_peering_record);
     check(*json, codec::decode_peering_change);
     check(*json, codec::decode_pool_lease);
+    check(*json, codec::decode_audit_page);
     return 0;
 }
 
@@ -117,7 +119,7 @@ std::vector<Json> samples() {
             codec::encode(some_application_status()),
             codec::encode(some_entry()),
             codec::encode(some_delegated_part_request()),
-            codec::encode(std::vector{some_signed_text()}),
+            codec::encode(ZonePage{{some_signed_text()}, "beta-one"}),
             codec::encode(codec::EntryOffer{"code", some_signed_text()}),
             codec::encode(ZoneLease{"a", std::chrono::seconds{40}}),
             codec::encode(some_enrolled_zone()),
@@ -136,7 +138,9 @@ std::vector<Json> samples() {
             codec::encode(PeeringRecord{.organisation = "a", .zones = {{"z", "https://z", {}}}}),
             codec::encode(PeeringChange{.verb = PeeringVerb::kAccept,
                                         .rights = {.processors = 3, .hours = std::vector<DayWindow>{{1, 2}}}}),
-            codec::encode(PoolLease{"acc", {CallerKind::kUser, "a", "b"}, {}, true})};
+            codec::encode(PoolLease{"acc", {CallerKind::kUser, "a", "b"}, {}, true}),
+            codec::encode(
+                codec::AuditPage{{{3, {.who = "spiffe://a/user/b", .detail = "why"}, std::string(64, 'a')}}, {3}, 3})};
 }
 
 /// Another value in a random place.

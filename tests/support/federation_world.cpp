@@ -47,9 +47,7 @@ class FederationWorld::Bus : public ZoneTransport {
     void publish(const ServiceAddress&, const SignedText&, Respond<ZoneLease> r) override { no_registry(r); }
     void renew(const ServiceAddress&, const std::string&, Respond<ZoneLease> r) override { no_registry(r); }
     void leave(const ServiceAddress&, const std::string&, Respond<ZoneLease> r) override { no_registry(r); }
-    void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<std::vector<SignedText>> r) override {
-        no_registry(r);
-    }
+    void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<ZonePage> r) override { no_registry(r); }
 
   private:
     static constexpr Duration kTimeout = std::chrono::seconds{5};

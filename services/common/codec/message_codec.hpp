@@ -55,8 +55,8 @@ Result<ZoneEntry> decode_zone_entry(const Json& json, const std::string& pointer
 Json encode(const SignedText& text);
 Result<SignedText> decode_signed_text(const Json& json, const std::string& pointer = {});
 /// `{"zones": [...]}`, as the registry lists what zones signed.
-Json encode(const std::vector<SignedText>& entries);
-Result<std::vector<SignedText>> decode_signed_entries(const Json& json);
+Json encode(const ZonePage& page);
+Result<ZonePage> decode_zone_page(const Json& json);
 /// `{"entry": ...}`, with the code of an operator where a zone is new.
 struct EntryOffer {
     std::string code;

@@ -65,22 +65,25 @@ Result<SignedText> decode_signed_text(const Json& json, const std::string& point
     return in.finish(std::move(text));
 }
 
-Json encode(const std::vector<SignedText>& entries) {
+Json encode(const ZonePage& page) {
     Json zones = Json::array();
-    for (const SignedText& entry : entries) zones.push_back(encode(entry));
-    return {{"zones", std::move(zones)}};
+    for (const SignedText& entry : page.entries) zones.push_back(encode(entry));
+    Json json = {{"zones", std::move(zones)}};
+    if (!page.next.empty()) json["next"] = page.next;
+    return json;
 }
 
-Result<std::vector<SignedText>> decode_signed_entries(const Json& json) {
+Result<ZonePage> decode_zone_page(const Json& json) {
     JsonReader in(json);
-    const Json& zones = in.array("zones", limits::kMaxZonesInRegistry);
-    std::vector<SignedText> entries;
+    const Json& zones = in.array("zones", limits::kMaxZonesPerPage);
+    ZonePage page;
     for (std::size_t i = 0; i < zones.size() && in.ok(); ++i) {
         Result<SignedText> entry = decode_signed_text(zones[i], in.pointer_of("zones/" + std::to_string(i)));
         if (!entry) return entry.error();
-        entries.push_back(*std::move(entry));
+        page.entries.push_back(*std::move(entry));
     }
-    return in.finish(std::move(entries));
+    if (in.has("next")) page.next = read_name(in, "next");
+    return in.finish(std::move(page));
 }
 
 Json encode(const EntryOffer& offer) {
@@ -110,7 +113,8 @@ Result<ZoneLease> decode_zone_lease(const Json& json) {
 Json encode(const EnrolledZone& zone) {
     return {{"name", zone.name},
             {"organisation", zone.organisation},
-            {"entry", encode(zone.entry)}, {"lease_s", to_seconds(zone.lease)}};
+            {"entry", encode(zone.entry)},
+            {"lease_s", to_seconds(zone.lease)}};
 }
 
 Result<EnrolledZone> decode_enrolled_zone(const Json& json) {

@@ -39,10 +39,10 @@ struct ZoneEntry {
     std::string url;                      ///< where the zone listens
     std::vector<std::string> categories;  ///< e.g. "mpi"
     int interface_version = kInterfaceVersion;
-    Duration lease{};                               ///< asked for; the registry may grant less
+    Duration lease{};  ///< asked for; the registry may grant less
     ZoneStanding standing = ZoneStanding::kActive;
-    Time issued{};                                  ///< when the zone signed it; an older one never replaces a newer
-    std::string bundle;                             ///< of its organisation, PEM: what its certificate leads to
+    Time issued{};       ///< when the zone signed it; an older one never replaces a newer
+    std::string bundle;  ///< of its organisation, PEM: what its certificate leads to
     bool operator==(const ZoneEntry&) const = default;
 };
 
@@ -76,7 +76,16 @@ inline std::string key_of(const EnrolmentRight& right) { return right.code_hash;
 struct ZoneQuery {
     std::string category;       ///< empty = any
     int interface_version = 0;  ///< 0 = any
+    std::string after;          ///< only names behind this one; empty = from the start
+    std::size_t limit = 0;      ///< at most this many; 0 or more than the service gives = what it gives
     bool operator==(const ZoneQuery&) const = default;
+};
+
+/// Entries by name, as their zones signed them; nothing is verified yet.
+struct ZonePage {
+    std::vector<SignedText> entries;
+    std::string next;  ///< `after` of the next page; empty: this was the last
+    bool operator==(const ZonePage&) const = default;
 };
 
 enum class PeeringState { kRequested, kAccepted, kRejected, kSuspended };

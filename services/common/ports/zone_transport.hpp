@@ -46,9 +46,8 @@ class ZoneTransport {
     virtual void publish(const ServiceAddress& registry, const SignedText& entry, Respond<ZoneLease> respond) = 0;
     virtual void renew(const ServiceAddress& registry, const std::string& zone, Respond<ZoneLease> respond) = 0;
     virtual void leave(const ServiceAddress& registry, const std::string& zone, Respond<ZoneLease> respond) = 0;
-    /// As the zones signed them; nothing is verified yet.
-    virtual void list_zones(const ServiceAddress& registry, const ZoneQuery& query,
-                            Respond<std::vector<SignedText>> respond) = 0;
+    /// One page; where `next` is told, ask again with it as `after`.
+    virtual void list_zones(const ServiceAddress& registry, const ZoneQuery& query, Respond<ZonePage> respond) = 0;
 };
 
 }  // namespace zbs

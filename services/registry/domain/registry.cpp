@@ -89,9 +89,10 @@ Result<void> Registry::check_newer(const ZoneEntry& entry) const {
     const auto known = zones_.find(entry.name);
     if (known == zones_.end()) return {};
     if (known->second.entry.organisation != entry.organisation) {
-        return Error{ErrorCode::kConflict,
-                     "zone name '" + entry.name + "' belongs to organisation '" + known->second.entry.organisation + "'",
-                     "/name"};
+        return Error{
+            ErrorCode::kConflict,
+            "zone name '" + entry.name + "' belongs to organisation '" + known->second.entry.organisation + "'",
+            "/name"};
     }
     if (entry.issued >= known->second.entry.issued) return {};
     return Error{ErrorCode::kConflict, "this entry is older than the one that is here; sign a new one", "/issued_us"};
@@ -114,8 +115,7 @@ Result<ZoneLease> Registry::accept(const SignedText& text, const ZoneEntry& entr
     const Duration lease = std::clamp(entry.lease, kMinLease, kMaxLease);
     if (auto ok = store_.zones().save({entry.name, entry.organisation, text, lease}); !ok) return ok.error();
     const bool news = !zones_.contains(entry.name) || zones_.at(entry.name).gone;
-    if (news)
-        log_.info("zone_published", {{"zone", to_uri(zone_of(entry))}, {"url", entry.url}});
+    if (news) log_.info("zone_published", {{"zone", to_uri(zone_of(entry))}, {"url", entry.url}});
     zones_[entry.name] = {text, entry, lease, clock_.steady_now() + lease};
     return ZoneLease{entry.name, lease};
 }
@@ -183,8 +183,8 @@ Result<ZoneLease> Registry::leave(const std::string& zone) {
     const auto at = zones_.find(zone);
     if (at == zones_.end()) return Error{ErrorCode::kNotFound, "no entry of zone '" + zone + "'", {}};
     at->second.lease = kShownAfterLeaving;
-    at->second.until = clock_.steady_now() + (at->second.entry.standing == ZoneStanding::kLeft ? kShownAfterLeaving
-                                                                                               : Duration{0});
+    at->second.until =
+        clock_.steady_now() + (at->second.entry.standing == ZoneStanding::kLeft ? kShownAfterLeaving : Duration{0});
     log_.info("zone_left", {{"zone", zone}});
     return ZoneLease{zone, kShownAfterLeaving};
 }
@@ -200,18 +200,32 @@ std::optional<Caller> Registry::owner_of(const std::string& zone) const {
     return zone_of(at->second.entry);
 }
 
-std::vector<SignedText> Registry::list(const ZoneQuery& query) const {
-    std::vector<SignedText> found;
-    for (const auto& [name, live] : zones_) {
-        if (live.gone || live.until <= clock_.steady_now()) continue;
+ZonePage Registry::list(const ZoneQuery& query) const {
+    const auto fits = [&](const Live& live) {
+        if (live.gone || live.until <= clock_.steady_now()) return false;
         const std::vector<std::string>& categories = live.entry.categories;
         if (!query.category.empty() &&
             std::find(categories.begin(), categories.end(), query.category) == categories.end())
-            continue;
-        if (query.interface_version > 0 && live.entry.interface_version != query.interface_version) continue;
-        found.push_back(live.text);
+            return false;
+        return query.interface_version == 0 || live.entry.interface_version == query.interface_version;
+    };
+    const std::size_t most =
+        query.limit == 0 ? limits::kMaxZonesPerPage : std::min(query.limit, limits::kMaxZonesPerPage);
+    ZonePage page;
+    std::size_t bytes = 0;
+    const std::string* last = nullptr;
+    for (auto at = zones_.upper_bound(query.after); at != zones_.end(); ++at) {
+        if (!fits(at->second)) continue;
+        const SignedText& text = at->second.text;
+        bytes += text.text.size() + text.chain.size() + text.signature.size();
+        if (page.entries.size() == most || (last != nullptr && bytes > limits::kMaxPageBytes)) {
+            page.next = *last;
+            break;
+        }
+        page.entries.push_back(text);
+        last = &at->first;
     }
-    return found;
+    return page;
 }
 
 /// A zone that ran out of its lease is not listed any more, but stays enrolled: it comes back without a new token.

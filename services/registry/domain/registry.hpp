@@ -61,8 +61,10 @@ class Registry {
     Result<ZoneLease> renew(const std::string& zone);
     /// The zone says that it has gone: its last entry is shown for a while, then forgotten.
     Result<ZoneLease> leave(const std::string& zone);
-    /// Live entries by name; filters where given.
-    std::vector<SignedText> list(const ZoneQuery& query) const;
+    /// Live entries by name; filters where given. A page ends at the query's limit, at `kMaxZonesPerPage`, or before
+    /// its texts are over `kMaxPageBytes`. A zone that comes or goes between two pages is in the list or not; no other
+    /// is left out or told twice. Cost: the entries looked at.
+    ZonePage list(const ZoneQuery& query) const;
     bool is_enrolled(const Caller& zone) const;
     /// Whose entry it is; none where there is none.
     std::optional<Caller> owner_of(const std::string& zone) const;

@@ -1,10 +1,10 @@
 #include "services/registry/http/registry_routes.hpp"
 
-#include <charconv>
-
 #include "services/common/authorisation/authorisation.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
+#include "services/common/http/parameters.hpp"
+#include "services/common/messages/limits.hpp"
 
 namespace zbs {
 namespace {
@@ -38,19 +38,21 @@ void offer(const Request& request, Registry& registry, bool newcomer, Respond re
 }
 
 Reply list_zones(const Request& request, const Registry& registry) {
-    ZoneQuery query;
-    for (const auto& [key, value] : request.call.query) {
-        if (key == "category") {
-            query.category = value;
-        } else if (key == "interface") {
-            const auto read = std::from_chars(value.data(), value.data() + value.size(), query.interface_version);
-            if (read.ec != std::errc{} || read.ptr != value.data() + value.size() || query.interface_version < 1)
-                return http::problem(invalid("must be a version number >= 1", "interface"));
-        } else {
-            return http::problem(invalid("is not a parameter of this call", key));
-        }
-    }
-    return http::ok(codec::encode(registry.list(query)));
+    const http::Call& call = request.call;
+    if (auto good = http::check_parameters(call, {"category", "interface", "after", "limit"}); !good)
+        return http::problem(good.error());
+    const auto interface = http::number_parameter(call, "interface", 0);
+    if (!interface || *interface > 1'000 || (*interface == 0 && call.query.contains("interface")))
+        return http::problem(invalid("must be a version number >= 1", "interface"));
+    const auto limit = http::number_parameter(call, "limit", limits::kMaxZonesPerPage);
+    if (!limit || *limit < 1 || *limit > limits::kMaxZonesPerPage)
+        return http::problem(invalid("must be from 1 to " + std::to_string(limits::kMaxZonesPerPage), "limit"));
+    const std::string after = http::text_parameter(call, "after", "");
+    if (!after.empty() && !is_valid_name(after)) return http::problem(invalid("must be the name of a zone", "after"));
+    return http::ok(codec::encode(registry.list({.category = http::text_parameter(call, "category", ""),
+                                                 .interface_version = static_cast<int>(*interface),
+                                                 .after = after,
+                                                 .limit = *limit})));
 }
 
 }  // namespace

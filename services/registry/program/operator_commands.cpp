@@ -48,19 +48,22 @@ Result<Json> call(const Options& options, const std::string& method, const std::
 }
 
 void list(const Options& options, int& exit_code) {
-    const Result<Json> answer = call(options, "GET", "/v1/zones");
-    const auto entries =
-        answer ? codec::decode_signed_entries(*answer) : Result<std::vector<SignedText>>(answer.error());
-    if (!entries) {
-        exit_code = fail(entries.error());
-        return;
-    }
-    for (const SignedText& text : *entries) {
-        const Result<Json> json = codec::parse(text.text);
-        if (json && json->is_object())
-            std::cout << json->value("name", "") << "\t" << json->value("organisation", "") << "\t"
-                      << json->value("standing", "") << "\t" << json->value("url", "") << "\n";
-    }
+    std::string after;
+    do {
+        const Result<Json> answer = call(options, "GET", "/v1/zones" + (after.empty() ? after : "?after=" + after));
+        const auto page = answer ? codec::decode_zone_page(*answer) : Result<ZonePage>(answer.error());
+        if (!page) {
+            exit_code = fail(page.error());
+            return;
+        }
+        for (const SignedText& text : page->entries) {
+            const Result<Json> json = codec::parse(text.text);
+            if (json && json->is_object())
+                std::cout << json->value("name", "") << "\t" << json->value("organisation", "") << "\t"
+                          << json->value("standing", "") << "\t" << json->value("url", "") << "\n";
+        }
+        after = page->next;
+    } while (!after.empty());
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include "services/zone_scheduler/domain/registry_session.hpp"
 
+#include <iterator>
+
+#include "services/common/messages/limits.hpp"
+
 namespace zbs {
 namespace {
 constexpr const char* kCategory = "mpi";
@@ -7,6 +11,7 @@ constexpr Duration kRetry = std::chrono::seconds{2};
 constexpr std::size_t kMaxWarnings = 1'000;
 constexpr const char* kOwnEnrolment =
     "\n";  // before the reason, in the set of what was told; no entry's name begins so
+constexpr auto kMaxListed = static_cast<std::size_t>(limits::kMaxZonesInRegistry);
 }  // namespace
 
 RegistrySession::RegistrySession(const ZoneConfig& config, Clock& clock, ZoneTransport& transport,
@@ -45,8 +50,11 @@ void RegistrySession::publish() {
     const bool drain_told = draining_;
     const Result<SignedText> signed_entry = entry(draining_ ? ZoneStanding::kDrain : ZoneStanding::kActive);
     if (!signed_entry) return published(signed_entry.error());
-    const auto answered = [this, drain_told](const Result<ZoneLease>& lease) {
-        if (lease) drain_told_ = drain_told;
+    const auto answered = [this, drain_told, version = entry_version_](const Result<ZoneLease>& lease) {
+        if (lease) {
+            drain_told_ = drain_told;
+            version_told_ = version;
+        }
         published(lease);
     };
     if (!code_.empty() && !without_code_) return transport_.enrol(config_.registry, code_, *signed_entry, answered);
@@ -77,7 +85,8 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
 
 void RegistrySession::renew() {
     if (leaving_) return;
-    if (drain_told_ != draining_) return publish();  // the registry does not know yet: publishing renews as well
+    // The registry does not know yet: publishing renews as well.
+    if (drain_told_ != draining_ || version_told_ != entry_version_) return publish();
     transport_.renew(config_.registry, config_.zone.name, [this](const Result<ZoneLease>& renewed) {
         if (renewed) {
             clock_.after(config_.renew_every, [this] { renew(); });
@@ -89,13 +98,28 @@ void RegistrySession::renew() {
     });
 }
 
-void RegistrySession::discover() {
+void RegistrySession::discover() { look_on({}); }
+
+/// Page after page; what is told counts once all is there. A registry that never ends its list is not heard.
+void RegistrySession::look_on(const std::string& after) {
     if (leaving_) return;
-    transport_.list_zones(config_.registry, {kCategory, kInterfaceVersion},
-                          [this](const Result<std::vector<SignedText>>& entries) {
-                              if (entries) found_(verified(*entries));
-                              clock_.after(config_.discover_every, [this] { discover(); });
-                          });
+    const ZoneQuery query{kCategory, kInterfaceVersion, after};
+    transport_.list_zones(config_.registry, query, [this, after](const Result<ZonePage>& page) {
+        if (page) {
+            std::vector<ZoneEntry> good = verified(page->entries);
+            listed_.insert(listed_.end(), std::make_move_iterator(good.begin()), std::make_move_iterator(good.end()));
+            listed_texts_ += page->entries.size();
+            const bool goes_on = page->next > after && !page->entries.empty();
+            if (goes_on && listed_texts_ < kMaxListed) return look_on(page->next);
+            if (page->next.empty())
+                found_(listed_);
+            else
+                warn_once("(list)", "the registry's list has no end");
+        }
+        listed_.clear();
+        listed_texts_ = 0;
+        clock_.after(config_.discover_every, [this] { discover(); });
+    });
 }
 
 void RegistrySession::warn_once(const std::string& what, const std::string& reason) {

@@ -33,6 +33,9 @@ class RegistrySession {
     /// Takes no new work, says so to the registry, and finishes what it has.
     void drain(bool on);
     bool draining() const { return draining_; }
+    /// The own certificate is another now: the entry is signed with it and published at the next renewal, because
+    /// readers stop believing an entry when the certificate that signed it runs out.
+    void sign_anew() { ++entry_version_; }
     void leave();  ///< tells the registry, once, on an orderly stop
     bool enrolled() const { return enrolled_; }
     /// Called once the code was used: it need not be kept.
@@ -43,6 +46,7 @@ class RegistrySession {
     void publish();
     void renew();
     void discover();
+    void look_on(const std::string& after);
     void published(const Result<ZoneLease>& lease);
     std::vector<ZoneEntry> verified(const std::vector<SignedText>& entries);
     void warn_once(const std::string& what, const std::string& reason);
@@ -57,12 +61,16 @@ class RegistrySession {
     std::function<void()> forget_code_;
     std::map<std::string, Time> newest_;  ///< by zone: when its newest entry was signed
     std::set<std::string> warned_;
+    std::vector<ZoneEntry> listed_;  ///< verified, of the list that is being read
+    std::size_t listed_texts_ = 0;   ///< entries of it, also those that are not believed
     std::string code_;
     bool without_code_ = false;  ///< the next attempt is made without the code
     bool enrolled_ = false;
     bool leaving_ = false;
     bool draining_ = false;
-    bool drain_told_ = false;  ///< what the registry knows of `draining_`
+    unsigned entry_version_ = 0;
+    unsigned version_told_ = 0;  ///< what the registry has of it
+    bool drain_told_ = false;    ///< what the registry knows of `draining_`
 };
 
 }  // namespace zbs

@@ -7,6 +7,7 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
+#include "services/common/http/parameters.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {
@@ -20,15 +21,6 @@ using http::Respond;
 
 constexpr std::size_t kMaxReasonBytes = 1024;
 
-/// A misspelt parameter must not be ignored: "dryrun=true" would submit.
-std::optional<Reply> unknown_parameter(const Request& request, std::initializer_list<const char*> known) {
-    for (const auto& [key, value] : request.call.query) {
-        if (std::none_of(known.begin(), known.end(), [&name = key](const char* k) { return name == k; }))
-            return http::problem(invalid("is not a parameter of this call", key));
-    }
-    return std::nullopt;
-}
-
 template <class Id>
 Result<Id> id_of(const Request& request) {
     return codec::decode_id<Id>(request.call.parameters.at("id"), "id");
@@ -36,21 +28,6 @@ Result<Id> id_of(const Request& request) {
 
 Reply part_reply(const Result<PartStatus>& status) {
     return http::reply(status, [](const PartStatus& s) { return codec::encode(s); });
-}
-
-Result<std::uint64_t> number_parameter(const Request& request, const char* name, std::uint64_t fallback) {
-    const auto at = request.call.query.find(name);
-    if (at == request.call.query.end()) return fallback;
-    std::uint64_t value = 0;
-    const auto read = std::from_chars(at->second.data(), at->second.data() + at->second.size(), value);
-    if (read.ec != std::errc{} || read.ptr != at->second.data() + at->second.size())
-        return invalid("must be a whole number >= 0", name);
-    return value;
-}
-
-std::string text_parameter(const Request& request, const char* name, const char* fallback) {
-    const auto at = request.call.query.find(name);
-    return at == request.call.query.end() ? fallback : at->second;
 }
 
 /// Own users and the operator see the inside of the zone; nobody else.
@@ -66,10 +43,11 @@ Result<void> check_insider(const Request& request, const ZoneServices& services)
 }
 
 void submit(const Request& request, ZoneServices& services, Respond respond) {
-    if (auto refused = unknown_parameter(request, {"dry_run"})) return respond(*std::move(refused));
+    if (auto good = http::check_parameters(request.call, {"dry_run"}); !good)
+        return respond(http::problem(good.error()));
     const Result<ApplicationRequest> wanted = codec::decode_application_request(request.json);
     if (!wanted) return respond(http::problem(wanted.error()));
-    const std::string dry_run = text_parameter(request, "dry_run", "false");
+    const std::string dry_run = http::text_parameter(request.call, "dry_run", "false");
     if (dry_run == "true") {
         return services.applications.dry_run(
             request.call.caller(), *wanted, [respond](const Result<ApplicationPlan>& plan) {
@@ -83,7 +61,8 @@ void submit(const Request& request, ZoneServices& services, Respond respond) {
 }
 
 Reply read_log(const Request& request, ZoneServices& services) {
-    if (auto refused = unknown_parameter(request, {"stream", "offset"})) return *std::move(refused);
+    if (auto good = http::check_parameters(request.call, {"stream", "offset"}); !good)
+        return http::problem(good.error());
     const Result<ApplicationId> id = id_of<ApplicationId>(request);
     if (!id) return http::problem(id.error());
     const std::string& rank_text = request.call.parameters.at("rank");
@@ -93,9 +72,9 @@ Reply read_log(const Request& request, ZoneServices& services) {
         if (read.ec != std::errc{} || read.ptr != rank_text.data() + rank_text.size() || rank < 0)
             return http::problem(invalid("must be a rank or 'launcher'", "rank"));
     }
-    const std::string stream = text_parameter(request, "stream", "stdout");
+    const std::string stream = http::text_parameter(request.call, "stream", "stdout");
     if (stream != "stdout" && stream != "stderr") return http::problem(invalid("must be stdout or stderr", "stream"));
-    const Result<std::uint64_t> offset = number_parameter(request, "offset", 0);
+    const Result<std::uint64_t> offset = http::number_parameter(request.call, "offset", 0);
     if (!offset) return http::problem(offset.error());
     Result<ApplicationService::LogChunk> chunk = services.applications.log(
         request.call.caller(), *id, rank, stream == "stderr", *offset, limits::kMaxLogChunkBytes);
@@ -113,8 +92,9 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/v1/applications", Action::kListApplications, Body::kNone,
                     [&services](const Request& request) {
                         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-                        if (auto refused = unknown_parameter(request, {"limit"})) return *std::move(refused);
-                        const Result<std::uint64_t> limit = number_parameter(request, "limit", 100);
+                        if (auto good = http::check_parameters(request.call, {"limit"}); !good)
+                            return http::problem(good.error());
+                        const Result<std::uint64_t> limit = http::number_parameter(request.call, "limit", 100);
                         if (!limit) return http::problem(limit.error());
                         Json rows = Json::array();
                         for (const Application* application : services.applications.list(request.call.caller())) {
@@ -137,8 +117,9 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
         with_application([](const Request&, const Application& a) { return http::ok(codec::encode_view(a)); }));
     router.add_sync("GET", "/v1/applications/{id}/assignment", Action::kGetAssignment, Body::kNone,
                     with_application([&services](const Request& request, const Application& a) {
-                        if (auto refused = unknown_parameter(request, {"format"})) return *std::move(refused);
-                        return assignment_reply(a, services, text_parameter(request, "format", "json"));
+                        if (auto good = http::check_parameters(request.call, {"format"}); !good)
+                            return http::problem(good.error());
+                        return assignment_reply(a, services, http::text_parameter(request.call, "format", "json"));
                     }));
     router.add_sync("GET", "/v1/applications/{id}/explain", Action::kExplainApplication, Body::kNone,
                     with_application([](const Request&, const Application& a) {
@@ -224,8 +205,8 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
     router.add_sync(
         "DELETE", "/v1/parts/{id}", Action::kReleasePart, Body::kNone,
         with_id([&services](const Request& request, const PartId& id) {
-            if (auto refused = unknown_parameter(request, {"reason"})) return *std::move(refused);
-            const std::string reason = text_parameter(request, "reason", "");
+            if (auto good = http::check_parameters(request.call, {"reason"}); !good) return http::problem(good.error());
+            const std::string reason = http::text_parameter(request.call, "reason", "");
             if (reason.size() > kMaxReasonBytes)
                 return http::problem(invalid("is longer than " + std::to_string(kMaxReasonBytes) + " bytes", "reason"));
             return part_reply(services.parts.release(request.call.caller(), id, reason));
@@ -278,12 +259,15 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     const auto drain_view = [&services] { return http::ok({{"draining", services.registry.draining()}}); };
     router.add_sync("GET", "/v1/drain", Action::kGetDrain, Body::kNone,
                     [drain_view](const Request&) { return drain_view(); });
-    router.add_sync("PUT", "/v1/drain", Action::kSetDrain, Body::kJson, [&services, drain_view](const Request& request) {
-        const Result<bool> on = codec::decode_drain(request.json);
-        if (!on) return http::problem(on.error());
-        services.registry.drain(*on);
-        return drain_view();
-    });
+    router.add_sync("PUT", "/v1/drain", Action::kSetDrain, Body::kJson,
+                    [&services, drain_view](const Request& request) {
+                        const Result<bool> on = codec::decode_drain(request.json);
+                        if (!on) return http::problem(on.error());
+                        services.registry.drain(*on);
+                        return drain_view();
+                    });
+    router.add_sync("GET", "/v1/audit", Action::kReadAudit, Body::kNone,
+                    [&services](const Request& request) { return audit_reply(request.call, services.audit); });
     router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
         return http::ok({{"status", "ok"}});
     });

@@ -1,12 +1,13 @@
 #pragma once
 #include "services/common/http/router.hpp"
+#include "services/common/ports/audit.hpp"
 #include "services/zone_scheduler/domain/application_service.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
 #include "services/zone_scheduler/domain/membership_service.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
-#include "services/zone_scheduler/domain/registry_session.hpp"
 #include "services/zone_scheduler/domain/peering_service.hpp"
+#include "services/zone_scheduler/domain/registry_session.hpp"
 
 namespace zbs {
 
@@ -21,6 +22,7 @@ struct ZoneServices {
     DelegationService& delegations;
     RegistrySession& registry;
     ZoneStore& store;
+    AuditLog& audit;
     std::string contract;  ///< text of schemas/openapi/zone.json
 };
 
@@ -35,6 +37,9 @@ void add_peering_routes(http::Router& router, ZoneServices& services);
 
 /// Those about delegations; likewise.
 void add_delegation_routes(http::Router& router, ZoneServices& services);
+
+/// Entries of the audit log from behind `after`, 100 or `limit` of them. Errors: parameters that are none.
+http::Reply audit_reply(const http::Call& call, AuditLog& audit);
 
 /// The assignment of a held (or later) application in one of the formats `json`, `rsl`, `hostfile`. Errors: kConflict
 /// before there is one, kInvalidArgument for another format.

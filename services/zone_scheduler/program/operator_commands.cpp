@@ -3,13 +3,17 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/audit_codec.hpp"
 #include "services/common/http/call.hpp"
+#include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/peer_commands.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
@@ -206,9 +210,49 @@ void add_drain(CLI::App& cli, const OperatorCommand& shared) {
     command("undrain", "take new parts again\n\nExample: zbs-zone undrain --config zone.toml", false);
 }
 
+std::string utc_text(Time at) {
+    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
+    std::tm parts{};
+    char text[32] = "-";
+    if (gmtime_r(&seconds, &parts) != nullptr) std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+void list_audit(const OperatorCommand& shared, std::uint64_t after, std::size_t limit, bool as_json) {
+    const auto answer =
+        shared.call("GET", "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit));
+    if (!answer) return;
+    if (as_json) {
+        std::cout << codec::dump(*answer) << "\n";
+        return;
+    }
+    const auto page = codec::decode_audit_page(*answer);
+    if (!page) return shared.fail(page.error());
+    for (const AuditRecord& record : page->records) {
+        const AuditEntry& entry = record.entry;
+        std::cout << record.number << "\t" << utc_text(entry.at) << "\t" << entry.who << "\t" << entry.action << "\t"
+                  << entry.object << "\t" << entry.decision << "\t" << entry.request_id << "\t" << entry.detail << "\n";
+    }
+    if (page->next > 0) std::cerr << "more: --after " << page->next << "\n";
+}
+
 void add_audit(CLI::App& cli, const OperatorCommand& shared) {
     CLI::App* audit = cli.add_subcommand("audit", "the record of decisions");
     audit->require_subcommand(1);
+    auto after = std::make_shared<std::uint64_t>(0);
+    auto limit = std::make_shared<std::size_t>(100);
+    auto as_json = std::make_shared<bool>(false);
+    CLI::App* list = audit->add_subcommand(
+        "list",
+        "what the running zone decided: number, time, who, what, decision, why\n\nExample: zbs-zone audit list --after "
+        "1200 --json --config zone.toml");
+    list->add_option("--after", *after, "only entries behind this number")->capture_default_str();
+    list->add_option("--limit", *limit, "at most so many")
+        ->check(CLI::Range(std::size_t{1}, limits::kMaxAuditRows))
+        ->capture_default_str();
+    list->add_flag("--json", *as_json,
+                   "entries, head of the log, and the number to go on after, as the service says it");
+    list->callback([shared, after, limit, as_json] { list_audit(shared, *after, *limit, *as_json); });
     auto head = std::make_shared<std::string>();
     CLI::App* verify = audit->add_subcommand(
         "verify",

@@ -103,7 +103,6 @@ Result<Credentials> load_credentials(const StateFolder& state, const ZoneSetting
     return credentials;
 }
 
-}  // namespace
 /// Grid users as the configuration names them now; who is gone from it is forgotten.
 Result<void> name_grid_users(openssl::TrustStore& trust, const std::vector<GridUsers>& before,
                              const std::vector<GridUsers>& now) {
@@ -118,6 +117,8 @@ Result<void> name_grid_users(openssl::TrustStore& trust, const std::vector<GridU
     }
     return {};
 }
+
+}  // namespace
 
 int run(const std::string& config_path) {
     Result<ZoneSettings> settings = load_settings(config_path);
@@ -154,9 +155,9 @@ int run(const std::string& config_path) {
     openssl::RandomSecrets secrets;
     const openssl::Now now = [&clock] { return clock.now(); };
     openssl::TrustStore trust(now);
+    if (auto named = name_grid_users(trust, {}, settings->grid_users); !named) return fail(named.error());
     Result<Credentials> credentials = load_credentials(state, *settings, trust, now, secrets);
     if (!credentials) return fail(credentials.error());
-    if (auto named = name_grid_users(trust, {}, settings->grid_users); !named) return fail(named.error());
     const Caller self{CallerKind::kZone, config.organisation, config.zone.name};
 
     http::Router router;
@@ -223,8 +224,8 @@ int run(const std::string& config_path) {
     applications.use_groups([&membership](const Caller& user) { return membership.groups_of(user); });
     peerings.use_blocks([&membership](const Caller& subject) { return membership.is_blocked(subject); });
     peerings.use_usage([&parts](const std::string& organisation) { return parts.usage_of(organisation); });
-    ZoneServices services{config,     applications, parts,    peers,           peerings,
-                          membership, delegations,  registry, *database->zone, zone_contract()};
+    ZoneServices services{config,      applications, parts,           peers,   peerings,       membership,
+                          delegations, registry,     *database->zone, **audit, zone_contract()};
     http::DecisionLog decisions(clock, **audit, *log);
     ZoneGate gate(services, decisions);
     router = make_zone_routes(services);
@@ -266,8 +267,16 @@ int run(const std::string& config_path) {
     if (auto resumed = parts.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = peers.resume(); !resumed) return fail(resumed.error());
     if (auto resumed = applications.resume(); !resumed) return fail(resumed.error());
+    std::unique_ptr<openssl::SelfRenewal> renewal;
+    if (credentials->keys) {
+        renewal = std::make_unique<openssl::SelfRenewal>(
+            *credentials->keys, *credentials->server, clock, *log,
+            "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
+        renewal->on_renewed([&registry] { registry.sign_anew(); });
+    }
     boost::asio::post(strand, [&] {
         decisions.start();
+        if (renewal) renewal->start();
         exchange.start();
         registry.start();
     });
@@ -289,6 +298,7 @@ int run(const std::string& config_path) {
         const Result<void> read = credentials->keys->reload();
         const Result<void> done = read ? credentials->server->reload() : read;
         if (!done) return log->warn("certificates_not_reloaded", {{"reason", done.error().message}});
+        boost::asio::post(strand, [&registry] { registry.sign_anew(); });
         log->info("certificates_reloaded", {});
     };
     const auto drain = [&] {
@@ -297,15 +307,8 @@ int run(const std::string& config_path) {
             registry.leave();
             peerings.flush();
             // The registry's answer comes back through this strand; then nothing is left to wait for.
-            std::unique_ptr<openssl::SelfRenewal> renewal;
-            if (credentials->keys) {
-                renewal = std::make_unique<openssl::SelfRenewal>(
-                    *credentials->keys, *credentials->server, clock, *log,
-                    "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
-            }
             clock.after(std::chrono::milliseconds{300}, [&clock, &io] {
                 clock.cancel_all();
-                if (renewal) renewal->start();
                 io.stop();
             });
         });

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kBlanks = " \t";
 
 /// As it may stand in a message.
-std::string quoted(std::string_view word) { return "'" + printable_text(word, 200) + "'"; }
+std::string printed(std::string_view word) { return "'" + printable_text(word, 200) + "'"; }
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
@@ -62,19 +62,20 @@ class GridMapfileReader {
         if (subject->size() > limits::kMaxSubjectBytes)
             return too_large("the subject is longer than " + std::to_string(limits::kMaxSubjectBytes) + " bytes");
         if (subject->find('=') == std::string::npos || std::ranges::any_of(*subject, is_control))
-            return fault(quoted(*subject) + " is no subject of a certificate; write \"/O=Grid/CN=Ana\" ana");
+            return fault(printed(*subject) + " is no subject of a certificate; write \"/O=Grid/CN=Ana\" ana");
         const std::string_view name = trimmed(line.substr(0, line.find('#')));
         if (name.find(',') != std::string_view::npos)
-            return fault("gives " + quoted(*subject) + " several names; here a subject is one user: keep one of them");
+            return fault("gives " + printed(*subject) + " several names; here a subject is one user: keep one of them");
         if (name.starts_with('.'))
-            return fault("pool " + quoted(name) + " is no user; pools of accounts stand in the account map");
+            return fault("pool " + printed(name) + " is no user; pools of accounts stand in the account map");
         if (!is_valid_name(name))
-            return fault(quoted(name) + " is no user name (1 to 64 of a-z 0-9 . _ -, starting with a letter or digit)");
+            return fault(printed(name) +
+                         " is no user name (1 to 64 of a-z 0-9 . _ -, starting with a letter or digit)");
         if (users_.size() >= limits::kMaxSubjectMapEntries)
             return too_large("more than " + std::to_string(limits::kMaxSubjectMapEntries) + " subjects");
         const auto [known, fresh] = users_.try_emplace(*std::move(subject), User{std::string(name), line_});
         if (!fresh && known->second.name != name) {
-            return fault("gives " + quoted(known->first) + " the name '" + std::string(name) + "', line " +
+            return fault("gives " + printed(known->first) + " the name '" + std::string(name) + "', line " +
                          std::to_string(known->second.line) + " gives '" + known->second.name +
                          "'; a subject is one user: take one of the lines out");
         }

@@ -383,7 +383,7 @@ class RegistryContract(ServiceTest):
         self.call("POST", "/v1/enrolments", None, {"entry": offer["entry"]}, status=400)
 
     def test_bad_parameters(self):
-        for query in ("interface=0", "interface=x", "interface=1x", "interface=99999999999", "colour=red"):
+        for query in ("interface=0", "interface=x", "interface=1x", "interface=99999999999", "colour=red", "limit=0", "limit=1001", "limit=x", "after=A"):
             self.call("GET", "/v1/zones?" + query, OPERATOR, status=400)
 
 
@@ -615,6 +615,16 @@ hold_ttl_s = 15
         self.assertEqual(self.call("GET", at, USER, status=200).json, asked)
         self.call("GET", at, "spiffe://alpha/user/bob", status=404)
         self.call("DELETE", at, USER, status=200)
+
+    def test_the_audit_log_is_read_in_pages(self):
+        first = self.call("GET", "/v1/audit?limit=1", OPERATOR, status=200).json
+        self.assertEqual([row["number"] for row in first["records"]], [1])
+        second = self.call("GET", f"/v1/audit?after={first['next']}&limit=1", OPERATOR, status=200).json
+        self.assertEqual([row["number"] for row in second["records"]], [2])
+        self.call("GET", "/v1/audit", USER, status=403)
+        self.call("GET", "/v1/audit", status=401)
+        for query in ("limit=0", "limit=1001", "after=-1", "after=x", "from=1"):
+            self.call("GET", "/v1/audit?" + query, OPERATOR, status=400)
 
     def test_peering(self):
         ask = {"zone": "alpha-two", "organisation": "alpha", "url": "https://127.0.0.1:9", "interface_version": 1}

@@ -1,5 +1,8 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
+#include "services/common/codec/message_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/unit/registry/registry_world.hpp"
 
@@ -28,7 +31,7 @@ TEST_F(RegistryTest, EntriesGoOutByNameAsTheyWereSigned) {
     bring_in("b");
     bring_in("a");
     EXPECT_THAT(names(), ElementsAre("a", "b"));
-    EXPECT_EQ(registry->list({})[0], (SignedText{"1", "chain", "signature"}));
+    EXPECT_EQ(registry->list({}).entries[0], (SignedText{"1", "chain", "signature"}));
 }
 
 TEST_F(RegistryTest, AnEntryVanishesWithItsLeaseButItsZoneStaysEnrolled) {
@@ -106,9 +109,10 @@ TEST_F(RegistryTest, AChangedAddressIsProvedAgain) {
     ZoneEntry moved = entry("a");
     moved.url = "https://elsewhere:1";
     EXPECT_EQ(publish(moved, Error{ErrorCode::kDenied, "somebody else answers there", {}}), "denied");
-    EXPECT_EQ(entries.at(static_cast<std::size_t>(std::stoi(registry->list({})[0].text))).url, "https://a:1");
+    EXPECT_EQ(entries.at(static_cast<std::size_t>(std::stoi(registry->list({}).entries[0].text))).url, "https://a:1");
     EXPECT_EQ(publish(moved), "good");
-    EXPECT_EQ(entries.at(static_cast<std::size_t>(std::stoi(registry->list({})[0].text))).url, "https://elsewhere:1");
+    EXPECT_EQ(entries.at(static_cast<std::size_t>(std::stoi(registry->list({}).entries[0].text))).url,
+              "https://elsewhere:1");
 }
 
 TEST_F(RegistryTest, ALateProofDoesNotUndoANewerEntry) {
@@ -187,7 +191,7 @@ TEST_F(RegistryTest, WhatCannotBeStoredIsNotShown) {
     changed.contact = "others";
     store.zones().fault = Error{ErrorCode::kUnavailable, "disk full", {}};
     EXPECT_EQ(publish(changed), "unavailable");
-    EXPECT_EQ(registry->list({})[0].text, "0");
+    EXPECT_EQ(registry->list({}).entries[0].text, "0");
 }
 
 TEST_F(RegistryTest, IsFullAtItsLimit) {
@@ -197,6 +201,54 @@ TEST_F(RegistryTest, IsFullAtItsLimit) {
     clock->advance(hours{2});  // the tokens have run out
     EXPECT_EQ(enrol(code(), entry("more")), "too_many_requests");
     EXPECT_EQ(publish(entry("z7")), "good") << "who is in needs no room";
+}
+
+/// As large as real entries, so that all of them are over what one reply may hold.
+TEST_F(RegistryTest, FiveThousandZonesAreListedInPages) {
+    constexpr std::size_t kZones = 5'000;
+    for (std::size_t i = 0; i < kZones; ++i) {
+        const std::string name = "z" + std::to_string(10'000 + i);
+        SignedText text = sign(entry(name));
+        text.chain = std::string(6'800, 'c');
+        ASSERT_TRUE(store.zones().save({name, "alpha", text, std::chrono::seconds{300}}));
+    }
+    start();
+    std::vector<std::string> found;
+    std::size_t pages = 0;
+    ZoneQuery query;
+    do {
+        const ZonePage page = registry->list(query);
+        const codec::Json json = codec::encode(page);
+        EXPECT_LT(codec::dump(json).size(), limits::kMaxReplyBytes);
+        EXPECT_EQ(*codec::decode_zone_page(json), page);
+        for (const SignedText& text : page.entries) found.push_back(entries.at(std::stoul(text.text)).name);
+        query.after = page.next;
+        ++pages;
+    } while (!query.after.empty() && pages < 100);
+    EXPECT_EQ(found.size(), kZones);
+    EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
+    EXPECT_EQ(std::adjacent_find(found.begin(), found.end()), found.end()) << "none is told twice";
+    EXPECT_GE(pages, 5U);
+}
+
+TEST_F(RegistryTest, APageHoldsWhatWasAskedForAndAtLeastOne) {
+    for (const char* name : {"a", "b", "c", "d"}) {
+        SignedText text = sign(entry(name));
+        if (name[0] != 'a') text.chain = std::string(limits::kMaxPageBytes, 'c');
+        ASSERT_TRUE(store.zones().save({name, "alpha", text, std::chrono::seconds{40}}));
+    }
+    start();
+    const auto page = [&](const char* after, std::size_t limit) {
+        const ZonePage got = registry->list({.after = after, .limit = limit});
+        std::string text;
+        for (const SignedText& one : got.entries) text += entries.at(std::stoul(one.text)).name;
+        return text + ">" + got.next;
+    };
+    EXPECT_EQ(page("", 0), "a>a") << "the next is too large for this page";
+    EXPECT_EQ(page("a", 0), "b>b") << "one is always told, however large";
+    EXPECT_EQ(page("c", 1), "d>");
+    EXPECT_EQ(page("d", 0), ">");
+    EXPECT_EQ(page("bb", 1), "c>c") << "a name that has gone is a good place to go on";
 }
 
 }  // namespace

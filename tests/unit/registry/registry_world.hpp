@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "services/registry/domain/registry.hpp"
-#include "tests/support/registry_fakes.hpp"
 #include "tests/support/memory_store.hpp"
+#include "tests/support/registry_fakes.hpp"
 #include "tests/support/silent_log.hpp"
 #include "tests/support/virtual_clock.hpp"
 
@@ -83,7 +83,7 @@ class RegistryWorld : public testing::Test {
     }
     std::vector<std::string> names(const ZoneQuery& query = {}) {
         std::vector<std::string> found;
-        for (const SignedText& text : registry->list(query))
+        for (const SignedText& text : registry->list(query).entries)
             found.push_back(entries.at(static_cast<std::size_t>(std::stoi(text.text))).name);
         return found;
     }

@@ -30,30 +30,30 @@ TEST(GridMapfile, GivesEachSubjectItsUser) {
 
 TEST(GridMapfile, AnEmptyFileGivesNobody) { EXPECT_TRUE(parse_grid_mapfile("\n# nobody\r\n", "map")->empty()); }
 
-struct Case {
+struct FaultyMap {
     const char* name;
     std::string text;
     const char* place;
     const char* reason;
 };
-class GridMapfileFault : public testing::TestWithParam<Case> {};
+class GridMapfileFault : public testing::TestWithParam<FaultyMap> {};
 
 INSTANTIATE_TEST_SUITE_P(
     , GridMapfileFault,
-    testing::Values(Case{"NoName", "\n\"/CN=a\"", "map:2", "is no user name"},
-                    Case{"QuoteWithoutEnd", "\"/CN=a ana", "map:1", "does not end"},
-                    Case{"NoBlankBehindTheQuote", "\"/CN=a\"ana", "map:1", "needs a blank"},
-                    Case{"NoSubject", "\"ana\" ana", "map:1", "no subject"},
-                    Case{"BlankWithoutQuotes", "/CN=Ana Souza ana", "map:1", "is no user name"},
-                    Case{"SeveralNames", "/CN=a ana,bob", "map:1", "several names"},
-                    Case{"PoolOfAccounts", "/CN=a .phys", "map:1", "account map"},
-                    Case{"NameInCapitals", "/CN=a Ana", "map:1", "is no user name"},
-                    Case{"TwoUsers", "/CN=a ana\n\n\"/CN=a\" bob", "map:3", "line 1 gives 'ana'"},
-                    Case{"ControlByte", "\"/CN=a\x1b[2J\" ana", "map:1", "no subject"},
-                    Case{"Nul", std::string("\"/CN=a\0b\" ana", 12), "map:1", "no subject"},
-                    Case{"LongSubject", "/CN=" + std::string(limits::kMaxSubjectBytes, 'a') + " ana", "map:1",
-                         "longer than"},
-                    Case{"LongFile", std::string(limits::kMaxGridMapBytes + 1, '\n'), "map:1", "longer than"}),
+    testing::Values(FaultyMap{"NoName", "\n\"/CN=a\"", "map:2", "is no user name"},
+                    FaultyMap{"QuoteWithoutEnd", "\"/CN=a ana", "map:1", "does not end"},
+                    FaultyMap{"NoBlankBehindTheQuote", "\"/CN=a\"ana", "map:1", "needs a blank"},
+                    FaultyMap{"NoSubject", "\"ana\" ana", "map:1", "no subject"},
+                    FaultyMap{"BlankWithoutQuotes", "/CN=Ana Souza ana", "map:1", "is no user name"},
+                    FaultyMap{"SeveralNames", "/CN=a ana,bob", "map:1", "several names"},
+                    FaultyMap{"PoolOfAccounts", "/CN=a .phys", "map:1", "account map"},
+                    FaultyMap{"NameInCapitals", "/CN=a Ana", "map:1", "is no user name"},
+                    FaultyMap{"TwoUsers", "/CN=a ana\n\n\"/CN=a\" bob", "map:3", "line 1 gives 'ana'"},
+                    FaultyMap{"ControlByte", "\"/CN=a\x1b[2J\" ana", "map:1", "no subject"},
+                    FaultyMap{"Nul", std::string("\"/CN=a\0b\" ana", 12), "map:1", "no subject"},
+                    FaultyMap{"LongSubject", "/CN=" + std::string(limits::kMaxSubjectBytes, 'a') + " ana", "map:1",
+                              "longer than"},
+                    FaultyMap{"LongFile", std::string(limits::kMaxGridMapBytes + 1, '\n'), "map:1", "longer than"}),
     [](const auto& param_info) { return param_info.param.name; });
 
 TEST_P(GridMapfileFault, IsToldWithItsLine) {

@@ -43,10 +43,12 @@ class ScriptedTransport : public ZoneTransport {
         calls.push_back("leave " + zone);
         later(r, lease);
     }
-    void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<std::vector<SignedText>> r) override {
+    void list_zones(const ServiceAddress&, const ZoneQuery& query, Respond<ZonePage> r) override {
         ++looks;
-        later(r, listed);
+        if (pages) return later(r, pages(query));
+        later(r, listed ? Result<ZonePage>(ZonePage{*listed, {}}) : Result<ZonePage>(listed.error()));
     }
+    std::function<Result<ZonePage>(const ZoneQuery&)> pages;  ///< instead of `listed`
     void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> r) override {
         calls.push_back("trust " + to.url);
         if (const auto at = told.find(to.url); at != told.end()) later(r, at->second);
@@ -208,6 +210,46 @@ TEST_F(RegistrySessionTest, EntriesAreNotPlayedBack) {
     EXPECT_THAT(look({sign(away, moved)}), ElementsAre("beta at https://new:1"));
 }
 
+TEST_F(RegistrySessionTest, ALongListIsReadPageByPageAndToldOnce) {
+    IdentityZone third(clock, "org-c", "gamma");
+    ASSERT_TRUE(home.trust.pin("org-c", third.keys->bundle()));
+    transport.pages = [&](const ZoneQuery& query) -> Result<ZonePage> {
+        if (query.after.empty()) return ZonePage{{sign(away, entry(away))}, "beta"};
+        return query.after == "beta" ? ZonePage{{sign(third, entry(third))}, {}} : ZonePage{};
+    };
+    session->start();
+    clock.advance(seconds{1});
+    EXPECT_EQ(transport.looks, 2);
+    EXPECT_EQ(told, 1);
+    EXPECT_THAT(found, ElementsAre("beta at https://beta:1", "gamma at https://gamma:1"));
+}
+
+TEST_F(RegistrySessionTest, HalfAListIsNotTold) {
+    transport.pages = [&](const ZoneQuery& query) -> Result<ZonePage> {
+        if (query.after.empty()) return ZonePage{{sign(away, entry(away))}, "beta"};
+        return Error{ErrorCode::kTimeout, "lost", {}};
+    };
+    session->start();
+    clock.advance(hours{1});
+    EXPECT_EQ(told, 0) << "zones that are only on the lost page would count as gone";
+    EXPECT_GT(transport.looks, 100) << "but it is asked again";
+}
+
+TEST_F(RegistrySessionTest, AListWithoutEndIsGivenUp) {
+    int page = 0;
+    transport.pages = [&](const ZoneQuery&) -> Result<ZonePage> {
+        return ZonePage{std::vector<SignedText>(1'000), "zone" + std::to_string(1'000 + ++page)};
+    };
+    session->start();
+    clock.advance(home.config.discover_every);
+    EXPECT_EQ(told, 0);
+    EXPECT_EQ(transport.looks, 10);
+    transport.pages = [](const ZoneQuery&) -> Result<ZonePage> { return ZonePage{{SignedText{}}, "same"}; };
+    clock.advance(home.config.discover_every);
+    EXPECT_LE(transport.looks, 10 + 3) << "a page that leads to itself ends it, too";
+    EXPECT_EQ(told, 0);
+}
+
 TEST_F(RegistrySessionTest, DrainIsToldAndTakenBack) {
     session->start();
     clock.advance(seconds{1});
@@ -237,6 +279,21 @@ TEST_F(RegistrySessionTest, DrainThatWasNotHeardIsToldAgain) {
     const std::size_t after = transport.published.size();
     clock.advance(4 * home.config.renew_every);
     EXPECT_EQ(transport.published.size(), after) << "once heard, renewals do";
+}
+
+TEST_F(RegistrySessionTest, AnEntrySignedAnewReplacesTheOneAtTheRegistry) {
+    session->start();
+    clock.advance(seconds{1});
+    const std::size_t before = transport.published.size();
+    session->sign_anew();
+    transport.lease = Error{ErrorCode::kTimeout, "lost", {}};
+    clock.advance(home.config.renew_every);
+    EXPECT_EQ(transport.published.size(), before + 1);
+    transport.lease = ZoneLease{"alpha", seconds{40}};
+    clock.advance(seconds{5});
+    EXPECT_EQ(transport.published.size(), before + 2) << "until it was heard";
+    clock.advance(4 * home.config.renew_every);
+    EXPECT_EQ(transport.published.size(), before + 2) << "then renewals do";
 }
 
 TEST_F(RegistrySessionTest, LeavingSaysSoOnceAndEndsAllTalk) {

@@ -73,12 +73,13 @@ class RestTransport : public ZoneTransport {
     void leave(const ServiceAddress& to, const std::string& zone, Respond<ZoneLease> respond) override {
         send({to, "DELETE", "/v1/zones/" + zone, {}, kAskDeadline}, codec::decode_zone_lease, std::move(respond));
     }
-    void list_zones(const ServiceAddress& to, const ZoneQuery& query,
-                    Respond<std::vector<SignedText>> respond) override {
-        std::string text = "/v1/zones?";
-        if (!query.category.empty()) text += "category=" + http::encode_percent(query.category) + "&";
-        if (query.interface_version > 0) text += "interface=" + std::to_string(query.interface_version);
-        send({to, "GET", text, {}, kAskDeadline}, codec::decode_signed_entries, std::move(respond));
+    void list_zones(const ServiceAddress& to, const ZoneQuery& query, Respond<ZonePage> respond) override {
+        std::string text =
+            "/v1/zones?limit=" + std::to_string(query.limit > 0 ? query.limit : limits::kMaxZonesPerPage);
+        if (!query.category.empty()) text += "&category=" + http::encode_percent(query.category);
+        if (query.interface_version > 0) text += "&interface=" + std::to_string(query.interface_version);
+        if (!query.after.empty()) text += "&after=" + http::encode_percent(query.after);
+        send({to, "GET", text, {}, kAskDeadline}, codec::decode_zone_page, std::move(respond));
     }
 
   private:
@@ -119,11 +120,11 @@ class RestTransport : public ZoneTransport {
     template <class T, class Decode>
     static Result<T> read(const Result<HttpAnswer>& answer, const Decode& decode, const std::string& url) {
         if (!answer) return answer.error();
-        if (answer->status < 200 || answer->status > 299) return http::read_problem(answer->status, answer->body);
         if (answer->try_later) {  // as a service that is down: it did nothing, and is asked again
             return Error{
                 ErrorCode::kUnavailable, url + ": " + http::read_problem(answer->status, answer->body).message, {}};
         }
+        if (answer->status < 200 || answer->status > 299) return http::read_problem(answer->status, answer->body);
         const Result<Json> json = codec::parse(answer->body);
         if (!json) return Error{ErrorCode::kUnavailable, url + " answered with text that is no JSON", {}};
         Result<T> value = decode(*json);

@@ -1,6 +1,8 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/ports/clock.hpp"
@@ -18,6 +20,8 @@ class SelfRenewal {
 
     /// All but `remedy` must outlive this. `remedy` is the command that puts a certificate made elsewhere in place.
     SelfRenewal(KeyFolder& keys, TlsServer& server, Clock& clock, Log& log, std::string remedy);
+    /// Called after each renewal.
+    void on_renewed(std::function<void()> tell) { tell_ = std::move(tell); }
     /// Looks now and every `kEvery`. A look at a certificate that is not due costs two comparisons.
     void start();
 
@@ -31,6 +35,7 @@ class SelfRenewal {
     Clock& clock_;
     Log& log_;
     std::string remedy_;
+    std::function<void()> tell_;
     bool shown_ = true;               ///< the server has the certificate that the folder holds
     std::optional<Duration> warned_;  ///< steady time of the last warning
 };

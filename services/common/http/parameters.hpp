@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "services/common/http/call.hpp"
+
+namespace zbs::http {
+
+/// Errors: a parameter that is none of `known`. A misspelt one must not be ignored: "dryrun=true" would submit.
+Result<void> check_parameters(const Call& call, std::initializer_list<const char*> known);
+
+/// The parameter, or `fallback` where it is not there. Errors: not a whole number >= 0.
+Result<std::uint64_t> number_parameter(const Call& call, const char* name, std::uint64_t fallback);
+std::string text_parameter(const Call& call, const char* name, const char* fallback);
+
+}  // namespace zbs::http
