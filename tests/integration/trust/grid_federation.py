@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import subprocess
 
-from live import Live, Organisations, federation, own
+from live import Live, Organisations, federation
 from identities import run
 
 GRID_PROXY_INIT = "/usr/bin/grid-proxy-init"

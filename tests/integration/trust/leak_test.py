@@ -142,8 +142,8 @@ class Leaks(unittest.TestCase):
         status, held = self.exchange(zone, "POST", "/v1/parts", wanted)
         self.assertEqual((status, {place["machine"] for place in held["assignment"]}), (201, {"n0"}))
         launch = {"token": held["token"], "operation": "run-1", "options": [{"name": "control-port", "value": "127.0.0.1:1"}], "proxies": [{"id": 0, "machine": "n0"}], "profile": True}
-        steps = [(at + "/launch", launch), (at + "/commit", {"token": held["token"] + 1}), (at + "/commit", {"token": held["token"]}), (at + "/launch", launch | {"proxies": [{"id": 0, "machine": "m0"}]}),
-                 (at + "/launch", launch | {"options": [{"name": "exec", "value": "/bin/sh"}]}), (at + "/launch", launch), ("/v1/parts", wanted | {"seed": 2})]
+        steps = [(at + "/launch", launch), (at + "/commit", {"token": held["token"] + 1}), (at + "/commit", {"token": held["token"]}),
+                 (at + "/launch", launch | {"proxies": [{"id": 0, "machine": "m0"}]}), (at + "/launch", launch | {"options": [{"name": "exec", "value": "/bin/sh"}]}), (at + "/launch", launch), ("/v1/parts", wanted | {"seed": 2})]
         self.assertEqual([self.exchange(zone, "POST", target, body)[0] for target, body in steps], [409, 409, 200, 400, 400, 200, 422])
         ended = until(lambda: (view := self.exchange(zone, "GET", at)[1])["state"] in ("failed", "completed") and view, DEADLINE_S, "the part does not end")
         self.assertEqual(ended["state"], "failed")  # nobody listens at that port

@@ -91,14 +91,17 @@ class Live(Federation):
     def hup(self, zone):
         os.kill(self.service("zbs-zone", f"{zone}.toml"), signal.SIGHUP)
 
-    def restart(self, zone, change=lambda text: text):
-        """Starts the zone anew with its configuration changed; back once it answers."""
-        config = self.state / f"{zone}.toml"
-        config.write_text(change(config.read_text()))
-        old = self.service("zbs-zone", f"{zone}.toml")
-        os.kill(old, signal.SIGTERM)
-        until(lambda: self.service("zbs-zone", f"{zone}.toml") not in (None, old), DEADLINE_S, f"zone {zone} is not started again")
-        until(lambda: self.is_up(zone), DEADLINE_S, f"zone {zone} does not answer")
+    def restart(self, zones, change=lambda text: text):
+        """Starts these zones anew with their configuration changed; back once they answer."""
+        old = {}
+        for zone in zones:
+            config = self.state / f"{zone}.toml"
+            config.write_text(change(config.read_text()))
+            old[zone] = self.service("zbs-zone", f"{zone}.toml")
+            os.kill(old[zone], signal.SIGTERM)
+        for zone in zones:
+            until(lambda: self.service("zbs-zone", f"{zone}.toml") not in (None, old[zone]), DEADLINE_S, f"zone {zone} is not started again")
+            until(lambda: self.is_up(zone), DEADLINE_S, f"zone {zone} does not answer")
 
     def is_up(self, zone):
         try:

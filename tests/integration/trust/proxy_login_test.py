@@ -13,7 +13,6 @@ from identities import run
 from live import ZONES, federation, own
 
 
-@unittest.skipUnless(os.path.exists(GRID_PROXY_INIT), f"{GRID_PROXY_INIT} is missing: apt-get install globus-proxy-utils")
 class ProxyLogin(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -73,5 +72,8 @@ class ProxyLogin(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if not os.path.exists(GRID_PROXY_INIT):
+        print(f"skipped: {GRID_PROXY_INIT} is missing: apt-get install globus-proxy-utils")
+        sys.exit(77)  # as CMakeLists.txt tells ctest
     federation.BIN = sys.argv[1]
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
