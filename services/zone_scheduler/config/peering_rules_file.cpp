@@ -83,6 +83,29 @@ void read_account_map(ConfigFile& file, const std::string& path, ZoneConfig& zon
     zone.accounts = *std::move(map);
 }
 
+void read_asks(ConfigFile& file, const std::string& path, ZoneConfig& zone) {
+    const std::size_t count = file.table_count("ask");
+    if (count > limits::kMaxAskedOrganisations)
+        file.fail("ask", "more than " + std::to_string(limits::kMaxAskedOrganisations) + " [[ask]] tables");
+    for (std::size_t i = 0; i < std::min(count, limits::kMaxAskedOrganisations); ++i) {
+        const std::string at = "ask." + std::to_string(i) + ".";
+        AskedOrganisation wish{file.required_text(at + "organisation"), file.text(at + "fingerprint", ""),
+                               read_bundle(file, at + "bundle", path)};
+        if (!is_valid_name(wish.organisation) || wish.organisation == zone.organisation)
+            file.fail(at + "organisation", "'organisation' must be the name of another organisation");
+        const bool twice = std::any_of(zone.asks.begin(), zone.asks.end(), [&](const AskedOrganisation& other) {
+            return other.organisation == wish.organisation;
+        });
+        if (twice) file.fail(at + "organisation", "'" + wish.organisation + "' stands in an [[ask]] already");
+        if (wish.bundle.empty() && wish.fingerprint.empty()) {
+            file.fail(at + "organisation",
+                      "an [[ask]] needs 'bundle' or 'fingerprint', because a name proves nothing; its operator reads "
+                      "the fingerprint from 'zbs-zone init'");
+        }
+        zone.asks.push_back(std::move(wish));
+    }
+}
+
 std::vector<GridUsers> read_grid_mapfiles(ConfigFile& file, const std::string& path, const std::string& own) {
     std::vector<GridUsers> all;
     for (std::size_t i = 0; i < file.table_count("grid_mapfile"); ++i) {

@@ -12,6 +12,9 @@ namespace zbs {
 /// machines, because an unnamed number of processors means all of them. Faults are remembered in `file`.
 void read_peering_rules(system::ConfigFile& file, const std::string& path, ZoneConfig& zone);
 
+/// The `[[ask]]` tables into `zone.asks`; a relative `bundle` lies beside the file.
+void read_asks(system::ConfigFile& file, const std::string& path, ZoneConfig& zone);
+
 /// The file that `account_map` names into `zone.accounts`.
 void read_account_map(system::ConfigFile& file, const std::string& path, ZoneConfig& zone);
 

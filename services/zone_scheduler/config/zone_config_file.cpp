@@ -95,6 +95,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     }
     if (zone.zone.machines.empty()) file.fail("machine", "at least one [[machine]] is needed");
     read_peering_rules(file, path, zone);
+    read_asks(file, path, zone);
     read_account_map(file, path, zone);
     settings.grid_users = read_grid_mapfiles(file, path, zone.organisation);
     zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);

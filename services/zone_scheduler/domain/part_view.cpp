@@ -42,4 +42,8 @@ PartStatus outside_view(PartStatus inside, bool asked) {
     return inside;
 }
 
+Error no_such_part(const PartId& id) {
+    return {ErrorCode::kNotFound, "no part " + to_string(id) + " of yours is here", {}};
+}
+
 }  // namespace zbs

@@ -1,4 +1,5 @@
 #pragma once
+#include "algorithms/base/result.hpp"
 #include "services/common/messages/part.hpp"
 
 namespace zbs {
@@ -7,5 +8,8 @@ namespace zbs {
 /// processors are counted from 0 within each, and the reason tells what happened, not where or why inside of this zone.
 /// `asked`: home wanted it stopped. Pure, so the same part always looks the same. O(ranks log ranks).
 PartStatus outside_view(PartStatus inside, bool asked);
+
+/// The same for a part that is another's and for one that is nowhere.
+Error no_such_part(const PartId& id);
 
 }  // namespace zbs

@@ -38,11 +38,52 @@ Result<void> PeerService::resume() {
     Result<std::vector<Peer>> known = store_.load_peers();
     if (!known) return known.error();
     for (Peer& peer : *known) peers_.emplace(peer.zone, std::move(peer));
+    set_asks(config_.asks);
     return {};
+}
+
+void PeerService::set_asks(const std::vector<AskedOrganisation>& asks) {
+    asks_ = asks;
+    ask_told_.clear();
+    std::erase_if(asks_, [this](const AskedOrganisation& wish) {
+        return !wish.bundle.empty() && settle(wish).has_value();  // needs no registry
+    });
+}
+
+/// Believes the organisation's bundle; from then on every look asks its zones.
+Result<void> PeerService::settle(const AskedOrganisation& wish) {
+    const std::optional<std::string> believed = trust_.bundle(wish.organisation);
+    if (believed && wish.bundle.empty()) {
+        const Result<std::string> print = trust_.fingerprint(*believed);
+        if (print && *print == wish.fingerprint) return {};
+        return Error{ErrorCode::kConflict,
+                     "another bundle of '" + wish.organisation + "' is believed here (" +
+                         (print ? *print : std::string("unreadable")) + "); 'zbs-zone peer remove " +
+                         wish.organisation + "' forgets it",
+                     "/fingerprint"};
+    }
+    return believe(wish.organisation, wish.fingerprint, wish.bundle);
+}
+
+void PeerService::settle_asks() {
+    std::erase_if(asks_, [this](const AskedOrganisation& wish) {
+        const Result<void> settled = settle(wish);
+        if (settled) {
+            log_.info("asks", {{"organisation", wish.organisation}});
+            return true;
+        }
+        std::string& told = ask_told_[wish.organisation];
+        if (told != settled.error().message) {
+            told = settled.error().message;
+            log_.warn("not_asked", {{"organisation", wish.organisation}, {"reason", told}});
+        }
+        return false;
+    });
 }
 
 void PeerService::found(const std::vector<ZoneEntry>& entries) {
     listed_ = entries;
+    settle_asks();
     for (const ZoneEntry& entry : entries) {
         if (entry.name == config_.zone.name) continue;
         if (is_resting(entry)) {
@@ -55,8 +96,8 @@ void PeerService::found(const std::vector<ZoneEntry>& entries) {
     }
 }
 
-Result<void> PeerService::ask_organisation(const std::string& organisation, const std::string& fingerprint,
-                                           const std::string& bundle) {
+Result<void> PeerService::believe(const std::string& organisation, const std::string& fingerprint,
+                                  const std::string& bundle) {
     std::string shown = bundle;
     for (const ZoneEntry& entry : listed_) {
         if (!shown.empty() || entry.organisation != organisation) continue;
@@ -75,8 +116,14 @@ Result<void> PeerService::ask_organisation(const std::string& organisation, cons
         if (!print) return invalid(print.error().message, "/bundle");
         if (!fingerprint.empty() && *print != fingerprint)
             return invalid("is not that of the bundle, which is " + *print, "/fingerprint");
-        if (auto believed = peerings_.believe(organisation, shown); !believed) return believed;
+        return peerings_.believe(organisation, shown);
     }
+    return {};
+}
+
+Result<void> PeerService::ask_organisation(const std::string& organisation, const std::string& fingerprint,
+                                           const std::string& bundle) {
+    if (auto believed = believe(organisation, fingerprint, bundle); !believed) return believed;
     for (const ZoneEntry& entry : listed_) {
         if (entry.organisation != organisation) continue;
         asked_.erase(entry.name);

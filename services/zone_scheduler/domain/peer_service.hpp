@@ -31,12 +31,18 @@ class PeerService {
     /// none; kInvalidArgument where the fingerprint is missing or another; kConflict where another is believed.
     Result<void> ask_organisation(const std::string& organisation, const std::string& fingerprint,
                                   const std::string& bundle);
+    /// Organisations to ask as `ask_organisation` does, without an operator, each once its zones are listed. One that
+    /// is believed already is asked anyway. What cannot be done is told once in the log and tried again at every look.
+    void set_asks(const std::vector<AskedOrganisation>& asks);
     /// Zones that were asked or have an accepted peering, with both directions.
     std::vector<Peer> peers() const;
     /// False for one that drains or leaves: it finishes what it has and takes nothing new.
     bool takes_work(const std::string& zone) const { return !resting_.contains(zone); }
 
   private:
+    Result<void> believe(const std::string& organisation, const std::string& fingerprint, const std::string& bundle);
+    Result<void> settle(const AskedOrganisation& wish);
+    void settle_asks();
     void ask(const ZoneEntry& entry);
     void save(const Peer& peer);
 
@@ -52,6 +58,8 @@ class PeerService {
     std::map<std::string, Duration> asked_;  ///< steady time of the last request, by zone
     std::vector<ZoneEntry> listed_;          ///< by the registry, at the last look
     std::set<std::string> resting_;
+    std::vector<AskedOrganisation> asks_;          ///< not believed yet
+    std::map<std::string, std::string> ask_told_;  ///< by organisation: why it could not be asked, as the log has it
 };
 
 }  // namespace zbs

@@ -12,6 +12,15 @@
 
 namespace zbs {
 
+/// An organisation whose zones are to be asked to take the own users, and how it is known: by its bundle, by the
+/// bundle's fingerprint, or by both.
+struct AskedOrganisation {
+    std::string organisation;
+    std::string fingerprint;
+    std::string bundle;  ///< PEM; empty: the one that the registry shows, if it has the fingerprint
+    bool operator==(const AskedOrganisation&) const = default;
+};
+
 /// What an operator settles for a zone. Read once at start.
 struct ZoneConfig {
     Zone zone;  ///< name, machines, links inside
@@ -23,8 +32,9 @@ struct ZoneConfig {
     std::vector<std::string> partition_of;   ///< by machine; "main" where it says nothing
     std::optional<AccountMap> accounts;      ///< none: own users run as the zone, others as their peering says
     std::vector<AutomaticRule> rules;        ///< accept organisations without the operator; default: nobody
+    std::vector<AskedOrganisation> asks;     ///< whom the zone asks by itself
     std::vector<std::string> honour_blocks;  ///< organisations whose blocks of others' subjects count here, too
-    std::string registry_code;  ///< to enrol with; empty once that is done
+    std::string registry_code;               ///< to enrol with; empty once that is done
     ServiceAddress registry;                 ///< empty url = none
 
     std::string level_two_mapper = "global";

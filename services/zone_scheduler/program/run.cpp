@@ -76,7 +76,7 @@ Result<Credentials> load_credentials(const StateFolder& state, const ZoneSetting
                                      const openssl::TrustStore& trust, const openssl::Now& now, Secrets& secrets) {
     Credentials credentials;
     if (!state.has_identity()) {
-        if (std::filesystem::exists(state.registry()) || !settings.zone.rules.empty()) {
+        if (std::filesystem::exists(state.registry()) || !settings.zone.rules.empty() || !settings.zone.asks.empty()) {
             return invalid(
                 "a zone with peers or a registry needs certificates; make them with 'zbs-zone init --config FILE'",
                 state.identity());
@@ -287,6 +287,7 @@ int run(const std::string& config_path) {
             const Result<ZoneSettings> again = load_settings(config_path);
             if (!again) return log->warn("rules_not_reloaded", {{"reason", again.error().message}});
             peerings.set_rules(again->zone.rules);
+            peers.set_asks(again->zone.asks);
             filter.set_accounts(again->zone.accounts);
             if (auto named = name_grid_users(trust, settings->grid_users, again->grid_users); !named)
                 log->warn("grid_users_not_reloaded", {{"reason", named.error().message}});

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "services/common/messages/limits.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace zbs::test {
@@ -53,6 +54,31 @@ TEST_F(ZoneConfigFileTest, AFaultyGridMapfileIsToldWithBothPlaces) {
     EXPECT_THAT(fault("", "[[grid_mapfile]]\norganisation = 'org-b'\n"), HasSubstr("is missing"));
     put("map", "");
     EXPECT_THAT(fault("", once + once), HasSubstr("has a grid-mapfile already"));
+}
+
+TEST_F(ZoneConfigFileTest, AsksNameAnOrganisationAndHowItIsKnown) {
+    put("org-b.pem", "BUNDLE b");
+    const auto settings = read("",
+                               "[[ask]]\norganisation = 'org-b'\nbundle = 'org-b.pem'\n"
+                               "[[ask]]\norganisation = 'org-c'\nfingerprint = 'sha256:12'\n");
+    ASSERT_TRUE(settings) << settings.error();
+    EXPECT_THAT(settings->zone.asks,
+                ElementsAre(AskedOrganisation{"org-b", "", "BUNDLE b"}, AskedOrganisation{"org-c", "sha256:12", ""}));
+}
+
+TEST_F(ZoneConfigFileTest, FaultyAsksAreRefused) {
+    const std::string known = "fingerprint = 'sha256:12'\n";
+    EXPECT_THAT(fault("", "[[ask]]\norganisation = 'org-b'\n"), HasSubstr("needs 'bundle' or 'fingerprint'"));
+    EXPECT_THAT(fault("", "[[ask]]\norganisation = 'org-a'\n" + known), HasSubstr("another organisation"));
+    EXPECT_THAT(fault("", "[[ask]]\norganisation = 'Org B'\n" + known), HasSubstr("another organisation"));
+    EXPECT_THAT(fault("", "[[ask]]\n" + known), HasSubstr("is missing"));
+    const std::string once = "[[ask]]\norganisation = 'org-b'\n" + known;
+    EXPECT_THAT(fault("", once + once), HasSubstr("already"));
+    std::string many;
+    for (std::size_t i = 0; i < limits::kMaxAskedOrganisations; ++i)
+        many += "[[ask]]\norganisation = 'o" + std::to_string(i) + "'\n" + known;
+    EXPECT_EQ(fault("", many), "accepted");
+    EXPECT_THAT(fault("", many + once), HasSubstr("more than"));
 }
 
 TEST_F(ZoneConfigFileTest, SharedMemoryIsLeftToTheHostUnlessSaid) {

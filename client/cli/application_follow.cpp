@@ -1,0 +1,143 @@
+#include "client/cli/application_follow.hpp"
+
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <iostream>
+#include <thread>
+
+#include "client/api/delegate.hpp"
+#include "client/cli/application_view.hpp"
+#include "services/common/codec/message_codec.hpp"
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+
+std::atomic<int> interrupts{0};
+void on_interrupt(int) { ++interrupts; }
+
+/// Whether somebody wrote to our standard input, a pipe or a file.
+bool has_input() {
+    int bytes = 0;
+    return isatty(0) == 0 && ioctl(0, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+}  // namespace
+
+LogFollower::~LogFollower() {
+    for (const auto& [key, rest] : partial_) {
+        if (!rest.empty()) emit_line(key.substr(0, key.find('/')), rest, key.ends_with("/stderr") ? stderr : stdout);
+    }
+}
+
+Result<bool> LogFollower::copy() {
+    const Result<Json> index = zone_.get("/v1/applications/" + id_ + "/logs");
+    if (!index) return index.error();
+    for (const Json& file : index->value("files", Json::array())) {
+        const std::string rank = text_of(file, "rank");
+        const std::string stream = text_of(file, "stream");
+        if (!only_rank_.empty() && rank != only_rank_) continue;
+        std::uint64_t& at = offsets_[rank + "/" + stream];
+        while (at < file.value("bytes", std::uint64_t{0})) {
+            const Result<client::ZoneClient::LogChunk> chunk = zone_.log(id_, rank, stream, at);
+            if (!chunk) return chunk.error();
+            if (chunk->bytes.empty()) break;
+            emit(rank, stream, chunk->bytes);
+            at = chunk->next_offset;
+        }
+    }
+    std::fflush(stdout);
+    return index->value("complete", false);
+}
+
+void LogFollower::emit(const std::string& rank, const std::string& stream, const std::string& bytes) {
+    std::FILE* out = stream == "stderr" ? stderr : stdout;
+    if (!label_) {
+        std::fwrite(bytes.data(), 1, bytes.size(), out);
+        return;
+    }
+    std::string& rest = partial_[rank + "/" + stream];
+    std::size_t begin = 0, from = rest.size();  // what was there before holds no line end
+    rest += bytes;
+    for (std::size_t end; (end = rest.find('\n', from)) != std::string::npos; begin = from = end + 1) {
+        emit_line(rank, std::string_view(rest).substr(begin, end - begin), out);
+    }
+    rest.erase(0, begin);
+}
+
+void LogFollower::emit_line(const std::string& rank, std::string_view line, std::FILE* out) {
+    std::fprintf(out, "[%s] ", rank.c_str());
+    std::fwrite(line.data(), 1, line.size(), out);
+    std::fputc('\n', out);
+}
+
+DelegationKeeper::DelegationKeeper(client::ZoneClient& zone, std::string id, Duration walltime)
+    : zone_(zone), id_(std::move(id)), lifetime_(client::delegation_lifetime(walltime)) {}
+
+Result<void> DelegationKeeper::sign() {
+    signed_at_ = std::chrono::steady_clock::now();
+    return client::delegate(zone_, id_, id_, lifetime_);
+}
+
+void DelegationKeeper::look(const std::string& state) {
+    if (state != "accepted" && state != "planned") return;
+    if (std::chrono::steady_clock::now() - signed_at_ < lifetime_ / 2) return;
+    if (auto renewed = sign(); !renewed)
+        std::cerr << "zbs: the delegation could not be renewed: " << printable(renewed.error().message) << "\n";
+}
+
+void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,
+            DelegationKeeper* delegation) {
+    struct sigaction action {};
+    action.sa_handler = on_interrupt;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    LogFollower logs(zone, id, {}, label);
+    std::string said, state;
+    bool plan_shown = quiet;
+    bool cancelled = false, input_told = quiet;
+    for (;;) {
+        if (interrupts > 0 && !cancelled) {
+            cancelled = true;
+            std::cerr << "zbs: cancelling " << id << " (once more to leave without waiting)\n";
+            if (auto answer = zone.cancel(id); !answer) return context.fail(answer.error());
+        }
+        if (interrupts > 1) {
+            std::cerr << "zbs: left " << id << ", which is being cancelled; 'zbs wait " << id
+                      << "' takes it up again\n";
+            context.exit_code = kFailed;
+            return;
+        }
+        if (!input_told && has_input()) {
+            input_told = true;
+            std::cerr << "zbs: standard input is not forwarded to the program\n";
+        }
+        const Result<Json> view = zone.show(id);
+        if (!view) return context.fail(view.error());
+        state = text_of(*view, "state");
+        if (delegation != nullptr) delegation->look(state);
+        const std::string reason = text_of(*view, "reason");
+        if (!plan_shown && view->contains("plan") && (state == "running" || is_ended(state))) {
+            if (const auto plan = codec::decode_application_plan(view->at("plan"))) describe_plan(std::cerr, *plan);
+            plan_shown = true;
+        }
+        if (!quiet && !reason.empty() && !is_ended(state) && state + reason != said) {
+            said = state + reason;
+            std::cerr << "zbs: " << printable(reason) << "\n";
+        }
+        const Result<bool> complete = logs.copy();
+        if (!complete) return context.fail(complete.error());
+        if (is_ended(state) && *complete) {
+            context.exit_code = code_of_end(*view);
+            if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";
+            return;
+        }
+        std::this_thread::sleep_for(kPoll);
+    }
+}
+
+}  // namespace zbs::cli

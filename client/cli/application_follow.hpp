@@ -1,0 +1,60 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "client/api/zone_client.hpp"
+#include "client/cli/context.hpp"
+
+/// Staying with an application until it ends.
+namespace zbs::cli {
+
+inline constexpr std::chrono::milliseconds kPoll{200};
+
+/// Copies new output of all ranks to our own streams.
+class LogFollower {
+  public:
+    LogFollower(client::ZoneClient& zone, std::string id, std::string only_rank = {}, bool label = false)
+        : zone_(zone), id_(std::move(id)), only_rank_(std::move(only_rank)), label_(label) {}
+    /// Ends the last line of each stream that its program did not end.
+    ~LogFollower();
+    LogFollower(const LogFollower&) = delete;
+    LogFollower& operator=(const LogFollower&) = delete;
+
+    /// True once everything has been copied and nothing will follow.
+    Result<bool> copy();
+
+  private:
+    void emit(const std::string& rank, const std::string& stream, const std::string& bytes);
+    static void emit_line(const std::string& rank, std::string_view line, std::FILE* out);
+
+    client::ZoneClient& zone_;
+    std::string id_, only_rank_;
+    bool label_;
+    std::map<std::string, std::uint64_t> offsets_;
+    std::map<std::string, std::string> partial_;
+};
+
+/// Keeps an application's delegation alive for as long as this command waits with it.
+class DelegationKeeper {
+  public:
+    DelegationKeeper(client::ZoneClient& zone, std::string id, Duration walltime);
+    Result<void> sign();
+    /// Signs again once half of the time has passed, while the application still waits for zones.
+    void look(const std::string& state);
+
+  private:
+    client::ZoneClient& zone_;
+    std::string id_;
+    Duration lifetime_;
+    std::chrono::steady_clock::time_point signed_at_{};
+};
+
+/// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it.
+void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,
+            DelegationKeeper* delegation = nullptr);
+
+}  // namespace zbs::cli

@@ -1,0 +1,24 @@
+#pragma once
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "algorithms/model/task_graph.hpp"
+#include "services/common/codec/json.hpp"
+#include "services/common/messages/application.hpp"
+
+/// Applications as people read them.
+namespace zbs::cli {
+
+/// A text field of what the service said; empty where it is none.
+std::string text_of(const codec::Json& json, const char* key);
+/// "0-3,7".
+std::string ranks_text(const std::vector<TaskIndex>& ranks);
+void describe_plan(std::ostream& out, const ApplicationPlan& plan);
+/// Rank matrix of the profile, rows and columns grouped by the zones of the plan.
+void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const TaskGraph& graph);
+bool is_ended(const std::string& state);
+/// What a command that waited for this application exits with.
+int code_of_end(const codec::Json& view);
+
+}  // namespace zbs::cli

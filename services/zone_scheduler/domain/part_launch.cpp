@@ -1,0 +1,235 @@
+// What becomes of a hold: commit, launch, the watch over what runs, its end and the profile it leaves.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "algorithms/formats/rank_profile.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/domain/mpich.hpp"
+#include "services/zone_scheduler/domain/part_service.hpp"
+#include "services/zone_scheduler/domain/part_view.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr const char* kModelFile = "profile.json";
+constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
+constexpr Duration kStopGrace = std::chrono::seconds{2};
+
+/// Step of proxy `id` of a launch; part of the step's id, so that a repeat finds it again.
+std::string step_id(const std::string& operation, int proxy) { return operation + "-p" + std::to_string(proxy); }
+
+Error wrong_token(const PartId& id) {
+    return {ErrorCode::kConflict, "the token does not match the hold of part " + to_string(id), "/token"};
+}
+}  // namespace
+
+Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, std::uint64_t token) {
+    Live* part = find(caller, id);
+    if (part == nullptr) return no_such_part(id);
+    if (part->record.status.token != token) {
+        peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+        return wrong_token(id);
+    }
+    if (part->record.status.state == PartState::kHeld) {
+        if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
+        part->deadline = clock_.steady_now() + config_.launch_window;
+        peerings_.note(caller.organisation, TrustEvent::kHoldKept);
+    } else if (is_final(part->record.status.state)) {
+        return Error{
+            ErrorCode::kConflict,
+            "part " + to_string(id) + " is " + to_string(part->record.status.state) + ": " + view(*part).reason,
+            {}};
+    }
+    return view(*part);
+}
+
+Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, const LaunchRequest& request) {
+    Live* part = find(caller, id);
+    if (part == nullptr) return no_such_part(id);
+    PartRecord& record = part->record;
+    if (record.status.token != request.token) {
+        peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+        return wrong_token(id);
+    }
+    if (record.operation == request.operation) return view(*part);  // asked again: nothing starts twice
+    if (record.status.state != PartState::kCommitted) {
+        return Error{ErrorCode::kConflict,
+                     "part " + to_string(id) + " is " + to_string(record.status.state) + ", not committed",
+                     {}};
+    }
+    if (request.proxies.size() > record.request.ranks.size()) {
+        return invalid("more proxies (" + std::to_string(request.proxies.size()) + ") than ranks (" +
+                           std::to_string(record.request.ranks.size()) + ") in this part",
+                       "/proxies");
+    }
+    std::set<int> numbers;
+    for (const LaunchRequest::Proxy& proxy : request.proxies) {
+        if (!numbers.insert(proxy.id).second)
+            return invalid("proxy " + std::to_string(proxy.id) + " is named twice", "/proxies");
+    }
+    std::set<std::string> machines;
+    // In the words that home knows; every machine of a part starts its proxies the same way.
+    for (const RankPlace& place : view(*part).assignment) machines.insert(place.machine);
+    std::vector<std::vector<std::string>> commands;
+    for (const LaunchRequest::Proxy& proxy : request.proxies) {
+        if (!machines.contains(proxy.machine))
+            return invalid("machine '" + proxy.machine + "' is not in this part", "/proxies");
+        Result<std::vector<std::string>> argv = mpich::proxy_argv(config_.mpi_proxy, request.options, proxy.id);
+        if (!argv) return Error{ErrorCode::kInvalidArgument, argv.error().message, "/options"};
+        commands.push_back(*std::move(argv));
+    }
+
+    // Intent before act: once this is stored, recovery asks the executor about these steps instead of guessing.
+    PartRecord changed = record;
+    changed.operation = request.operation;
+    changed.profile = request.profile && !config_.profiler.empty();
+    for (const LaunchRequest::Proxy& proxy : request.proxies) changed.proxies.push_back(proxy.id);
+    changed.status.state = PartState::kRunning;
+    if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
+    record = std::move(changed);
+
+    const std::string folder = executor_.folder(steps_of(record).front());
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+        StepSpec step{.operation = steps_of(record)[i],
+                      .argv = commands[i],
+                      .account = config_.run_as_accounts ? record.account : std::string{},
+                      .shares = {steps_of(record).front()},  // all proxies leave their profiles there
+                      .walltime = record.request.walltime};
+        step.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
+                            {"ZBS_ZONE", config_.zone.name},
+                            {"ZBS_APPLICATION", to_string(record.request.application)}};
+        if (record.profile) {
+            step.environment.emplace_back("LD_PRELOAD", config_.profiler);
+            step.environment.emplace_back("ZBS_PROFILE_OUT", folder + "/" + kModelFile);
+        }
+        if (auto started = executor_.start(step); !started) {
+            const std::string reason =
+                "zone " + config_.zone.name + " could not start its part: " + started.error().message;
+            log_.warn("launch_failed", {{"part", to_string(id)}, {"reason", reason}});
+            part->not_started = true;
+            stop_steps(*part, reason);
+            check_running(*part);
+            watch();
+            PartStatus failed = view(*part);
+            failed.state = PartState::kFailed;  // final as soon as what had started is gone
+            if (caller.organisation == config_.organisation) {
+                failed.reason = reason;
+                return failed;
+            }
+            return outside_view(std::move(failed), false);
+        }
+    }
+    log_.info(
+        "part_launched",
+        {{"part", to_string(id)}, {"operation", request.operation}, {"proxies", std::to_string(commands.size())}});
+    watch();
+    return view(*part);
+}
+
+std::vector<std::string> PartService::steps_of(const PartRecord& record) const {
+    std::vector<std::string> steps;
+    for (const int proxy : record.proxies) steps.push_back(step_id(record.operation, proxy));
+    return steps;
+}
+
+void PartService::stop_steps(Live& part, const std::string& reason) {
+    if (part.stopping) return;
+    part.stopping = true;
+    part.stop_reason = reason;
+    for (const std::string& step : steps_of(part.record)) {
+        if (executor_.status(step).state == StepStatus::State::kRunning) executor_.stop(step, kStopGrace);
+    }
+}
+
+void PartService::watch() {
+    if (watching_) return;
+    if (live_.empty()) return;
+    watching_ = true;
+    clock_.after(config_.poll_every, [this] {
+        watching_ = false;
+        check_deadlines();
+        watch();
+    });
+}
+
+void PartService::check_deadlines() {
+    for (const PartId& id : std::set<PartId>(live_)) {  // a copy: parts end on the way
+        Live& part = parts_.at(id);
+        const PartState state = part.record.status.state;
+        Result<void> saved;
+        if (state == PartState::kRunning) {
+            check_running(part);
+        } else if (state == PartState::kHeld && clock_.steady_now() >= part.deadline) {
+            saved = save(part, part.record, PartState::kExpired, "the hold was not committed in time");
+        } else if (state == PartState::kCommitted && clock_.steady_now() >= part.deadline) {
+            saved =
+                save(part, part.record, PartState::kReleased, "committed, but not launched within the launch window");
+        }
+        if (!saved) log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
+    }
+}
+
+void PartService::check_running(Live& part) {
+    bool all_gone = true;
+    int worst = 0;
+    std::string why;
+    for (const std::string& step : steps_of(part.record)) {
+        const StepStatus status = executor_.status(step);
+        if (status.state == StepStatus::State::kRunning) {
+            all_gone = false;
+        } else if (status.state == StepStatus::State::kExited && status.exit_code != 0 && worst == 0) {
+            worst = status.exit_code;
+            why = status.reason;
+        }
+        // kUnknown: never started (crash or fault before its start); nothing of it is alive.
+    }
+    if (!all_gone) {
+        // One proxy lost takes its ranks with it: the part cannot go on.
+        if (worst != 0 && !part.stopping)
+            stop_steps(part, "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
+                                 (why.empty() ? "" : ": " + why));
+        return;
+    }
+    PartState end = PartState::kCompleted;
+    std::string reason;
+    if (part.stopping) {
+        reason = part.stop_reason;
+        end = part.stop_asked ? PartState::kReleased : PartState::kFailed;
+    } else if (worst != 0) {
+        reason = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
+                 (why.empty() ? "" : ": " + why);
+        end = PartState::kFailed;
+    }
+    PartRecord changed = part.record;
+    changed.status.exit_code = worst;
+    changed.status.has_profile =
+        part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();
+    if (auto ok = save(part, std::move(changed), end, reason); !ok)
+        log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
+}
+
+Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {
+    const Live* part = find(caller, id);
+    if (part == nullptr) return no_such_part(id);
+    const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no profile", {}};
+    if (!part->record.profile || part->record.proxies.empty()) return none;
+    const std::string step = steps_of(part->record).front();
+    if (const Result<std::string> text = executor_.read(step, kModelFile, 0, kMaxModelBytes)) {
+        if (Result<ApplicationModel> model = decode_(*text))
+            return model;  // the user's program could have written anything there
+    }
+    // The run was cut short: every rank's own file is still there.
+    std::vector<std::string> files;
+    for (const Executor::File& file : executor_.list(step, std::string(kModelFile) + ".rank.")) {
+        if (Result<std::string> bytes = executor_.read(step, file.name, 0, kMaxModelBytes))
+            files.push_back(*std::move(bytes));
+    }
+    if (files.empty()) return none;
+    const std::vector<std::string_view> views(files.begin(), files.end());
+    Result<ApplicationModel> merged = formats::merge_rank_files(views);
+    if (!merged) return none;
+    return merged;
+}
+
+}  // namespace zbs

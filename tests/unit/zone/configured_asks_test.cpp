@@ -1,0 +1,139 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/zone_scheduler/domain/peer_service.hpp"
+#include "tests/support/fake_trust.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_clock.hpp"
+
+namespace zbs::test {
+namespace {
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// Other zones that accept whoever asks; nobody calls anything else here.
+class AcceptingZones : public ZoneTransport {
+  public:
+    explicit AcceptingZones(Clock& clock) : clock_(clock) {}
+    std::vector<std::string> asked;
+
+    void request_peering(const ServiceAddress& to, const PeeringRequest&, Respond<PeeringAnswer> r) override {
+        asked.push_back(to_uri(to.who));
+        clock_.after(Duration{1}, [r, to] {
+            r(PeeringAnswer{to.who.name, to.who.organisation, PeeringState::kAccepted, {}});
+        });
+    }
+    void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
+    void hold_part(const ServiceAddress&, const PartRequest&, Respond<PartStatus>) override {}
+    void commit_part(const ServiceAddress&, const PartId&, std::uint64_t, Respond<PartStatus>) override {}
+    void launch_part(const ServiceAddress&, const PartId&, const LaunchRequest&, Respond<PartStatus>) override {}
+    void part_status(const ServiceAddress&, const PartId&, Respond<PartStatus>) override {}
+    void release_part(const ServiceAddress&, const PartId&, const std::string&, Respond<PartStatus>) override {}
+    void part_profile(const ServiceAddress&, const PartId&, Respond<ApplicationModel>) override {}
+    void fetch_trust(const ServiceAddress&, Respond<TrustStatement>) override {}
+    void enrol(const ServiceAddress&, const std::string&, const SignedText&, Respond<ZoneLease>) override {}
+    void publish(const ServiceAddress&, const SignedText&, Respond<ZoneLease>) override {}
+    void renew(const ServiceAddress&, const std::string&, Respond<ZoneLease>) override {}
+    void leave(const ServiceAddress&, const std::string&, Respond<ZoneLease>) override {}
+    void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<ZonePage>) override {}
+
+  private:
+    Clock& clock_;
+};
+
+/// Zone a of org-a, which asks as its configuration says.
+class ConfiguredAsks : public testing::Test {
+  protected:
+    ConfiguredAsks() {
+        config.zone = {"a", {{"m0", 4, 1.0}}};
+        config.organisation = "org-a";
+    }
+    void start(std::vector<AskedOrganisation> asks) {
+        config.asks = std::move(asks);
+        peerings = std::make_unique<PeeringService>(config, clock, site, trust, log);
+        peers = std::make_unique<PeerService>(config, clock, store, transport, &keys, trust, *peerings, log);
+        ASSERT_TRUE(peerings->resume());
+        ASSERT_TRUE(peers->resume());
+    }
+    /// What the registry lists; returns who was asked because of it.
+    std::vector<std::string> look(const std::vector<ZoneEntry>& entries) {
+        transport.asked.clear();
+        peers->found(entries);
+        clock.advance(std::chrono::seconds{31});
+        return transport.asked;
+    }
+    static ZoneEntry entry(const std::string& name, const std::string& organisation, const std::string& bundle) {
+        return {.name = name, .organisation = organisation, .url = "https://" + name + ":1", .bundle = bundle};
+    }
+    std::string print(const std::string& bundle) const { return *trust.fingerprint(bundle); }
+
+    const ZoneEntry b = entry("b", "org-b", "BUNDLE b"), other = entry("c", "org-c", "BUNDLE c");
+    ZoneConfig config;
+    VirtualClock clock;
+    MemoryZoneStore store;
+    MemorySiteStore site;
+    FakeTrust trust;
+    FakeKeys keys{{CallerKind::kZone, "org-a", "a"}, "BUNDLE a"};
+    SilentLog log;
+    AcceptingZones transport{clock};
+    std::unique_ptr<PeeringService> peerings;
+    std::unique_ptr<PeerService> peers;
+};
+
+TEST_F(ConfiguredAsks, NobodyIsAskedWithoutThem) {
+    start({});
+    EXPECT_THAT(look({b, other}), IsEmpty());
+}
+
+TEST_F(ConfiguredAsks, AnOrganisationIsAskedByItsBundle) {
+    start({{"org-b", "", "BUNDLE b"}});
+    EXPECT_THAT(look({b, other}), ElementsAre("spiffe://org-b/zone/b"));
+    EXPECT_EQ(peers->peers().front().they_accept_us, PeeringState::kAccepted);
+}
+
+TEST_F(ConfiguredAsks, ByFingerprintItIsAskedOnceTheRegistryShowsThatBundle) {
+    start({{"org-b", print("BUNDLE b"), ""}});
+    EXPECT_THAT(look({other}), IsEmpty());
+    EXPECT_THAT(look({entry("x", "org-b", "BUNDLE posing")}), IsEmpty());
+    EXPECT_EQ(trust.bundle("org-b"), std::nullopt);
+    EXPECT_EQ(log.count("not_asked"), 1) << "one line, not one per look";
+    EXPECT_THAT(look({b}), ElementsAre("spiffe://org-b/zone/b"));
+    EXPECT_EQ(trust.bundle("org-b"), "BUNDLE b");
+}
+
+TEST_F(ConfiguredAsks, DoneTwiceTheyChangeNothing) {
+    start({{"org-b", "", "BUNDLE b"}});
+    look({b});
+    const auto before = peers->peers();
+    start({{"org-b", print("BUNDLE b"), "BUNDLE b"}});
+    look({b});
+    EXPECT_EQ(log.count("not_asked"), 0);
+    EXPECT_EQ(site.trusted().load()->size(), 1U);
+    ASSERT_EQ(peers->peers().size(), before.size());
+    EXPECT_EQ(peers->peers().front().they_accept_us, PeeringState::kAccepted);
+}
+
+TEST_F(ConfiguredAsks, ABundleThatIsBelievedIsNotReplaced) {
+    ASSERT_TRUE(trust.pin("org-b", "BUNDLE known"));
+    start({{"org-b", "", "BUNDLE b"}});
+    look({});
+    EXPECT_EQ(trust.bundle("org-b"), "BUNDLE known");
+    EXPECT_EQ(log.count("not_asked"), 1);
+    start({{"org-b", print("BUNDLE b"), ""}});
+    look({b});
+    EXPECT_EQ(trust.bundle("org-b"), "BUNDLE known");
+    EXPECT_EQ(log.count("not_asked"), 2);
+}
+
+TEST_F(ConfiguredAsks, WhatAnOperatorForgetsStaysForgotten) {
+    start({{"org-b", "", "BUNDLE b"}});
+    look({b});
+    ASSERT_TRUE(peerings->remove("org-b"));
+    EXPECT_THAT(look({b}), IsEmpty());
+    peers->set_asks(config.asks);
+    EXPECT_THAT(look({b}), ElementsAre("spiffe://org-b/zone/b")) << "until the configuration is read again";
+}
+
+}  // namespace
+}  // namespace zbs::test
