@@ -25,8 +25,12 @@ void read_listen(system::ConfigFile& file, ZoneSettings& settings) {
     const std::size_t colon = listen.rfind(':');
     int port = -1;
     if (colon != std::string::npos) std::from_chars(listen.data() + colon + 1, listen.data() + listen.size(), port);
-    if (port < 0 || port > 65535) return file.fail("listen", "'listen' must be ADDRESS:PORT, e.g. 127.0.0.1:8001");
-    settings.listen_address = listen.substr(0, colon);
+    std::string address = listen.substr(0, colon);
+    const bool in_brackets = address.starts_with('[') && address.ends_with(']');  // of IPv6, as in a URL
+    if (in_brackets) address = address.substr(1, address.size() - 2);
+    if (port < 0 || port > 65535 || in_brackets != (address.find(':') != std::string::npos))
+        return file.fail("listen", "'listen' must be ADDRESS:PORT, e.g. 127.0.0.1:8001 or [::1]:8001");
+    settings.listen_address = std::move(address);
     settings.listen_port = port;
 }
 

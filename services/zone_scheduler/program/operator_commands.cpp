@@ -27,7 +27,7 @@ using codec::Json;
 
 struct InitOptions {
     std::string operator_name = "operator";
-    std::string key, certificate, bundle, ca_key, ca;
+    std::string key, certificate, bundle, ca_key, ca, operator_key, operator_certificate;
 };
 
 Result<std::string> read_pem(const std::string& path) {
@@ -49,7 +49,19 @@ Result<void> import(const StateFolder& state, const InitOptions& options) {
         if (!read) return read.error();
         *text = *std::move(read);
     }
-    return openssl::import_identity(state.identity(), files, wall_clock());
+    openssl::IdentityFiles person{.bundle = files.bundle};
+    for (const auto& [path, text] :
+         {std::pair{&options.operator_key, &person.key}, std::pair{&options.operator_certificate, &person.chain}}) {
+        Result<std::string> read = read_pem(*path);
+        if (!read) return read.error();
+        *text = *std::move(read);
+    }
+    const bool has_person = !person.key.empty();
+    if (auto made = openssl::import_identity(state.identity(), files, wall_clock(),
+                                             has_person ? std::string{} : options.operator_name);
+        !made || !has_person)
+        return made;
+    return openssl::import_identity(state.operator_identity(), person, wall_clock());
 }
 
 void init(const OperatorCommand& shared, const InitOptions& options) {
@@ -82,6 +94,9 @@ void init(const OperatorCommand& shared, const InitOptions& options) {
               << ((*keys)->can_issue()
                       ? "this zone issues certificates for users: 'zbs-zone user add NAME' once it runs\n"
                       : "this zone holds no CA key: users get their certificates elsewhere\n");
+    if (!std::filesystem::exists(state.operator_identity()))
+        std::cout << "no certificate of an operator came along, so no command of an operator will work; init takes one "
+                     "with --operator-key and --operator-certificate\n";
 }
 
 void add_init(CLI::App& cli, const OperatorCommand& shared) {
@@ -101,6 +116,13 @@ void add_init(CLI::App& cli, const OperatorCommand& shared) {
     key->needs(certificate, bundle);
     certificate->needs(key, bundle);
     bundle->needs(key, certificate);
+    auto* operator_key = init_command->add_option("--operator-key", options->operator_key,
+                                                  "existing private key of the zone's operator, PEM; where the CA key "
+                                                  "comes along, one is made");
+    auto* operator_certificate = init_command->add_option("--operator-certificate", options->operator_certificate,
+                                                          "its certificate and what leads to the bundle, PEM");
+    operator_key->needs(operator_certificate, key);
+    operator_certificate->needs(operator_key);
     ca_key->needs(ca, key);
     ca->needs(ca_key);
     init_command->callback([shared, options] { init(shared, *options); });

@@ -256,8 +256,9 @@ int run(const std::string& config_path) {
         serve(std::move(call), std::move(respond));
     });
     if (auto started = server.start(); !started) return fail(started.error());
-    config.url = (credentials->server ? "https://" : "http://") + settings->advertised_host + ":" +
-                 std::to_string(server.port());
+    const std::string& host = settings->advertised_host;
+    config.url = (credentials->server ? "https://" : "http://") +
+                 (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(server.port());
     if (!process::write_file(state.address(), config.url + "\n"))
         return fail({ErrorCode::kUnavailable, "cannot write the address of this zone", state.address()});
     if (auto resumed = membership.resume(); !resumed) return fail(resumed.error());

@@ -14,7 +14,7 @@ GRID_PROXY_INIT = "/usr/bin/grid-proxy-init"
 class GridFederation(Live):
     def __enter__(self):
         folder = pathlib.Path(self.folder)
-        ca, identity = folder / "grid-ca", folder / "state/a/identity"
+        ca = folder / "grid-ca"
         for made in (ca, folder / "state"):
             made.mkdir(mode=0o700)
         run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", ca / "ca_key.pem", "-out", ca / "ca.pem", "-days", "30", "-subj", "/O=org-a/CN=Grid CA",
@@ -23,12 +23,7 @@ class GridFederation(Live):
         zone, person = grid.issue("org-a", "zone", "a"), grid.issue("org-a", "operator", "operator")
         (folder / "init.toml").write_text(f'name = "a"\norganisation = "org-a"\nstate = "{folder}/state/a"\n[[machine]]\nname = "m"\nprocessors = 1\n')
         run(federation.BIN + "/zbs-zone", "init", "--key", zone.key, "--certificate", zone.chain, "--bundle", ca / "ca.pem", "--ca", ca / "ca.pem", "--ca-key", ca / "ca_key.pem",
-            "--config", folder / "init.toml")
-        if not (identity / "operator").exists():  # the command imports none: the operator puts his own there
-            (identity / "operator").mkdir(mode=0o700)
-            for source, name in ((person.key, "key.pem"), (person.chain, "certificate.pem"), (ca / "ca.pem", "bundle.pem")):
-                shutil.copy(source, identity / "operator" / name)
-                (identity / "operator" / name).chmod(0o600)
+            "--operator-key", person.key, "--operator-certificate", person.chain, "--config", folder / "init.toml")
         self.certificates = folder / "certificates"
         self.certificates.mkdir()
         shutil.copy(ca / "ca.pem", self.certificates / (run("openssl", "x509", "-in", ca / "ca.pem", "-noout", "-subject_hash").strip() + ".0"))

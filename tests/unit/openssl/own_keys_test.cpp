@@ -321,10 +321,35 @@ TEST_F(KeyFolderTest, ImportsAnIdentityMadeElsewhere) {
     ASSERT_TRUE(keys) << keys.error();
     EXPECT_TRUE((*keys)->can_issue());
     EXPECT_FALSE(openssl::import_identity(home, files, now)) << "never over an old one";
+    EXPECT_FALSE(fs::exists(home + "/operator"));
     openssl::IdentityFiles foreign = files;
     foreign.bundle = pem_of(w.ca_b);
     EXPECT_FALSE(openssl::import_identity(temporary.path("foreign"), foreign, now));
     EXPECT_FALSE(fs::exists(temporary.path("foreign")));
+}
+
+TEST_F(KeyFolderTest, AnImportedCaMakesTheOperatorsCertificate) {
+    const TrustWorld w;
+    const std::string home = temporary.path("imported");
+    const openssl::IdentityFiles files{key_pem_of(w.alpha), pem_of(w.alpha), pem_of(w.ca_a), key_pem_of(w.ca_a),
+                                       pem_of(w.ca_a)};
+    EXPECT_FALSE(openssl::import_identity(home, files, now, "Not A Name"));
+    EXPECT_FALSE(fs::exists(home));
+    ASSERT_TRUE(openssl::import_identity(home, files, now, "olga"));
+    const auto person = KeyFolder::open(home + "/operator", [this] { return now; });
+    ASSERT_TRUE(person) << person.error();
+    EXPECT_EQ((*person)->name(), (Caller{CallerKind::kOperator, "org-a", "olga"}));
+}
+
+TEST_F(KeyFolderTest, AnOperatorsOwnCertificateIsImportedBesideTheZones) {
+    const TrustWorld w;
+    const std::string home = temporary.path("imported");
+    ASSERT_TRUE(
+        openssl::import_identity(home, {key_pem_of(w.alpha), pem_of(w.alpha), pem_of(w.ca_a), {}, {}}, now, "o"));
+    EXPECT_FALSE(fs::exists(home + "/operator")) << "nobody can make one without the CA's key";
+    ASSERT_TRUE(openssl::import_identity(home + "/operator",
+                                         {key_pem_of(w.oscar), pem_of(w.oscar), pem_of(w.ca_a), {}, {}}, now));
+    EXPECT_EQ((*KeyFolder::open(home + "/operator", [this] { return now; }))->name().kind, CallerKind::kOperator);
 }
 
 TEST_F(KeyFolderTest, GoesIntoATlsContext) {

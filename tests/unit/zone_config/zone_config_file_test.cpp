@@ -35,6 +35,14 @@ TEST_F(ZoneConfigFileTest, AnUnknownKeyIsToldWithItsLine) {
     EXPECT_THAT(fault("proccessors = 3"), HasSubstr("zone.toml:4 "));
 }
 
+TEST_F(ZoneConfigFileTest, AnAddressOfIpv6StandsInBracketsAsInAnUrl) {
+    const auto settings = read("listen = '[::1]:8001'");
+    ASSERT_TRUE(settings) << settings.error();
+    EXPECT_EQ(settings->listen_address, "::1");
+    EXPECT_EQ(settings->listen_port, 8001);
+    EXPECT_THAT(fault("listen = '::1'"), HasSubstr("ADDRESS:PORT"));
+}
+
 TEST_F(ZoneConfigFileTest, GridUsersComeFromAFileBesideIt) {
     put("map", "\"/O=Grid/CN=Ana\" ana\n");
     put("map-b", "/O=Grid/CN=Bob bob\n");

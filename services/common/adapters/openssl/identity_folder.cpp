@@ -24,12 +24,17 @@ struct Made {
     std::string certificate;
 };
 
-Made make_member(const Authority& authority, const Caller& name, Duration lifetime, Time now) {
+Made make_member(X509* authority, EVP_PKEY* authority_key, const Caller& name, Duration lifetime, Time now) {
     const Key key = make_key();
-    const Validity validity{now - kClockTolerance, std::min(now + lifetime, not_after(authority.certificate.get()))};
-    const Certificate certificate =
-        make_end_entity(key.get(), name, validity, authority.certificate.get(), authority.key.get());
+    const Validity validity{now - kClockTolerance, std::min(now + lifetime, not_after(authority))};
+    const Certificate certificate = make_end_entity(key.get(), name, validity, authority, authority_key);
     return {write_pem(key.get()), write_pem(certificate.get())};
+}
+
+void add_operator(std::vector<NewFile>& files, Made made, const std::string& bundle) {
+    files.push_back({std::string("operator/") + kKeyFile, std::move(made.key)});
+    files.push_back({std::string("operator/") + kCertificateFile, std::move(made.certificate)});
+    files.push_back({std::string("operator/") + kBundleFile, bundle});
 }
 
 Result<void> check_name(const std::string& name, const char* what) {
@@ -51,17 +56,16 @@ Result<void> create(const std::string& folder, const Caller& service, const char
     authority.certificate = make_authority(authority.key.get(), service.organisation,
                                            {now - kClockTolerance, now + options.authority_lifetime});
     authority.pem = write_pem(authority.certificate.get());
-    const Made own = make_member(authority, service, options.certificate_lifetime, now);
-    const Made person = make_member(authority, {CallerKind::kOperator, service.organisation, options.operator_name},
-                                    options.certificate_lifetime, now);
+    const auto member = [&](const Caller& name) {
+        return make_member(authority.certificate.get(), authority.key.get(), name, options.certificate_lifetime, now);
+    };
+    const Made own = member(service);
     std::vector<NewFile> files{{kKeyFile, own.key},
                                {kCertificateFile, own.certificate},
                                {kBundleFile, authority.pem},
                                {kAuthorityKeyFile, write_pem(authority.key.get())},
-                               {kAuthorityFile, authority.pem},
-                               {std::string("operator/") + kKeyFile, person.key},
-                               {std::string("operator/") + kCertificateFile, person.certificate},
-                               {std::string("operator/") + kBundleFile, authority.pem}};
+                               {kAuthorityFile, authority.pem}};
+    add_operator(files, member({CallerKind::kOperator, service.organisation, options.operator_name}), authority.pem);
     Result<void> created = create_folder(folder, files);
     for (NewFile& file : files) wipe(file.content);
     return created;
@@ -79,7 +83,11 @@ Result<void> make_registry(const std::string& folder, const std::string& organis
     return create(folder, {CallerKind::kRegistry, organisation, registry_name}, "a registry", now, options);
 }
 
-Result<void> import_identity(const std::string& folder, const IdentityFiles& files, Time now) {
+Result<void> import_identity(const std::string& folder, const IdentityFiles& files, Time now,
+                             const std::string& operator_name) {
+    if (!operator_name.empty()) {
+        if (Result<void> good = check_name(operator_name, "an operator"); !good) return good;
+    }
     const Result<OwnIdentity> identity = make_identity(files, "", now);
     if (!identity) return identity.error();
     // Written anew from what was read: no text around the PEM blocks, no second key, comes along.
@@ -89,6 +97,13 @@ Result<void> import_identity(const std::string& folder, const IdentityFiles& fil
     if (identity->ca) {
         parts.push_back({kAuthorityKeyFile, write_pem(identity->ca_key.get())});
         parts.push_back({kAuthorityFile, write_pem(identity->ca.get())});
+        if (!operator_name.empty()) {
+            const Caller name{CallerKind::kOperator, identity->info.name.organisation, operator_name};
+            add_operator(parts,
+                         make_member(identity->ca.get(), identity->ca_key.get(), name,
+                                     OrganisationOptions{}.certificate_lifetime, now),
+                         files.bundle);
+        }
     }
     Result<void> created = create_folder(folder, parts);
     for (NewFile& part : parts) wipe(part.content);

@@ -88,8 +88,10 @@ struct IdentityFiles {
     std::string ca;
 };
 /// Writes an existing identity into a new `folder`, checked as `KeyFolder::open` would. Errors: as there, and a folder
-/// that is not empty.
-Result<void> import_identity(const std::string& folder, const IdentityFiles& files, Time now);
+/// that is not empty. Where the CA's key comes along and `operator_name` is given, that operator gets a certificate in
+/// `operator/`.
+Result<void> import_identity(const std::string& folder, const IdentityFiles& files, Time now,
+                             const std::string& operator_name = {});
 /// A renewed chain for the key that is in `folder`, checked likewise; the old file is replaced in one step.
 Result<void> replace_certificate(const std::string& folder, const std::string& chain_pem, Time now);
 
