@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 
 namespace zbs::system {
 
@@ -32,10 +31,9 @@ Id128 SystemIds::fresh() {
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
             .count();
     if (unix_ms > last_ms_) {
-        std::random_device random;
         last_ms_ = unix_ms;
-        high_ = random();
-        low_ = (std::uint64_t{random()} << 32) | random();
+        high_ = random_();
+        low_ = (std::uint64_t{random_()} << 32) | random_();
     } else if (++low_ == 0) {
         ++high_;
     }

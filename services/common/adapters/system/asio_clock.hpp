@@ -6,6 +6,7 @@
 #include <boost/asio/strand.hpp>
 #include <map>
 #include <memory>
+#include <random>
 
 #include "services/common/ports/clock.hpp"
 
@@ -37,6 +38,7 @@ class SystemIds : public IdSource {
     Id128 fresh() override;
 
   private:
+    std::random_device random_;  // opened once: it costs as much as the rest
     std::int64_t last_ms_ = 0;
     std::uint64_t high_ = 0, low_ = 0;
 };
