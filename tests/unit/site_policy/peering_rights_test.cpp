@@ -186,10 +186,10 @@ TEST(CheckRights, NamesTheFieldAndItsBounds) {
 }
 
 TEST(ParseAccountRule, ReadsThreeForms) {
-    using Kind = AccountRule::Kind;
-    EXPECT_EQ(*parse_account_rule("map"), (AccountRule{Kind::kMap, ""}));
-    EXPECT_EQ(*parse_account_rule("account:ann"), (AccountRule{Kind::kAccount, "ann"}));
-    EXPECT_EQ(*parse_account_rule("pool:guests"), (AccountRule{Kind::kPool, "guests"}));
+    using Rule = AccountRule::Kind;
+    EXPECT_EQ(*parse_account_rule("map"), (AccountRule{Rule::kMap, ""}));
+    EXPECT_EQ(*parse_account_rule("account:ann"), (AccountRule{Rule::kAccount, "ann"}));
+    EXPECT_EQ(*parse_account_rule("pool:guests"), (AccountRule{Rule::kPool, "guests"}));
     for (const char* bad : {"", "Map", "account:", "account:root", "pool:", "pool:a b", "guests"})
         EXPECT_FALSE(parse_account_rule(bad)) << bad;
 }
