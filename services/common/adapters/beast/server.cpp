@@ -23,7 +23,7 @@ struct Server::Impl : SessionHost, std::enable_shared_from_this<Server::Impl> {
     asio::strand<asio::io_context::executor_type> strand;  // guards acceptor and sessions
     tcp::acceptor acceptor;
     asio::steady_timer back_off;
-    std::unordered_map<AnySession*, std::shared_ptr<AnySession>> sessions;
+    std::unordered_map<AnySession*, std::weak_ptr<AnySession>> sessions;  // their own operations keep them
     std::atomic<int> open{0};
     std::atomic<bool> stopping{false};
     bool accepting = false;
@@ -40,7 +40,7 @@ struct Server::Impl : SessionHost, std::enable_shared_from_this<Server::Impl> {
     const ServerOptions& options() const override { return settings; }
     const Handler& handler() const override { return on_call; }
     bool draining() const override { return stopping; }
-    void closed(AnySession& session) override;
+    void closed(std::shared_ptr<AnySession> session) override;
 
     void accept();
     void on_accept(const bb::error_code& fault, tcp::socket socket);
@@ -72,8 +72,9 @@ std::shared_ptr<AnySession> Server::Impl::make_session(tcp::socket socket, std::
 /// no time yet to send one, so it stays. O(connections), at the limit only.
 void Server::Impl::evict_longest_silent(const AnySession* newest) {
     std::shared_ptr<AnySession> longest;
-    for (const auto& [key, session] : sessions) {
-        if (key == newest || session->silent_since_us() == 0) continue;
+    for (const auto& [key, known] : sessions) {
+        const std::shared_ptr<AnySession> session = known.lock();
+        if (session == nullptr || key == newest || session->silent_since_us() == 0) continue;
         if (longest == nullptr || session->silent_since_us() < longest->silent_since_us()) longest = session;
     }
     if (longest != nullptr) longest->evict();
@@ -110,9 +111,9 @@ void Server::Impl::on_accept(const bb::error_code& fault, tcp::socket socket) {
     accept_later();
 }
 
-void Server::Impl::closed(AnySession& session) {
-    asio::post(strand, [self = shared_from_this(), gone = &session] {
-        self->sessions.erase(gone);
+void Server::Impl::closed(std::shared_ptr<AnySession> session) {
+    asio::post(strand, [self = shared_from_this(), gone = std::move(session)] {
+        self->sessions.erase(gone.get());
         --self->open;
         if (self->open < self->settings.max_connections) self->accept();
     });
@@ -156,7 +157,9 @@ void Server::drain() {
         bb::error_code ignored;
         impl->acceptor.close(ignored);
         impl->back_off.cancel();
-        for (const auto& [key, session] : impl->sessions) session->end_if_idle();
+        for (const auto& [key, known] : impl->sessions) {
+            if (const std::shared_ptr<AnySession> session = known.lock()) session->end_if_idle();
+        }
     });
 }
 

@@ -28,7 +28,7 @@ class SessionHost {
     virtual const ServerOptions& options() const = 0;
     virtual const Server::Handler& handler() const = 0;
     virtual bool draining() const = 0;
-    virtual void closed(class AnySession& session) = 0;  ///< once
+    virtual void closed(std::shared_ptr<class AnySession> session) = 0;  ///< once
 };
 
 class AnySession {
@@ -293,7 +293,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         ErrorCodeOf ignored;
         lowest().socket().shutdown(boost::asio::ip::tcp::socket::shutdown_both, ignored);
         lowest().close();
-        host_->closed(*this);
+        host_->closed(this->shared_from_this());
     }
 
     std::shared_ptr<SessionHost> host_;
