@@ -62,7 +62,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         : host_(std::move(host)),
           origin_(std::move(origin)),
           stream_(std::forward<StreamArguments>(arguments)...),
-          deadline_(stream_.get_executor()) {}
+          deadline_(stream_.get_executor()),
+          watch_(stream_.get_executor()) {}
 
     void run() override {
         wait_for_peer();
@@ -81,6 +82,26 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     }
 
   private:
+    using SteadyClock = std::chrono::steady_clock;
+
+    /// The connection ends unless this is called again, or `until_` is put off, before the time has passed. One timer
+    /// looks at `until_` now and then: a timer for every reading and writing costs as much as the rest of a request.
+    void expire_after(std::chrono::milliseconds time) {
+        until_ = SteadyClock::now() + time;
+        if (until_ < watched_) watch();
+    }
+    void watch() {
+        watched_ = until_;
+        watch_.expires_at(until_);  // ends an earlier waiting
+        watch_.async_wait([weak = this->weak_from_this()](ErrorCodeOf fault) {
+            const auto self = weak.lock();
+            if (fault || self == nullptr || self->is_closed_) return;
+            if (SteadyClock::now() >= self->until_) return self->close();
+            self->watched_ = kNever;
+            if (self->until_ != kNever) self->watch();
+        });
+    }
+
     boost::beast::tcp_stream& lowest() { return boost::beast::get_lowest_layer(stream_); }
 
     /// Who the handshake has brought, by what is believed now: a certificate that ran out or an organisation that is
@@ -88,18 +109,18 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     void identify() {
         if constexpr (kTls) {
             identity_ = host_->options().tls->identify(stream_.native_handle());
-            identified_ = std::chrono::steady_clock::now();
+            identified_ = SteadyClock::now();
         }
     }
 
     void wait_for_peer() {
-        const auto now = std::chrono::steady_clock::now().time_since_epoch();
+        const auto now = SteadyClock::now().time_since_epoch();
         silent_since_us_ = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
     }
 
     void start() {
         if constexpr (kTls) {
-            lowest().expires_after(host_->options().handshake_deadline);
+            expire_after(host_->options().handshake_deadline);
             stream_.async_handshake(boost::asio::ssl::stream_base::server,
                                     [self = this->shared_from_this()](ErrorCodeOf fault) {
                                         if (fault) return self->close();
@@ -120,7 +141,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         parser_->body_limit(host_->options().max_body_bytes);
         idle_ = buffer_.size() == 0;
         wait_for_peer();
-        lowest().expires_after(host_->options().header_deadline);
+        expire_after(host_->options().header_deadline);
         bh::async_read_header(
             stream_, buffer_, *parser_,
             [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t size) { self->on_head(fault, size); });
@@ -161,7 +182,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
             return refuse_body();
         if (boost::beast::iequals(parser_->get()[bh::field::expect], "100-continue") && !parser_->is_done()) {
             continue_ = {bh::status::continue_, 11};
-            lowest().expires_after(options.write_deadline);
+            expire_after(options.write_deadline);
             return bh::async_write(stream_, continue_, [self = this->shared_from_this()](ErrorCodeOf e, std::size_t) {
                 if (e) return self->close();
                 self->read_body();
@@ -172,7 +193,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
 
     void read_body() {
         if (parser_->is_done()) return on_request({});
-        lowest().expires_after(host_->options().body_deadline);
+        expire_after(host_->options().body_deadline);
         boost::beast::http::async_read(
             stream_, buffer_, *parser_,
             [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t) { self->on_request(fault); });
@@ -183,7 +204,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         if (fault == bh::error::body_limit) return refuse_body();
         if (is_gone(fault)) return close();
         if (fault) return write(http::problem(invalid("the request body is malformed: " + fault.message())), false);
-        lowest().expires_never();
+        until_ = kNever;
         silent_since_us_ = 0;
 
         bh::request<bh::string_body> request = parser_->release();
@@ -192,7 +213,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         Result<http::Call> call = zbs::beast::read_head(request);
         if (!call) return write(http::problem(call.error()), false);
         if constexpr (kTls) {
-            if (std::chrono::steady_clock::now() - identified_ > kIdentityAge) identify();
+            if (SteadyClock::now() - identified_ > kIdentityAge) identify();
             call->peer = identity_;
             // Who is told that its certificate does not count may come again when it does, and begin anew.
             if (!identity_.refusal().empty()) keep_alive = false;
@@ -252,7 +273,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         response_.prepare_payload();
         if (is_head_) response_.body().clear();  // Content-Length stays: a body here would be read as the next reply
         wait_for_peer();
-        lowest().expires_after(host_->options().write_deadline);
+        expire_after(host_->options().write_deadline);
         bh::async_write(stream_, response_,
                         [self = this->shared_from_this(), keep_alive](ErrorCodeOf fault, std::size_t) {
                             if (fault) return self->close();
@@ -265,7 +286,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     /// and take the reply with it. Says that nothing follows, then reads the rest away, for a short while and up to a
     /// limit; of TLS as raw bytes, because nothing is decrypted after our end was announced.
     void linger() {
-        lowest().expires_after(host_->options().linger_deadline);
+        expire_after(host_->options().linger_deadline);
         if constexpr (kTls) {
             stream_.async_shutdown([self = this->shared_from_this()](ErrorCodeOf) { self->end_sending(); });
         } else {
@@ -293,20 +314,25 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         ErrorCodeOf ignored;
         lowest().socket().shutdown(boost::asio::ip::tcp::socket::shutdown_both, ignored);
         lowest().close();
+        watch_.cancel();
         host_->closed(this->shared_from_this());
     }
 
     std::shared_ptr<SessionHost> host_;
     const std::string origin_;  ///< where the connection comes from, as `http::Call::address`
     Stream stream_;
-    boost::asio::steady_timer deadline_;
+    static constexpr SteadyClock::time_point kNever = SteadyClock::time_point::max();
+    boost::asio::steady_timer deadline_;        // of the service's answer
+    boost::asio::steady_timer watch_;           // of what the other side has to do
+    SteadyClock::time_point until_ = kNever;    // by when
+    SteadyClock::time_point watched_ = kNever;  // when the timer looks
     boost::beast::flat_buffer buffer_{1024 * 1024};
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
     boost::beast::http::response<boost::beast::http::string_body> response_;
     boost::beast::http::response<boost::beast::http::empty_body> continue_;
     static constexpr std::chrono::seconds kIdentityAge{30};
     PeerIdentity identity_;
-    std::chrono::steady_clock::time_point identified_{};
+    SteadyClock::time_point identified_{};
     bool idle_ = true;
     bool is_head_ = false;
     bool is_closed_ = false;
