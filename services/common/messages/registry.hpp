@@ -81,6 +81,9 @@ struct ZoneQuery {
     bool operator==(const ZoneQuery&) const = default;
 };
 
+/// How far ahead of the reader's clock an entry may be signed: one of the far future could never be replaced.
+inline constexpr Duration kEntryClockTolerance = std::chrono::minutes{5};
+
 /// Entries by name, as their zones signed them; nothing is verified yet.
 struct ZonePage {
     std::vector<SignedText> entries;

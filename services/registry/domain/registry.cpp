@@ -86,6 +86,11 @@ Result<Registry::Invitation> Registry::invite(const std::string& organisation, D
 }
 
 Result<void> Registry::check_newer(const ZoneEntry& entry) const {
+    const Time latest = clock_.now() + kEntryClockTolerance;
+    if (entry.issued > latest) {
+        return Error{ErrorCode::kInvalidArgument,
+                     "this entry is of the future: correct the clock of this zone (or of the registry)", "/issued_us"};
+    }
     const auto known = zones_.find(entry.name);
     if (known == zones_.end()) return {};
     if (known->second.entry.organisation != entry.organisation) {
@@ -94,7 +99,8 @@ Result<void> Registry::check_newer(const ZoneEntry& entry) const {
             "zone name '" + entry.name + "' belongs to organisation '" + known->second.entry.organisation + "'",
             "/name"};
     }
-    if (entry.issued >= known->second.entry.issued) return {};
+    const Time before = known->second.entry.issued;
+    if (entry.issued >= before || before > latest) return {};
     return Error{ErrorCode::kConflict, "this entry is older than the one that is here; sign a new one", "/issued_us"};
 }
 

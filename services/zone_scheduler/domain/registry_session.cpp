@@ -143,6 +143,10 @@ std::vector<ZoneEntry> RegistrySession::verified(const std::vector<SignedText>& 
                 continue;
             }
         }
+        if (read->issued > clock_.now() + kEntryClockTolerance) {
+            warn_once(read->name, "its entry is of the future: its clock, or this zone's, is wrong");
+            continue;
+        }
         Time& newest = newest_[read->organisation + "/" + read->name];
         if (read->issued < newest) {
             warn_once(read->name, "it is older than one that was seen before: the registry plays back old entries");

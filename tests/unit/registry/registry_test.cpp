@@ -104,6 +104,18 @@ TEST_F(RegistryTest, AnOlderEntryNeverReplacesANewerOne) {
     EXPECT_EQ(publish(old), "conflict") << "after a restart neither";
 }
 
+TEST_F(RegistryTest, AnEntryOfTheFutureIsRefusedBecauseNoneCouldReplaceIt) {
+    bring_in("a");
+    ZoneEntry ahead = entry("a");
+    ahead.issued = clock->now() + kEntryClockTolerance + seconds{1};
+    EXPECT_EQ(publish(ahead), "invalid_argument");
+    ahead.issued = clock->now() + kEntryClockTolerance;
+    EXPECT_EQ(publish(ahead), "good");
+    EXPECT_EQ(publish(entry("a")), "conflict");
+    clock->advance(kEntryClockTolerance);
+    EXPECT_EQ(publish(entry("a")), "good");
+}
+
 TEST_F(RegistryTest, AChangedAddressIsProvedAgain) {
     bring_in("a");
     ZoneEntry moved = entry("a");
