@@ -1,6 +1,8 @@
 #include "services/common/adapters/sqlite/database.hpp"
 
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 namespace zbs::sqlite {
 
@@ -19,6 +21,9 @@ Result<void> Database::run(const std::string& sql) {
 }
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, const std::vector<std::string>& statements) {
+    // SQLite makes its files readable for all; its journals take over what the database has. Only a new file is
+    // touched: closing one that is open elsewhere here would drop its locks.
+    if (const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_RDWR, 0600); file >= 0) ::close(file);
     sqlite3* handle = nullptr;
     const int opened = sqlite3_open_v2(path.c_str(), &handle,
                                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, nullptr);
