@@ -1,5 +1,7 @@
 #include "services/common/http/decision_log.hpp"
 
+#include "services/common/codec/json.hpp"
+
 namespace zbs::http {
 namespace {
 
@@ -12,6 +14,29 @@ std::string name_of_object(const Call& call) {
     if (const auto subject = call.query.find("subject"); subject != call.query.end())
         name += "?subject=" + subject->second;
     return name;
+}
+
+/// What the audit log keeps of a request's body: the fields that say whom and what it is about, as they were sent.
+/// Codes, keys and certificates are none of them.
+std::string meaning_of(const Call& call) {
+    constexpr std::size_t kMaxRead = 64 * 1024;
+    constexpr const char* kFields[] = {"action", "name",        "subject", "organisation", "zone",
+                                       "user",   "fingerprint", "home",    "application",  "reason"};
+    if (call.body.empty() || call.body.size() > kMaxRead) return {};
+    const Result<codec::Json> json = codec::parse(call.body);
+    if (!json || !json->is_object()) return {};
+    std::string meaning;
+    for (const char* field : kFields) {
+        const auto at = json->find(field);
+        if (at == json->end() || !at->is_string()) continue;
+        meaning += (meaning.empty() ? "" : ", ") + std::string(field) + " " + at->get<std::string>();
+    }
+    return meaning;
+}
+
+std::string joined(std::string first, const std::string& second) {
+    if (!first.empty() && !second.empty()) first += "; ";
+    return first + second;
 }
 
 }  // namespace
@@ -34,7 +59,7 @@ Result<void> DecisionLog::record(Action action, const Call& call, const char* de
                           .object = name_of_object(call),
                           .decision = decision,
                           .request_id = call.request_id,
-                          .detail = detail},
+                          .detail = joined(call.address.empty() ? "" : "from " + call.address, detail)},
                          urgency);
 }
 
@@ -59,7 +84,7 @@ void DecisionLog::refuse(Action action, const Call& call, const char* decision, 
 
 Result<void> DecisionLog::allow(Action action, const Call& call) {
     if (!changes_something(call)) return {};
-    if (auto kept = record(action, call, "allow", {}, AuditUrgency::kNow); !kept)
+    if (auto kept = record(action, call, "allow", meaning_of(call), AuditUrgency::kNow); !kept)
         return Error{ErrorCode::kUnavailable, "this cannot be put on record now, so it is not done; try again", {}};
     return {};
 }

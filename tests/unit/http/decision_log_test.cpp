@@ -39,6 +39,20 @@ TEST_F(DecisionLogTest, WhatChangesSomethingIsDurableBeforeItIsDone) {
     EXPECT_EQ(recorded(), 1U) << "looking changes nothing";
 }
 
+TEST_F(DecisionLogTest, WhomAndWhatItIsAboutIsOnRecordAndNoSecret) {
+    Call accept = call("PUT");
+    accept.address = "192.0.2.7";
+    accept.body =
+        R"({"action":"accept","fingerprint":"sha256:12","reason":"joint project","code":"secret","rights":{}})";
+    ASSERT_TRUE(decisions.allow(Action::kChangePeering, accept));
+    EXPECT_EQ(audit.durable().back().entry.detail,
+              "from 192.0.2.7; action accept, fingerprint sha256:12, reason joint project");
+    accept.body = "{not JSON";
+    decisions.refuse(Action::kChangePeering, accept, "denied", "not yours");
+    EXPECT_TRUE(decisions.allow(Action::kChangePeering, accept));
+    EXPECT_EQ(audit.durable().back().entry.detail, "from 192.0.2.7");
+}
+
 TEST_F(DecisionLogTest, WhatCannotBeRecordedIsRefused) {
     audit.fault = Error{ErrorCode::kInternal, "disk full", {}};
     const Result<void> allowed = decisions.allow(Action::kCreateUser, call("POST"));
