@@ -111,7 +111,9 @@ std::vector<ChainCase> certificate_cases() {
          }},
         {"SelfSigned", "refused: certificate of spiffe://org-a/user/ana was not issued by a CA",
          [](TrustWorld&) { return Holders{make_certificate(user_form("org-a", "ana"), nullptr)}; }},
-        {"Expired", "refused: certificate of spiffe://org-a/user/ana expired on 2026-05-31; renew it with 'zbs login'",
+        {"Expired",
+         "refused: certificate of spiffe://org-a/user/ana expired on 2026-05-31; ask your operator for a code for 'zbs "
+         "login --code' (before it ends, 'zbs login --renew' does)",
          ana_but([](Form& f) { f.not_after = kToday - hours{24}; })},
         {"ExpiredZone", "expired on 2026-05-31; its organisation must renew it",
          alpha_but([](Form& f) { f.not_after = kToday - hours{24}; }), Question::kServer},

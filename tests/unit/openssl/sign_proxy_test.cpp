@@ -119,7 +119,7 @@ TEST(SignProxy, BadInputIsToldAndMakesNothing) {
         {"no chain", key, key, good, terms, "holds no certificate"},
         {"CA", key_pem_of(w.ca_a), pem_of(w.ca_a), good, terms, "only users sign proxies|a CA signs no proxies"},
         {"limited", key_pem_of(limited), pem_of({limited, w.ana}), good, terms, "may not delegate"},
-        {"expired", key, chain, good, terms, "renew it with 'zbs login'", kToday + hours{24 * 91}},
+        {"expired", key, chain, good, terms, "'zbs login --code'", kToday + hours{24 * 91}},
         {"too early", key, chain, good, terms, "compare the clocks", kToday - hours{24 * 2}},
     };
     for (const Case& c : cases) {

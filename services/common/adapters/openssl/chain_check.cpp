@@ -21,7 +21,9 @@ using Subjects = std::map<std::string, std::shared_ptr<const SubjectMap>>;
 Error refused(std::string message) { return {ErrorCode::kUnauthenticated, std::move(message), {}}; }
 
 const char* remedy(CallerKind kind) {
-    return kind == CallerKind::kUser ? "; renew it with 'zbs login'" : "; its organisation must renew it";
+    return kind == CallerKind::kUser
+               ? "; ask your operator for a code for 'zbs login --code' (before it ends, 'zbs login --renew' does)"
+               : "; its organisation must renew it";
 }
 
 /// What one run of OpenSSL's own check found.

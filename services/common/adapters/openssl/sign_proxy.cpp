@@ -31,8 +31,9 @@ Result<void> check_terms(const ProxyTerms& terms) {
 /// What must hold of the chain so far, for a proxy under `terms` to follow it and be believed elsewhere.
 Result<void> check_issuer(const ProxyChain& issuer, X509* leaf, const ProxyTerms& terms, Time now) {
     if (now >= not_after(leaf))
-        return denied("the certificate that shall sign the proxy expired at " + moment_text(not_after(leaf)) +
-                      "; renew it with 'zbs login'");
+        return denied(
+            "the certificate that shall sign the proxy expired at " + moment_text(not_after(leaf)) +
+            "; ask your operator for a code for 'zbs login --code' (before it ends, 'zbs login --renew' does)");
     if (now < not_before(leaf))
         return denied("the certificate that shall sign the proxy is valid only from " + moment_text(not_before(leaf)) +
                       "; compare the clocks");
