@@ -238,13 +238,14 @@ Json encode(const PoolLease& lease) {
     return {{"account", lease.account},
             {"user", to_uri(lease.user)},
             {"last_used_us", to_microseconds(lease.last_used)},
-            {"busy", lease.busy}};
+            {"busy", lease.busy},
+            {"used", lease.used}};
 }
 
 Result<PoolLease> decode_pool_lease(const Json& json) {
     JsonReader in(json);
     PoolLease lease{in.text("account", 32), read_identity(in, "user"), read_time(in, "last_used_us"),
-                    in.boolean("busy")};
+                    in.boolean("busy"), in.boolean("used")};
     return in.finish(std::move(lease));
 }
 

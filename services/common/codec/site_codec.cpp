@@ -82,6 +82,14 @@ Result<Block> decode_block(const Json& json) {
     return in.finish(std::move(block));
 }
 
+Json encode(const ToldBlocks& told) { return {{"teller", told.teller}, {"subjects", told.subjects}}; }
+
+Result<ToldBlocks> decode_told_blocks(const Json& json) {
+    JsonReader in(json);
+    ToldBlocks told{in.text("teller", 256), in.texts("subjects", limits::kMaxBlocks, kMaxBlockedBytes)};
+    return in.finish(std::move(told));
+}
+
 Json encode(const TrustedOrganisation& trusted) {
     return {{"organisation", trusted.organisation},
             {"bundle", trusted.bundle},

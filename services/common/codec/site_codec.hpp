@@ -10,6 +10,8 @@ Result<Member> decode_member(const Json& json);
 Json encode_view(const Member& member);
 Json encode(const Block& block);
 Result<Block> decode_block(const Json& json);
+Json encode(const ToldBlocks& told);
+Result<ToldBlocks> decode_told_blocks(const Json& json);
 Json encode(const TrustedOrganisation& trusted);
 Result<TrustedOrganisation> decode_trusted_organisation(const Json& json);
 Json encode(const TrustStatement& statement);

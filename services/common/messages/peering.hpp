@@ -71,7 +71,7 @@ struct RightsChange {
 
 /// What a peer did, as far as trust looks at it.
 enum class TrustEvent {
-    kHoldKept,        ///< committed a hold, or gave it back in time
+    kHoldKept,        ///< a hold that became a run
     kHoldDropped,     ///< let a hold expire
     kCleanEnd,        ///< a part ended by itself within its walltime
     kDirtyEnd,        ///< a part had to be stopped: walltime, lost launcher, left processes behind

@@ -39,6 +39,13 @@ struct Block {
     bool operator==(const Block&) const = default;
 };
 
+/// Whom another zone refuses, as far as that counts here; its newest word.
+struct ToldBlocks {
+    std::string teller;                 ///< the zone that said so
+    std::vector<std::string> subjects;  ///< as `Block::subject`
+    bool operator==(const ToldBlocks&) const = default;
+};
+
 /// An organisation whose certificates are believed: its bundle, and its newest revocation list.
 struct TrustedOrganisation {
     std::string organisation;
@@ -94,12 +101,14 @@ struct PoolLease {
     Caller user;
     Time last_used{};
     bool busy = false;  ///< the user has a part held or running
+    bool used = false;  ///< something of the user has run in it
     bool operator==(const PoolLease&) const = default;
 };
 
 /// What a record is stored under.
 inline std::string key_of(const Member& member) { return member.name; }
 inline std::string key_of(const Block& block) { return block.subject; }
+inline std::string key_of(const ToldBlocks& told) { return told.teller; }
 inline std::string key_of(const TrustedOrganisation& trusted) { return trusted.organisation; }
 inline std::string key_of(const PoolLease& lease) { return lease.account; }
 inline std::string key_of(const Delegation& delegation) { return to_string(delegation.id); }

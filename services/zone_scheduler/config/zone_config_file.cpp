@@ -101,6 +101,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     read_peering_rules(file, path, zone);
     read_asks(file, path, zone);
     read_account_map(file, path, zone);
+    zone.reuse_pool_accounts = file.boolean("reuse_pool_accounts", false);
     settings.grid_users = read_grid_mapfiles(file, path, zone.organisation);
     zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
     zone.zone.within_zone = link_of(file, "network.zone_", zone.zone.within_zone);

@@ -45,7 +45,7 @@ std::vector<PoolLease> AuthorizationFilter::leases() const {
     for (const auto& [account, lease] : leases_) {
         all.push_back(lease);
         const auto used = in_use_.find(account);
-        all.back().busy = used != in_use_.end() && used->second > 0;
+        all.back().busy = (used != in_use_.end() && used->second > 0) || (lease.used && !config_.reuse_pool_accounts);
     }
     return all;
 }
@@ -105,7 +105,9 @@ Result<std::string> AuthorizationFilter::take_account(const Entitlement& entitle
         accounts_ ? accounts_->pool(entitlement.pool) : std::span<const std::string>{};
     const auto chosen = choose_pool_account(pool, leases(), user, clock_.now());
     if (!chosen) return Error{ErrorCode::kRejected, "pool '" + entitlement.pool + "' has no account left", {}};
-    const PoolLease lease{chosen->account, user, clock_.now(), true};
+    const auto before = leases_.find(chosen->account);
+    const bool used = before != leases_.end() && before->second.used;
+    const PoolLease lease{chosen->account, user, clock_.now(), true, used && before->second.user == user};
     if (auto ok = store_.pool_leases().save(lease); !ok) return ok.error();
     leases_.insert_or_assign(lease.account, lease);
     return lease.account;
@@ -121,10 +123,26 @@ void AuthorizationFilter::end_use(const std::string& account) {
     in_use_.erase(used);
     const auto lease = leases_.find(account);
     if (lease == leases_.end()) return;
+    if (!lease->second.used) {
+        // Where this fails the account counts as leased for a month; nothing of the user is in it.
+        static_cast<void>(store_.pool_leases().remove(account));
+        leases_.erase(lease);
+        return;
+    }
     lease->second.busy = false;
     lease->second.last_used = clock_.now();
     // Where this fails the account counts as idle since it was taken, which a month of idle time makes up for.
     static_cast<void>(store_.pool_leases().save(lease->second));
+}
+
+Result<void> AuthorizationFilter::note_run(const std::string& account) {
+    const auto lease = leases_.find(account);
+    if (lease == leases_.end() || lease->second.used) return {};
+    PoolLease changed = lease->second;
+    changed.used = true;
+    if (auto ok = store_.pool_leases().save(changed); !ok) return ok;
+    lease->second = std::move(changed);
+    return {};
 }
 
 }  // namespace zbs

@@ -48,9 +48,13 @@ class AuthorizationFilter {
     /// The account of an entitlement that was given, leased where it comes from a pool. Errors: kRejected where the
     /// pool has none left; the store's.
     Result<std::string> take_account(const Entitlement& entitlement, const Caller& user);
-    /// A part runs (or may start) in this account; and: it has ended.
+    /// A part runs (or may start) in this account; and: it has ended. A lease under which nothing ran ends with its
+    /// last part: holding and giving back empties no pool.
     void begin_use(const std::string& account);
     void end_use(const std::string& account);
+    /// Before something of its user runs in a leased account: from now on it has files and processes of that user, and
+    /// goes to nobody else unless the site says that it cleans accounts (`reuse_pool_accounts`). Errors: the store's.
+    Result<void> note_run(const std::string& account);
 
   private:
     std::vector<PoolLease> leases() const;

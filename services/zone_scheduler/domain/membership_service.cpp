@@ -27,6 +27,12 @@ Result<void> MembershipService::resume() {
     Result<std::vector<Block>> blocks = store_.blocks().load();
     if (!blocks) return blocks.error();
     for (Block& block : *blocks) blocks_.emplace(block.subject, std::move(block));
+    Result<std::vector<ToldBlocks>> told = store_.told_blocks().load();
+    if (!told) return told.error();
+    for (const ToldBlocks& one : *told) {
+        const std::optional<Caller> teller = parse_identity(one.teller);
+        if (teller) told_blocks_[one.teller] = heeded(teller->organisation, one.subjects);
+    }
     if (keys_ == nullptr) return {};
     if (auto pinned = trust_.pin(config_.organisation, keys_->bundle()); !pinned) return pinned.error();
     Result<std::vector<TrustedOrganisation>> trusted = store_.trusted().load();
@@ -189,6 +195,10 @@ Result<Block> MembershipService::block(const std::string& subject, const std::st
                           caller->name == config_.zone.name;
     if (subject == config_.organisation || own_zone)
         return Error{ErrorCode::kConflict, "a zone cannot block itself", "/subject"};
+    if (subject == to_uri(by)) {
+        return Error{ErrorCode::kConflict,
+                     "nobody blocks herself: nobody could take that back; let another operator do it", "/subject"};
+    }
     if (!blocks_.contains(subject) && blocks_.size() >= limits::kMaxBlocks)
         return Error{ErrorCode::kTooManyRequests, "the list of blocks is full", {}};
     const Block block{subject, reason, to_uri(by), clock_.now()};
@@ -246,6 +256,22 @@ TrustStatement MembershipService::statement() const {
     return told;
 }
 
+/// Everybody may disown what is its own; of others only those are believed that the configuration names.
+std::set<std::string> MembershipService::heeded(const std::string& teller,
+                                                const std::vector<std::string>& subjects) const {
+    const bool own = teller == config_.organisation;
+    const bool honoured = own || std::find(config_.honour_blocks.begin(), config_.honour_blocks.end(), teller) !=
+                                     config_.honour_blocks.end();
+    std::set<std::string> blocked;
+    for (const std::string& subject : subjects) {
+        const std::optional<Caller> caller = parse_identity(subject);
+        const bool of_teller = caller && caller->organisation == teller;
+        const bool us = caller ? caller->organisation == config_.organisation : subject == config_.organisation;
+        if (of_teller || (honoured && (own || !us))) blocked.insert(subject);
+    }
+    return blocked;
+}
+
 Result<void> MembershipService::take(const Caller& from, const TrustStatement& statement) {
     const std::string& organisation = statement.organisation;
     if (from.kind != CallerKind::kZone || from.organisation != organisation)
@@ -260,17 +286,12 @@ Result<void> MembershipService::take(const Caller& from, const TrustStatement& s
             return ok.error();
         if (own) revocations_ = statement.revocations;
     }
-    const bool honoured = own || std::find(config_.honour_blocks.begin(), config_.honour_blocks.end(), organisation) !=
-                                     config_.honour_blocks.end();
-    std::set<std::string> blocked;
-    for (const std::string& subject : statement.blocked) {
-        const std::optional<Caller> caller = parse_identity(subject);
-        const bool of_teller = caller && caller->organisation == organisation;
-        const bool us = caller ? caller->organisation == config_.organisation : subject == config_.organisation;
-        if (of_teller || (honoured && (own || !us))) blocked.insert(subject);
-    }
-    told_blocks_[to_uri(from)] = std::move(blocked);
-    return {};
+    std::set<std::string> blocked = heeded(organisation, statement.blocked);
+    std::set<std::string>& known = told_blocks_[to_uri(from)];
+    if (known == blocked) return {};
+    // It counts from now on, and after a restart before that zone is heard again.
+    known = std::move(blocked);
+    return store_.told_blocks().save({to_uri(from), {known.begin(), known.end()}});
 }
 
 }  // namespace zbs

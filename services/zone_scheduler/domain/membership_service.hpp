@@ -68,6 +68,7 @@ class MembershipService {
   private:
     Result<EnrolmentAnswer> issue(Member member, const std::string& request_pem);
     Result<void> publish_revocations();
+    std::set<std::string> heeded(const std::string& teller, const std::vector<std::string>& subjects) const;
     Result<void> save(const Member& member);
 
     const ZoneConfig& config_;
@@ -79,7 +80,7 @@ class MembershipService {
     Log& log_;
     std::map<std::string, Member> members_;
     std::map<std::string, Block> blocks_;
-    std::map<std::string, std::set<std::string>> told_blocks_;  ///< by who told: subjects; refreshed, not stored
+    std::map<std::string, std::set<std::string>> told_blocks_;  ///< by who told: subjects
     std::string revocations_;                                   ///< own list, PEM
 };
 

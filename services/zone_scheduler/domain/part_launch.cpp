@@ -34,7 +34,6 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
     if (part->record.status.state == PartState::kHeld) {
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
         part->deadline = clock_.steady_now() + config_.launch_window;
-        peerings_.note(caller.organisation, TrustEvent::kHoldKept);
     } else if (is_final(part->record.status.state)) {
         return Error{
             ErrorCode::kConflict,
@@ -86,6 +85,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     changed.profile = request.profile && !config_.profiler.empty();
     for (const LaunchRequest::Proxy& proxy : request.proxies) changed.proxies.push_back(proxy.id);
     changed.status.state = PartState::kRunning;
+    if (auto ok = filter_.note_run(record.account); !ok) return outward(caller, ok.error());
     if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
     record = std::move(changed);
 

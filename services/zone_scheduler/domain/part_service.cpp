@@ -114,14 +114,16 @@ void PartService::note_end(const Live& part, PartState was) {
     const std::string& organisation = part.record.home_caller.organisation;
     switch (part.record.status.state) {
         case PartState::kCompleted:
+            peerings_.note(organisation, TrustEvent::kHoldKept);
             return peerings_.note(organisation, TrustEvent::kCleanEnd);
         case PartState::kExpired:
             return peerings_.note(organisation, TrustEvent::kHoldDropped);
         case PartState::kFailed:
-            if (!part.not_started) peerings_.note(organisation, TrustEvent::kDirtyEnd);
-            return;
+            if (part.not_started) return;
+            peerings_.note(organisation, TrustEvent::kHoldKept);
+            return peerings_.note(organisation, TrustEvent::kDirtyEnd);
         case PartState::kReleased:
-            if (was == PartState::kHeld) peerings_.note(organisation, TrustEvent::kHoldKept);
+            // Giving a hold back in time says nothing: it costs nothing, so it could be done all day to gain trust.
             if (was == PartState::kCommitted && clock_.steady_now() >= part.deadline)
                 peerings_.note(organisation, TrustEvent::kHoldDropped);
             return;  // a run that is cancelled is its user's right

@@ -80,6 +80,12 @@ Result<PeeringRecord> PeeringService::change(const std::string& organisation, co
         record.rights = apply(first ? default_rights(static_cast<int>(config_.zone.processor_count())) : record.rights,
                               change.rights);
         if (auto good = check_rights(record.rights, "/rights"); !good) return good.error();
+        const PeeringRights& most = record.rights.ceiling;
+        if (most.processors == 0 || most.concurrent_parts == 0 || most.walltime <= Duration::zero())
+            return invalid(
+                "a peering gives at least one processor, one part and some walltime; to give nothing, "
+                "suspend or reject it",
+                "/rights/ceiling");
         if (change.initial_trust) record.history.initial = *change.initial_trust;
     }
     record.by = to_uri(by);

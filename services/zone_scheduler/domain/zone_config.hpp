@@ -30,6 +30,7 @@ struct ZoneConfig {
     std::vector<LinkToZone> links;  ///< declared links to other zones
     Link default_link = ResourceGraph::kDefaultZoneLink;
     std::vector<std::string> partition_of;   ///< by machine; "main" where it says nothing
+    bool reuse_pool_accounts = false;        ///< the site cleans an account of a pool before its next user
     std::optional<AccountMap> accounts;      ///< none: own users run as the zone, others as their peering says
     std::vector<AutomaticRule> rules;        ///< accept organisations without the operator; default: nobody
     std::vector<AskedOrganisation> asks;     ///< whom the zone asks by itself

@@ -207,7 +207,10 @@ int run(const std::string& config_path) {
             {.home = self, .user = user, .groups = membership.groups_of(user), .walltime = {}, .usage = {}});
         if (!own.given)
             return Error{ErrorCode::kRejected, "this zone has no account for you; ask " + config.contact, {}};
-        return filter.take_account(own, user);
+        Result<std::string> account = filter.take_account(own, user);
+        if (!account) return account;
+        if (auto noted = filter.note_run(*account); !noted) return noted.error();
+        return account;
     });
     parts.require_delegations([&delegations](const PartRequest& part, bool required) -> Result<void> {
         if (!part.delegation && !required) return {};
@@ -286,7 +289,9 @@ int run(const std::string& config_path) {
     const auto reload = [&] {
         boost::asio::post(strand, [&] {
             const Result<ZoneSettings> again = load_settings(config_path);
-            if (!again) return log->warn("rules_not_reloaded", {{"reason", again.error().message}});
+            if (!again)
+                return log->warn("rules_not_reloaded",
+                                 {{"place", again.error().pointer}, {"reason", again.error().message}});
             peerings.set_rules(again->zone.rules);
             peers.set_asks(again->zone.asks);
             filter.set_accounts(again->zone.accounts);

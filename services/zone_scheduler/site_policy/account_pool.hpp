@@ -10,7 +10,8 @@ namespace zbs {
 
 struct PoolChoice {
     std::string account;
-    /// Whose it was: processes and files left in the account must be gone before the new user starts.
+    /// Whose it was. The zone does not clean accounts, so it gives away only those that nothing ran in, unless the site
+    /// says that it cleans them (`reuse_pool_accounts`).
     std::optional<Caller> taken_from;
     bool operator==(const PoolChoice&) const = default;
 };

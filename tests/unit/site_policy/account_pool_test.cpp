@@ -49,7 +49,7 @@ TEST_P(PoolAccount, IsThisOne) {
 }
 
 TEST(ChoosePoolAccount, TheSameNameElsewhereIsSomebodyElse) {
-    const std::vector leases = {PoolLease{"p1", {CallerKind::kUser, "beta", "ann"}, kNow, false}};
+    const std::vector leases = {PoolLease{"p1", {CallerKind::kUser, "beta", "ann"}, kNow, false, false}};
     EXPECT_EQ(choose_pool_account(kPool, leases, user("ann"), kNow), (PoolChoice{"p2", {}}));
 }
 

@@ -149,6 +149,9 @@ TEST_F(MembershipServiceTest, BlocksTakeSubjectsAndOrganisations) {
 TEST_F(MembershipServiceTest, AZoneCannotBlockItself) {
     for (const std::string& own : {std::string("org-a"), to_uri(home.self())})
         EXPECT_EQ(home.membership->block(own, "", home.boss()).error().code, ErrorCode::kConflict) << own;
+    const auto locked_out = home.membership->block(to_uri(home.boss()), "", home.boss());
+    EXPECT_EQ(locked_out.error().code, ErrorCode::kConflict) << "nobody could take it back";
+    EXPECT_FALSE(home.membership->is_blocked(home.boss()));
     for (const char* bad : {"", "Org", "spiffe://org-b", "spiffe://org-b/user/", "org-b/user/bob"})
         EXPECT_EQ(home.membership->block(bad, "", home.boss()).error().code, ErrorCode::kInvalidArgument) << bad;
 }
@@ -177,6 +180,24 @@ TEST_F(MembershipServiceTest, BlocksOfForeignersCountOnlyFromWhomTheyAreHonoured
     ASSERT_TRUE(away.membership->unblock(to_uri(carl)));
     ASSERT_TRUE(home.membership->take(away.self(), away.membership->statement()));
     EXPECT_FALSE(home.membership->is_blocked(carl));
+}
+
+TEST_F(MembershipServiceTest, WhatAnotherZoneToldOfBlocksOutlivesRestarts) {
+    const Caller carl{CallerKind::kUser, "org-c", "carl"}, zone{CallerKind::kZone, "org-b", "other"};
+    for (const Caller& subject : {carl, zone}) ASSERT_TRUE(away.membership->block(to_uri(subject), "", away.boss()));
+    home.config.honour_blocks = {"org-b"};
+    ASSERT_TRUE(home.membership->take(away.self(), away.membership->statement()));
+    home.start();
+    EXPECT_TRUE(home.membership->is_blocked(zone));
+    EXPECT_TRUE(home.membership->is_blocked(carl));
+    home.config.honour_blocks = {};
+    home.start();
+    EXPECT_TRUE(home.membership->is_blocked(zone)) << "its own, always";
+    EXPECT_FALSE(home.membership->is_blocked(carl)) << "not honoured any more";
+    ASSERT_TRUE(away.membership->unblock(to_uri(zone)));
+    ASSERT_TRUE(home.membership->take(away.self(), away.membership->statement()));
+    home.start();
+    EXPECT_FALSE(home.membership->is_blocked(zone));
 }
 
 TEST_F(MembershipServiceTest, NobodySpeaksForAnotherOrganisation) {

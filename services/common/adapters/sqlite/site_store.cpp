@@ -15,6 +15,7 @@ class SqliteSiteStore : public SiteStore {
         : database_(database),
           members_(database, "member", codec::encode, codec::decode_member),
           blocks_(database, "block", codec::encode, codec::decode_block),
+          told_blocks_(database, "told blocks", codec::encode, codec::decode_told_blocks),
           trusted_(database, "trusted organisation", codec::encode, codec::decode_trusted_organisation),
           delegations_(database, "delegation", codec::encode, codec::decode_delegation),
           peerings_(database, "peering", codec::encode, codec::decode_peering_record),
@@ -22,6 +23,7 @@ class SqliteSiteStore : public SiteStore {
 
     RecordTable<Member>& members() override { return members_; }
     RecordTable<Block>& blocks() override { return blocks_; }
+    RecordTable<ToldBlocks>& told_blocks() override { return told_blocks_; }
     RecordTable<TrustedOrganisation>& trusted() override { return trusted_; }
     RecordTable<Delegation>& delegations() override { return delegations_; }
     RecordTable<PeeringRecord>& peerings() override { return peerings_; }
@@ -43,6 +45,7 @@ class SqliteSiteStore : public SiteStore {
     std::shared_ptr<Database> database_;
     SqliteRecordTable<Member> members_;
     SqliteRecordTable<Block> blocks_;
+    SqliteRecordTable<ToldBlocks> told_blocks_;
     SqliteRecordTable<TrustedOrganisation> trusted_;
     SqliteRecordTable<Delegation> delegations_;
     SqliteRecordTable<PeeringRecord> peerings_;
