@@ -580,6 +580,7 @@ class Faults(Shared):
             os.kill(killed, signal.SIGTERM)
             until(lambda: self.f.service("zbs-zone", "c.toml") not in (None, killed), 10, "zone c is not restarted")
             until(lambda: "a zone is down" not in self.f.used(), 10, "zone c is not up")
+            until(self.all_zones_take_work, 20, "zone a does not know that c is back")
             begin = time.monotonic()
             done = self.f.zbs("run", "-n", "12", "--", "/bin/sleep", "600")
             self.assertEqual(done.returncode, 1, done.stderr)
@@ -595,6 +596,10 @@ class Faults(Shared):
             os.kill(killed, signal.SIGTERM)
             until(lambda: self.f.service("zbs-zone", "c.toml") not in (None, killed), 10, "zone c is not restarted")
             until(lambda: "a zone is down" not in self.f.used(), 10, "zone c is not up")
+            until(self.all_zones_take_work, 20, "zone a does not know that c is back")
+
+    def all_zones_take_work(self):
+        return self.f.zbs("run", "--dry-run", "-n", "12", "--", "/bin/true").returncode == 0
 
 
 class KillNine(Shared):
