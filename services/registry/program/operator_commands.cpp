@@ -88,6 +88,20 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         std::cout << "made the identity of spiffe://" << *organisation << "/registry/" << *name << " in "
                   << state.identity() << "\n";
     });
+    auto operator_name = std::make_shared<std::string>("operator");
+    CLI::App* person = cli.add_subcommand(
+        "operator",
+        "a new certificate for the operator, before or after the old one has ended; needs the CA key in the registry's "
+        "folder and no running registry\n\nExample: zbs-registry operator --state DIR");
+    person->add_option("--name", *operator_name, "name in it")->capture_default_str();
+    person->callback([&options, &exit_code, operator_name] {
+        const StateFolder state{options.state};
+        if (auto made = openssl::issue_operator(state.identity(), *operator_name, wall_clock()); !made)
+            exit_code = fail(made.error());
+        else
+            std::cout << "operator '" << *operator_name << "' has a new certificate in " << state.operator_identity()
+                      << "\n";
+    });
     auto path = std::make_shared<std::string>();
     CLI::App* renew = cli.add_subcommand(
         "renew",

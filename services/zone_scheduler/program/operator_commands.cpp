@@ -147,6 +147,23 @@ void add_renew(CLI::App& cli, const OperatorCommand& shared) {
     });
 }
 
+void add_operator(CLI::App& cli, const OperatorCommand& shared) {
+    auto name = std::make_shared<std::string>("operator");
+    CLI::App* command = cli.add_subcommand(
+        "operator",
+        "a new certificate for the operator, before or after the old one has ended; needs the CA key in the zone's "
+        "folder and no running zone\n\nExample: zbs-zone operator --config zone.toml");
+    command->add_option("--name", *name, "name in it")->capture_default_str();
+    command->callback([shared, name] {
+        const Result<ZoneSettings> settings = load_settings(*shared.config);
+        if (!settings) return shared.fail(settings.error());
+        const StateFolder state{settings->state_folder};
+        if (auto made = openssl::issue_operator(state.identity(), *name, wall_clock()); !made)
+            return shared.fail(made.error());
+        std::cout << "operator '" << *name << "' has a new certificate in " << state.operator_identity() << "\n";
+    });
+}
+
 void add_user(CLI::App& cli, const OperatorCommand& shared) {
     CLI::App* user = cli.add_subcommand("user", "users of this organisation");
     user->require_subcommand(1);
@@ -303,6 +320,7 @@ void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_co
     const OperatorCommand shared{&config_path, &exit_code};
     add_init(cli, shared);
     add_renew(cli, shared);
+    add_operator(cli, shared);
     add_user(cli, shared);
     add_blocks(cli, shared);
     add_audit(cli, shared);

@@ -341,6 +341,27 @@ TEST_F(KeyFolderTest, AnImportedCaMakesTheOperatorsCertificate) {
     EXPECT_EQ((*person)->name(), (Caller{CallerKind::kOperator, "org-a", "olga"}));
 }
 
+TEST_F(KeyFolderTest, AnOperatorGetsANewCertificateAfterTheOldOneHasEnded) {
+    const std::string home = temporary.path("zone");
+    ASSERT_TRUE(openssl::create_organisation(home, "org-a", "alpha", now));
+    const std::string key = read(home + "/operator/key.pem");
+    now += hours{24 * 400};
+    const auto clock = [this] { return now; };
+    EXPECT_FALSE(KeyFolder::open(home + "/operator", clock)) << "it has ended";
+    EXPECT_FALSE(openssl::issue_operator(home, "Not A Name", now));
+    ASSERT_TRUE(openssl::issue_operator(home, "olga", now));
+    const auto person = KeyFolder::open(home + "/operator", clock);
+    ASSERT_TRUE(person) << person.error();
+    EXPECT_EQ((*person)->name(), (Caller{CallerKind::kOperator, "org-a", "olga"}));
+    EXPECT_EQ(read(home + "/operator/key.pem"), key);
+    fs::remove_all(home + "/operator");
+    ASSERT_TRUE(openssl::issue_operator(home, "olga", now));
+    EXPECT_TRUE(KeyFolder::open(home + "/operator", clock));
+    fs::remove(home + "/ca_key.pem");
+    fs::remove(home + "/ca.pem");
+    EXPECT_FALSE(openssl::issue_operator(home, "olga", now));
+}
+
 TEST_F(KeyFolderTest, AnOperatorsOwnCertificateIsImportedBesideTheZones) {
     const TrustWorld w;
     const std::string home = temporary.path("imported");

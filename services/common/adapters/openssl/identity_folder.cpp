@@ -110,6 +110,41 @@ Result<void> import_identity(const std::string& folder, const IdentityFiles& fil
     return created;
 }
 
+Result<void> issue_operator(const std::string& folder, const std::string& operator_name, Time now) {
+    if (Result<void> good = check_name(operator_name, "an operator"); !good) return good;
+    Result<IdentityFiles> files = read_identity_files(folder);
+    if (!files) return files.error();
+    const Result<OwnIdentity> identity = make_identity(*files, folder + "/", now);
+    wipe(*files);
+    if (!identity) return identity.error();
+    if (!identity->ca) {
+        return Error{ErrorCode::kDenied,
+                     "the CA's key is not here, so no certificate can be made; have one made where it is and put it in "
+                     "place of " +
+                         folder + "/operator/" + kCertificateFile,
+                     folder};
+    }
+    const Caller name{CallerKind::kOperator, identity->info.name.organisation, operator_name};
+    const Duration lifetime = OrganisationOptions{}.certificate_lifetime;
+    const std::string home = folder + "/operator";
+    Result<IdentityFiles> before = read_identity_files(home);
+    if (!before) {
+        const Made made = make_member(identity->ca.get(), identity->ca_key.get(), name, lifetime, now);
+        std::vector<NewFile> parts{
+            {kKeyFile, made.key}, {kCertificateFile, made.certificate}, {kBundleFile, files->bundle}};
+        Result<void> created = create_folder(home, parts);
+        for (NewFile& part : parts) wipe(part.content);
+        return created;
+    }
+    const Result<Key> key = read_key(before->key, home + "/" + kKeyFile);
+    wipe(*before);
+    if (!key) return key.error();
+    const Validity validity{now - kClockTolerance, std::min(now + lifetime, not_after(identity->ca.get()))};
+    const Certificate certificate =
+        make_end_entity(key->get(), name, validity, identity->ca.get(), identity->ca_key.get());
+    return replace_file(home, {kCertificateFile, write_pem(certificate.get())});
+}
+
 Result<void> replace_certificate(const std::string& folder, const std::string& chain_pem, Time now) {
     Result<IdentityFiles> files = read_identity_files(folder);
     if (!files) return files.error();

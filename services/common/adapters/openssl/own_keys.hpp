@@ -92,6 +92,9 @@ struct IdentityFiles {
 /// `operator/`.
 Result<void> import_identity(const std::string& folder, const IdentityFiles& files, Time now,
                              const std::string& operator_name = {});
+/// A new certificate for the operator in `operator/` of this identity's folder: for the key that is there, or with a
+/// new key where there is none. Errors: no CA key here, a name that is none, the disk.
+Result<void> issue_operator(const std::string& folder, const std::string& operator_name, Time now);
 /// A renewed chain for the key that is in `folder`, checked likewise; the old file is replaced in one step.
 Result<void> replace_certificate(const std::string& folder, const std::string& chain_pem, Time now);
 
