@@ -140,7 +140,6 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         parser_->header_limit(static_cast<std::uint32_t>(host_->options().max_header_bytes));
         parser_->body_limit(host_->options().max_body_bytes);
         idle_ = buffer_.size() == 0;
-        wait_for_peer();
         expire_after(host_->options().header_deadline);
         bh::async_read_header(
             stream_, buffer_, *parser_,
@@ -272,7 +271,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         response_.keep_alive(keep_alive);
         response_.prepare_payload();
         if (is_head_) response_.body().clear();  // Content-Length stays: a body here would be read as the next reply
-        wait_for_peer();
+        wait_for_peer();  // not when the writing is known to be done: who was served first has been silent for longest
         expire_after(host_->options().write_deadline);
         bh::async_write(stream_, response_,
                         [self = this->shared_from_this(), keep_alive](ErrorCodeOf fault, std::size_t) {
