@@ -5,6 +5,7 @@
 namespace zbs {
 namespace {
 constexpr Duration kAskAgain = std::chrono::seconds{30};
+constexpr Duration kAskWhileWaiting = std::chrono::seconds{5};  // for an operator there, who has the user at the phone
 
 // What a registry's entry says of the zone's organisation and of its readiness, where the entry has a word for it.
 template <class Entry>
@@ -105,7 +106,17 @@ Result<void> PeerService::believe(const std::string& organisation, const std::st
         const Result<std::string> print = trust_.fingerprint(of_entry);
         if (print && *print == fingerprint) shown = of_entry;
     }
-    if (shown.empty() && !trust_.bundle(organisation)) {
+    if (organisation == config_.organisation) return invalid("is this zone's own organisation", "/organisation");
+    const std::optional<std::string> pinned = trust_.bundle(organisation);
+    if (shown.empty() && pinned && !fingerprint.empty()) {
+        const Result<std::string> print = trust_.fingerprint(*pinned);
+        if (!print || *print != fingerprint)
+            return invalid("is not that of the bundle that is believed here, which is " +
+                               (print ? *print : std::string("unreadable")) + "; 'zbs-zone peer remove " +
+                               organisation + "' forgets it",
+                           "/fingerprint");
+    }
+    if (shown.empty() && !pinned) {
         return Error{ErrorCode::kNotFound,
                      "the registry shows no zone of '" + organisation +
                          "' with a bundle of this fingerprint; check it, or give the bundle itself",
@@ -136,7 +147,9 @@ void PeerService::ask(const ZoneEntry& entry) {
     const auto known = peers_.find(entry.name);
     const auto asked = asked_.find(entry.name);
     const bool same_address = known != peers_.end() && known->second.url == entry.url;
-    if (same_address && asked != asked_.end() && clock_.steady_now() - asked->second < kAskAgain) return;
+    const bool waits = known != peers_.end() && known->second.they_accept_us == PeeringState::kRequested;
+    const Duration pause = waits ? kAskWhileWaiting : kAskAgain;
+    if (same_address && asked != asked_.end() && clock_.steady_now() - asked->second < pause) return;
     asked_[entry.name] = clock_.steady_now();
     const Caller zone{CallerKind::kZone, entry.organisation, entry.name};
     PeeringRequest request{.zone = config_.zone.name, .organisation = config_.organisation, .url = config_.url};

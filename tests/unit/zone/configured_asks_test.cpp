@@ -20,9 +20,7 @@ class AcceptingZones : public ZoneTransport {
 
     void request_peering(const ServiceAddress& to, const PeeringRequest&, Respond<PeeringAnswer> r) override {
         asked.push_back(to_uri(to.who));
-        clock_.after(Duration{1}, [r, to] {
-            r(PeeringAnswer{to.who.name, to.who.organisation, PeeringState::kAccepted, {}});
-        });
+        clock_.after(Duration{1}, [r, to, this] { r(PeeringAnswer{to.who.name, to.who.organisation, state, {}}); });
     }
     void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
     void hold_part(const ServiceAddress&, const PartRequest&, Respond<PartStatus>) override {}
@@ -37,6 +35,8 @@ class AcceptingZones : public ZoneTransport {
     void renew(const ServiceAddress&, const std::string&, Respond<ZoneLease>) override {}
     void leave(const ServiceAddress&, const std::string&, Respond<ZoneLease>) override {}
     void list_zones(const ServiceAddress&, const ZoneQuery&, Respond<ZonePage>) override {}
+
+    PeeringState state = PeeringState::kAccepted;
 
   private:
     Clock& clock_;
@@ -100,6 +100,28 @@ TEST_F(ConfiguredAsks, ByFingerprintItIsAskedOnceTheRegistryShowsThatBundle) {
     EXPECT_EQ(log.count("not_asked"), 1) << "one line, not one per look";
     EXPECT_THAT(look({b}), ElementsAre("spiffe://org-b/zone/b"));
     EXPECT_EQ(trust.bundle("org-b"), "BUNDLE b");
+}
+
+TEST_F(ConfiguredAsks, AnOperatorsWrongFingerprintIsToldOfAKnownOrganisationToo) {
+    start({{"org-b", "", "BUNDLE b"}});
+    look({b});
+    EXPECT_TRUE(peers->ask_organisation("org-b", print("BUNDLE b"), ""));
+    EXPECT_EQ(peers->ask_organisation("org-b", "sha256:11", "").error().pointer, "/fingerprint");
+    EXPECT_EQ(peers->ask_organisation("org-a", "sha256:11", "").error().pointer, "/organisation");
+}
+
+TEST_F(ConfiguredAsks, WhoWaitsForAnOperatorLooksMoreOften) {
+    transport.state = PeeringState::kRequested;
+    start({{"org-b", "", "BUNDLE b"}});
+    look({b});
+    transport.state = PeeringState::kAccepted;
+    clock.advance(std::chrono::seconds{5});
+    peers->found({b});
+    clock.advance(std::chrono::seconds{5});
+    EXPECT_EQ(peers->peers().front().they_accept_us, PeeringState::kAccepted);
+    transport.asked.clear();
+    peers->found({b});
+    EXPECT_THAT(transport.asked, IsEmpty()) << "accepted: half a minute";
 }
 
 TEST_F(ConfiguredAsks, DoneTwiceTheyChangeNothing) {
