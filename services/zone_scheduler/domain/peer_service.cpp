@@ -47,28 +47,13 @@ void PeerService::set_asks(const std::vector<AskedOrganisation>& asks) {
     asks_ = asks;
     ask_told_.clear();
     std::erase_if(asks_, [this](const AskedOrganisation& wish) {
-        return !wish.bundle.empty() && settle(wish).has_value();  // needs no registry
+        return !wish.bundle.empty() && believe(wish).has_value();  // needs no registry
     });
-}
-
-/// Believes the organisation's bundle; from then on every look asks its zones.
-Result<void> PeerService::settle(const AskedOrganisation& wish) {
-    const std::optional<std::string> believed = trust_.bundle(wish.organisation);
-    if (believed && wish.bundle.empty()) {
-        const Result<std::string> print = trust_.fingerprint(*believed);
-        if (print && *print == wish.fingerprint) return {};
-        return Error{ErrorCode::kConflict,
-                     "another bundle of '" + wish.organisation + "' is believed here (" +
-                         (print ? *print : std::string("unreadable")) + "); 'zbs-zone peer remove " +
-                         wish.organisation + "' forgets it",
-                     "/fingerprint"};
-    }
-    return believe(wish.organisation, wish.fingerprint, wish.bundle);
 }
 
 void PeerService::settle_asks() {
     std::erase_if(asks_, [this](const AskedOrganisation& wish) {
-        const Result<void> settled = settle(wish);
+        const Result<void> settled = believe(wish);
         if (settled) {
             log_.info("asks", {{"organisation", wish.organisation}});
             return true;
@@ -97,8 +82,9 @@ void PeerService::found(const std::vector<ZoneEntry>& entries) {
     }
 }
 
-Result<void> PeerService::believe(const std::string& organisation, const std::string& fingerprint,
-                                  const std::string& bundle) {
+/// From then on every look asks its zones.
+Result<void> PeerService::believe(const AskedOrganisation& wish) {
+    const auto& [organisation, fingerprint, bundle] = wish;
     std::string shown = bundle;
     for (const ZoneEntry& entry : listed_) {
         if (!shown.empty() || entry.organisation != organisation) continue;
@@ -134,7 +120,7 @@ Result<void> PeerService::believe(const std::string& organisation, const std::st
 
 Result<void> PeerService::ask_organisation(const std::string& organisation, const std::string& fingerprint,
                                            const std::string& bundle) {
-    if (auto believed = believe(organisation, fingerprint, bundle); !believed) return believed;
+    if (auto believed = believe({organisation, fingerprint, bundle}); !believed) return believed;
     for (const ZoneEntry& entry : listed_) {
         if (entry.organisation != organisation) continue;
         asked_.erase(entry.name);

@@ -15,8 +15,8 @@
 namespace zbs {
 
 /// Who takes our users: finds zones through the registry, and asks those whose organisation's bundle is believed here
-/// to accept this one's users, again every 30 s. Peers are stored, so a registry that is down stops nothing but the
-/// finding of new ones. (Whose users we take: `PeeringService`.)
+/// to accept this one's users, again every 30 s (5 s while an operator there has to decide). Peers are stored, so a
+/// registry that is down stops nothing but the finding of new ones. (Whose users we take: `PeeringService`.)
 class PeerService {
   public:
     /// `keys` may be null: without TLS only zones of the own organisation are asked.
@@ -40,8 +40,7 @@ class PeerService {
     bool takes_work(const std::string& zone) const { return !resting_.contains(zone); }
 
   private:
-    Result<void> believe(const std::string& organisation, const std::string& fingerprint, const std::string& bundle);
-    Result<void> settle(const AskedOrganisation& wish);
+    Result<void> believe(const AskedOrganisation& wish);
     void settle_asks();
     void ask(const ZoneEntry& entry);
     void save(const Peer& peer);
