@@ -50,7 +50,9 @@ Result<std::string> run(std::vector<std::string> words) {
 
 std::string zone_program(const FederationPlan& plan) { return plan.programs + "/zbs-zone"; }
 std::string registry_program(const FederationPlan& plan) { return plan.programs + "/zbs-registry"; }
-std::string config_of(const FederationPlan& plan, const std::string& zone) { return plan.folder + "/" + zone + ".toml"; }
+std::string config_of(const FederationPlan& plan, const std::string& zone) {
+    return plan.folder + "/" + zone + ".toml";
+}
 std::string organisation_of(const std::string& zone) { return "org-" + zone; }
 std::string bundle_of(const FederationPlan& plan, const std::string& zone) {
     return plan.folder + "/" + zone + "/identity/bundle.pem";
@@ -66,7 +68,8 @@ std::string zone_config(const FederationPlan& plan, std::size_t index, bool with
          << organisation_of(name) << ".example\"\nstate = \"" << plan.folder << "/" << name
          << "\"\nlisten = \"127.0.0.1:" << plan.ports[index + 1]
          << "\"\nallow_private_addresses = true  # all on this machine\nrun_as = \"self\"  # jobs run as whoever "
-            "started this\nshared_memory = true  # ranks of all zones are on this machine; without root jobs are not kept "
+            "started this\nshared_memory = true  # ranks of all zones are on this machine; without root jobs are not "
+            "kept "
             "from the zone's files\naccount_map = \""
          << plan.folder << "/" << name << ".accounts\"\n";
     text << "hidden_paths = [\"" << plan.folder << "/registry\"";
@@ -78,9 +81,11 @@ std::string zone_config(const FederationPlan& plan, std::size_t index, bool with
     for (const std::string& other : plan.zones) {
         if (other == name || !with_peers) continue;
         text << "\n[[peering]]  # accepted without asking the operator\norganisations = [\"" << organisation_of(other)
-             << "\"]\nbundle = \"" << bundle_of(plan, other) << "\"\nprocessors = " << plan.processors << "\nfloor_processors = " << plan.processors
-             << "\nparts = 1000\nfloor_parts = 1000\nwalltime = \"168h\"\nfloor_walltime = \"168h\"\n\n[[link]]\nzone = \"" << other
-             << "\"\ndelay_s = " << delay(other) << "\nbandwidth_Bps = 1.0e7\n";
+             << "\"]\nbundle = \"" << bundle_of(plan, other) << "\"\nprocessors = " << plan.processors
+             << "\nfloor_processors = " << plan.processors
+             << "\nparts = 1000\nfloor_parts = 1000\nwalltime = \"168h\"\nfloor_walltime = \"168h\"\n\n[[link]]\nzone "
+                "= \""
+             << other << "\"\ndelay_s = " << delay(other) << "\nbandwidth_Bps = 1.0e7\n";
     }
     text << "\n[timing]\ndiscover_s = 0.5\n";
     return text.str();
@@ -99,11 +104,13 @@ Result<void> prepare_federation(const FederationPlan& plan) {
         std::ofstream(config_of(plan, zone)) << zone_config(plan, i, false);
         const std::string accounts = plan.folder + "/" + zone + ".accounts";
         if (!fs::exists(accounts))
-            std::ofstream(accounts) << "# organisation  user  group  ->  account | pool:NAME | deny\norg-*  *  *  ->  guest\n";
+            std::ofstream(accounts)
+                << "# organisation  user  group  ->  account | pool:NAME | deny\norg-*  *  *  ->  guest\n";
     }
     for (const std::string& zone : plan.zones) {
         if (fs::exists(plan.folder + "/" + zone + "/identity")) continue;
-        if (auto made = run({zone_program(plan), "init", "--config", config_of(plan, zone)}); !made) return made.error();
+        if (auto made = run({zone_program(plan), "init", "--config", config_of(plan, zone)}); !made)
+            return made.error();
     }
     for (std::size_t i = 0; i < plan.zones.size(); ++i)
         std::ofstream(config_of(plan, plan.zones[i])) << zone_config(plan, i, true);
@@ -111,8 +118,8 @@ Result<void> prepare_federation(const FederationPlan& plan) {
 }
 
 std::vector<std::string> registry_command(const FederationPlan& plan) {
-    return {registry_program(plan), "run",           "--state",
-            plan.folder + "/registry", "--listen-port", std::to_string(plan.ports[0]),
+    return {registry_program(plan),     "run",           "--state",
+            plan.folder + "/registry",  "--listen-port", std::to_string(plan.ports[0]),
             "--allow-private-addresses"};
 }
 
@@ -126,8 +133,8 @@ Result<void> enrol_zones(const FederationPlan& plan) {
         std::ifstream known(address);
         std::string url;
         if (known >> url && url == "https://127.0.0.1:" + std::to_string(plan.ports[0])) continue;
-        Result<std::string> token = run({registry_program(plan), "token", "--state", plan.folder + "/registry", "--for",
-                                         organisation_of(zone)});
+        Result<std::string> token = run(
+            {registry_program(plan), "token", "--state", plan.folder + "/registry", "--for", organisation_of(zone)});
         if (!token) return token.error();
         while (!token->empty() && token->back() == '\n') token->pop_back();
         if (auto done = run({zone_program(plan), "enrol", *token, "--config", config_of(plan, zone)}); !done)

@@ -71,8 +71,7 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
 
 }  // namespace
 
-ZoneGate::ZoneGate(ZoneServices& services, http::DecisionLog& decisions)
-    : services_(services), decisions_(decisions) {}
+ZoneGate::ZoneGate(ZoneServices& services, http::DecisionLog& decisions) : services_(services), decisions_(decisions) {}
 
 Result<void> ZoneGate::check(Action action, const http::Call& call) {
     if (is_public(action)) return {};
