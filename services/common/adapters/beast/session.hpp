@@ -4,6 +4,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl/ssl_stream.hpp>
@@ -15,6 +16,7 @@
 #include <utility>
 
 #include "services/common/adapters/beast/request_head.hpp"
+#include "services/common/adapters/beast/response_text.hpp"
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/http/reply.hpp"
 
@@ -46,6 +48,13 @@ class AnySession {
   protected:
     std::atomic<std::int64_t> silent_since_us_{0};
 };
+
+/// Where a reply goes that comes while its session still is inside the handler, on the same thread.
+struct EarlyReply {
+    AnySession* session = nullptr;
+    std::optional<http::Reply>* reply = nullptr;
+};
+inline thread_local EarlyReply* t_early = nullptr;
 
 using PlainStream = boost::beast::tcp_stream;
 using TlsStream = boost::beast::ssl_stream<boost::beast::tcp_stream>;
@@ -227,16 +236,26 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     }
 
     /// The reply may come from any thread, late, or never; the deadline answers in its place. Most come before the
-    /// handler returns, and cost no timer and no change of threads.
+    /// handler returns: they cost no timer and no change of threads, and are written only then, because whatever the
+    /// handler holds (the domain's strand) must not wait for our encryption and sending.
     void hand_over(http::Call call, bool keep_alive) {
         auto answered = std::make_shared<std::atomic<bool>>(false);
+        std::optional<http::Reply> early;
+        EarlyReply place{this, &early};
+        EarlyReply* const outer = std::exchange(t_early, &place);
         host_->handler()(std::move(call), [self = this->shared_from_this(), answered, keep_alive](http::Reply reply) {
             if (answered->exchange(true)) return;
+            if (t_early != nullptr && t_early->session == self.get()) {
+                *t_early->reply = std::move(reply);
+                return;
+            }
             boost::asio::dispatch(self->stream_.get_executor(), [self, keep_alive, reply = std::move(reply)]() mutable {
                 self->deadline_.cancel();
                 self->write(std::move(reply), keep_alive);
             });
         });
+        t_early = outer;
+        if (early) return write(*std::move(early), keep_alive);
         if (*answered) return;
         deadline_.expires_after(host_->options().handler_deadline);
         deadline_.async_wait([self = this->shared_from_this(), answered](ErrorCodeOf e) {
@@ -256,29 +275,16 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     }
 
     void write(http::Reply reply, bool keep_alive) {
-        namespace bh = boost::beast::http;
         if (host_->draining()) keep_alive = false;
-        response_ = {};
-        response_.version(11);
-        response_.result(static_cast<unsigned>(reply.status));
-        response_.set(bh::field::content_type, reply.content_type);
-        response_.set("X-Content-Type-Options", "nosniff");
-        response_.set(bh::field::cache_control, "no-store");
-        for (const auto& [name, value] : reply.headers) {
-            if (!has_control_bytes(value)) response_.set(name, value);
-        }
-        response_.body() = std::move(reply.body);
-        response_.keep_alive(keep_alive);
-        response_.prepare_payload();
-        if (is_head_) response_.body().clear();  // Content-Length stays: a body here would be read as the next reply
+        reply_text_ = response_text(reply, keep_alive, is_head_);
         wait_for_peer();  // not when the writing is known to be done: who was served first has been silent for longest
         expire_after(host_->options().write_deadline);
-        bh::async_write(stream_, response_,
-                        [self = this->shared_from_this(), keep_alive](ErrorCodeOf fault, std::size_t) {
-                            if (fault) return self->close();
-                            if (!keep_alive) return self->linger();
-                            self->read_head();
-                        });
+        boost::asio::async_write(stream_, boost::asio::buffer(reply_text_),
+                                 [self = this->shared_from_this(), keep_alive](ErrorCodeOf fault, std::size_t) {
+                                     if (fault) return self->close();
+                                     if (!keep_alive) return self->linger();
+                                     self->read_head();
+                                 });
     }
 
     /// Ends the connection so that the last reply arrives: closing while bytes of the request are unread would reset it
@@ -327,7 +333,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     SteadyClock::time_point watched_ = kNever;  // when the timer looks
     boost::beast::flat_buffer buffer_{1024 * 1024};
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
-    boost::beast::http::response<boost::beast::http::string_body> response_;
+    std::string reply_text_;
     boost::beast::http::response<boost::beast::http::empty_body> continue_;
     static constexpr std::chrono::seconds kIdentityAge{30};
     PeerIdentity identity_;

@@ -1,0 +1,32 @@
+#include "services/common/adapters/beast/response_text.hpp"
+
+#include <boost/beast/http/status.hpp>
+#include <string_view>
+
+#include "services/common/adapters/beast/request_head.hpp"
+
+namespace zbs::beast {
+
+std::string response_text(const http::Reply& reply, bool keep_alive, bool is_head) {
+    constexpr std::size_t kHeadBytes = 512;
+    std::string text;
+    text.reserve(kHeadBytes + (is_head ? 0 : reply.body.size()));
+    const auto field = [&text](std::string_view name, std::string_view value) {
+        if (has_control_bytes({value.data(), value.size()})) return;
+        text.append(name).append(": ").append(value).append("\r\n");
+    };
+    const auto reason = boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(reply.status));
+    text.append("HTTP/1.1 ").append(std::to_string(reply.status)).append(" ");
+    text.append(reason.data(), reason.size()).append("\r\n");
+    field("Content-Type", reply.content_type);
+    field("X-Content-Type-Options", "nosniff");
+    field("Cache-Control", "no-store");
+    for (const auto& [name, value] : reply.headers) field(name, value);
+    if (!keep_alive) field("Connection", "close");
+    if (reply.status >= 200 && reply.status != 204) field("Content-Length", std::to_string(reply.body.size()));
+    text.append("\r\n");
+    if (!is_head) text.append(reply.body);
+    return text;
+}
+
+}  // namespace zbs::beast
