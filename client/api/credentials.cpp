@@ -62,7 +62,7 @@ Result<ServiceAddress> read_home(const std::string& folder) {
 /// One request; what is no success becomes the error that the zone told.
 Result<codec::Json> call(cpprest::HttpCaller& caller, const ServiceAddress& to, const std::string& method,
                          const std::string& path, const std::string& body = {}) {
-    const Result<cpprest::HttpAnswer> answer = caller.call({to, method, path, body});
+    const Result<HttpAnswer> answer = caller.call({to, method, path, body});
     if (!answer) return answer.error();
     if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
     return codec::parse(answer->body);

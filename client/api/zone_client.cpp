@@ -27,7 +27,7 @@ ZoneClient::~ZoneClient() = default;
 Result<std::string> ZoneClient::text(const std::string& method, const std::string& path, const std::string& body) {
     const auto give_up = std::chrono::steady_clock::now() + patience_;
     for (auto pause = std::chrono::milliseconds{100};; pause = std::min(pause * 2, std::chrono::milliseconds{1'000})) {
-        const Result<cpprest::HttpAnswer> answer = caller_->call({home_, method, path, body, std::chrono::seconds{15}});
+        const Result<HttpAnswer> answer = caller_->call({home_, method, path, body, std::chrono::seconds{15}});
         if (answer && answer->status < 300) {
             last_ = {{}, 0, answer->complete};
             std::from_chars(answer->next_offset.data(), answer->next_offset.data() + answer->next_offset.size(),

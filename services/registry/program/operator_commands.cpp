@@ -40,7 +40,7 @@ Result<Json> call(const Options& options, const std::string& method, const std::
     if (auto pinned = trust.pin((*keys)->name().organisation, (*keys)->bundle()); !pinned) return pinned.error();
     cpprest::HttpCaller caller(
         {.self = {}, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>(**keys, trust)});
-    const Result<cpprest::HttpAnswer> answer =
+    const Result<HttpAnswer> answer =
         caller.call({{*address, (*own)->name()}, method, path, body.is_null() ? std::string{} : codec::dump(body)});
     if (!answer) return answer.error();
     if (answer->status >= 300) return http::read_problem(answer->status, answer->body);

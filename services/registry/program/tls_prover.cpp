@@ -29,8 +29,8 @@ class TlsProver : public AddressProver {
                                        .max_reply_bytes = kMaxReplyBytes,
                                        .allow_private_addresses = allow_private_});
         const ServiceAddress zone{entry.url, {CallerKind::kZone, entry.organisation, entry.name}};
-        caller->call({zone, "GET", "/livez", {}, kDeadline}, [post = post_, respond, trust, caller, url = entry.url](
-                                                                 const Result<cpprest::HttpAnswer>& answer) {
+        caller->call({zone, "GET", "/livez", {}, kDeadline}, [post = post_, respond, trust, caller,
+                                                              url = entry.url](const Result<HttpAnswer>& answer) {
             Result<void> proved;
             if (!answer) {
                 proved = Error{

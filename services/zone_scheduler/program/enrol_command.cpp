@@ -35,7 +35,7 @@ Result<void> enrol(const std::string& config_path, const std::string& text) {
                        settings->zone.organisation + "'");
     // Nobody is believed yet: the bundle counts because its fingerprint is the one in the token.
     cpprest::HttpCaller anybody({.self = {}, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>()});
-    const Result<cpprest::HttpAnswer> answer = anybody.call({{token->url, token->service}, "GET", "/v1/trust"});
+    const Result<HttpAnswer> answer = anybody.call({{token->url, token->service}, "GET", "/v1/trust"});
     if (!answer) return answer.error();
     if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
     const Result<codec::Json> json = codec::parse(answer->body);

@@ -49,7 +49,7 @@ Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(const std::strin
 }
 
 Result<codec::Json> OperatorClient::call(const std::string& method, const std::string& path, const codec::Json& body) {
-    const Result<cpprest::HttpAnswer> answer =
+    const Result<HttpAnswer> answer =
         caller_->call({zone_, method, path, body.is_null() ? std::string{} : codec::dump(body)});
     if (!answer) {
         Error error = answer.error();

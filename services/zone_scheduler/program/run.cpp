@@ -15,7 +15,7 @@
 #include "schemas/contract.hpp"
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
-#include "services/common/adapters/cpprest/zone_transport.hpp"
+#include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/random_secrets.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -29,6 +29,7 @@
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/signed_entry.hpp"
 #include "services/common/http/rate_limit.hpp"
+#include "services/common/http/rest_transport.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/registry_session.hpp"
 #include "services/zone_scheduler/domain/trust_exchange.hpp"
@@ -174,11 +175,13 @@ int run(const std::string& config_path) {
         });
     };
     if (auto known = read_registry(state, config, trust); !known) return fail(known.error());
-    const auto transport = cpprest::make_zone_transport(
-        {.calls = {.self = self,
-                   .tls = credentials->client,
-                   .max_reply_bytes = limits::kMaxReplyBytes,
-                   .allow_private_addresses = settings->allow_private_addresses},
+    const auto transport = http::make_rest_transport(
+        {.client = std::make_unique<cpprest::HttpCaller>(
+             cpprest::HttpCallerOptions{.self = self,
+                                        .local_token = {},
+                                        .tls = credentials->client,
+                                        .max_reply_bytes = limits::kMaxReplyBytes,
+                                        .allow_private_addresses = settings->allow_private_addresses}),
          .self = self,
          .post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); },
          .own = call_self});

@@ -22,7 +22,6 @@
 
 namespace zbs::test {
 namespace {
-using cpprest::HttpCall;
 using cpprest::HttpCaller;
 using std::chrono::hours;
 using std::chrono::milliseconds;

@@ -1,11 +1,10 @@
 #pragma once
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/messages/registry.hpp"
+#include "services/common/ports/http_client.hpp"
 
 namespace zbs::openssl {
 class TlsClient;
@@ -23,34 +22,18 @@ struct HttpCallerOptions {
     bool allow_private_addresses = true;
 };
 
-struct HttpCall {
-    ServiceAddress to;  ///< base address, e.g. https://127.0.0.1:8001, and who must answer there
-    std::string method = "GET";
-    std::string path;                            ///< with query
-    std::string body;                            ///< sent as application/json; empty = none
-    std::chrono::milliseconds deadline{10'000};  ///< total, from now to the last byte of the answer
-};
-
-struct HttpAnswer {
-    int status = 0;
-    std::string body;
-    std::string next_offset;  ///< header Zbs-Next-Offset of the log route
-    bool complete = false;    ///< header Zbs-Complete of the log route
-    bool try_later = false;   ///< 429 with Retry-After: the service did nothing, and will when asked again later
-};
-
 /// The one wrapper of cpprestsdk's client: no redirects, a total deadline, a cap on the answer, no reuse of a
 /// connection that the other side closed, its own trust store, asking again after `Retry-After` where the service
 /// limits this caller's rate and the deadline leaves the time, name headers on plain loopback connections. Safe from
 /// any thread.
-class HttpCaller {
+class HttpCaller : public HttpClient {
   public:
     explicit HttpCaller(HttpCallerOptions options);
-    ~HttpCaller();
+    ~HttpCaller() override;
     /// `respond` is called exactly once, on a thread of cpprestsdk's pool. Errors: kUnavailable (refused, reset),
     /// kTimeout, kTooLarge, kDenied (somebody else answers there), kInvalidArgument (bad address; plain HTTP to another
     /// host; https without certificates).
-    void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond);
+    void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) override;
     /// The same, waiting.
     Result<HttpAnswer> call(HttpCall call);
     /// Connections made from now on use the certificates as they are now.

@@ -1,13 +1,12 @@
-#include "services/common/adapters/cpprest/zone_transport.hpp"
+#include "services/common/http/rest_transport.hpp"
 
-#include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
 
-namespace zbs::cpprest {
+namespace zbs::http {
 namespace {
 
 using codec::Json;
@@ -17,68 +16,69 @@ constexpr std::chrono::milliseconds kLaunchDeadline{15'000};
 
 class RestTransport : public ZoneTransport {
   public:
-    explicit RestTransport(ZoneTransportOptions options) : caller_(options.calls), options_(std::move(options)) {}
+    explicit RestTransport(RestTransportOptions options) : options_(std::move(options)) {}
 
-    void ask_capacity(const ServiceAddress& to, const CapacityRequest& request, Respond<Capacity> respond) override {
+    void ask_capacity(const ServiceAddress& to, const CapacityRequest& request,
+                      zbs::Respond<Capacity> respond) override {
         send({to, "POST", "/v1/capacity", dump(codec::encode(request)), kAskDeadline}, codec::decode_capacity,
              std::move(respond));
     }
-    void hold_part(const ServiceAddress& to, const PartRequest& request, Respond<PartStatus> respond) override {
+    void hold_part(const ServiceAddress& to, const PartRequest& request, zbs::Respond<PartStatus> respond) override {
         send({to, "POST", "/v1/parts", dump(codec::encode(request)), kLaunchDeadline}, decode_status,
              std::move(respond));
     }
     void commit_part(const ServiceAddress& to, const PartId& id, std::uint64_t token,
-                     Respond<PartStatus> respond) override {
+                     zbs::Respond<PartStatus> respond) override {
         send({to, "POST", path(id) + "/commit", dump(codec::encode_commit(token)), kAskDeadline}, decode_status,
              std::move(respond));
     }
     void launch_part(const ServiceAddress& to, const PartId& id, const LaunchRequest& request,
-                     Respond<PartStatus> respond) override {
+                     zbs::Respond<PartStatus> respond) override {
         send({to, "POST", path(id) + "/launch", dump(codec::encode(request)), kLaunchDeadline}, decode_status,
              std::move(respond));
     }
-    void part_status(const ServiceAddress& to, const PartId& id, Respond<PartStatus> respond) override {
+    void part_status(const ServiceAddress& to, const PartId& id, zbs::Respond<PartStatus> respond) override {
         send({to, "GET", path(id), {}, kAskDeadline}, decode_status, std::move(respond));
     }
     void release_part(const ServiceAddress& to, const PartId& id, const std::string& reason,
-                      Respond<PartStatus> respond) override {
-        send({to, "DELETE", path(id) + "?reason=" + http::encode_percent(reason.substr(0, 1'000)), {}, kAskDeadline},
+                      zbs::Respond<PartStatus> respond) override {
+        send({to, "DELETE", path(id) + "?reason=" + encode_percent(reason.substr(0, 1'000)), {}, kAskDeadline},
              decode_status, std::move(respond));
     }
-    void part_profile(const ServiceAddress& to, const PartId& id, Respond<ApplicationModel> respond) override {
+    void part_profile(const ServiceAddress& to, const PartId& id, zbs::Respond<ApplicationModel> respond) override {
         send(
             {to, "GET", path(id) + "/profile", {}, kLaunchDeadline},
             [](const Json& json) { return codec::decode_model(json); }, std::move(respond));
     }
     void request_peering(const ServiceAddress& to, const PeeringRequest& request,
-                         Respond<PeeringAnswer> respond) override {
+                         zbs::Respond<PeeringAnswer> respond) override {
         send({to, "POST", "/v1/peerings", dump(codec::encode(request)), kAskDeadline}, codec::decode_peering_answer,
              std::move(respond));
     }
-    void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> respond) override {
+    void fetch_trust(const ServiceAddress& to, zbs::Respond<TrustStatement> respond) override {
         send({to, "GET", "/v1/trust", {}, kAskDeadline}, codec::decode_trust_statement, std::move(respond));
     }
     void enrol(const ServiceAddress& to, const std::string& code, const SignedText& entry,
-               Respond<ZoneLease> respond) override {
+               zbs::Respond<ZoneLease> respond) override {
         send({to, "POST", "/v1/enrolments", dump(codec::encode(codec::EntryOffer{code, entry})), kLaunchDeadline},
              codec::decode_zone_lease, std::move(respond));
     }
-    void publish(const ServiceAddress& to, const SignedText& entry, Respond<ZoneLease> respond) override {
+    void publish(const ServiceAddress& to, const SignedText& entry, zbs::Respond<ZoneLease> respond) override {
         send({to, "POST", "/v1/zones", dump(codec::encode(codec::EntryOffer{{}, entry})), kLaunchDeadline},
              codec::decode_zone_lease, std::move(respond));
     }
-    void renew(const ServiceAddress& to, const std::string& zone, Respond<ZoneLease> respond) override {
+    void renew(const ServiceAddress& to, const std::string& zone, zbs::Respond<ZoneLease> respond) override {
         send({to, "PUT", "/v1/zones/" + zone, {}, kAskDeadline}, codec::decode_zone_lease, std::move(respond));
     }
-    void leave(const ServiceAddress& to, const std::string& zone, Respond<ZoneLease> respond) override {
+    void leave(const ServiceAddress& to, const std::string& zone, zbs::Respond<ZoneLease> respond) override {
         send({to, "DELETE", "/v1/zones/" + zone, {}, kAskDeadline}, codec::decode_zone_lease, std::move(respond));
     }
-    void list_zones(const ServiceAddress& to, const ZoneQuery& query, Respond<ZonePage> respond) override {
+    void list_zones(const ServiceAddress& to, const ZoneQuery& query, zbs::Respond<ZonePage> respond) override {
         std::string text =
             "/v1/zones?limit=" + std::to_string(query.limit > 0 ? query.limit : limits::kMaxZonesPerPage);
-        if (!query.category.empty()) text += "&category=" + http::encode_percent(query.category);
+        if (!query.category.empty()) text += "&category=" + encode_percent(query.category);
         if (query.interface_version > 0) text += "&interface=" + std::to_string(query.interface_version);
-        if (!query.after.empty()) text += "&after=" + http::encode_percent(query.after);
+        if (!query.after.empty()) text += "&after=" + encode_percent(query.after);
         send({to, "GET", text, {}, kAskDeadline}, codec::decode_zone_page, std::move(respond));
     }
 
@@ -89,7 +89,7 @@ class RestTransport : public ZoneTransport {
 
     /// Sends, decodes and brings the answer to the strand. What the other side says is checked like any input.
     template <class T, class Decode>
-    void send(HttpCall call, Decode decode, Respond<T> respond) {
+    void send(HttpCall call, Decode decode, zbs::Respond<T> respond) {
         const std::string url = call.to.url;
         const bool to_self = call.to.who == options_.self;
         std::function<void(const Result<HttpAnswer>&)> answered =
@@ -97,22 +97,22 @@ class RestTransport : public ZoneTransport {
                 post([result = read<T>(answer, decode, url), respond]() mutable { respond(std::move(result)); });
             };
         if (to_self) return ask_self(call, std::move(answered));
-        caller_.call(std::move(call), std::move(answered));
+        options_.client->call(std::move(call), std::move(answered));
     }
 
     void ask_self(const HttpCall& call, std::function<void(const Result<HttpAnswer>&)> answered) {
-        http::Call own;
+        Call own;
         own.method = call.method;
         own.peer = PeerIdentity(options_.self, Evidence::kCertificate);
         own.body = call.body;
         const std::size_t question = std::min(call.path.find('?'), call.path.size());
         own.path = call.path.substr(0, question);
         if (question < call.path.size()) {
-            auto query = http::parse_query(std::string_view(call.path).substr(question + 1));
+            auto query = parse_query(std::string_view(call.path).substr(question + 1));
             if (!query) return answered(query.error());
             own.query = *std::move(query);
         }
-        options_.own(std::move(own), [answered = std::move(answered)](http::Reply reply) {
+        options_.own(std::move(own), [answered = std::move(answered)](Reply reply) {
             answered(HttpAnswer{reply.status, std::move(reply.body), {}, false});
         });
     }
@@ -121,10 +121,9 @@ class RestTransport : public ZoneTransport {
     static Result<T> read(const Result<HttpAnswer>& answer, const Decode& decode, const std::string& url) {
         if (!answer) return answer.error();
         if (answer->try_later) {  // as a service that is down: it did nothing, and is asked again
-            return Error{
-                ErrorCode::kUnavailable, url + ": " + http::read_problem(answer->status, answer->body).message, {}};
+            return Error{ErrorCode::kUnavailable, url + ": " + read_problem(answer->status, answer->body).message, {}};
         }
-        if (answer->status < 200 || answer->status > 299) return http::read_problem(answer->status, answer->body);
+        if (answer->status < 200 || answer->status > 299) return read_problem(answer->status, answer->body);
         const Result<Json> json = codec::parse(answer->body);
         if (!json) return Error{ErrorCode::kUnavailable, url + " answered with text that is no JSON", {}};
         Result<T> value = decode(*json);
@@ -135,14 +134,13 @@ class RestTransport : public ZoneTransport {
         return value;
     }
 
-    HttpCaller caller_;
-    ZoneTransportOptions options_;
+    RestTransportOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<ZoneTransport> make_zone_transport(ZoneTransportOptions options) {
+std::unique_ptr<ZoneTransport> make_rest_transport(RestTransportOptions options) {
     return std::make_unique<RestTransport>(std::move(options));
 }
 
-}  // namespace zbs::cpprest
+}  // namespace zbs::http

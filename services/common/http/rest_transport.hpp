@@ -2,21 +2,21 @@
 #include <functional>
 #include <memory>
 
-#include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/http/call.hpp"
+#include "services/common/ports/http_client.hpp"
 #include "services/common/ports/zone_transport.hpp"
 
-namespace zbs::cpprest {
+namespace zbs::http {
 
-struct ZoneTransportOptions {
-    HttpCallerOptions calls;
+struct RestTransportOptions {
+    std::unique_ptr<HttpClient> client;
     Caller self;                                      ///< of the zone
     std::function<void(std::function<void()>)> post;  ///< puts a callback on the domain's strand
     /// Calls to the zone itself come here instead of going over a socket: the same handlers, the same messages.
-    std::function<void(http::Call, http::Respond)> own;
+    std::function<void(Call, Respond)> own;
 };
 
 /// ZoneTransport over REST.
-std::unique_ptr<ZoneTransport> make_zone_transport(ZoneTransportOptions options);
+std::unique_ptr<ZoneTransport> make_rest_transport(RestTransportOptions options);
 
-}  // namespace zbs::cpprest
+}  // namespace zbs::http

@@ -1,0 +1,37 @@
+#pragma once
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/messages/registry.hpp"
+
+namespace zbs {
+
+struct HttpCall {
+    ServiceAddress to;  ///< base address, e.g. https://127.0.0.1:8001, and who must answer there
+    std::string method = "GET";
+    std::string path;                            ///< with query
+    std::string body;                            ///< sent as application/json; empty = none
+    std::chrono::milliseconds deadline{10'000};  ///< total, from now to the last byte of the answer
+};
+
+struct HttpAnswer {
+    int status = 0;
+    std::string body;
+    std::string next_offset;  ///< header Zbs-Next-Offset of the log route
+    bool complete = false;    ///< header Zbs-Complete of the log route
+    bool try_later = false;   ///< 429 with Retry-After: the service did nothing, and will when asked again later
+};
+
+/// Makes HTTP calls to other services. A network, or a simulated one.
+class HttpClient {
+  public:
+    virtual ~HttpClient() = default;
+    /// `respond` is called exactly once, on any thread, never from inside the call. Errors: kUnavailable (refused,
+    /// reset), kTimeout (says nothing about whether the other side acted), kTooLarge, kDenied (somebody else answers
+    /// there), kInvalidArgument (an address that may not be called).
+    virtual void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) = 0;
+};
+
+}  // namespace zbs
