@@ -1,0 +1,117 @@
+#include "services/zone_scheduler/core/zone_core.hpp"
+
+#include <utility>
+
+#include "services/common/codec/json.hpp"
+#include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/signed_entry.hpp"
+
+namespace zbs {
+namespace {
+
+Result<ApplicationModel> decode_model_text(std::string_view text) {
+    const auto json = codec::parse(text);
+    if (!json) return json.error();
+    return codec::decode_model(*json);
+}
+
+EntrySigning signing_of(const ZonePorts& ports) {
+    return {.sign = [keys = ports.keys](const ZoneEntry& entry) { return codec::sign_entry(*keys, entry); },
+            .verify = [&trust = ports.trust](const SignedText& text) { return codec::verify_entry(trust, text); }};
+}
+
+}  // namespace
+
+ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contract)
+    : config_(config),
+      ports_(ports),
+      peerings_(config, ports.clock, ports.site, ports.trust, ports.log),
+      filter_(config, ports.clock, ports.site, peerings_),
+      parts_(config, ports.clock, ports.store, ports.executor, peerings_, filter_, ports.log, decode_model_text),
+      peers_(config, ports.clock, ports.store, ports.transport, ports.keys, ports.trust, peerings_, ports.log),
+      registry_(config, ports.clock, ports.transport, ports.trust, signing_of(ports), ports.log,
+                [this](const std::vector<ZoneEntry>& entries) { peers_.found(entries); }),
+      membership_(config, ports.clock, ports.site, ports.keys, ports.trust, ports.secrets, ports.log),
+      delegations_(config, ports.clock, ports.site, ports.keys, ports.trust, ports.log),
+      exchange_(ports.clock, ports.transport, membership_, ports.log,
+                [this] {
+                    std::vector<ServiceAddress> known;
+                    for (const Peer& peer : peers_.peers()) known.push_back(address_of(peer));
+                    return known;
+                }),
+      applications_(config, ports.clock, ports.ids, ports.store, ports.executor, ports.transport, peers_, ports.log),
+      services_{config,       applications_, parts_,      peers_,      peerings_,          membership_,
+                delegations_, registry_,     ports.store, ports.audit, std::move(contract)},
+      decisions_(ports.clock, ports.audit, ports.log),
+      gate_(services_, decisions_),
+      router_(make_zone_routes(services_)) {
+    connect();
+}
+
+/// What the services ask of each other.
+void ZoneCore::connect() {
+    applications_.use_delegations(delegations_);
+    applications_.use_accounts([this](const Caller& user) { return own_account(user); });
+    applications_.use_groups([this](const Caller& user) { return membership_.groups_of(user); });
+    parts_.require_delegations(
+        [this](const PartRequest& part, bool required) { return check_delegation(part, required); });
+    filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    peerings_.use_usage([this](const std::string& organisation) { return parts_.usage_of(organisation); });
+    router_.on_exception([this](const std::string& what) { ports_.log.warn("handler_threw", {{"what", what}}); });
+    router_.guard([this](Action action, const http::Call& call) { return gate_.check(action, call); });
+    router_.watch([this](Action action, const http::Call& call, int status) {
+        decisions_.done(action, call, status);
+        if (status == 400 && http::changes_something(call) && call.caller().kind == CallerKind::kZone)
+            peerings_.note(call.caller().organisation, TrustEvent::kInvalidRequest);
+    });
+    router_.name_calls([this] { return to_string(ports_.ids.fresh()); });
+}
+
+Result<void> ZoneCore::resume() {
+    if (auto resumed = membership_.resume(); !resumed) return resumed;
+    if (auto resumed = peerings_.resume(); !resumed) return resumed;
+    if (auto resumed = filter_.resume(); !resumed) return resumed;
+    if (auto resumed = delegations_.resume(); !resumed) return resumed;
+    if (auto resumed = parts_.resume(); !resumed) return resumed;
+    if (auto resumed = peers_.resume(); !resumed) return resumed;
+    return applications_.resume();
+}
+
+void ZoneCore::start() {
+    decisions_.start();
+    exchange_.start();
+    registry_.start();
+}
+
+void ZoneCore::leave() {
+    registry_.leave();
+    peerings_.flush();
+}
+
+/// The local account that an own user's launcher runs as.
+Result<std::string> ZoneCore::own_account(const Caller& user) {
+    if (!config_.run_as_accounts) return std::string{};
+    const Caller self{CallerKind::kZone, config_.organisation, config_.zone.name};
+    const Entitlement own =
+        filter_.find({.home = self, .user = user, .groups = membership_.groups_of(user), .walltime = {}, .usage = {}});
+    if (!own.given) return Error{ErrorCode::kRejected, "this zone has no account for you; ask " + config_.contact, {}};
+    Result<std::string> account = filter_.take_account(own, user);
+    if (!account) return account;
+    if (auto noted = filter_.note_run(*account); !noted) return noted.error();
+    return account;
+}
+
+Result<void> ZoneCore::check_delegation(const PartRequest& part, bool required) {
+    if (!part.delegation && !required) return {};
+    if (!part.delegation)
+        return Error{ErrorCode::kDenied,
+                     "this zone wants to see the user's delegation; submit with 'zbs run' or 'zbs submit', which "
+                     "sign one",
+                     "/delegation"};
+    const Result<DelegationInfo> good = delegations_.check(part, *part.delegation);
+    if (!good) return good.error();
+    return {};
+}
+
+}  // namespace zbs

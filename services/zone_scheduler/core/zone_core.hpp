@@ -1,0 +1,81 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "services/common/http/decision_log.hpp"
+#include "services/common/http/router.hpp"
+#include "services/common/ports/secrets.hpp"
+#include "services/common/ports/site_store.hpp"
+#include "services/zone_scheduler/domain/trust_exchange.hpp"
+#include "services/zone_scheduler/http/gate.hpp"
+#include "services/zone_scheduler/http/zone_routes.hpp"
+
+namespace zbs {
+
+/// What a zone stands on. All of it must outlive the zone.
+struct ZonePorts {
+    Clock& clock;
+    IdSource& ids;
+    ZoneStore& store;
+    SiteStore& site;
+    Executor& executor;
+    ZoneTransport& transport;
+    TrustBundles& trust;
+    const OwnKeys* keys;  ///< null: a zone without certificates, alone on loopback
+    Secrets& secrets;
+    AuditLog& audit;
+    Log& log;
+};
+
+/// A whole zone without its edges: the domain's services, wired to each other, and the routes to them. The program
+/// gives it sockets, a disk and processes; the simulated world gives it others. Lives on the domain's strand.
+class ZoneCore {
+  public:
+    /// `config` is looked at for as long as the zone lives. `contract`: text of schemas/openapi/zone.json.
+    ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contract);
+
+    /// Takes up what the stores hold. Errors: the stores'; then nothing may be served.
+    Result<void> resume();
+    /// Begins what the zone does by itself: registry, trust of others, decisions on record.
+    void start();
+    /// Answers a call, once.
+    void serve(http::Call call, http::Respond respond) { router_.dispatch(std::move(call), std::move(respond)); }
+    /// Tells the registry and keeps what is kept back; an orderly stop.
+    void leave();
+
+    // What an operator changes while the zone runs.
+    void set_rules(std::vector<AutomaticRule> rules) { peerings_.set_rules(std::move(rules)); }
+    void set_asks(std::vector<AskedOrganisation> asks) { peers_.set_asks(std::move(asks)); }
+    void set_accounts(std::optional<AccountMap> accounts) { filter_.set_accounts(std::move(accounts)); }
+    /// The certificate is another now.
+    void sign_anew() { registry_.sign_anew(); }
+    /// Called once the code to enrol with was used.
+    void on_enrolled(std::function<void()> forget_code) { registry_.on_enrolled(std::move(forget_code)); }
+
+    const ApplicationService& applications() const { return applications_; }
+    const PartService& parts() const { return parts_; }
+
+  private:
+    Result<std::string> own_account(const Caller& user);
+    Result<void> check_delegation(const PartRequest& part, bool required);
+    void connect();
+
+    const ZoneConfig& config_;
+    ZonePorts ports_;
+    PeeringService peerings_;
+    AuthorizationFilter filter_;
+    PartService parts_;
+    PeerService peers_;
+    RegistrySession registry_;
+    MembershipService membership_;
+    DelegationService delegations_;
+    TrustExchange exchange_;
+    ApplicationService applications_;
+    ZoneServices services_;
+    http::DecisionLog decisions_;
+    ZoneGate gate_;
+    http::Router router_;
+};
+
+}  // namespace zbs

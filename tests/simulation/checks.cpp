@@ -1,0 +1,146 @@
+#include "tests/simulation/checks.hpp"
+
+#include "services/common/codec/message_codec.hpp"
+
+namespace zbs::simulation {
+namespace {
+
+/// What a hold may outlive its lease by: the zone looks at its deadlines every so often, and may be stopped or at work
+/// when it should.
+constexpr Duration kLeaseSlack = std::chrono::seconds{5};
+
+}  // namespace
+
+void Checks::look(const ZoneNode& zone) {
+    if (zone.core() == nullptr) return;
+    const std::vector<PartRecord> parts = zone.core()->parts().parts();
+    check_processors(zone, parts);
+    check_leases(zone, parts);
+    check_processes(zone, parts);
+}
+
+void Checks::check_processors(const ZoneNode& zone, const std::vector<PartRecord>& parts) {
+    std::map<std::int32_t, PartId> owner;
+    for (const PartRecord& part : parts) {
+        for (const std::int32_t processor : part.processors) {
+            const auto [at, first] = owner.emplace(processor, part.request.id);
+            if (!first)
+                fail("zone " + zone.config().zone.name + " gives processor " + std::to_string(processor) +
+                     " to the parts " + to_string(at->second) + " and " + to_string(part.request.id));
+        }
+    }
+}
+
+void Checks::check_leases(const ZoneNode& zone, const std::vector<PartRecord>& parts) {
+    const Host& host = const_cast<ZoneNode&>(zone).host();
+    for (const PartRecord& part : parts) {
+        if (part.status.state != PartState::kHeld) continue;
+        Hold& hold = holds_.try_emplace(part.request.id, Hold{host.life(), time_.now()}).first->second;
+        if (hold.life != host.life()) hold = {host.life(), time_.now()};
+        const Duration held = time_.now() - hold.since - host.lost_since(hold.since);
+        if (held > zone.config().hold_ttl + zone.config().poll_every + kLeaseSlack)
+            fail("zone " + zone.config().zone.name + " still holds part " + to_string(part.request.id) + " after " +
+                 std::to_string(to_seconds(held)) + " s, its lease was " +
+                 std::to_string(to_seconds(zone.config().hold_ttl)) + " s");
+    }
+}
+
+/// Processes that run here belong to a part that is running, and to its only launch.
+void Checks::check_processes(const ZoneNode& zone, const std::vector<PartRecord>& parts) {
+    std::map<std::string, const PartRecord*> running;
+    for (const PartRecord& part : parts)
+        if (!part.operation.empty()) running.emplace("run-" + to_string(part.request.id), &part);
+    for (const auto& [operation, process] : jobs_.live(zone.config().zone.name)) {
+        if (!operation.starts_with("run-")) continue;
+        if (!running.contains(operation.substr(0, operation.rfind("-p"))))
+            fail("process " + operation + " runs in zone " + zone.config().zone.name + ", which has no part for it");
+    }
+}
+
+void Checks::served(const std::string& host, const http::Call& call, const http::Reply& reply) {
+    if (call.method != "POST" || !call.path.starts_with("/v1/parts") || reply.status < 200 || reply.status > 299)
+        return;
+    const auto answer = codec::parse(reply.body);
+    if (!answer) return fail("zone " + host + " answered with no JSON");
+    const Result<PartStatus> status = codec::decode_part_status(*answer);
+    if (!status) return fail("zone " + host + " answered with no part");
+    const std::string id = to_string(status->id);
+    if (call.path == "/v1/parts") {
+        const auto [token, first] = token_of_.emplace(std::pair{host, id}, status->token);
+        if (!first && token->second != status->token)
+            return fail("part " + id + " of zone " + host + " has had two tokens");
+        const auto [part, fresh] = part_of_.emplace(std::pair{host, status->token}, id);
+        if (!fresh && part->second != id)
+            fail("zone " + host + " gave token " + std::to_string(status->token) + " to the parts " + part->second +
+                 " and " + id);
+        return;
+    }
+    const auto body = codec::parse(call.body);
+    if (!body || !body->contains("token")) return fail("zone " + host + " took a call without a token");
+    const auto known = token_of_.find({host, id});
+    if (known != token_of_.end() && body->at("token").get<std::uint64_t>() != known->second)
+        fail("zone " + host + " took token " + body->at("token").dump() + " for part " + id + ", whose hold has " +
+             std::to_string(known->second));
+}
+
+void Checks::complaints(const User& user) {
+    for (const auto& [id, mine] : user.known())
+        if (!mine.complaint.empty()) fail("application " + to_string(id) + ": " + mine.complaint);
+}
+
+void Checks::at_rest(const ZoneNode& zone) {
+    if (zone.core() == nullptr) return fail("zone " + zone.config().zone.name + " is down after the storm");
+    for (const PartRecord& part : zone.core()->parts().parts())
+        fail("zone " + zone.config().zone.name + " still has part " + to_string(part.request.id) + " of application " +
+             to_string(part.request.application) + " (" + to_string(part.status.state) + ")");
+}
+
+void Checks::at_rest(const ZoneNode& home, const User& user) {
+    if (home.core() == nullptr) return;
+    const Caller owner{CallerKind::kUser, home.config().organisation, "ana"};
+    for (const auto& [id, mine] : user.known()) {
+        if (!mine.accepted && !mine.refused) fail("application " + to_string(id) + " was never answered");
+        if (!mine.accepted) continue;
+        const Result<const Application*> found = home.core()->applications().find(owner, id);
+        if (!found) {
+            fail("application " + to_string(id) + " was accepted and is lost");
+            continue;
+        }
+        const ApplicationStatus& status = (*found)->status;
+        if (!is_final(status.state)) {
+            fail("application " + to_string(id) + " is still " + to_string(status.state) + ": " + status.reason);
+            continue;
+        }
+        int ends = 0;
+        for (const StateChange& change : status.history) ends += is_final(change.state);
+        if (ends != 1) fail("application " + to_string(id) + " has " + std::to_string(ends) + " ends");
+        if (mine.cancelled && status.state == ApplicationState::kFailed &&
+            status.reason.find("cancel") != std::string::npos)
+            fail("application " + to_string(id) + " was cancelled and counts as failed");
+        if (status.state == ApplicationState::kCompleted) check_completed(id, status);
+    }
+}
+
+/// A job that completed ran as a whole: every part had its processes, and all of them ended with 0.
+void Checks::check_completed(const ApplicationId& id, const ApplicationStatus& status) {
+    for (const ApplicationPart& part : status.parts) {
+        bool any = false;
+        for (const auto& [operation, process] : jobs_.processes()) {
+            if (!operation.starts_with("run-" + to_string(part.id))) continue;
+            any = true;
+            if (process.exit_code != 0)
+                fail("application " + to_string(id) + " completed, but " + operation + " ended with " +
+                     std::to_string(process.exit_code));
+        }
+        if (!any) fail("application " + to_string(id) + " completed without its part in zone " + part.zone);
+    }
+}
+
+void Checks::jobs_at_rest() {
+    for (const auto& [operation, process] : jobs_.processes())
+        if (process.runs(time_.now())) fail("process " + operation + " still runs on " + process.host);
+    for (const auto& [operation, count] : jobs_.starts())
+        if (count > 1) fail("process " + operation + " was started " + std::to_string(count) + " times");
+}
+
+}  // namespace zbs::simulation

@@ -1,0 +1,54 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "tests/simulation/node.hpp"
+#include "tests/simulation/user.hpp"
+
+namespace zbs::simulation {
+
+/// Looks on and says what must never be: "zone c gives processor 3 to two parts", with the ids.
+class Checks {
+  public:
+    Checks(Timeline& time, const Jobs& jobs) : time_(time), jobs_(jobs) {}
+
+    /// After every event, for a zone whose disk was written or that came or went.
+    void look(const ZoneNode& zone);
+    /// What a host answered.
+    void served(const std::string& host, const http::Call& call, const http::Reply& reply);
+    void complaints(const User& user);
+    /// Once the world had time to come to rest.
+    void at_rest(const ZoneNode& zone);
+    void at_rest(const ZoneNode& home, const User& user);
+    void jobs_at_rest();
+    /// A zone could not start on what its disk has.
+    void cannot_boot(const std::string& name, const Error& error) {
+        fail("zone " + name + " cannot start again: " + error.message);
+    }
+
+    const std::optional<std::string>& violation() const { return violation_; }
+
+  private:
+    void fail(std::string what) {
+        if (!violation_) violation_ = std::move(what);
+    }
+    void check_processors(const ZoneNode& zone, const std::vector<PartRecord>& parts);
+    void check_leases(const ZoneNode& zone, const std::vector<PartRecord>& parts);
+    void check_processes(const ZoneNode& zone, const std::vector<PartRecord>& parts);
+    void check_completed(const ApplicationId& id, const ApplicationStatus& status);
+
+    struct Hold {
+        std::uint64_t life = 0;  ///< of the zone: a restart gives the full time again
+        Duration since{};
+    };
+    Timeline& time_;
+    const Jobs& jobs_;
+    std::optional<std::string> violation_;
+    std::map<PartId, Hold> holds_;
+    std::map<std::pair<std::string, std::string>, std::uint64_t> token_of_;  ///< by zone and part
+    std::map<std::pair<std::string, std::uint64_t>, std::string> part_of_;   ///< by zone and token
+};
+
+}  // namespace zbs::simulation

@@ -1,0 +1,133 @@
+#include "tests/simulation/jobs.hpp"
+
+#include <algorithm>
+
+namespace zbs::simulation {
+namespace {
+
+constexpr std::string_view kLauncher = "mpi-";
+constexpr Duration kNoticed = std::chrono::seconds{2};  ///< until the others of a job see that one is gone
+
+std::string application_of(const StepSpec& spec) {
+    if (spec.operation.starts_with(kLauncher)) return spec.operation.substr(kLauncher.size());
+    for (const auto& [name, value] : spec.environment)
+        if (name == "ZBS_APPLICATION") return value;
+    return {};
+}
+
+std::string launcher_output(int proxies) {
+    std::string text;
+    for (int i = 0; i < proxies; ++i)
+        text +=
+            "HYDRA_LAUNCH: /usr/bin/hydra_pmi_proxy --control-port 127.0.0.1:9 --launcher manual --pgid 0 "
+            "--proxy-id " +
+            std::to_string(i) + " \n";
+    return text + "HYDRA_LAUNCH_END\n";
+}
+
+}  // namespace
+
+class Jobs::HostExecutor : public Executor {
+  public:
+    HostExecutor(Jobs& jobs, Host& host) : jobs_(jobs), host_(host) {}
+
+    Result<void> start(const StepSpec& spec) override {
+        const Error gone{ErrorCode::kUnavailable, "the service has ended", {}};
+        if (!host_.step()) return gone;
+        Result<void> started = jobs_.start(host_.name(), spec);
+        return host_.step() ? started : gone;
+    }
+    StepStatus status(const std::string& operation) override {
+        const Process* process = find(operation);
+        if (process == nullptr) return {};
+        if (process->runs(jobs_.time_.now())) return {StepStatus::State::kRunning, 0, {}};
+        return {StepStatus::State::kExited, process->exit_code, process->reason};
+    }
+    void stop(const std::string& operation, Duration) override {
+        if (host_.step() && find(operation) != nullptr) jobs_.end(operation, 143, "stopped");
+    }
+    std::string folder(const std::string& operation) override { return "/steps/" + operation; }
+    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+                             std::size_t limit) override {
+        const Process* process = find(operation);
+        if (process == nullptr || file != "stdout") return Error{ErrorCode::kNotFound, "no file " + file, {}};
+        const std::string text = launcher_output(process->proxies);
+        return offset >= text.size() ? std::string{} : text.substr(offset, limit);
+    }
+    std::vector<File> list(const std::string&, const std::string&) override { return {}; }
+
+  private:
+    const Process* find(const std::string& operation) const {
+        const auto at = jobs_.processes_.find(operation);
+        return at == jobs_.processes_.end() || at->second.host != host_.name() ? nullptr : &at->second;
+    }
+
+    Jobs& jobs_;
+    Host& host_;
+};
+
+std::unique_ptr<Executor> Jobs::executor(Host& host) { return std::make_unique<HostExecutor>(*this, host); }
+
+Result<void> Jobs::start(const std::string& host, const StepSpec& spec) {
+    if (processes_.contains(spec.operation)) return {};
+    Process process{.host = host, .spec = spec, .started = time_.now()};
+    for (const auto& [name, text] : spec.files)
+        if (name == "hosts") process.proxies = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    ++starts_[spec.operation];
+    chronicle_.note(host, "process " + spec.operation + " starts");
+    live_[host][spec.operation] = &processes_.emplace(spec.operation, std::move(process)).first->second;
+    const std::string application = application_of(spec);
+    members_[application].push_back(spec.operation);
+    if (spec.walltime > Duration{0})
+        time_.after(spec.walltime, [this, operation = spec.operation] { end(operation, 143, "walltime reached"); });
+    meet(application);
+    return {};
+}
+
+/// Once launcher and all proxies are there, the ranks compute.
+void Jobs::meet(const std::string& application) {
+    const std::vector<std::string>& members = members_[application];
+    const auto launcher = processes_.find(std::string(kLauncher) + application);
+    if (launcher == processes_.end() || !launcher->second.runs(time_.now())) {
+        for (const std::string& member : members) {  // nobody to connect to
+            if (!member.starts_with(kLauncher))
+                time_.after(kNoticed, [this, member] { end(member, 1, "the launcher is gone"); });
+        }
+        return;
+    }
+    int there = 0;
+    for (const std::string& member : members)
+        there += !member.starts_with(kLauncher) && processes_.at(member).runs(time_.now());
+    if (there < launcher->second.proxies) return;
+    const auto spread = static_cast<std::uint64_t>((longest - shortest).count()) + 1;
+    time_.after(shortest + Duration{static_cast<std::int64_t>(rng_.below(spread))}, [this, application] {
+        for (const std::string& member : std::vector<std::string>(members_[application])) end(member, 0, {});
+    });
+}
+
+void Jobs::end(const std::string& operation, int exit_code, const std::string& reason) {
+    Process& process = processes_.at(operation);
+    if (!process.runs(time_.now())) return;
+    process.ended = time_.now();
+    live_[process.host].erase(operation);
+    process.exit_code = exit_code;
+    process.reason = reason;
+    chronicle_.note(process.host, "process " + operation + " ends with " + std::to_string(exit_code) + " " + reason);
+    if (exit_code == 0) return;
+    for (const std::string& member : members_[application_of(process.spec)])
+        time_.after(kNoticed, [this, member] { end(member, 1, "the job lost a process"); });
+}
+
+void Jobs::kill_one(const std::string& host) {
+    std::vector<std::string> alive;
+    for (const auto& [operation, process] : live(host)) alive.push_back(operation);
+    if (!alive.empty()) end(alive[rng_.below(alive.size())], 137, "killed");
+}
+
+const std::map<std::string, const Jobs::Process*>& Jobs::live(const std::string& host) const {
+    static const std::map<std::string, const Process*> none;
+    const auto at = live_.find(host);
+    return at == live_.end() ? none : at->second;
+}
+
+}  // namespace zbs::simulation

@@ -1,0 +1,60 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/rng.hpp"
+#include "services/common/ports/executor.hpp"
+#include "tests/simulation/timeline.hpp"
+
+namespace zbs::simulation {
+
+/// The processes of all simulated machines, which outlive the services that started them. An MPI job behaves as
+/// MPICH's: the launcher prints what its proxies need and waits; once all proxies are there the ranks compute for a
+/// while and end with 0; a proxy that dies takes launcher and job with it, a launcher that dies its proxies, each after
+/// a moment, if the two machines hear each other.
+class Jobs {
+  public:
+    Jobs(Timeline& time, Chronicle& chronicle, Rng rng) : time_(time), chronicle_(chronicle), rng_(rng) {}
+
+    /// What one host's service starts, asks about and stops.
+    std::unique_ptr<Executor> executor(Host& host);
+    struct Process {
+        std::string host;
+        StepSpec spec;
+        Duration started{};
+        Duration ended = Duration::max();
+        int exit_code = 0;
+        std::string reason;
+        int proxies = 0;  ///< of a launcher: how many it waits for
+        bool runs(Duration now) const { return ended > now; }
+    };
+    /// By operation; an operation is started once in a world, wherever.
+    const std::map<std::string, Process>& processes() const { return processes_; }
+    /// How often each was really started.
+    const std::map<std::string, int>& starts() const { return starts_; }
+    /// Those that run on a host now.
+    const std::map<std::string, const Process*>& live(const std::string& host) const;
+    /// Ends one running process, as a fault of its machine would.
+    void kill_one(const std::string& host);
+    /// How long jobs compute: uniform between these.
+    Duration shortest = std::chrono::seconds{5};
+    Duration longest = std::chrono::seconds{120};
+
+  private:
+    class HostExecutor;
+    Result<void> start(const std::string& host, const StepSpec& spec);
+    void end(const std::string& operation, int exit_code, const std::string& reason);
+    void meet(const std::string& application);
+
+    Timeline& time_;
+    Chronicle& chronicle_;
+    Rng rng_;
+    std::map<std::string, Process> processes_;
+    std::map<std::string, int> starts_;
+    std::map<std::string, std::map<std::string, const Process*>> live_;
+    std::map<std::string, std::vector<std::string>> members_;  // launcher and proxies, by application
+};
+
+}  // namespace zbs::simulation

@@ -1,0 +1,164 @@
+#include "tests/simulation/node.hpp"
+
+#include "algorithms/base/expects.hpp"
+#include "services/common/adapters/sqlite/registry_store.hpp"
+#include "services/common/adapters/sqlite/zone_store.hpp"
+#include "services/common/codec/signed_entry.hpp"
+#include "services/common/http/rest_transport.hpp"
+#include "services/common/messages/join_token.hpp"
+#include "tests/support/fake_trust.hpp"
+#include "tests/support/memory_audit_log.hpp"
+#include "tests/support/registry_fakes.hpp"
+
+namespace zbs::simulation {
+namespace {
+
+constexpr const char* kRegistry = "registry";
+
+std::string bundle_of(const std::string& organisation) { return "BUNDLE " + organisation; }
+
+/// Everybody knows everybody's bundle: who may be believed is not what is simulated here.
+void know_all(test::FakeTrust& trust, const std::vector<std::string>& organisations) {
+    for (const std::string& organisation : organisations)
+        ZBS_EXPECTS(trust.pin(organisation, bundle_of(organisation)).has_value());
+}
+
+}  // namespace
+
+/// A host answers where its name says, if it is up.
+class HostProver : public AddressProver {
+  public:
+    explicit HostProver(Host& host) : host_(host) {}
+    void prove(const ZoneEntry&, std::function<void(Result<void>)> respond) override {
+        host_.after(std::chrono::milliseconds{50}, [respond = std::move(respond)] { respond({}); });
+    }
+
+  private:
+    Host& host_;
+};
+
+struct ZoneNode::Life {
+    HostClock clock;
+    ChronicleLog log;
+    test::FakeTrust trust;
+    test::FakeKeys keys;
+    test::CountingSecrets secrets;
+    test::MemoryAuditLog audit;
+    sqlite::ZoneDatabase database;
+    std::unique_ptr<Executor> executor;
+    std::unique_ptr<ZoneTransport> transport;
+    std::unique_ptr<ZoneCore> core;
+
+    Life(ZoneNode& node, sqlite::ZoneDatabase opened)
+        : clock(node.host_),
+          log(node.world_.chronicle, node.name()),
+          keys(node.self(), bundle_of(node.config_.organisation)),
+          database(std::move(opened)),
+          executor(node.world_.jobs.executor(node.host_)) {
+        know_all(trust, node.world_.organisations);
+        transport = http::make_rest_transport(
+            {.client = node.world_.network.client(node.host_, node.self()),
+             .self = node.self(),
+             .post = [&host = node.host_](std::function<void()> work) { host.after(Duration{0}, std::move(work)); },
+             .own =
+                 [this, &host = node.host_](http::Call call, http::Respond respond) {
+                     host.after(Duration{0}, [this, call = std::move(call), respond = std::move(respond)]() mutable {
+                         core->serve(std::move(call), std::move(respond));
+                     });
+                 }});
+        core = std::make_unique<ZoneCore>(node.config_,
+                                          ZonePorts{clock, node.ids_, *database.zone, *database.site, *executor,
+                                                    *transport, trust, &keys, secrets, audit, log},
+                                          std::string{});
+    }
+};
+
+ZoneNode::ZoneNode(Surroundings& world, ZoneConfig config, std::uint64_t id_stream)
+    : Node(world, config.zone.name), config_(std::move(config)), ids_(host_, id_stream) {
+    config_.url = "https://" + name();
+    world.network.attach(host_, [this](http::Call call, http::Respond respond) {
+        life_->core->serve(std::move(call), std::move(respond));
+    });
+}
+ZoneNode::~ZoneNode() = default;
+
+Result<void> ZoneNode::boot() {
+    Result<sqlite::ZoneDatabase> opened = sqlite::open_zone_database("/disk/" + name() + "/zone.db");
+    if (!opened) return opened.error();
+    host_.boot();
+    life_ = std::make_unique<Life>(*this, *std::move(opened));
+    if (auto resumed = life_->core->resume(); !resumed) return resumed;
+    life_->core->on_enrolled([this] { config_.registry_code.clear(); });
+    host_.after(Duration{0}, [this] { life_->core->start(); });
+    return {};
+}
+
+void ZoneNode::stop() { life_.reset(); }
+const ZoneCore* ZoneNode::core() const { return life_ == nullptr ? nullptr : life_->core.get(); }
+
+struct RegistryNode::Life {
+    HostClock clock;
+    ChronicleLog log;
+    test::FakeTrust trust;
+    test::CountingSecrets secrets;
+    test::MemoryAuditLog audit;
+    HostProver prover;
+    std::unique_ptr<RegistryStore> store;
+    Registry registry;
+    RegistryServices services;
+    http::DecisionLog decisions;
+    http::Router router;
+
+    Life(RegistryNode& node, std::unique_ptr<RegistryStore> opened)
+        : clock(node.host_),
+          log(node.world_.chronicle, kRegistry),
+          prover(node.host_),
+          store(std::move(opened)),
+          registry(
+              node.config_, clock, *store, trust, secrets, prover,
+              [this](const SignedText& text) { return codec::verify_entry(trust, text); }, log),
+          services{node.config_, registry, {}},
+          decisions(clock, audit, log),
+          router(make_registry_routes(services)) {
+        know_all(trust, node.world_.organisations);
+        router.guard([this](Action action, const http::Call& call) {
+            return check_registry_call(services, decisions, action, call);
+        });
+        router.watch(
+            [this](Action action, const http::Call& call, int status) { decisions.done(action, call, status); });
+        router.name_calls([&ids = node.ids_] { return to_string(ids.fresh()); });
+    }
+};
+
+RegistryNode::RegistryNode(Surroundings& world)
+    : Node(world, kRegistry),
+      config_{"grid", kRegistry, std::string("https://") + kRegistry, bundle_of("grid")},
+      ids_(host_, 1) {
+    world.network.attach(host_, [this](http::Call call, http::Respond respond) {
+        life_->router.dispatch(std::move(call), std::move(respond));
+    });
+}
+RegistryNode::~RegistryNode() = default;
+
+Result<void> RegistryNode::boot() {
+    auto store = sqlite::open_registry_store("/disk/registry/registry.db");
+    if (!store) return store.error();
+    host_.boot();
+    life_ = std::make_unique<Life>(*this, *std::move(store));
+    return life_->registry.resume();
+}
+void RegistryNode::stop() { life_.reset(); }
+
+ServiceAddress RegistryNode::address() const {
+    return {config_.url, {CallerKind::kRegistry, config_.organisation, config_.name}};
+}
+
+std::string RegistryNode::invite(const std::string& organisation) {
+    const auto invitation = life_->registry.invite(organisation, std::chrono::hours{24});
+    ZBS_EXPECTS(invitation.has_value());
+    const Result<JoinToken> token = parse_join_token(invitation->token);
+    ZBS_EXPECTS(token.has_value());
+    return token->code;
+}
+
+}  // namespace zbs::simulation

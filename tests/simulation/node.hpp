@@ -1,0 +1,91 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "services/registry/http/registry_routes.hpp"
+#include "services/zone_scheduler/core/zone_core.hpp"
+#include "tests/simulation/disk.hpp"
+#include "tests/simulation/jobs.hpp"
+#include "tests/simulation/network.hpp"
+#include "tests/simulation/timeline.hpp"
+
+namespace zbs::simulation {
+
+/// What all simulated services share.
+struct Surroundings {
+    Timeline& time;
+    Chronicle& chronicle;
+    Network& network;
+    Jobs& jobs;
+    std::map<std::string, Disk>& disks;
+    std::vector<std::string> organisations;  ///< whose bundles everybody knows
+};
+
+/// A machine with a service on it. `boot` starts the service on what the disk has; `crash` ends it between two
+/// instructions, and the disk forgets what was not synced.
+class Node {
+  public:
+    Node(Surroundings& world, const std::string& name)
+        : world_(world), host_(world.time, name), disk_(world.disks[name]) {
+        disk_.on_sync([this] { host_.step(); });
+    }
+    virtual ~Node() = default;
+    virtual Result<void> boot() = 0;
+    void crash(Rng& rng) {
+        host_.crash();
+        stop();
+        disk_.crash(rng);
+    }
+    Host& host() { return host_; }
+    Disk& disk() { return disk_; }
+    const std::string& name() const { return host_.name(); }
+
+  protected:
+    virtual void stop() = 0;
+    Surroundings& world_;
+    Host host_;
+    Disk& disk_;
+};
+
+/// A zone as it is in production, but for sockets, processes, disk and cryptography.
+class ZoneNode : public Node {
+  public:
+    ZoneNode(Surroundings& world, ZoneConfig config, std::uint64_t id_stream);
+    ~ZoneNode() override;
+    Result<void> boot() override;
+    const ZoneConfig& config() const { return config_; }
+    ZoneConfig& settings() { return config_; }
+    Caller self() const { return {CallerKind::kZone, config_.organisation, config_.zone.name}; }
+    /// Null while it is down.
+    const ZoneCore* core() const;
+
+  protected:
+    void stop() override;
+
+  private:
+    struct Life;
+    ZoneConfig config_;
+    HostIds ids_;
+    std::unique_ptr<Life> life_;
+};
+
+class RegistryNode : public Node {
+  public:
+    explicit RegistryNode(Surroundings& world);
+    ~RegistryNode() override;
+    Result<void> boot() override;
+    ServiceAddress address() const;
+    /// A code for one zone of that organisation.
+    std::string invite(const std::string& organisation);
+
+  protected:
+    void stop() override;
+
+  private:
+    struct Life;
+    RegistryConfig config_;
+    HostIds ids_;
+    std::unique_ptr<Life> life_;
+};
+
+}  // namespace zbs::simulation

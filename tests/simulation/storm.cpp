@@ -1,0 +1,181 @@
+#include "tests/simulation/storm.hpp"
+
+#include <cstdio>
+
+namespace zbs::simulation {
+namespace {
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint64_t kMostSteps = 40;  ///< into which a crash falls, at the latest
+}  // namespace
+
+void Storm::rage_until(Duration end) {
+    end_ = end;
+    time_.after(between(seconds{10}, seconds{30}), [this] { strike(); });
+    time_.at(end, [this] { mend(); });
+}
+
+void Storm::strike() {
+    if (over_) return;
+    time_.after(between(seconds{1}, seconds{60}), [this] { strike(); });
+    switch (rng_.below(10)) {
+        case 0:
+        case 1:
+        case 2:
+            return crash(any());
+        case 3:
+            return stop_for_a_while(any());
+        case 4:
+        case 5:
+            return divide();
+        case 6:
+            return bad_lines();
+        case 7:
+            return rng_.below(2) == 0 ? slow_disk(any()) : jobs_.kill_one(any().name());
+        case 8:
+            return jump(any());
+        default:
+            return bend(any());
+    }
+}
+
+void Storm::crash(Node& node) {
+    if (!node.host().is_up()) return;
+    // At one of its next steps, wherever that is; a quiet service ends at the end of that time.
+    const std::uint64_t life = node.host().life();
+    const auto ended = [this, &node] {
+        ++crashes_;
+        node.disk().die();
+        chronicle_.note(node.name(), "crashes");
+        time_.after(Duration{0}, [this, &node] { finish_crash(node); });
+    };
+    node.host().doom(1 + rng_.below(kMostSteps), ended);
+    time_.after(between(seconds{1}, seconds{5}), [this, &node, life, ended] {
+        if (over_ || node.host().life() != life || !node.host().is_up()) return;
+        node.host().crash();
+        ended();
+    });
+}
+
+void Storm::finish_crash(Node& node) {
+    node.crash(rng_);
+    const bool soon = rng_.below(2) == 0;
+    time_.after(soon ? between(milliseconds{200}, seconds{2}) : between(seconds{2}, seconds{120}),
+                [this, &node] { boot(node); });
+}
+
+void Storm::boot(Node& node) {
+    if (node.host().is_up()) return;
+    chronicle_.note(node.name(), "starts again");
+    if (auto booted = node.boot(); !booted) checks_.cannot_boot(node.name(), booted.error());
+}
+
+void Storm::stop_for_a_while(Node& node) {
+    if (!node.host().is_up()) return;
+    const Duration end = time_.now() + between(seconds{1}, seconds{100});
+    chronicle_.note(node.name(), "is stopped for " + std::to_string(to_seconds(end - time_.now())) + " s");
+    node.host().pause_until(end);
+}
+
+void Storm::divide() {
+    ++partitions_;
+    std::vector<std::pair<std::string, std::string>> lines;
+    Node& one = any();
+    const bool both = rng_.below(2) == 0;
+    const auto cut = [&](const std::string& other) {
+        lines.emplace_back(one.name(), other);
+        if (both) lines.emplace_back(other, one.name());
+    };
+    if (rng_.below(3) == 0) {  // from all
+        for (const Node* other : nodes_)
+            if (other != &one) cut(other->name());
+    } else {
+        Node& other = any();
+        if (&other == &one) return;
+        cut(other.name());
+    }
+    chronicle_.note(one.name(), both ? "is cut off, both ways" : "is cut off, one way");
+    for (const auto& line : lines) network_.cut.insert(line);
+    time_.after(between(seconds{1}, seconds{120}), [this, lines] {
+        for (const auto& line : lines) network_.cut.erase(line);
+    });
+}
+
+void Storm::bad_lines() {
+    network_.weather = {.delay = between(milliseconds{1}, milliseconds{200}),
+                        .jitter = between(milliseconds{1}, milliseconds{500}),
+                        .loss = rng_.uniform() * 0.3,
+                        .duplicates = rng_.uniform() * 0.2,
+                        .stragglers = rng_.uniform() * 0.05};
+    time_.after(between(seconds{5}, seconds{120}), [this] { network_.weather = {}; });
+}
+
+void Storm::slow_disk(Node& node) {
+    node.disk().on_sync([&node, time = between(milliseconds{50}, seconds{2})] {
+        if (node.host().step()) node.host().work_for(time);
+    });
+    time_.after(between(seconds{5}, seconds{60}), [&node] { node.disk().on_sync([&node] { node.host().step(); }); });
+}
+
+void Storm::jump(Node& node) {
+    node.host().set_wall_offset(between(-std::chrono::minutes{10}, std::chrono::minutes{10}));
+}
+
+/// For a while some answers of this host are nonsense, of the kinds that a hostile peer would try.
+void Storm::bend(Node& node) {
+    const std::string& name = node.name();
+    chronicle_.note(name, "answers nonsense for a while");
+    auto dice = std::make_shared<Rng>(rng_.next());
+    auto before = std::make_shared<std::string>(R"({"id":"00000000000000000000000000"})");
+    network_.bent_replies[name] = [dice, before](const http::Call& call, http::Reply& reply) {
+        if (call.caller().kind != CallerKind::kZone || dice->below(3) != 0) return;
+        switch (dice->below(6)) {
+            case 0:
+                reply.body = "{";
+                return;
+            case 1:
+                reply.status = 500;
+                return;
+            case 2:
+                std::swap(reply.body, *before);  // yesterday's answer, to another question
+                return;
+            case 3:
+                reply.body = R"({"state":7})";
+                return;
+            case 4: {
+                const std::size_t digit = reply.body.find_first_of("0123456789");
+                if (digit != std::string::npos) reply.body[digit] = static_cast<char>('0' + dice->below(10));
+                return;
+            }
+            default:
+                reply.status = 404;
+                return;
+        }
+    };
+    network_.bent_calls[name] = [dice](http::Call& call) {
+        const std::size_t token = call.body.find("\"token\":");
+        if (token == std::string::npos || dice->below(3) != 0) return;
+        call.body.insert(token + 8, "1");  // somebody else's token
+    };
+    time_.after(between(seconds{5}, seconds{60}), [this, name] {
+        network_.bent_replies.erase(name);
+        network_.bent_calls.erase(name);
+    });
+}
+
+void Storm::mend() {
+    over_ = true;
+    chronicle_.note("storm", "is over");
+    network_.cut.clear();
+    network_.weather = {};
+    network_.bent_replies.clear();
+    network_.bent_calls.clear();
+    for (Node* node : nodes_) {
+        node->host().spare();
+        node->host().set_wall_offset({});
+        node->disk().on_sync([node] { node->host().step(); });
+    }
+}
+
+}  // namespace zbs::simulation

@@ -1,0 +1,136 @@
+#include "tests/simulation/world.hpp"
+
+#include "algorithms/base/expects.hpp"
+#include "tests/simulation/checks.hpp"
+#include "tests/simulation/storm.hpp"
+
+namespace zbs::simulation {
+namespace {
+
+std::string organisation_of(const std::string& zone) { return "org-" + zone; }
+
+/// Takes the users of all organisations, without limits.
+AutomaticRule take_all() {
+    AutomaticRule rule{.organisations = {"org-*"}, .trust_on_first_use = true};
+    rule.rights.ceiling = {.processors = 1'000,
+                           .walltime = std::chrono::hours{24},
+                           .concurrent_parts = 1'000,
+                           .account_rule = "account:guest",
+                           .require_delegation = false};
+    rule.rights.floor = {1'000, std::chrono::hours{24}, 1'000};
+    return rule;
+}
+
+ZoneConfig make_config(const std::string& name, Rng& rng, const ServiceAddress& registry, std::string code) {
+    ZoneConfig config;
+    config.zone.name = name;
+    const std::uint64_t machines = 1 + rng.below(3);
+    for (std::uint64_t m = 0; m < machines; ++m)
+        config.zone.machines.push_back({"m" + std::to_string(m), static_cast<int>(2 + rng.below(5)), 1.0});
+    config.organisation = organisation_of(name);
+    config.contact = "operator of " + name;
+    config.rules = {take_all()};
+    config.asks = {};
+    config.registry = registry;
+    config.registry_code = std::move(code);
+    config.poll_every = std::chrono::seconds{1};
+    config.discover_every = std::chrono::seconds{15};
+    return config;
+}
+
+}  // namespace
+
+Outcome run_world(const WorldOptions& options) {
+    Rng rng(options.seed);
+    Timeline time;
+    Chronicle chronicle(time);
+    chronicle.keep(options.chronicle);
+    std::map<std::string, Disk> disks;
+    install_disks(disks);
+    Network network(time, chronicle, Rng(rng.next()));
+    Jobs jobs(time, chronicle, Rng(rng.next()));
+    Surroundings around{time, chronicle, network, jobs, disks, {"grid"}};
+    Checks checks(time, jobs);
+    network.on_served = [&checks](const std::string& host, const http::Call& call, const http::Reply& reply) {
+        checks.served(host, call, reply);
+    };
+
+    const std::uint64_t zones = 3 + rng.below(6);
+    std::vector<std::string> names;
+    for (std::uint64_t z = 0; z < zones; ++z) names.emplace_back(1, static_cast<char>('a' + z));
+    for (const std::string& name : names) around.organisations.push_back(organisation_of(name));
+    for (const std::string& name : names) disks[name];
+    RegistryNode registry(around);
+    ZBS_EXPECTS(registry.boot().has_value());
+    std::vector<std::unique_ptr<ZoneNode>> nodes;
+    std::vector<std::unique_ptr<User>> users;
+    for (const std::string& name : names) {
+        const std::string code = registry.invite(organisation_of(name));
+        nodes.push_back(
+            std::make_unique<ZoneNode>(around, make_config(name, rng, registry.address(), code), 100 + nodes.size()));
+        if (auto booted = nodes.back()->boot(); !booted) checks.cannot_boot(name, booted.error());
+        users.push_back(
+            std::make_unique<User>(time, network, Rng(rng.next()), organisation_of(name), name, 1'000 + users.size()));
+    }
+
+    Storm storm(time, chronicle, network, jobs, Rng(rng.next()), checks);
+    storm.add(registry);
+    for (const auto& node : nodes) storm.add(*node);
+    const Duration start = time.now();
+    const Duration calm = start + options.storm;
+    storm.rage_until(calm);
+    // Work for all of the storm, so that every fault meets some.
+    for (const auto& user : users) {
+        Duration when = start + std::chrono::seconds{20};
+        while (when < calm) {
+            time.at(when, [&user = *user, ranks = static_cast<int>(1 + rng.below(16))] { user.submit(ranks); });
+            if (rng.below(8) == 0)
+                time.at(when + Duration{static_cast<std::int64_t>(rng.below(60'000'000))},
+                        [&user = *user] { user.cancel_one(); });
+            when += std::chrono::seconds{60} + Duration{static_cast<std::int64_t>(rng.below(600'000'000))};
+        }
+    }
+
+    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> seen;  // life and syncs of each zone
+    std::uint64_t looks = 0;
+    time.run_until(calm + options.calm, [&] {
+        for (const auto& node : nodes) {
+            auto& [life, syncs] = seen[node->name()];
+            const bool changed = life != node->host().life() || syncs != node->disk().syncs();
+            life = node->host().life();
+            syncs = node->disk().syncs();
+            if (changed && node->host().is_up()) checks.look(*node);
+        }
+        if (++looks % 1'000 == 0) {
+            for (const auto& node : nodes) checks.look(*node);
+            for (const auto& user : users) checks.complaints(*user);
+        }
+        return !checks.violation();
+    });
+
+    Outcome outcome{.zones = static_cast<int>(zones)};
+    if (!checks.violation()) {
+        for (std::size_t i = 0; i < nodes.size(); ++i) {
+            checks.at_rest(*nodes[i], *users[i]);
+            checks.at_rest(*nodes[i]);
+            checks.complaints(*users[i]);
+        }
+        checks.jobs_at_rest();
+    }
+    for (const auto& user : users) {
+        for (const auto& [id, mine] : user->known()) {
+            outcome.applications += mine.accepted;
+            if (mine.accepted) ++outcome.ends[mine.state];
+        }
+    }
+    outcome.violation = checks.violation();
+    outcome.crashes = storm.crashes();
+    outcome.partitions = storm.partitions();
+    outcome.messages = network.messages();
+    outcome.events = time.events();
+    outcome.digest = chronicle.digest();
+    outcome.chronicle = chronicle.lines();
+    return outcome;
+}
+
+}  // namespace zbs::simulation

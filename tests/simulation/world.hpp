@@ -1,0 +1,39 @@
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/node.hpp"
+#include "tests/simulation/user.hpp"
+
+namespace zbs::simulation {
+
+/// What a seed is run with.
+struct WorldOptions {
+    std::uint64_t seed = 1;
+    Duration storm = std::chrono::minutes{45};  ///< faults happen
+    Duration calm = std::chrono::minutes{15};   ///< none do; by the end everything must have come to rest
+    bool chronicle = false;                     ///< keep what happened, line by line
+};
+
+struct Outcome {
+    std::optional<std::string> violation;  ///< what must never be, and was
+    int zones = 0;
+    int applications = 0;  ///< accepted
+    std::map<std::string, int> ends;
+    int crashes = 0;
+    int partitions = 0;
+    std::uint64_t messages = 0;
+    std::uint64_t events = 0;
+    std::uint64_t digest = 0;  ///< of everything that happened: the same for the same seed and code
+    std::vector<std::string> chronicle;
+};
+
+/// Runs one seed: 3 to 8 zones of one organisation each, a registry, a user per zone, and a storm of faults. The checks
+/// of `checks.hpp` look on after every event.
+Outcome run_world(const WorldOptions& options);
+
+}  // namespace zbs::simulation
