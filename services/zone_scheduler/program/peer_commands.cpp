@@ -193,6 +193,8 @@ void settle(const OperatorCommand& commands, const Wish& wish, PeeringVerb verb)
     if (verb == PeeringVerb::kAsk)
         std::cout << "asks the zones of " << wish.organisation << "; 'zbs-zone peer list' shows what they say\n";
     for (const Json& peering : answer->value("peerings", Json::array())) print_peering(peering);
+    for (const Json& note : answer->value("notes", Json::array()))
+        if (note.is_string()) std::cerr << "note: " << printable_text(note.get<std::string>(), 4'096) << "\n";
 }
 
 }  // namespace
