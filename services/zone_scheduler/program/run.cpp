@@ -226,6 +226,12 @@ int run(const std::string& config_path) {
     filter.use_blocks([&membership](const Caller& subject) { return membership.is_blocked(subject); });
     applications.use_groups([&membership](const Caller& user) { return membership.groups_of(user); });
     peerings.use_blocks([&membership](const Caller& subject) { return membership.is_blocked(subject); });
+    peerings.use_accounts([&filter] { return filter.accounts(); });
+    if (config.run_as_accounts) {
+        peerings.use_host_accounts([minimum_uid = settings->minimum_uid](const std::string& account) {
+            return check_account(account, minimum_uid);
+        });
+    }
     peerings.use_usage([&parts](const std::string& organisation) { return parts.usage_of(organisation); });
     ZoneServices services{config,      applications, parts,           peers,   peerings,       membership,
                           delegations, registry,     *database->zone, **audit, zone_contract()};
