@@ -155,7 +155,7 @@ void PeerService::save(const Peer& peer) {
     if (news) {
         log_.info("peer", {{"zone", peer.zone},
                            {"organisation", peer.organisation},
-                           {"they_accept_us", to_string(peer.they_accept_us)},
+                           {"they_accept_us", direction_word(peer.they_accept_us)},
                            {"reason", peer.reason}});
     }
     peers_[peer.zone] = peer;
@@ -169,7 +169,7 @@ std::vector<Peer> PeerService::peers() const {
     }
     std::vector<Peer> list;
     for (auto& [name, peer] : all) {
-        peer.we_accept_them = peerings_.state_of(peer.organisation).value_or(PeeringState::kRejected);
+        peer.we_accept_them = peerings_.state_of(peer.organisation);
         list.push_back(std::move(peer));
     }
     return list;
