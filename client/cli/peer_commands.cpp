@@ -2,6 +2,7 @@
 // weekdays and floors are set with 'zbs-zone peer'.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <iostream>
 
 #include "client/cli/context.hpp"
 #include "services/common/codec/peering_codec.hpp"
@@ -56,6 +57,8 @@ void call(Context& context, const std::string& method, const std::string& organi
     const Result<Json> answer = zone->call(method, "/v1/peerings/" + organisation, body);
     if (!answer) return context.fail(answer.error());
     print_peerings(context, *answer);
+    for (const Json& note : answer->value("notes", Json::array()))
+        if (note.is_string()) std::cerr << "note: " << printable(note.get<std::string>()) << "\n";
 }
 
 struct Wish {

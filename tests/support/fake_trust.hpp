@@ -10,7 +10,8 @@
 
 namespace zbs::test {
 
-/// Trust without cryptography: a bundle is any text that starts with "BUNDLE", a chain is "URI|BUNDLE...", a signature
+/// Trust without cryptography: a bundle is any text that starts with "BUNDLE" (bound to org-x where it
+/// starts with "BUNDLE of org-x"), a chain is "URI|BUNDLE...", a signature
 /// is a digest that everybody could make. Checks what the domain relies on: purpose, text, signer, bundle.
 class FakeTrust : public TrustBundles {
   public:
@@ -29,6 +30,14 @@ class FakeTrust : public TrustBundles {
     Result<std::string> fingerprint(std::string_view bundle) const override {
         if (!bundle.starts_with("BUNDLE")) return Error{ErrorCode::kInvalidArgument, "is no bundle", {}};
         return "sha256:" + std::string(48, '0') + digest(std::string(bundle));
+    }
+    Result<BundleNames> names_in(std::string_view bundle) const override {
+        if (auto good = fingerprint(bundle); !good) return good.error();
+        constexpr std::string_view kBound = "BUNDLE of ";
+        if (!bundle.starts_with(kBound))
+            return BundleNames{.organisations = {}, .unbound = {"CA of " + std::string(bundle)}};
+        bundle.remove_prefix(kBound.size());
+        return BundleNames{.organisations = {std::string(bundle.substr(0, bundle.find(' ')))}, .unbound = {}};
     }
     Result<void> pin(const std::string& organisation, const std::string& bundle) override {
         if (auto good = fingerprint(bundle); !good) return good.error();

@@ -23,6 +23,16 @@ std::string read_url(JsonReader& in, const char* key) {
     return url;
 }
 
+std::optional<PeeringState> read_direction(JsonReader& in, const char* key) {
+    const std::string word = in.text(key, 64);
+    if (word == direction_word(std::nullopt)) return std::nullopt;
+    for (const PeeringState state : kPeeringStates) {
+        if (word == to_string(state)) return state;
+    }
+    in.fail(key, "must be one of none requested accepted rejected suspended");
+    return std::nullopt;
+}
+
 }  // namespace
 
 Json encode(const ZoneEntry& entry) {
@@ -186,8 +196,8 @@ Json encode(const Peer& peer) {
     return {{"zone", peer.zone},
             {"organisation", peer.organisation},
             {"url", peer.url},
-            {"they_accept_us", to_string(peer.they_accept_us)},
-            {"we_accept_them", to_string(peer.we_accept_them)},
+            {"they_accept_us", direction_word(peer.they_accept_us)},
+            {"we_accept_them", direction_word(peer.we_accept_them)},
             {"reason", bounded(peer.reason, JsonReader::kMaxText)},
             {"last_heard_us", to_microseconds(peer.last_heard)}};
 }
@@ -197,8 +207,8 @@ Result<Peer> decode_peer(const Json& json) {
     Peer peer{read_name(in, "zone"),
               read_name(in, "organisation"),
               read_url(in, "url"),
-              read_word(in, "they_accept_us", kPeeringStates),
-              read_word(in, "we_accept_them", kPeeringStates),
+              read_direction(in, "they_accept_us"),
+              read_direction(in, "we_accept_them"),
               in.text("reason"),
               time_from_microseconds(in.integer("last_heard_us", 0, INT64_MAX))};
     return in.finish(std::move(peer));

@@ -14,12 +14,12 @@ bool is_code(std::string_view text) {
     return text.size() == 26 && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz234567") == std::string_view::npos;
 }
 
+}  // namespace
+
 bool is_fingerprint(std::string_view text) {
     return text.size() == 71 && text.starts_with("sha256:") &&
            text.substr(7).find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
-
-}  // namespace
 
 std::string to_text(const JoinToken& token) {
     return std::string(token.kind == JoinToken::Kind::kUser ? kUserPrefix : kZonePrefix) + "+" + token.name + "+" +

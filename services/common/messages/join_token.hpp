@@ -20,6 +20,9 @@ struct JoinToken {
     bool operator==(const JoinToken&) const = default;
 };
 
+/// True for "sha256:" and 64 hexadecimal digits in small letters: the fingerprint of a bundle.
+bool is_fingerprint(std::string_view text);
+
 std::string to_text(const JoinToken& token);
 /// Errors say which of its six parts is wrong, never what the code was.
 Result<JoinToken> parse_join_token(std::string_view text);

@@ -64,6 +64,8 @@ const char* to_string(ZoneStanding standing) {
     return "left";
 }
 
+const char* direction_word(const std::optional<PeeringState>& state) { return state ? to_string(*state) : "none"; }
+
 const char* to_string(PeeringState state) {
     switch (state) {
         case PeeringState::kRequested:

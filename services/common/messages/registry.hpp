@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,8 @@ struct ZonePage {
 
 enum class PeeringState { kRequested, kAccepted, kRejected, kSuspended };
 const char* to_string(PeeringState state);
+/// The same for one direction between two zones, in which nobody may have asked yet: then "none".
+const char* direction_word(const std::optional<PeeringState>& state);
 
 /// Zone A asks zone B to schedule processes of A's users. Directional. Zones of other organisations sign what they ask
 /// (`peering_statement`), because B may not know their bundle yet.
@@ -121,8 +124,8 @@ struct Peer {
     std::string zone;
     std::string organisation;
     std::string url;
-    PeeringState they_accept_us = PeeringState::kRequested;
-    PeeringState we_accept_them = PeeringState::kRequested;
+    std::optional<PeeringState> they_accept_us{};  ///< none: not asked yet
+    std::optional<PeeringState> we_accept_them{};  ///< none: it never asked
     std::string reason;
     Time last_heard{};
     bool operator==(const Peer&) const = default;

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,22 @@ struct DelegationInfo {
     bool operator==(const DelegationInfo&) const = default;
 };
 
+/// For whom the CA certificates of a bundle may vouch, as they say themselves: by name constraints on URIs, which our
+/// own CAs have and CAs that were made elsewhere mostly lack.
+struct BundleNames {
+    std::vector<std::string> organisations;  ///< sorted; one that begins with '.' stands for all names that end so
+    std::vector<std::string> unbound;        ///< subjects of CAs that are bound to no organisation
+
+    /// False where the bundle is bound to other organisations only.
+    bool may_be_of(std::string_view organisation) const {
+        return organisations.empty() ||
+               std::any_of(organisations.begin(), organisations.end(), [&](const std::string& name) {
+                   return name.starts_with('.') ? organisation.ends_with(name) : organisation == name;
+               });
+    }
+    bool operator==(const BundleNames&) const = default;
+};
+
 /// Whom this service believes: one bundle of CA certificates per organisation, never merged. An organisation's CA may
 /// only vouch for that organisation's names. Safe from any thread; verification sees a pin or a revocation at once.
 class TrustBundles {
@@ -38,6 +55,8 @@ class TrustBundles {
     /// "sha256:" and 64 hexadecimal digits over a bundle's certificates in the order of their own fingerprints: what
     /// operators compare. Errors: no bundle (no PEM, no CA certificate, over 16 certificates or 64 KiB).
     virtual Result<std::string> fingerprint(std::string_view bundle_pem) const = 0;
+    /// Whose bundle it says it is. Errors: as `fingerprint`; name constraints that cannot be read.
+    virtual Result<BundleNames> names_in(std::string_view bundle_pem) const = 0;
     /// Believes `bundle_pem` for this organisation from now on, in place of what was believed before.
     virtual Result<void> pin(const std::string& organisation, const std::string& bundle_pem) = 0;
     virtual void unpin(const std::string& organisation) = 0;

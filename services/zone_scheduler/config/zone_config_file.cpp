@@ -57,7 +57,8 @@ std::string name_of(system::ConfigFile& file, const std::string& key) {
 
 }  // namespace
 
-Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder) {
+Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder,
+                                        const ConfigChecks& checks) {
     Result<system::ConfigFile> read = system::ConfigFile::read(path);
     if (!read) return read.error();
     system::ConfigFile& file = *read;
@@ -98,9 +99,15 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
                       "'partition' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
     }
     if (zone.zone.machines.empty()) file.fail("machine", "at least one [[machine]] is needed");
-    read_peering_rules(file, path, zone);
-    read_asks(file, path, zone);
     read_account_map(file, path, zone);
+    SiteNames site{partitions_of(zone), zone.accounts ? &*zone.accounts : nullptr, zone.account_map_file, {}};
+    if (zone.run_as_accounts && checks.check_account) {
+        site.check_account = [&](const std::string& account) {
+            return checks.check_account(account, settings.minimum_uid);
+        };
+    }
+    read_peering_rules(file, path, {site, checks.trust}, zone);
+    read_asks(file, path, checks.trust, zone);
     zone.reuse_pool_accounts = file.boolean("reuse_pool_accounts", false);
     settings.grid_users = read_grid_mapfiles(file, path, zone.organisation);
     zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);

@@ -1,9 +1,11 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "services/common/http/rate_limit.hpp"
+#include "services/common/ports/trust.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 #include "services/zone_scheduler/site_policy/grid_mapfile.hpp"
 
@@ -27,8 +29,16 @@ struct ZoneSettings {
     std::string step_supervisor;        ///< path of zbs-step; default: beside this program
 };
 
-/// Errors name file and line: unreadable, not TOML, unknown or missing key, value out of range.
-/// `program_folder` is where this program lies: its companions are looked for there.
-Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder);
+/// What only a running program can say of a configuration; what is left out is not asked.
+struct ConfigChecks {
+    const TrustBundles* trust = nullptr;  ///< reads bundles; believes nobody because of it
+    /// Whether jobs may run as an account of this host.
+    std::function<Result<void>(const std::string& account, int minimum_uid)> check_account = {};
+};
+
+/// Errors name file and line: unreadable, not TOML, unknown or missing key, value out of range, a rule that names what
+/// is not there. `program_folder` is where this program lies: its companions are looked for there.
+Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder,
+                                        const ConfigChecks& checks = {});
 
 }  // namespace zbs

@@ -49,12 +49,13 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
         else if (peer.they_accept_us == PeeringState::kAccepted)
             ask.push_back(zbs::address_of(peer));
         else if (wanted(peer.zone))
-            collection->offers.push_back({peer.zone,
-                                          {},
-                                          std::string("has not accepted this organisation (") +
-                                              to_string(peer.they_accept_us) + ")" +
-                                              (peer.reason.empty() ? "" : ": " + peer.reason),
-                                          false});
+            collection->offers.push_back(
+                {peer.zone,
+                 {},
+                 std::string("has not accepted this organisation (") +
+                     (peer.they_accept_us ? to_string(*peer.they_accept_us) : "not asked yet") + ")" +
+                     (peer.reason.empty() ? "" : ": " + peer.reason),
+                 false});
     }
     for (const std::string& zone : request.zones) {
         if (std::find(names.begin(), names.end(), zone) == names.end())

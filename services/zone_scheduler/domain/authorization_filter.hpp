@@ -43,6 +43,9 @@ class AuthorizationFilter {
     /// Another account map from now on; none: own users run as the zone, others where their peering names an account.
     void set_accounts(std::optional<AccountMap> accounts) { accounts_ = std::move(accounts); }
 
+    /// The map of this moment; null where there is none.
+    const AccountMap* accounts() const { return accounts_ ? &*accounts_ : nullptr; }
+
     /// Does the same work whatever comes out, so that the time tells nothing. O(lines of the map + machines).
     Entitlement find(const EntitlementQuery& query) const;
     /// The account of an entitlement that was given, leased where it comes from a pool. Errors: kRejected where the

@@ -6,22 +6,6 @@ namespace zbs {
 namespace {
 constexpr Duration kAskAgain = std::chrono::seconds{30};
 constexpr Duration kAskWhileWaiting = std::chrono::seconds{5};  // for an operator there, who has the user at the phone
-
-// What a registry's entry says of the zone's organisation and of its readiness, where the entry has a word for it.
-template <class Entry>
-std::string bundle_of(const Entry& entry) {
-    if constexpr (requires { entry.bundle; })
-        return entry.bundle;
-    else
-        return {};
-}
-template <class Entry>
-bool is_resting(const Entry& entry) {
-    if constexpr (requires { entry.standing; })
-        return entry.standing != decltype(entry.standing)::kActive;
-    else
-        return false;
-}
 }  // namespace
 
 PeerService::PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport,
@@ -72,7 +56,7 @@ void PeerService::found(const std::vector<ZoneEntry>& entries) {
     settle_asks();
     for (const ZoneEntry& entry : entries) {
         if (entry.name == config_.zone.name) continue;
-        if (is_resting(entry)) {
+        if (entry.standing != ZoneStanding::kActive) {
             resting_.insert(entry.name);
             continue;
         }
@@ -88,9 +72,8 @@ Result<void> PeerService::believe(const AskedOrganisation& wish) {
     std::string shown = bundle;
     for (const ZoneEntry& entry : listed_) {
         if (!shown.empty() || entry.organisation != organisation) continue;
-        const std::string of_entry = bundle_of(entry);
-        const Result<std::string> print = trust_.fingerprint(of_entry);
-        if (print && *print == fingerprint) shown = of_entry;
+        const Result<std::string> print = trust_.fingerprint(entry.bundle);
+        if (print && *print == fingerprint) shown = entry.bundle;
     }
     if (organisation == config_.organisation) return invalid("is this zone's own organisation", "/organisation");
     const std::optional<std::string> pinned = trust_.bundle(organisation);
@@ -172,7 +155,7 @@ void PeerService::save(const Peer& peer) {
     if (news) {
         log_.info("peer", {{"zone", peer.zone},
                            {"organisation", peer.organisation},
-                           {"they_accept_us", to_string(peer.they_accept_us)},
+                           {"they_accept_us", direction_word(peer.they_accept_us)},
                            {"reason", peer.reason}});
     }
     peers_[peer.zone] = peer;
@@ -186,7 +169,7 @@ std::vector<Peer> PeerService::peers() const {
     }
     std::vector<Peer> list;
     for (auto& [name, peer] : all) {
-        peer.we_accept_them = peerings_.state_of(peer.organisation).value_or(PeeringState::kRejected);
+        peer.we_accept_them = peerings_.state_of(peer.organisation);
         list.push_back(std::move(peer));
     }
     return list;

@@ -52,8 +52,8 @@ Result<PeeringRecord> PeeringService::change(const std::string& organisation, co
         return invalid("must be the name of another organisation", "/organisation");
     PeeringRecord record;
     if (!change.bundle.empty() && change.verb == PeeringVerb::kAccept) {
-        const Result<std::string> fingerprint = trust_.fingerprint(change.bundle);
-        if (!fingerprint) return invalid(fingerprint.error().message, "/bundle");
+        const Result<std::string> fingerprint = check_bundle(organisation, change.bundle);
+        if (!fingerprint) return fingerprint.error();
         if (!change.fingerprint.empty() && change.fingerprint != *fingerprint)
             return invalid("is not that of the bundle, which is " + *fingerprint, "/fingerprint");
         const auto known = records_.find(organisation + " " + *fingerprint);
@@ -81,6 +81,11 @@ Result<PeeringRecord> PeeringService::change(const std::string& organisation, co
                               change.rights);
         if (auto good = check_rights(record.rights, "/rights"); !good) return good.error();
         const PeeringRights& most = record.rights.ceiling;
+        // What was there when it was granted may be gone by now; other rights can be changed all the same.
+        const bool names_anew =
+            change.verb == PeeringVerb::kAccept || change.rights.partitions || change.rights.account_rule;
+        const Result<void> there = names_anew ? check_names(most, site_names(), "/rights/ceiling") : Result<void>{};
+        if (!there) return there.error();
         if (most.processors == 0 || most.concurrent_parts == 0 || most.walltime <= Duration::zero())
             return invalid(
                 "a peering gives at least one processor, one part and some walltime; to give nothing, "

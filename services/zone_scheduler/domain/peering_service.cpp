@@ -38,7 +38,9 @@ Time last_seen(const PeeringRecord& record) {
 }  // namespace
 
 PeeringService::PeeringService(const ZoneConfig& config, Clock& clock, SiteStore& store, TrustBundles& trust, Log& log)
-    : config_(config), clock_(clock), store_(store), trust_(trust), log_(log) {}
+    : config_(config), clock_(clock), store_(store), trust_(trust), log_(log) {
+    accounts_ = [this] { return config_.accounts ? &*config_.accounts : nullptr; };
+}
 
 Result<void> PeeringService::resume() {
     Result<std::vector<PeeringRecord>> known = store_.peerings().load();
@@ -131,8 +133,8 @@ Result<void> PeeringService::pin(const PeeringRecord& record) {
 Result<void> PeeringService::believe(const std::string& organisation, const std::string& bundle) {
     if (!is_valid_name(organisation) || organisation == config_.organisation)
         return invalid("must be the name of another organisation", "/organisation");
-    const Result<std::string> fingerprint = trust_.fingerprint(bundle);
-    if (!fingerprint) return invalid(fingerprint.error().message, "/bundle");
+    const Result<std::string> fingerprint = check_bundle(organisation, bundle);
+    if (!fingerprint) return fingerprint.error();
     if (const auto known = trust_.bundle(organisation)) {
         const Result<std::string> old = trust_.fingerprint(*known);
         if (old && *old == *fingerprint) return {};
@@ -142,7 +144,10 @@ Result<void> PeeringService::believe(const std::string& organisation, const std:
                          "' forgets it",
                      "/bundle"};
     }
-    return pin({.organisation = organisation, .fingerprint = *fingerprint, .bundle = bundle});
+    if (auto pinned = pin({.organisation = organisation, .fingerprint = *fingerprint, .bundle = bundle}); !pinned)
+        return pinned;
+    for (const std::string& note : bundle_notes(organisation)) log_.warn("peering_note", {{"note", note}});
+    return {};
 }
 
 PeeringAnswer PeeringService::answer_of(const PeeringRecord& record) const {
@@ -237,6 +242,7 @@ Result<PeeringAnswer> PeeringService::request(const Caller& caller, const Peerin
         record.history.initial = rule->initial_trust;
         record.changed = now;
         if (auto seated = take_seat(record); !seated) return seated.error();
+        for (const std::string& note : notes(request.organisation)) log_.warn("peering_note", {{"note", note}});
         return answer_of(record);
     }
     if (known == records_.end()) {

@@ -12,6 +12,7 @@
 #include "services/common/ports/site_store.hpp"
 #include "services/common/ports/trust.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
+#include "services/zone_scheduler/site_policy/site_names.hpp"
 #include "services/zone_scheduler/site_policy/trust_score.hpp"
 
 namespace zbs {
@@ -30,6 +31,10 @@ class PeeringService {
     void set_rules(std::vector<AutomaticRule> rules);
     /// Whom to answer nothing; default nobody.
     void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
+    /// The account map of this moment, null for none; default the configuration's.
+    void use_accounts(std::function<const AccountMap*()> accounts) { accounts_ = std::move(accounts); }
+    /// Whether jobs may run as an account of this host; default: not asked.
+    void use_host_accounts(std::function<Result<void>(const std::string&)> check) { check_account_ = std::move(check); }
     /// What an organisation has here now; default nothing.
     void use_usage(std::function<PeeringUsage(const std::string&)> usage) { usage_ = std::move(usage); }
 
@@ -40,12 +45,17 @@ class PeeringService {
 
     /// What an operator wants (all verbs but `ask`). Rights hold from the next part on; what runs is not touched.
     /// Errors: kNotFound; kConflict where the state does not allow it, or several bundles claim the name and none was
-    /// chosen; kInvalidArgument with the field's pointer.
+    /// chosen; kInvalidArgument with the field's pointer, also for a bundle of another organisation and for rights that
+    /// name a partition, a pool or an account which is not there.
     Result<PeeringRecord> change(const std::string& organisation, const PeeringChange& change, const Caller& by);
     /// Forgets the organisation, also as one to ask. Errors: kNotFound; kConflict while parts of it are here.
     Result<void> remove(const std::string& organisation);
-    /// Believes this bundle as the organisation's, without any right here. Errors: kConflict where another is believed.
+    /// Believes this bundle as the organisation's, without any right here. Errors: kConflict where another is believed;
+    /// kInvalidArgument for a bundle of another organisation.
     Result<void> believe(const std::string& organisation, const std::string& bundle);
+    /// What an operator should know of what was settled with an organisation and would not see: that its bundle is
+    /// bound to no organisation, that nobody of it has an account. Each one sentence with its remedy.
+    std::vector<std::string> notes(const std::string& organisation) const;
 
     /// True for zones of the own organisation and of those that are accepted.
     bool accepts(const Caller& zone) const;
@@ -85,6 +95,9 @@ class PeeringService {
     const PeeringRecord* settled(const std::string& organisation) const;
     std::vector<std::string> keys_of(const std::string& organisation) const;
     const AutomaticRule* rule_for(const std::string& organisation, const std::string& fingerprint) const;
+    Result<std::string> check_bundle(const std::string& organisation, const std::string& bundle) const;
+    SiteNames site_names() const;
+    std::vector<std::string> bundle_notes(const std::string& organisation) const;
     Result<void> save(const PeeringRecord& record);
     Result<void> pin(const PeeringRecord& record);
     Result<void> make_room();
@@ -101,6 +114,8 @@ class PeeringService {
     Log& log_;
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::function<PeeringUsage(const std::string&)> usage_ = [](const std::string&) { return PeeringUsage{}; };
+    std::function<const AccountMap*()> accounts_;
+    std::function<Result<void>(const std::string&)> check_account_;
     std::vector<AutomaticRule> rules_;
     Records records_;
     std::map<std::string, std::deque<Event>> last_;

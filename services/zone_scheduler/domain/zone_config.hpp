@@ -30,6 +30,7 @@ struct ZoneConfig {
     std::vector<LinkToZone> links;  ///< declared links to other zones
     Link default_link = ResourceGraph::kDefaultZoneLink;
     std::vector<std::string> partition_of;   ///< by machine; "main" where it says nothing
+    std::string account_map_file;            ///< where `accounts` comes from; empty where there are none
     bool reuse_pool_accounts = false;        ///< the site cleans an account of a pool before its next user
     std::optional<AccountMap> accounts;      ///< none: own users run as the zone, others as their peering says
     std::vector<AutomaticRule> rules;        ///< accept organisations without the operator; default: nobody
@@ -56,5 +57,8 @@ struct ZoneConfig {
     Duration poll_every = std::chrono::milliseconds{200};
     int max_rounds = 5;  ///< plans tried before an application is turned away
 };
+
+/// The partitions that machines are in, sorted.
+std::vector<std::string> partitions_of(const ZoneConfig& config);
 
 }  // namespace zbs

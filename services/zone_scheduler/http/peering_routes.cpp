@@ -80,8 +80,11 @@ Reply change(const Request& request, ZoneServices& services) {
         const auto changed = services.peerings.change(organisation, *wanted, request.call.caller());
         if (!changed) return http::problem(changed.error());
     }
-    return http::ok({{"organisation", organisation},
-                     {"peerings", encode_all(request, services, services.peerings.views(organisation))}});
+    Json answer = {{"organisation", organisation},
+                   {"peerings", encode_all(request, services, services.peerings.views(organisation))}};
+    if (std::vector<std::string> notes = services.peerings.notes(organisation); !notes.empty())
+        answer["notes"] = std::move(notes);
+    return http::ok(answer);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <iostream>
 
@@ -16,6 +15,7 @@
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/peer_commands.hpp"
+#include "services/zone_scheduler/program/peer_text.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -247,14 +247,6 @@ void add_drain(CLI::App& cli, const OperatorCommand& shared) {
     };
     command("drain", "take no new parts, finish what is here\n\nExample: zbs-zone drain --config zone.toml", true);
     command("undrain", "take new parts again\n\nExample: zbs-zone undrain --config zone.toml", false);
-}
-
-std::string utc_text(Time at) {
-    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
-    std::tm parts{};
-    char text[32] = "-";
-    if (gmtime_r(&seconds, &parts) != nullptr) std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
 }
 
 void list_audit(const OperatorCommand& shared, std::uint64_t after, std::size_t limit, bool as_json) {

@@ -1,6 +1,9 @@
 #include <filesystem>
 #include <iostream>
 
+#include "services/common/adapters/openssl/trust_store.hpp"
+#include "services/common/adapters/process/account.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -8,10 +11,18 @@ namespace zbs::zone_program {
 Result<ZoneSettings> load_settings(const std::string& config_path) {
     const std::string folder = std::filesystem::canonical("/proc/self/exe").parent_path().string();
     if (config_path.empty()) return invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG");
-    Result<ZoneSettings> settings = read_zone_settings(config_path, folder);
+    const openssl::TrustStore trust(system::wall_clock);
+    const ConfigChecks checks{.trust = &trust, .check_account = check_account};
+    Result<ZoneSettings> settings = read_zone_settings(config_path, folder, checks);
     if (!settings) return settings.error();
     settings->state_folder = std::filesystem::absolute(settings->state_folder).lexically_normal().string();
     return settings;
+}
+
+Result<void> check_account(const std::string& account, int minimum_uid) {
+    const auto found = process::find_account(account, static_cast<uid_t>(minimum_uid));
+    if (!found) return found.error();
+    return {};
 }
 
 bool StateFolder::has_identity() const {

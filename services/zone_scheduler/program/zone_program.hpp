@@ -16,6 +16,9 @@ namespace zbs::zone_program {
 /// Settings as the file says, with an absolute state folder. `program_folder` is where this program lies.
 Result<ZoneSettings> load_settings(const std::string& config_path);
 
+/// Whether jobs may run as this account of the host. Errors: kRejected with the reason.
+Result<void> check_account(const std::string& account, int minimum_uid);
+
 /// Files of the state folder.
 struct StateFolder {
     std::string path;

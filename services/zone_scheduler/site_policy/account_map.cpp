@@ -37,4 +37,16 @@ std::span<const std::string> AccountMap::pool(std::string_view name) const {
     return at->second;
 }
 
+std::vector<std::string> AccountMap::pool_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, accounts] : pools_) names.push_back(name);
+    return names;
+}
+
+bool AccountMap::gives_account_to(std::string_view organisation) const {
+    return std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) {
+        return line.decision.gives_account() && matches_glob(line.organisation, organisation);
+    });
+}
+
 }  // namespace zbs

@@ -48,6 +48,10 @@ class AccountMap {
     AccountDecision find(const Caller& user, std::span<const std::string> groups) const;
     /// The accounts of a pool, in the order of the map; empty for a pool that does not exist.
     std::span<const std::string> pool(std::string_view name) const;
+    /// By name.
+    std::vector<std::string> pool_names() const;
+    /// True where a line gives some user of the organisation an account; lines above it may still deny her.
+    bool gives_account_to(std::string_view organisation) const;
     std::size_t line_count() const { return lines_.size(); }
 
   private:

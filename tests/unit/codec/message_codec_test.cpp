@@ -314,12 +314,12 @@ TEST(MessageWords, EveryWordIsReadAndAWrongOneNamesTheRightOnes) {
                              "cancelled", "rejected"}) {
         EXPECT_TRUE(rewrite("ApplicationStatus", patched("ApplicationStatus", "/state", word))) << word;
     }
-    for (const char* word : {"requested", "accepted", "rejected", "suspended"})
+    for (const char* word : {"none", "requested", "accepted", "rejected", "suspended"})
         EXPECT_TRUE(rewrite("Peer", patched("Peer", "/we_accept_them", word))) << word;
     for (const char* word : {"", "Held", "held ", "accepted", "0"})
         EXPECT_FALSE(rewrite("PartStatus", patched("PartStatus", "/state", word))) << word;
     EXPECT_EQ(rewrite("Peer", patched("Peer", "/we_accept_them", "held")).error(),
-              invalid("must be one of requested accepted rejected suspended", "/we_accept_them"));
+              invalid("must be one of none requested accepted rejected suspended", "/we_accept_them"));
 }
 
 TEST(MessageIds, AreTwentySixCharactersInEitherCase) {

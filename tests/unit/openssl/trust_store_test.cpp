@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "services/common/adapters/openssl/certificate_view.hpp"
+#include "services/common/adapters/openssl/issuing.hpp"
+#include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/support/trust_world.hpp"
 
@@ -51,6 +53,50 @@ TEST(TrustStore, BundleHoldsGoodCaCertificatesOnly) {
         EXPECT_EQ(w.trust.bundle("org-a"), good) << "a refused bundle changed what is believed";
     }
     EXPECT_TRUE(w.trust.pin("org-a", pem_of(Holders(limits::kMaxBundleCertificates, w.ca_a))));
+}
+
+TEST(TrustStore, BundleTellsWhoseItIsByTheNamesItsCasMayVouchFor) {
+    const TrustWorld w;
+    const auto ca = [](const char* constraints) {
+        Form form = authority_form("anybody");
+        form.more = {{NID_name_constraints, constraints}};
+        return make_certificate(form, nullptr);
+    };
+    const openssl::Validity validity{kToday, kToday + std::chrono::hours{1}};
+    const openssl::Key key = openssl::make_key();
+    const std::string made_by_us = openssl::write_pem(openssl::make_authority(key.get(), "org-x", validity).get());
+    struct Case {
+        const char* what;
+        std::string pem;
+        std::vector<std::string> organisations;
+        std::size_t unbound;
+    };
+    const Case cases[] = {
+        {"our own CA", made_by_us, {"org-x"}, 0},
+        {"no constraint", pem_of(w.ca_a), {}, 1},
+        {"constraint on other names only", pem_of(ca("critical,permitted;DNS:org-a")), {}, 1},
+        {"excluded is not permitted", pem_of(ca("critical,excluded;URI:org-a")), {}, 1},
+        {"two names, large letters",
+         pem_of(ca("critical,permitted;URI:Org-B,permitted;URI:org-a")),
+         {"org-a", "org-b"},
+         0},
+        {"all that end so", pem_of(ca("critical,permitted;URI:.grid.org")), {".grid.org"}, 0},
+        {"ours and one of somewhere", made_by_us + pem_of(w.ca_b), {"org-x"}, 1},
+    };
+    for (const Case& c : cases) {
+        const Result<BundleNames> names = w.trust.names_in(c.pem);
+        ASSERT_TRUE(names) << c.what << names.error();
+        EXPECT_EQ(names->organisations, c.organisations) << c.what;
+        EXPECT_EQ(names->unbound.size(), c.unbound) << c.what;
+    }
+    EXPECT_FALSE(w.trust.names_in("hello"));
+}
+
+TEST(BundleNames, BoundBundleMayBeOfItsOrganisationsOnly) {
+    const BundleNames bound{{".grid.org", "org-a"}, {}};
+    for (const char* name : {"org-a", "lyon.grid.org"}) EXPECT_TRUE(bound.may_be_of(name)) << name;
+    for (const char* name : {"org-b", "org-ab", "grid.org", ""}) EXPECT_FALSE(bound.may_be_of(name)) << name;
+    EXPECT_TRUE(BundleNames{}.may_be_of("anybody"));
 }
 
 TEST(TrustStore, OnlyNamesArePinned) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "algorithms/base/rng.hpp"
+#include "services/zone_scheduler/site_policy/rights_text.hpp"
 
 namespace zbs {
 namespace {
@@ -157,6 +158,24 @@ TEST(FindAllowedStart, IsTheNextInstantInHoursAndWeekdays) {
     weekly.weekdays = 0;
     EXPECT_EQ(find_allowed_start(weekly, monday(0h)), std::nullopt);
     EXPECT_FALSE(allows_start(weekly, monday(10h)));
+}
+
+TEST(FindAllowedStart, OfAWindowOverMidnightTheDayOfTheStartItselfCounts) {
+    const PeeringRights mondays{.hours = *parse_hours("22:00-06:00"), .weekdays = *parse_weekdays("mon")};
+    struct Start {
+        Duration since_monday;
+        bool allowed;
+        const char* when;
+    };
+    const Start cases[] = {{-1h, false, "Sunday 23:00"},
+                           {0h, true, "Monday 0:00, in the night from Sunday"},
+                           {5h, true, "Monday 5:00"},
+                           {6h, false, "Monday 6:00"},
+                           {21h, false, "Monday 21:00"},
+                           {22h, true, "Monday 22:00"},
+                           {24h, false, "Tuesday 0:00, in the night from Monday"},
+                           {29h, false, "Tuesday 5:00"}};
+    for (const Start& c : cases) EXPECT_EQ(allows_start(mondays, monday(c.since_monday)), c.allowed) << c.when;
 }
 
 TEST(CheckRights, NamesTheFieldAndItsBounds) {

@@ -157,5 +157,13 @@ TEST_F(ConfiguredAsks, WhatAnOperatorForgetsStaysForgotten) {
     EXPECT_THAT(look({b}), ElementsAre("spiffe://org-b/zone/b")) << "until the configuration is read again";
 }
 
+TEST_F(ConfiguredAsks, ADirectionInWhichNobodyAskedIsNeitherAcceptedNorRejected) {
+    start({{"org-b", "", "BUNDLE b"}});
+    look({b});
+    ASSERT_EQ(peers->peers().size(), 1U);
+    EXPECT_EQ(peers->peers().front().they_accept_us, PeeringState::kAccepted);
+    EXPECT_STREQ(direction_word(peers->peers().front().we_accept_them), "none");
+}
+
 }  // namespace
 }  // namespace zbs::test

@@ -254,6 +254,63 @@ TEST_F(PeeringServiceTest, OtherInterfaceVersionIsRejectedWithoutTrace) {
     EXPECT_THAT(service->views(), testing::IsEmpty());
 }
 
+TEST_F(PeeringServiceTest, BundleOfAnotherOrganisationIsRefused) {
+    const std::string other = "BUNDLE of org-c";
+    const auto accepted = service->change("org-a", {.verb = PeeringVerb::kAccept, .bundle = other}, operator_b);
+    ASSERT_FALSE(accepted);
+    EXPECT_EQ(accepted.error().pointer, "/bundle");
+    EXPECT_THAT(accepted.error().message, testing::AllOf(testing::HasSubstr("'org-c'"), testing::HasSubstr("'org-a'")));
+    EXPECT_EQ(service->believe("org-a", other).error().message, accepted.error().message);
+    EXPECT_FALSE(trust.bundle("org-a"));
+    EXPECT_THAT(service->views(), testing::IsEmpty());
+    EXPECT_TRUE(service->change("org-c", {.verb = PeeringVerb::kAccept, .bundle = other}, operator_b));
+}
+
+TEST_F(PeeringServiceTest, BundleThatNamesNobodyIsTakenWithANote) {
+    const PeeringChange guest{
+        .verb = PeeringVerb::kAccept, .bundle = bundle, .rights = {.account_rule = "account:guest"}};
+    ASSERT_TRUE(service->change("org-a", guest, operator_b));
+    EXPECT_THAT(service->notes("org-a"),
+                testing::ElementsAre(testing::AllOf(testing::HasSubstr("bound to no organisation"),
+                                                    testing::HasSubstr(*trust.fingerprint(bundle)))));
+    PeeringChange bound = guest;
+    bound.bundle = "BUNDLE of org-c";
+    ASSERT_TRUE(service->change("org-c", bound, operator_b));
+    EXPECT_THAT(service->notes("org-c"), testing::IsEmpty());
+}
+
+TEST_F(PeeringServiceTest, AcceptanceThatGivesNoAccountIsToldWithItsRemedy) {
+    config.account_map_file = "/etc/zbs/accounts.map";
+    config.accounts = *AccountMap::parse("org-z * * -> zoe\n", "accounts.map");
+    ASSERT_TRUE(service->change("org-c", {.verb = PeeringVerb::kAccept, .bundle = "BUNDLE of org-c"}, operator_b));
+    EXPECT_THAT(service->notes("org-c"),
+                testing::ElementsAre(testing::AllOf(testing::HasSubstr("'org-c * * -> ACCOUNT'"),
+                                                    testing::HasSubstr("/etc/zbs/accounts.map"))));
+    const AccountMap map = *AccountMap::parse("org-c * * -> cleo\n", "accounts.map");
+    service->use_accounts([&map] { return &map; });  // read again
+    EXPECT_THAT(service->notes("org-c"), testing::IsEmpty());
+}
+
+TEST_F(PeeringServiceTest, RightsNameOnlyWhatIsThere) {
+    ask("org-a", bundle);
+    ASSERT_TRUE(settle(PeeringVerb::kAccept));
+    service->use_host_accounts([](const std::string& name) -> Result<void> {
+        return name == "guest" ? Result<void>{} : invalid("no such account");
+    });
+    const auto set = [&](RightsChange rights) {
+        const auto done =
+            service->change("org-a", {.verb = PeeringVerb::kSet, .rights = std::move(rights)}, operator_b);
+        return done ? "done" : done.error().pointer;
+    };
+    EXPECT_EQ(set({.partitions = {{"gpu"}}}), "/rights/ceiling/partitions/0");
+    EXPECT_EQ(set({.account_rule = "pool:physics"}), "/rights/ceiling/account_rule");
+    EXPECT_EQ(set({.account_rule = "account:nobody7"}), "/rights/ceiling/account_rule");
+    EXPECT_EQ(service->views("org-a").at(0).record.rights.ceiling.account_rule, "map");
+    EXPECT_EQ(set({.partitions = {{"main"}}, .account_rule = "account:guest"}), "done");
+    service->use_host_accounts([](const std::string&) -> Result<void> { return invalid("gone"); });
+    EXPECT_EQ(set({.processors = 3}), "done");  // names nothing anew
+}
+
 TEST_F(PeeringServiceTest, WhatCannotBeStoredIsNotSettled) {
     ask("org-a", bundle);
     static_cast<MemoryRecordTable<PeeringRecord>&>(store.peerings()).fault =

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "services/common/messages/limits.hpp"
+#include "tests/support/fake_trust.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace zbs::test {
@@ -14,6 +15,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+const std::string kPrint = "sha256:" + std::string(64, '1');
+
 /// The least that a zone needs, and what a test adds in front of the tables.
 class ZoneConfigFileTest : public testing::Test {
   protected:
@@ -21,7 +24,7 @@ class ZoneConfigFileTest : public testing::Test {
     Result<ZoneSettings> read(const std::string& keys, const std::string& tables = "") {
         put("zone.toml", "name = 'alpha'\norganisation = 'org-a'\nstate = '/tmp/none'\n" + keys +
                              "\n[[machine]]\nname = 'm0'\nprocessors = 4\n" + tables);
-        return read_zone_settings(temporary.path("zone.toml"), "/usr/bin");
+        return read_zone_settings(temporary.path("zone.toml"), "/usr/bin", {.trust = &trust});
     }
     std::string fault(const std::string& keys, const std::string& tables = "") {
         const Result<ZoneSettings> settings = read(keys, tables);
@@ -29,6 +32,7 @@ class ZoneConfigFileTest : public testing::Test {
     }
 
     TemporaryFolder temporary;
+    FakeTrust trust;
 };
 
 TEST_F(ZoneConfigFileTest, AnUnknownKeyIsToldWithItsLine) {
@@ -68,14 +72,15 @@ TEST_F(ZoneConfigFileTest, AsksNameAnOrganisationAndHowItIsKnown) {
     put("org-b.pem", "BUNDLE b");
     const auto settings = read("",
                                "[[ask]]\norganisation = 'org-b'\nbundle = 'org-b.pem'\n"
-                               "[[ask]]\norganisation = 'org-c'\nfingerprint = 'sha256:12'\n");
+                               "[[ask]]\norganisation = 'org-c'\nfingerprint = '" +
+                                   kPrint + "'\n");
     ASSERT_TRUE(settings) << settings.error();
     EXPECT_THAT(settings->zone.asks,
-                ElementsAre(AskedOrganisation{"org-b", "", "BUNDLE b"}, AskedOrganisation{"org-c", "sha256:12", ""}));
+                ElementsAre(AskedOrganisation{"org-b", "", "BUNDLE b"}, AskedOrganisation{"org-c", kPrint, ""}));
 }
 
 TEST_F(ZoneConfigFileTest, FaultyAsksAreRefused) {
-    const std::string known = "fingerprint = 'sha256:12'\n";
+    const std::string known = "fingerprint = '" + kPrint + "'\n";
     EXPECT_THAT(fault("", "[[ask]]\norganisation = 'org-b'\n"), HasSubstr("needs 'bundle' or 'fingerprint'"));
     EXPECT_THAT(fault("", "[[ask]]\norganisation = 'org-a'\n" + known), HasSubstr("another organisation"));
     EXPECT_THAT(fault("", "[[ask]]\norganisation = 'Org B'\n" + known), HasSubstr("another organisation"));
@@ -87,6 +92,104 @@ TEST_F(ZoneConfigFileTest, FaultyAsksAreRefused) {
         many += "[[ask]]\norganisation = 'o" + std::to_string(i) + "'\n" + known;
     EXPECT_EQ(fault("", many), "accepted");
     EXPECT_THAT(fault("", many + once), HasSubstr("more than"));
+}
+
+TEST_F(ZoneConfigFileTest, AGoodRuleIsReadWithItsRights) {
+    put("org-b.pem", "BUNDLE of org-b");
+    const auto settings = read("",
+                               "partition = 'batch'\n[[peering]]\norganisations = ['org-b', 'org-*']\nbundle = "
+                               "'org-b.pem'\nprocessors = 2\nhours = '22:00-06:00'\npartitions = ['batch']\n");
+    ASSERT_TRUE(settings) << settings.error();
+    ASSERT_EQ(settings->zone.rules.size(), 1U);
+    const AutomaticRule& rule = settings->zone.rules.front();
+    EXPECT_EQ(rule.bundle, "BUNDLE of org-b");
+    EXPECT_EQ(rule.rights.ceiling.processors, 2);
+    EXPECT_EQ(rule.rights.ceiling.hours.size(), 2U);
+    EXPECT_THAT(rule.rights.ceiling.partitions, ElementsAre("batch"));
+}
+
+TEST_F(ZoneConfigFileTest, FaultyRulesAreRefusedWithTheLineTheKeyAndTheRemedy) {
+    put("org-b.pem", "BUNDLE of org-b");
+    put("empty.pem", "");
+    put("text.pem", "hello");
+    put("map", "pool physics = phys1\norg-b * * -> pool:physics\n");
+    const std::string known = "fingerprint = '" + kPrint + "'\n", to_b = "organisations = ['org-b']\n";
+    struct Case {
+        std::string rule;
+        int line;  ///< of the file, where the rule begins at line 8
+        std::string told;
+    };
+    const Case cases[] = {
+        {"", 0, "must name at least one"},
+        {"organisations = []\n" + known, 9, "must name at least one"},
+        {"organisations = 'org-b'\n" + known, 9, "must be a list of texts"},
+        {"organisations = ['Org B']\n" + known, 9, "'Org B' names no organisation"},
+        {"organisations = ['']\n" + known, 9, "names no organisation"},
+        {"organisations = ['org-[ab]']\n" + known, 9, "'*' in it stands for any letters"},
+        {"organisations = ['org-a']\n" + known, 9, "own organisation"},
+        {to_b, 9, "needs 'bundle' or 'fingerprint'"},
+        {to_b + known + "trust_on_first_use = true\n", 11, "leave one of them out"},
+        {to_b + "fingerprint = ''\n", 10, "is empty"},
+        {to_b + "fingerprint = 'sha256:12'\n", 10, "64 of 0-9 a-f"},
+        {to_b + "fingerprint = '" + std::string(64, '1') + "'\n", 10, "must be sha256:"},
+        {to_b + "bundle = ''\n", 10, "is empty"},
+        {to_b + "bundle = 'none.pem'\n", 10, "none.pem' cannot be read"},
+        {to_b + "bundle = 'empty.pem'\n", 10, "names an empty file"},
+        {to_b + "bundle = 'text.pem'\n", 10, "is no bundle"},
+        {to_b + "bundle = 'org-b.pem'\n" + known, 11, "is not that of the bundle, which is sha256:"},
+        {"organisations = ['org-c']\nbundle = 'org-b.pem'\n", 10, "is of 'org-b', not of 'org-c'"},
+        {"organisations = ['grid-*']\nbundle = 'org-b.pem'\n", 10, "is of 'org-b', not of 'grid-*'"},
+        {to_b + known + "procesors = 3\n", 11, "is not a setting of this program"},
+        {to_b + known + "rights = {}\n", 11, "is not a setting of this program"},
+        {to_b + known + "processors = -1\n", 11, "must be a whole number from 0"},
+        {to_b + known + "hours = ''\n", 11, "leave the key out for all day; to take nobody"},
+        {to_b + known + "hours = 'nights'\n", 11, "must be windows of the day"},
+        {to_b + known + "weekdays = ''\n", 11, "leave the key out for every day; to take nobody"},
+        {to_b + known + "walltime = ''\n", 11, "leave the key out for 24 h; to take nobody"},
+        {to_b + known + "partitions = []\n", 11, "leave the key out for all partitions; to take nobody"},
+        {to_b + known + "partitions = ['gpu']\n", 11, "which no machine of this zone is in; its partitions are main"},
+        {to_b + known + "account = ''\n", 11, "leave the key out for 'map'"},
+        {to_b + known + "account = 'pool:chemistry'\n", 11, "its pools are physics"},
+        {to_b + known + "account = 'guest'\n", 11, "account:NAME"},
+        {to_b + known + "floor_processors = 9\n", 11, "must be 0 to the ceiling's"},
+    };
+    for (const Case& c : cases) {
+        const std::string told = fault("account_map = 'map'", "[[peering]]\n" + c.rule);
+        EXPECT_THAT(told, HasSubstr(c.told)) << c.rule;
+        const std::string place = "zone.toml" + (c.line > 0 ? ":" + std::to_string(c.line) + " " : "");
+        EXPECT_THAT(told, HasSubstr(place)) << c.rule;
+    }
+}
+
+TEST_F(ZoneConfigFileTest, AsksWithTheBundleOfAnotherAreRefused) {
+    put("org-b.pem", "BUNDLE of org-b");
+    EXPECT_EQ(fault("", "[[ask]]\norganisation = 'org-b'\nbundle = 'org-b.pem'\n"), "accepted");
+    EXPECT_THAT(fault("", "[[ask]]\norganisation = 'org-c'\nbundle = 'org-b.pem'\n"),
+                HasSubstr("is of 'org-b', not of 'org-c'"));
+    EXPECT_THAT(fault("", "[[ask]]\norganisation = 'org-c'\nfingerprint = 'sha256:12'\n"), HasSubstr("64 of 0-9 a-f"));
+}
+
+TEST_F(ZoneConfigFileTest, TooManyRulesAreRefused) {
+    const auto rules = [](std::size_t count) {
+        std::string many;
+        for (std::size_t i = 0; i < count; ++i)
+            many += "[[peering]]\norganisations = ['o" + std::to_string(i) + "']\ntrust_on_first_use = true\n";
+        return many;
+    };
+    EXPECT_EQ(fault("", rules(limits::kMaxAutomaticRules)), "accepted");
+    EXPECT_THAT(fault("", rules(limits::kMaxAutomaticRules + 1)), HasSubstr("more than"));
+    std::string patterns;
+    for (std::size_t i = 0; i <= limits::kMaxRulePatterns; ++i) patterns += "'o" + std::to_string(i) + "',";
+    EXPECT_THAT(fault("", "[[peering]]\norganisations = [" + patterns + "]\ntrust_on_first_use = true\n"),
+                HasSubstr("more than"));
+}
+
+TEST_F(ZoneConfigFileTest, AnEmptyTableThatNobodyKnowsIsRefused) {
+    EXPECT_EQ(fault("", "[rates]\n"), "accepted");
+    EXPECT_THAT(fault("", "[rate]\n"), HasSubstr("'rate' is not a setting"));
+    EXPECT_THAT(fault("", "[[peerings]]\n"), HasSubstr("'peerings.0' is not a setting"));
+    EXPECT_THAT(fault("accepted = []"), HasSubstr("'accepted' is not a setting"));
+    EXPECT_THAT(fault("peering = []"), HasSubstr("[[peering]]"));
 }
 
 TEST_F(ZoneConfigFileTest, SharedMemoryIsLeftToTheHostUnlessSaid) {

@@ -29,6 +29,7 @@ using StoreContext = std::unique_ptr<X509_STORE_CTX, Free<X509_STORE_CTX_free>>;
 using Extension = std::unique_ptr<X509_EXTENSION, Free<X509_EXTENSION_free>>;
 using Name = std::unique_ptr<X509_NAME, Free<X509_NAME_free>>;
 using AlternativeNames = std::unique_ptr<GENERAL_NAMES, Free<GENERAL_NAMES_free>>;
+using NameConstraints = std::unique_ptr<NAME_CONSTRAINTS, Free<NAME_CONSTRAINTS_free>>;
 using ProxyInfo = std::unique_ptr<PROXY_CERT_INFO_EXTENSION, Free<PROXY_CERT_INFO_EXTENSION_free>>;
 using Constraints = std::unique_ptr<BASIC_CONSTRAINTS, Free<BASIC_CONSTRAINTS_free>>;
 using Integer = std::unique_ptr<ASN1_INTEGER, Free<ASN1_INTEGER_free>>;

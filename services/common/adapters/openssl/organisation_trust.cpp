@@ -65,6 +65,35 @@ std::string fingerprint_of(const Bundle& bundle) {
     return "sha256:" + hexadecimal({reinterpret_cast<const char*>(digest.data()), size});
 }
 
+Result<BundleNames> names_in(const Bundle& bundle) {
+    BundleNames names;
+    for (const Certificate& authority : bundle.authorities) {
+        const std::string subject = printable(subject_text(authority.get()));
+        int found = 0;  // -1: there is none
+        const NameConstraints constraints(
+            static_cast<NAME_CONSTRAINTS*>(X509_get_ext_d2i(authority.get(), NID_name_constraints, &found, nullptr)));
+        static_cast<void>(last_fault());
+        if (!constraints && found != -1)
+            return invalid("'" + subject + "' in the bundle has name constraints that cannot be read");
+        const std::size_t before = names.organisations.size();
+        const int count = constraints ? sk_GENERAL_SUBTREE_num(constraints->permittedSubtrees) : 0;
+        for (int i = 0; i < count; ++i) {
+            const GENERAL_NAME* name = sk_GENERAL_SUBTREE_value(constraints->permittedSubtrees, i)->base;
+            if (name->type != GEN_URI) continue;
+            const ASN1_IA5STRING* host = name->d.uniformResourceIdentifier;
+            std::string text = printable({reinterpret_cast<const char*>(ASN1_STRING_get0_data(host)),
+                                          static_cast<std::size_t>(ASN1_STRING_length(host))});
+            for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            names.organisations.push_back(std::move(text));
+        }
+        if (names.organisations.size() == before) names.unbound.push_back(subject);
+    }
+    std::ranges::sort(names.organisations);
+    const auto twice = std::ranges::unique(names.organisations);
+    names.organisations.erase(twice.begin(), twice.end());
+    return names;
+}
+
 bool has_authority(const Bundle& bundle, std::string_view digest) {
     return std::ranges::any_of(bundle.authorities,
                                [&](const Certificate& authority) { return key_digest(authority.get()) == digest; });

@@ -10,6 +10,7 @@
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
 #include "services/common/adapters/openssl/handles.hpp"
+#include "services/common/ports/trust.hpp"
 
 namespace zbs::openssl {
 
@@ -23,6 +24,9 @@ struct Bundle {
 Result<std::shared_ptr<const Bundle>> read_bundle(std::string_view pem, const std::string& what);
 /// As `TrustBundles::fingerprint`: SHA-256 over the SHA-256 of each certificate, in their order, each counted once.
 std::string fingerprint_of(const Bundle& bundle);
+
+/// As `TrustBundles::names_in`.
+Result<BundleNames> names_in(const Bundle& bundle);
 
 /// True where one of the bundle's CA keys has this digest.
 bool has_authority(const Bundle& bundle, std::string_view key_digest);

@@ -53,6 +53,12 @@ Result<std::string> TrustStore::fingerprint(std::string_view bundle_pem) const {
     return fingerprint_of(**bundle);
 }
 
+Result<BundleNames> TrustStore::names_in(std::string_view bundle_pem) const {
+    const Result<std::shared_ptr<const Bundle>> bundle = read_bundle(bundle_pem, "the bundle");
+    if (!bundle) return bundle.error();
+    return openssl::names_in(**bundle);
+}
+
 Result<void> TrustStore::pin(const std::string& organisation, const std::string& bundle_pem) {
     if (!is_valid_name(organisation))
         return invalid("'" + printable(organisation) + "' is no name of an organisation (1..64 of a-z 0-9 . _ -)");

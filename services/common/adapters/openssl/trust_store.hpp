@@ -33,6 +33,7 @@ class TrustStore : public TrustBundles {
     ~TrustStore() override;
 
     Result<std::string> fingerprint(std::string_view bundle_pem) const override;
+    Result<BundleNames> names_in(std::string_view bundle_pem) const override;
     /// A revocation list stays in force for as long as the key that signed it is in the bundle; `unpin` forgets it.
     Result<void> pin(const std::string& organisation, const std::string& bundle_pem) override;
     void unpin(const std::string& organisation) override;

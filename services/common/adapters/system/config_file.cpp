@@ -45,8 +45,17 @@ struct ConfigFile::Impl {
     void fail(const toml::node* node, const std::string& message) {
         if (!fault) fault = invalid(message, place(node));
     }
+    /// True where `prefix` is, or leads to, a key that was asked for.
+    bool leads_somewhere(const std::string& prefix) const {
+        const auto at = known.lower_bound(prefix + ".");
+        return prefix.empty() || known.contains(prefix) || (at != known.end() && at->starts_with(prefix + "."));
+    }
     void check_known(const toml::node& node, const std::string& prefix) {
-        if (const toml::table* inner = node.as_table()) {
+        const bool is_empty =
+            (node.is_table() && node.as_table()->empty()) || (node.is_array() && node.as_array()->empty());
+        if (is_empty && !leads_somewhere(prefix)) {
+            fail(&node, "'" + prefix + "' is not a setting of this program");
+        } else if (const toml::table* inner = node.as_table()) {
             for (const auto& [key, value] : *inner) {
                 const std::string name =
                     prefix.empty() ? std::string(key.str()) : prefix + "." + std::string(key.str());

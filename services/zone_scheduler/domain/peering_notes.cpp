@@ -1,0 +1,66 @@
+// Whether what operators name is there, and what they should be told.
+#include <algorithm>
+
+#include "services/zone_scheduler/domain/peering_service.hpp"
+
+namespace zbs {
+namespace {
+
+std::string quoted_list(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "'" : ", '") + name + "'";
+    return text;
+}
+
+}  // namespace
+
+std::vector<std::string> partitions_of(const ZoneConfig& config) {
+    std::vector<std::string> names;
+    for (std::size_t m = 0; m < config.zone.machines.size(); ++m)
+        names.push_back(m < config.partition_of.size() ? config.partition_of[m] : "main");
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+}
+
+/// The fingerprint of a bundle that may be the organisation's.
+Result<std::string> PeeringService::check_bundle(const std::string& organisation, const std::string& bundle) const {
+    Result<std::string> fingerprint = trust_.fingerprint(bundle);
+    if (!fingerprint) return invalid(fingerprint.error().message, "/bundle");
+    const Result<BundleNames> names = trust_.names_in(bundle);
+    if (!names) return invalid(names.error().message, "/bundle");
+    if (!names->may_be_of(organisation)) {
+        return invalid("is the bundle of " + quoted_list(names->organisations) + ", not of '" + organisation +
+                           "': its CA certificates can vouch for no other names; give the file identity/bundle.pem of "
+                           "a zone of '" +
+                           organisation + "', or name the organisation that this one is of",
+                       "/bundle");
+    }
+    return fingerprint;
+}
+
+SiteNames PeeringService::site_names() const {
+    return {partitions_of(config_), accounts_(), config_.account_map_file, check_account_};
+}
+
+std::vector<std::string> PeeringService::bundle_notes(const std::string& organisation) const {
+    const std::optional<std::string> bundle = trust_.bundle(organisation);
+    if (!bundle) return {};
+    const Result<BundleNames> names = trust_.names_in(*bundle);
+    const Result<std::string> fingerprint = trust_.fingerprint(*bundle);
+    if (!names || !fingerprint || names->unbound.empty()) return {};
+    return {"the bundle of '" + organisation + "' does not say whose it is: " + quoted_list(names->unbound) +
+            " is bound to no organisation, as a CA that 'zbs-zone init' did not make; compare " + *fingerprint +
+            " with its operator, and if it is another's, run 'zbs-zone peer remove " + organisation + "'"};
+}
+
+std::vector<std::string> PeeringService::notes(const std::string& organisation) const {
+    std::vector<std::string> notes = bundle_notes(organisation);
+    const PeeringRecord* record = settled(organisation);
+    if (record == nullptr || record->state != PeeringState::kAccepted) return notes;
+    const std::string gap = find_account_gap(organisation, record->rights.ceiling, site_names());
+    if (!gap.empty()) notes.push_back(gap);
+    return notes;
+}
+
+}  // namespace zbs

@@ -1,0 +1,65 @@
+#include "services/zone_scheduler/program/edge.hpp"
+
+#include <openssl/ssl.h>
+
+#include <boost/asio/dispatch.hpp>
+#include <utility>
+
+#include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::zone_program {
+namespace {
+
+/// TLS of the zone's server.
+class ZoneTls : public beast::TlsGate {
+  public:
+    explicit ZoneTls(std::shared_ptr<openssl::TlsServer> server) : server_(std::move(server)) {}
+    std::shared_ptr<ssl_ctx_st> context() const override { return server_->context(); }
+    PeerIdentity identify(ssl_st* connection) const override { return server_->identify(connection); }
+
+  private:
+    std::shared_ptr<openssl::TlsServer> server_;
+};
+
+beast::ServerOptions server_options(const Engine& engine, const ZoneSettings& settings, http::RateLimiter& limiter) {
+    beast::ServerOptions options{.address = settings.listen_address,
+                                 .port = static_cast<unsigned short>(settings.listen_port),
+                                 .max_connections = limits::kMaxConnections,
+                                 .max_header_bytes = limits::kMaxHeaderBytes,
+                                 .max_body_bytes = limits::kMaxBodyBytes,
+                                 .local_token = engine.credentials.local_token};
+    if (engine.credentials.server) options.tls = std::make_shared<ZoneTls>(engine.credentials.server);
+    options.admit = [&limiter, &clock = engine.clock](const std::string& address) {
+        return !limiter.take_connection(address, clock.steady_now()).has_value();
+    };
+    return options;
+}
+
+}  // namespace
+
+Edge::Edge(Engine& engine, const ZoneSettings& settings, http::Router& router)
+    : limiter(settings.rates),
+      server(engine.io, server_options(engine, settings, limiter), [&](http::Call call, http::Respond respond) {
+          // Before the strand: a flood of one caller costs the others nothing there.
+          if (const auto wait = limiter.take(call.peer, call.address, engine.clock.steady_now()))
+              return respond(http::too_many_requests(call.peer, *wait));
+          // At once where nothing else is under way, without a change of threads.
+          boost::asio::dispatch(engine.strand,
+                                [&router, call = std::move(call), respond = std::move(respond)]() mutable {
+                                    router.dispatch(std::move(call), std::move(respond));
+                                });
+      }) {}
+
+Result<std::string> Edge::open(const ZoneSettings& settings, const StateFolder& state) {
+    if (auto started = server.start(); !started) return started.error();
+    const std::string& host = settings.advertised_host;
+    std::string url = (state.has_identity() ? "https://" : "http://") +
+                      (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
+                      std::to_string(server.port());
+    if (!process::write_file(state.address(), url + "\n"))
+        return Error{ErrorCode::kUnavailable, "cannot write the address of this zone", state.address()};
+    return url;
+}
+
+}  // namespace zbs::zone_program

@@ -1,0 +1,43 @@
+#include "services/zone_scheduler/program/storage.hpp"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/system/spd_log.hpp"
+
+namespace zbs::zone_program {
+
+Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& state) {
+    Storage storage;
+    std::error_code fault;
+    std::filesystem::create_directories(state.path, fault);
+    chmod(state.path.c_str(), 0700);
+    auto lock = process::FolderLock::take(state.path);
+    if (!lock) return lock.error();
+    storage.lock = *std::move(lock);
+    storage.log = system::make_log("zbs-zone." + settings.zone.zone.name);
+    auto database = sqlite::open_zone_database(state.database());
+    if (!database) return database.error();
+    storage.database = *std::move(database);
+    auto audit = sqlite::open_audit_log(state.audit());
+    if (!audit) return audit.error();
+    storage.audit = *std::move(audit);
+    std::vector<std::string> hidden = {state.path};
+    hidden.insert(hidden.end(), settings.hidden_paths.begin(), settings.hidden_paths.end());
+    auto executor = process::make_step_executor({.folder = state.steps(),
+                                                 .supervisor = settings.step_supervisor,
+                                                 .hidden_paths = std::move(hidden),
+                                                 .default_account = settings.default_account,
+                                                 .allow_root_jobs = !settings.zone.run_as_accounts,
+                                                 .minimum_uid = static_cast<uid_t>(settings.minimum_uid),
+                                                 .require_isolation = settings.require_isolation,
+                                                 .shared_memory = settings.shared_memory});
+    if (!executor) return executor.error();
+    storage.executor = *std::move(executor);
+    storage.log->info("jobs", {{"protection", storage.executor->protection().text}});
+    return storage;
+}
+
+}  // namespace zbs::zone_program
