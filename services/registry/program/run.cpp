@@ -83,8 +83,8 @@ int run(const Options& options) {
     Registry registry(
         config, clock, **store, trust, secrets, *prover,
         [&trust](const SignedText& text) { return codec::verify_entry(trust, text); }, *log);
-    RegistryServices services{config, registry, registry_contract()};
-    http::DecisionLog decisions(clock, **audit, *log);
+    RegistryServices services{config, registry, trust, **audit, registry_contract()};
+    http::DecisionLog decisions(clock, **audit, *log, to_uri((*keys)->name()));
     http::Router router = make_registry_routes(services);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
     router.guard(

@@ -229,7 +229,7 @@ int run(const std::string& config_path) {
     peerings.use_usage([&parts](const std::string& organisation) { return parts.usage_of(organisation); });
     ZoneServices services{config,      applications, parts,           peers,   peerings,       membership,
                           delegations, registry,     *database->zone, **audit, zone_contract()};
-    http::DecisionLog decisions(clock, **audit, *log);
+    http::DecisionLog decisions(clock, **audit, *log, to_uri(self));
     ZoneGate gate(services, decisions);
     router = make_zone_routes(services);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
