@@ -59,8 +59,6 @@ int run(const Options& options) {
     const auto log = system::make_log("zbs-registry");
     auto store = sqlite::open_registry_store(state.database());
     if (!store) return fail(store.error());
-    auto audit = sqlite::open_audit_log(state.audit());
-    if (!audit) return fail(audit.error());
 
     boost::asio::io_context io;
     auto strand = boost::asio::make_strand(io);
@@ -80,6 +78,8 @@ int run(const Options& options) {
 
     RegistryConfig config{(*keys)->name().organisation, (*keys)->name().name, {}, (*keys)->bundle()};
     const auto prover = make_tls_prover(**keys, now, options.allow_private_addresses, post);
+    auto audit = sqlite::open_audit_log(state.audit(), {to_uri((*keys)->name()), clock.now()});
+    if (!audit) return fail(audit.error());
     Registry registry(
         config, clock, **store, trust, secrets, *prover,
         [&trust](const SignedText& text) { return codec::verify_entry(trust, text); }, *log);

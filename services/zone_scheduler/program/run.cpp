@@ -26,6 +26,7 @@
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/signed_entry.hpp"
 #include "services/common/http/rate_limit.hpp"
@@ -133,7 +134,8 @@ int run(const std::string& config_path) {
     const auto log = system::make_log("zbs-zone." + config.zone.name);
     auto database = sqlite::open_zone_database(state.database());
     if (!database) return fail(database.error());
-    auto audit = sqlite::open_audit_log(state.audit());
+    const Caller self{CallerKind::kZone, config.organisation, config.zone.name};
+    auto audit = sqlite::open_audit_log(state.audit(), {to_uri(self), system::wall_clock()});
     if (!audit) return fail(audit.error());
     std::vector<std::string> hidden = {state.path};
     hidden.insert(hidden.end(), settings->hidden_paths.begin(), settings->hidden_paths.end());
@@ -158,7 +160,12 @@ int run(const std::string& config_path) {
     if (auto named = name_grid_users(trust, {}, settings->grid_users); !named) return fail(named.error());
     Result<Credentials> credentials = load_credentials(state, *settings, trust, now, secrets);
     if (!credentials) return fail(credentials.error());
-    const Caller self{CallerKind::kZone, config.organisation, config.zone.name};
+    if (credentials->server && is_wildcard_address(settings->advertised_host)) {
+        return fail(
+            invalid("'listen' takes all addresses of this machine, so others must be told by which one to call: "
+                    "set 'advertise', e.g. advertise = \"zone-a.example.org\"",
+                    config_path));
+    }
 
     http::Router router;
     // From outside: at once where nothing else is under way, without a change of threads.
