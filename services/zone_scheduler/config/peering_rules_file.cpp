@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "algorithms/base/duration_text.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/site_policy/rights_change.hpp"
 #include "services/zone_scheduler/site_policy/rights_text.hpp"
@@ -150,7 +151,7 @@ void read_peering_rules(ConfigFile& file, const std::string& path, ZoneConfig& z
         rule.initial_trust = file.number(at + "initial_trust", rule.initial_trust, 0, 1);
         rule.rights = apply(default_rights(processors), read_rights(file, at));
         if (auto good = check_rights(rule.rights); !good)
-            file.fail(at + "organisations", good.error().pointer.substr(1) + " " + good.error().message);
+            file.fail(at + "organisations", http::text_with_place(good.error()));
         zone.rules.push_back(std::move(rule));
     }
 }
