@@ -30,6 +30,7 @@
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/signed_entry.hpp"
 #include "services/common/http/rate_limit.hpp"
+#include "services/common/messages/host_name.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/registry_session.hpp"
 #include "services/zone_scheduler/domain/trust_exchange.hpp"
