@@ -54,7 +54,7 @@ enum class Action {
     kGetDelegation,
     kDeleteDelegation,
     // zone: operation
-    kReadAudit,
+    kReadAudit,  // also of a registry
     kGetDrain,
     kSetDrain,
     // registry
@@ -64,8 +64,11 @@ enum class Action {
     kRenewZone,
     kLeaveZone,
     kListZones,
+    kListEnrolments,
+    kRemoveEnrolment,
+    kRemoveOrganisation,
 };
-inline constexpr int kActionCount = static_cast<int>(Action::kListZones) + 1;
+inline constexpr int kActionCount = static_cast<int>(Action::kRemoveOrganisation) + 1;
 
 /// The operationId, e.g. "scheduleApplication".
 std::string_view to_string(Action action);

@@ -83,7 +83,7 @@ constexpr std::array kRules = {
     zone(kGetDelegation, "getDelegation", kUsers, kFullProxy, kDelegation, kOwn),
     zone(kDeleteDelegation, "deleteDelegation", kUsers, kFullProxy, kDelegation, kOwn),
 
-    zone(kReadAudit, "readAudit", kOperators, kCertificate),
+    ActionRule{kReadAudit, "readAudit", true, true, kService, kOperators, kAny, kCertificate},
     zone(kGetDrain, "getDrain", kOperators, kCertificate),
     zone(kSetDrain, "setDrain", kOperators, kCertificate),
 
@@ -93,6 +93,9 @@ constexpr std::array kRules = {
     registry(kRenewZone, "renewZone", kEnrolledZone, kCertificate, kZoneEntry, kOwn),
     registry(kLeaveZone, "leaveZone", kEnrolledZone, kCertificate, kZoneEntry, kOwn),
     registry(kListZones, "listZones", kEnrolledZone | kOperators, kCertificate),
+    registry(kListEnrolments, "listEnrolments", kOperators, kCertificate),
+    registry(kRemoveEnrolment, "removeEnrolment", kOperators, kCertificate),
+    registry(kRemoveOrganisation, "removeOrganisation", kOperators, kCertificate),
 };
 
 constexpr bool is_in_order() {

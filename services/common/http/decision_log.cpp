@@ -1,12 +1,16 @@
 #include "services/common/http/decision_log.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "services/common/codec/json.hpp"
 
 namespace zbs::http {
 namespace {
 
 constexpr Duration kFlushEvery = std::chrono::milliseconds{50};
-constexpr int kRefusalsPerSecond = 50;
+constexpr std::size_t kNamedInSummary = 5;
+constexpr const char* kOthers = "others";
 
 /// What the audit log calls the object.
 std::string name_of_object(const Call& call) {
@@ -67,17 +71,46 @@ Result<void> DecisionLog::record(Action action, const Call& call, const char* de
 void DecisionLog::begin_second() {
     const Duration second = std::chrono::floor<std::chrono::seconds>(clock_.steady_now());
     if (second == second_) return;
-    if (refusals_left_ > 0) log_.warn("refusals_not_recorded", {{"count", std::to_string(refusals_left_)}});
+    const int left_out = organisations_.all.left_out + addresses_.all.left_out;
+    std::vector<std::pair<int, std::string>> parties;
+    for (const auto& [kind, counted] : {std::pair{"organisation ", &organisations_}, {"address ", &addresses_}}) {
+        for (const auto& [name, count] : counted->by_name) {
+            if (count.left_out > 0) parties.emplace_back(count.left_out, kind + name);
+        }
+    }
     second_ = second;
-    refusals_ = refusals_left_ = 0;
+    organisations_ = addresses_ = {};
+    if (left_out == 0) return;
+    std::sort(parties.begin(), parties.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    std::string detail = std::to_string(left_out) + " refusals of one second are not on record:";
+    for (std::size_t i = 0; i < std::min(parties.size(), kNamedInSummary); ++i)
+        detail += (i == 0 ? " " : ", ") + std::to_string(parties[i].first) + " of " + parties[i].second;
+    if (parties.size() > kNamedInSummary)
+        detail += ", and of " + std::to_string(parties.size() - kNamedInSummary) + " more";
+    log_.warn("refusals_not_recorded", {{"count", std::to_string(left_out)}, {"whose", detail}});
+    const AuditEntry entry{
+        .at = clock_.now(), .who = self_, .action = "countRefusals", .decision = "not_recorded", .detail = detail};
+    if (auto kept = audit_.append(entry, AuditUrgency::kSoon); !kept)
+        log_.warn("audit_failed", {{"reason", kept.error().message}});
+}
+
+/// True where one more may be recorded of this party; else it is counted as left out.
+bool DecisionLog::take(Parties& parties, const std::string& name, int each, int together) {
+    const bool told_apart = parties.by_name.contains(name) || parties.by_name.size() < kMaxParties;
+    Count& party = parties.by_name[told_apart ? name : kOthers];
+    const bool fits = party.recorded < each && parties.all.recorded < together;
+    for (Count* count : {&party, &parties.all}) ++(fits ? count->recorded : count->left_out);
+    return fits;
 }
 
 void DecisionLog::refuse(Action action, const Call& call, const char* decision, const std::string& detail) {
     begin_second();
-    if (++refusals_ > kRefusalsPerSecond) {
-        ++refusals_left_;
-        return;
-    }
+    const bool named = call.peer.evidence() != Evidence::kNone;
+    const bool taken = named ? take(organisations_, call.caller().organisation, kPerOrganisation, kAllOrganisations)
+                             : take(addresses_, call.address, kPerAddress, kAllAddresses);
+    if (!taken) return;
     if (auto kept = record(action, call, decision, detail, AuditUrgency::kSoon); !kept)
         log_.warn("audit_failed", {{"reason", kept.error().message}});
 }

@@ -1,4 +1,7 @@
 #pragma once
+#include <map>
+#include <string>
+
 #include "services/common/authorisation/action.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/ports/audit.hpp"
@@ -13,14 +16,22 @@ bool changes_something(const Call& call);
 /// Puts a service's decisions on record. Lives on the domain's strand.
 class DecisionLog {
   public:
-    /// All must outlive this.
-    DecisionLog(Clock& clock, AuditLog& audit, Log& log) : clock_(clock), audit_(audit), log_(log) {}
+    /// Refusals recorded a second: of one organisation (all its users, operators and zones), of one address without a
+    /// name, and of all of either kind together. One that is noisy uses up its own share, not the others'; nobody fills
+    /// the disk by being refused.
+    static constexpr int kPerOrganisation = 20, kPerAddress = 10;
+    static constexpr int kAllOrganisations = 200, kAllAddresses = 50;
+    static constexpr std::size_t kMaxParties = 256;  ///< told apart in one second, of either kind
+
+    /// All must outlive this. `self` is the URI of the service: who says that refusals were left out.
+    DecisionLog(Clock& clock, AuditLog& audit, Log& log, std::string self)
+        : clock_(clock), audit_(audit), log_(log), self_(std::move(self)) {}
     void start();  ///< writes down what was kept back, every 50 ms
 
     /// What changes something is on record before it is done. Errors: kUnavailable; then it must not be done.
     Result<void> allow(Action action, const Call& call);
-    /// A refusal or a failure. At most 50 a second are recorded, more are counted: nobody fills the disk by being
-    /// refused.
+    /// A refusal or a failure. What is over the shares above is counted, and one entry at the end of the second says
+    /// how many that were, and of whom the most.
     void refuse(Action action, const Call& call, const char* decision, const std::string& detail);
     /// The end of a call that was allowed: one that changes something and failed is on record with its status.
     void done(Action action, const Call& call, int status);
@@ -34,9 +45,19 @@ class DecisionLog {
     Clock& clock_;
     AuditLog& audit_;
     Log& log_;
-    Duration second_{};      ///< of the monotonic clock: the one that `refusals_` counts in
-    int refusals_ = 0;       ///< recorded in that second
-    int refusals_left_ = 0;  ///< counted, not recorded
+    std::string self_;
+    struct Count {
+        int recorded = 0;
+        int left_out = 0;
+    };
+    struct Parties {
+        Count all;
+        std::map<std::string, Count> by_name;  ///< at most `kMaxParties`, and one for the rest
+    };
+    bool take(Parties& parties, const std::string& name, int each, int together);
+    Duration second_{};      ///< of the monotonic clock: the one that the counts are of
+    Parties organisations_;  ///< by name
+    Parties addresses_;      ///< of those without a name
 };
 
 }  // namespace zbs::http

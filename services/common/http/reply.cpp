@@ -67,18 +67,20 @@ ErrorCode code_of_status(int status) {
     }
 }
 
+std::string text_with_place(const Error& error) {
+    return error.pointer.empty() ? error.message : "at " + error.pointer + ": " + error.message;
+}
+
 Reply problem(const Error& error) { return problem(error, status_of(error.code)); }
 
 Reply problem(const Error& error, int status) {
     codec::Json json = {{"type", std::string("urn:zbs:problem:") + to_string(error.code)},
                         {"title", to_string(error.code)},
                         {"status", status},
-                        {"detail", error.message},
+                        {"detail", text_with_place(error)},
                         {"code", to_string(error.code)}};
-    if (!error.pointer.empty()) {
+    if (!error.pointer.empty())
         json["errors"] = codec::Json::array({{{"pointer", error.pointer}, {"detail", error.message}}});
-        json["detail"] = error.pointer + " " + error.message;
-    }
     Reply reply{status, "application/problem+json", codec::dump(json), {}};
     if (status == 503) reply.headers.emplace_back("Retry-After", "1");
     return reply;

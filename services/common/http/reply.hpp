@@ -9,6 +9,9 @@ int status_of(ErrorCode code);
 /// The reverse, for clients of a reply without a problem body.
 ErrorCode code_of_status(int status);
 
+/// "at PLACE: what is wrong", or what is wrong alone where no place applies: how a fault is told in one sentence.
+std::string text_with_place(const Error& error);
+
 /// RFC 9457 problem: type, title, status, detail, code, and errors[] with a JSON pointer where a field is at fault.
 Reply problem(const Error& error);
 /// The same with a status that HTTP itself has a number for (405, 431).

@@ -129,7 +129,7 @@ class RestTransport : public ZoneTransport {
         Result<T> value = decode(*json);
         if (!value)
             return Error{ErrorCode::kUnavailable,
-                         url + " answered with a bad message: " + value.error().pointer + " " + value.error().message,
+                         url + " answered with a bad message: " + http::text_with_place(value.error()),
                          {}};
         return value;
     }

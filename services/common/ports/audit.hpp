@@ -38,6 +38,18 @@ struct AuditHead {
     bool operator==(const AuditHead&) const = default;
 };
 
+/// What a whole log says of itself.
+struct AuditSummary {
+    AuditHead head;
+    Time first{};             ///< of entry 1
+    Time last{};              ///< of the head
+    std::uint64_t begun = 0;  ///< the entry that says that the log begins: 1, but in a log of an earlier version
+    bool operator==(const AuditSummary&) const = default;
+};
+
+/// `AuditEntry::action` of the entry with which a log begins. No call has this name.
+inline constexpr std::string_view kAuditBegins = "beginAudit";
+
 enum class AuditUrgency {
     kSoon,  ///< written with the next flush
     kNow,   ///< durable when `append` returns: decisions that change something

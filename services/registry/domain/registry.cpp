@@ -172,6 +172,8 @@ void Registry::publish(const Caller& caller, const SignedText& text, Respond<Zon
     if (known != zones_.end() && known->second.entry.url == entry->url) return respond(accept(text, *entry));
     prover_.prove(*entry, [this, text, entry = *entry, respond](const Result<void>& proved) {
         if (!proved) return respond(proved.error());
+        if (!is_enrolled(zone_of(entry)))
+            return respond(Error{ErrorCode::kDenied, "the registry's operator has removed this zone meanwhile", {}});
         if (auto good = check_newer(entry); !good) return respond(good.error());
         respond(accept(text, entry));
     });
@@ -193,6 +195,76 @@ Result<ZoneLease> Registry::leave(const std::string& zone) {
         clock_.steady_now() + (at->second.entry.standing == ZoneStanding::kLeft ? kShownAfterLeaving : Duration{0});
     log_.info("zone_left", {{"zone", zone}});
     return ZoneLease{zone, kShownAfterLeaving};
+}
+
+std::vector<Registry::Enrolment> Registry::enrolments() const {
+    std::vector<Enrolment> all;
+    for (const auto& [name, live] : zones_)
+        all.push_back({zone_of(live.entry), live.entry.url, !live.gone && live.until > clock_.steady_now()});
+    return all;
+}
+
+std::vector<std::string> Registry::organisations() const {
+    std::vector<std::string> names = trust_.organisations();
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+Result<void> Registry::forget_rights(const std::function<bool(const EnrolmentRight&)>& which) {
+    for (auto at = rights_.begin(); at != rights_.end();) {
+        if (!which(at->second)) {
+            ++at;
+            continue;
+        }
+        if (auto gone = store_.rights().remove(at->first); !gone) return gone.error();
+        at = rights_.erase(at);
+    }
+    return {};
+}
+
+Result<void> Registry::remove_zone(const std::string& zone) {
+    const auto at = zones_.find(zone);
+    if (at == zones_.end())
+        return Error{
+            ErrorCode::kNotFound, "no zone '" + zone + "' is enrolled; 'zbs-registry zone list' shows which are", {}};
+    const std::string uri = to_uri(zone_of(at->second.entry));
+    // Its code first: else it would come back by the one that it has.
+    if (auto gone = forget_rights([&](const EnrolmentRight& right) { return right.used_by == uri; }); !gone)
+        return gone;
+    if (auto gone = store_.zones().remove(zone); !gone) return gone.error();
+    zones_.erase(at);
+    log_.info("zone_removed", {{"zone", uri}});
+    return {};
+}
+
+Result<std::vector<std::string>> Registry::remove_organisation(const std::string& organisation) {
+    if (organisation == config_.organisation) {
+        return Error{
+            ErrorCode::kConflict,
+            "'" + organisation +
+                "' is the registry's own organisation; remove its zones one by one ('zbs-registry zone remove')",
+            {}};
+    }
+    std::vector<std::string> zones;
+    for (const auto& [name, live] : zones_) {
+        if (live.entry.organisation == organisation) zones.push_back(name);
+    }
+    if (zones.empty() && !trust_.bundle(organisation)) {
+        return Error{
+            ErrorCode::kNotFound,
+            "no organisation '" + organisation + "' is known; 'zbs-registry organisation list' shows which are",
+            {}};
+    }
+    if (auto gone = forget_rights([&](const EnrolmentRight& right) { return right.organisation == organisation; });
+        !gone)
+        return gone.error();
+    for (const std::string& zone : zones) {
+        if (auto gone = remove_zone(zone); !gone) return gone.error();
+    }
+    if (auto gone = store_.organisations().remove(organisation); !gone) return gone.error();
+    trust_.unpin(organisation);
+    log_.info("organisation_removed", {{"organisation", organisation}});
+    return zones;
 }
 
 bool Registry::is_enrolled(const Caller& zone) const {

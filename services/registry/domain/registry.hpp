@@ -61,6 +61,24 @@ class Registry {
     Result<ZoneLease> renew(const std::string& zone);
     /// The zone says that it has gone: its last entry is shown for a while, then forgotten.
     Result<ZoneLease> leave(const std::string& zone);
+    struct Enrolment {
+        Caller zone;
+        std::string url;    ///< empty where its last entry verifies no more
+        bool live = false;  ///< in the list of zones now
+        bool operator==(const Enrolment&) const = default;
+    };
+    /// All that may come here, by name.
+    std::vector<Enrolment> enrolments() const;
+    /// Organisations whose bundles are kept, by name.
+    std::vector<std::string> organisations() const;
+    /// The operator takes a zone out: it is listed no more, gets no answer from now on, and the code that it came in by
+    /// does not work again. Errors: kNotFound; the store's.
+    Result<void> remove_zone(const std::string& zone);
+    /// The operator has an organisation forgotten: its zones, its open tokens, and last its bundle. Gives the zones
+    /// that went. After an error of the store some of it is done; a repeat does the rest. Errors: kNotFound; kConflict
+    /// for the registry's own organisation.
+    Result<std::vector<std::string>> remove_organisation(const std::string& organisation);
+
     /// Live entries by name; filters where given. A page ends at the query's limit, at `kMaxZonesPerPage`, or before
     /// its texts are over `kMaxPageBytes`. A zone that comes or goes between two pages is in the list or not; no other
     /// is left out or told twice. Cost: the entries looked at.
@@ -77,6 +95,7 @@ class Registry {
         Duration until{};
         bool gone = false;  ///< left or ran out: not listed, but still enrolled
     };
+    Result<void> forget_rights(const std::function<bool(const EnrolmentRight&)>& which);
     Result<ZoneLease> accept(const SignedText& text, const ZoneEntry& entry);
     Result<void> check_newer(const ZoneEntry& entry) const;
     Result<void> check_bundle(const ZoneEntry& entry) const;

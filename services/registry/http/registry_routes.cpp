@@ -3,6 +3,7 @@
 #include "services/common/authorisation/authorisation.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
+#include "services/common/http/audit_reply.hpp"
 #include "services/common/http/parameters.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -55,11 +56,54 @@ Reply list_zones(const Request& request, const Registry& registry) {
                                                  .limit = *limit})));
 }
 
+Reply list_enrolments(const RegistryServices& services) {
+    codec::Json zones = codec::Json::array(), organisations = codec::Json::array();
+    std::map<std::string, int> count;
+    for (const Registry::Enrolment& enrolment : services.registry.enrolments()) {
+        ++count[enrolment.zone.organisation];
+        zones.push_back({{"zone", enrolment.zone.name},
+                         {"organisation", enrolment.zone.organisation},
+                         {"url", enrolment.url},
+                         {"live", enrolment.live}});
+    }
+    for (const std::string& organisation : services.registry.organisations()) {
+        const Result<std::string> fingerprint = services.trust.fingerprint(*services.trust.bundle(organisation));
+        if (!fingerprint) return http::problem(fingerprint.error());
+        organisations.push_back(
+            {{"organisation", organisation}, {"fingerprint", *fingerprint}, {"zones", count[organisation]}});
+    }
+    return http::ok({{"zones", std::move(zones)}, {"organisations", std::move(organisations)}});
+}
+
+/// Who may come here, and the record of what was decided: for the operator.
+void add_operator_routes(http::Router& router, RegistryServices& services) {
+    router.add_sync("GET", "/v1/enrolments", Action::kListEnrolments, Body::kNone,
+                    [&services](const Request&) { return list_enrolments(services); });
+    router.add_sync("DELETE", "/v1/enrolments/{zone}", Action::kRemoveEnrolment, Body::kNone,
+                    [&services](const Request& request) {
+                        const std::string& zone = request.call.parameters.at("zone");
+                        const Result<void> gone = services.registry.remove_zone(zone);
+                        if (!gone) return http::problem(gone.error());
+                        return http::ok({{"zones", codec::Json::array({zone})}});
+                    });
+    router.add_sync("DELETE", "/v1/organisations/{organisation}", Action::kRemoveOrganisation, Body::kNone,
+                    [&services](const Request& request) {
+                        return http::reply(
+                            services.registry.remove_organisation(request.call.parameters.at("organisation")),
+                            [](const std::vector<std::string>& zones) {
+                                return codec::Json{{"zones", zones}};
+                            });
+                    });
+    router.add_sync("GET", "/v1/audit", Action::kReadAudit, Body::kNone,
+                    [&services](const Request& request) { return http::audit_reply(request.call, services.audit); });
+}
+
 }  // namespace
 
 http::Router make_registry_routes(RegistryServices& services) {
     http::Router router;
     Registry& registry = services.registry;
+    add_operator_routes(router, services);
     router.add_sync(
         "POST", "/v1/enrolment-tokens", Action::kCreateEnrolmentToken, Body::kJson,
         [&registry](const Request& request) {

@@ -11,6 +11,8 @@ namespace zbs {
 struct RegistryServices {
     const RegistryConfig& config;
     Registry& registry;
+    const TrustBundles& trust;
+    AuditLog& audit;
     std::string contract;  ///< text of schemas/openapi/registry.json
 };
 

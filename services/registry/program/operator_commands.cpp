@@ -1,19 +1,14 @@
+#include <sys/stat.h>
+
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <filesystem>
 #include <iostream>
-#include <optional>
 
-#include "services/common/adapters/cpprest/http_caller.hpp"
-#include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/json.hpp"
 #include "services/common/codec/message_codec.hpp"
-#include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/registry/program/registry_program.hpp"
+#include "services/registry/program/registry_client.hpp"
 
 namespace zbs::registry_program {
 namespace {
@@ -21,31 +16,6 @@ namespace {
 using system::wall_clock;
 
 using codec::Json;
-
-/// One call to the running registry, with the operator's key.
-Result<Json> call(const Options& options, const std::string& method, const std::string& path, const Json& body = {}) {
-    const StateFolder state{options.state};
-    auto address = process::read_file(state.address());
-    if (!address) {
-        return Error{ErrorCode::kUnavailable,
-                     "this registry has never run; start it with 'zbs-registry run --state " + options.state + "'",
-                     state.address()};
-    }
-    address->resize(std::min(address->find('\n'), address->size()));
-    openssl::TrustStore trust(wall_clock);
-    const auto own = openssl::KeyFolder::open(state.identity(), wall_clock);
-    if (!own) return own.error();
-    const auto keys = openssl::KeyFolder::open(state.operator_identity(), wall_clock);
-    if (!keys) return keys.error();
-    if (auto pinned = trust.pin((*keys)->name().organisation, (*keys)->bundle()); !pinned) return pinned.error();
-    cpprest::HttpCaller caller(
-        {.self = {}, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>(**keys, trust)});
-    const Result<HttpAnswer> answer =
-        caller.call({{*address, (*own)->name()}, method, path, body.is_null() ? std::string{} : codec::dump(body)});
-    if (!answer) return answer.error();
-    if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
-    return codec::parse(answer->body);
-}
 
 void list(const Options& options, int& exit_code) {
     std::string after;
@@ -72,7 +42,6 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     auto organisation = std::make_shared<std::string>();
     auto name = std::make_shared<std::string>("registry");
     auto hours = std::make_shared<int>(24);
-    auto head = std::make_shared<std::string>();
     CLI::App* init = cli.add_subcommand(
         "init", "keys and certificate of this registry\n\nExample: zbs-registry init --state DIR --organisation grid");
     init->add_option("--organisation", *organisation, "who runs the registry")->required();
@@ -81,6 +50,7 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         const StateFolder state{options.state};
         std::error_code fault;
         std::filesystem::create_directories(state.path, fault);
+        chmod(state.path.c_str(), 0700);
         if (auto made = openssl::make_registry(state.identity(), *organisation, *name, wall_clock()); !made) {
             exit_code = fail(made.error());
             return;
@@ -138,27 +108,8 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
                        "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry "
                        "list --state DIR")
         ->callback([&options, &exit_code] { list(options, exit_code); });
-    CLI::App* audit = cli.add_subcommand("audit", "the record of decisions");
-    audit->require_subcommand(1);
-    CLI::App* verify = audit->add_subcommand(
-        "verify", "check that no entry of the record was changed\n\nExample: zbs-registry audit verify --state DIR");
-    verify->add_option("--head", *head, "ENTRIES:HASH as printed earlier");
-    verify->callback([&options, &exit_code, head] {
-        std::optional<AuditHead> expected;
-        if (!head->empty()) {
-            const Result<AuditHead> read = sqlite::parse_audit_head(*head);
-            if (!read) {
-                exit_code = fail(read.error());
-                return;
-            }
-            expected = *read;
-        }
-        const Result<AuditHead> found = sqlite::verify_audit_log(StateFolder{options.state}.audit(), expected);
-        if (found)
-            std::cout << "good: " << found->entries << " entries; head " << sqlite::to_string(*found) << "\n";
-        else
-            exit_code = fail(found.error());
-    });
+    add_enrolment_commands(cli, options, exit_code);
+    add_audit_commands(cli, options, exit_code);
 }
 
 }  // namespace zbs::registry_program

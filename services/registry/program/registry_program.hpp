@@ -33,8 +33,12 @@ struct StateFolder {
 
 /// Serves until SIGTERM. Exit code.
 int run(const Options& options);
-/// init, token, list, audit.
+/// init, operator, renew, token, list, and those below.
 void add_operator_commands(CLI::App& cli, Options& options, int& exit_code);
+/// zone, organisation.
+void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code);
+/// audit.
+void add_audit_commands(CLI::App& cli, Options& options, int& exit_code);
 /// "zbs-registry: place: message" on stderr; 1.
 int fail(const Error& error);
 

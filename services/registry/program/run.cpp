@@ -21,6 +21,7 @@
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/codec/signed_entry.hpp"
 #include "services/common/http/rate_limit.hpp"
+#include "services/common/messages/host_name.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/registry/http/registry_routes.hpp"
 #include "services/registry/program/registry_program.hpp"
@@ -47,6 +48,10 @@ int fail(const Error& error) {
 }
 
 int run(const Options& options) {
+    const std::string& host = options.advertised.empty() ? options.address : options.advertised;
+    if (auto good = check_advertised_host(host); !good)
+        return fail(invalid(good.error().message,
+                            options.advertised.empty() ? "--listen-address without --advertise" : "--advertise"));
     const StateFolder state{std::filesystem::absolute(options.state).lexically_normal().string()};
     if (!std::filesystem::exists(state.identity())) {
         return fail(invalid("a registry needs keys; make them with 'zbs-registry init --state " + options.state +
@@ -59,8 +64,6 @@ int run(const Options& options) {
     const auto log = system::make_log("zbs-registry");
     auto store = sqlite::open_registry_store(state.database());
     if (!store) return fail(store.error());
-    auto audit = sqlite::open_audit_log(state.audit());
-    if (!audit) return fail(audit.error());
 
     boost::asio::io_context io;
     auto strand = boost::asio::make_strand(io);
@@ -75,6 +78,8 @@ int run(const Options& options) {
     if ((*keys)->name().kind != CallerKind::kRegistry)
         return fail(
             invalid("the certificate is of " + to_uri((*keys)->name()) + ", not of a registry", state.identity()));
+    auto audit = sqlite::open_audit_log(state.audit(), {to_uri((*keys)->name()), clock.now()});
+    if (!audit) return fail(audit.error());
     auto tls = openssl::TlsServer::make(**keys, trust);
     if (!tls) return fail(tls.error());
 
@@ -83,8 +88,8 @@ int run(const Options& options) {
     Registry registry(
         config, clock, **store, trust, secrets, *prover,
         [&trust](const SignedText& text) { return codec::verify_entry(trust, text); }, *log);
-    RegistryServices services{config, registry, registry_contract()};
-    http::DecisionLog decisions(clock, **audit, *log);
+    RegistryServices services{config, registry, trust, **audit, registry_contract()};
+    http::DecisionLog decisions(clock, **audit, *log, to_uri((*keys)->name()));
     http::Router router = make_registry_routes(services);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
     router.guard(
@@ -114,7 +119,6 @@ int run(const Options& options) {
                                  });
                          });
     if (auto started = server.start(); !started) return fail(started.error());
-    const std::string host = options.advertised.empty() ? options.address : options.advertised;
     config.url = "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
                  std::to_string(server.port());
     if (!process::write_file(state.address(), config.url + "\n"))

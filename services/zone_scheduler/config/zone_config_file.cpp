@@ -7,6 +7,7 @@
 
 #include "algorithms/mapping/mapper.hpp"
 #include "services/common/adapters/system/config_file.hpp"
+#include "services/common/messages/host_name.hpp"
 #include "services/common/messages/identity.hpp"
 #include "services/zone_scheduler/config/peering_rules_file.hpp"
 
@@ -70,6 +71,10 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.state_folder = file.required_text("state");
     read_listen(file, settings);
     settings.advertised_host = file.text("advertise", settings.listen_address);
+    if (file.has("advertise")) {
+        if (auto good = check_advertised_host(settings.advertised_host); !good)
+            file.fail("advertise", "'advertise': " + good.error().message);
+    }
     zone.honour_blocks = file.texts("honour_blocks");
     const std::string run_as = file.text("run_as", geteuid() == 0 ? "accounts" : "self");
     if (run_as != "accounts" && run_as != "self") file.fail("run_as", "'run_as' must be accounts or self");

@@ -42,7 +42,8 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       applications_(config, ports.clock, ports.ids, ports.store, ports.executor, ports.transport, peers_, ports.log),
       services_{config,       applications_, parts_,      peers_,      peerings_,          membership_,
                 delegations_, registry_,     ports.store, ports.audit, std::move(contract)},
-      decisions_(ports.clock, ports.audit, ports.log),
+      decisions_(ports.clock, ports.audit, ports.log,
+                 to_uri({CallerKind::kZone, config.organisation, config.zone.name})),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
     connect();

@@ -7,6 +7,7 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
+#include "services/common/http/audit_reply.hpp"
 #include "services/common/http/parameters.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -267,7 +268,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
                         return drain_view();
                     });
     router.add_sync("GET", "/v1/audit", Action::kReadAudit, Body::kNone,
-                    [&services](const Request& request) { return audit_reply(request.call, services.audit); });
+                    [&services](const Request& request) { return http::audit_reply(request.call, services.audit); });
     router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
         return http::ok({{"status", "ok"}});
     });

@@ -38,9 +38,6 @@ void add_peering_routes(http::Router& router, ZoneServices& services);
 /// Those about delegations; likewise.
 void add_delegation_routes(http::Router& router, ZoneServices& services);
 
-/// Entries of the audit log from behind `after`, 100 or `limit` of them. Errors: parameters that are none.
-http::Reply audit_reply(const http::Call& call, AuditLog& audit);
-
 /// The assignment of a held (or later) application in one of the formats `json`, `rsl`, `hostfile`. Errors: kConflict
 /// before there is one, kInvalidArgument for another format.
 http::Reply assignment_reply(const Application& application, const ZoneServices& services, const std::string& format);

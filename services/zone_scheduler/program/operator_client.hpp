@@ -17,6 +17,7 @@ class OperatorClient {
     /// Errors: a zone that is not running, keys that cannot be read.
     static Result<std::unique_ptr<OperatorClient>> connect(const std::string& config_path);
     Result<codec::Json> call(const std::string& method, const std::string& path, const codec::Json& body = {});
+    const Caller& zone() const { return zone_.who; }
 
   private:
     OperatorClient() = default;

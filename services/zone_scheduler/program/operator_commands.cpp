@@ -10,7 +10,7 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/audit_codec.hpp"
+#include "services/common/codec/audit_text.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
@@ -128,6 +128,11 @@ void add_init(CLI::App& cli, const OperatorCommand& shared) {
     init_command->callback([shared, options] { init(shared, *options); });
 }
 
+Error no_identity(const StateFolder& state) {
+    return {ErrorCode::kNotFound, "this zone has no keys yet; make them with 'zbs-zone init --config FILE'",
+            state.identity()};
+}
+
 void add_renew(CLI::App& cli, const OperatorCommand& shared) {
     auto path = std::make_shared<std::string>();
     CLI::App* renew = cli.add_subcommand(
@@ -141,6 +146,7 @@ void add_renew(CLI::App& cli, const OperatorCommand& shared) {
         const Result<std::string> chain = read_pem(*path);
         if (!chain) return shared.fail(chain.error());
         const StateFolder state{settings->state_folder};
+        if (!state.has_identity()) return shared.fail(no_identity(state));
         if (auto put = openssl::replace_certificate(state.identity(), *chain, wall_clock()); !put)
             return shared.fail(put.error());
         std::cout << "the new certificate is in place; a running zone takes it with SIGHUP\n";
@@ -158,10 +164,26 @@ void add_operator(CLI::App& cli, const OperatorCommand& shared) {
         const Result<ZoneSettings> settings = load_settings(*shared.config);
         if (!settings) return shared.fail(settings.error());
         const StateFolder state{settings->state_folder};
+        if (!state.has_identity()) return shared.fail(no_identity(state));
         if (auto made = openssl::issue_operator(state.identity(), *name, wall_clock()); !made)
             return shared.fail(made.error());
         std::cout << "operator '" << *name << "' has a new certificate in " << state.operator_identity() << "\n";
     });
+}
+
+/// Says so where nobody of that name is known: the block holds, but is likely not the one that was meant.
+void block_subject(const OperatorCommand& shared, OperatorClient& client, const std::string& subject,
+                   const std::string& reason) {
+    const Result<Json> answer = client.call("POST", "/v1/blocks", {{"subject", subject}, {"reason", reason}});
+    if (!answer) return shared.fail(answer.error());
+    std::cout << "blocked " << subject << "\n";
+    if (answer->value("known", true)) return;
+    const std::optional<Caller> caller = parse_identity(subject);
+    const bool own = caller && caller->organisation == client.zone().organisation;
+    std::cerr << "warning: this zone knows no "
+              << (own ? "user '" + caller->name : "organisation '" + (caller ? caller->organisation : subject))
+              << "'; was another name meant ('zbs-zone " << (own ? "user" : "peer") << " list')? 'zbs-zone unblock "
+              << subject << "' takes it back\n";
 }
 
 void add_user(CLI::App& cli, const OperatorCommand& shared) {
@@ -189,8 +211,12 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
                 std::string groups_text;
                 for (const Json& group : row.value("groups", Json::array()))
                     groups_text += (groups_text.empty() ? "" : ",") + group.get<std::string>();
-                std::cout << row.value("name", "") << "\t" << (row.value("revoked", false) ? "revoked" : "active")
-                          << "\t" << row.value("certificates", Json::array()).size() << " certificates\t"
+                std::string standing = row.value("standing", "");
+                if (row.value("code_pending", false))
+                    standing += ", code until " +
+                                codec::utc_text(time_from_microseconds(row.value("code_expires_us", std::int64_t{0})));
+                std::cout << row.value("name", "") << "\t" << standing << "\t"
+                          << row.value("certificates", Json::array()).size() << " certificates\t"
                           << (groups_text.empty() ? "-" : groups_text) << "\n";
             }
         });
@@ -200,10 +226,18 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
                                             "ana --config zone.toml");
     revoke->add_option("NAME", *name, "the user")->required();
     revoke->callback([shared, name] {
-        const auto answer = shared.call("DELETE", "/v1/users/" + http::encode_percent(*name));
-        if (answer)
+        auto client = OperatorClient::connect(*shared.config);
+        if (!client) return shared.fail(client.error());
+        const Result<Json> answer = (*client)->call("DELETE", "/v1/users/" + http::encode_percent(*name));
+        if (answer) {
             std::cout << "revoked " << *name << " with " << answer->value("certificates", Json::array()).size()
                       << " certificates\n";
+            return;
+        }
+        if (answer.error().code != ErrorCode::kNotFound) return shared.fail(answer.error());
+        // Nobody of this name was made here. A certificate of it may have come from elsewhere, so the name is refused.
+        const std::string subject = to_uri({CallerKind::kUser, (*client)->zone().organisation, *name});
+        block_subject(shared, **client, subject, "revoked by name");
     });
 }
 
@@ -218,11 +252,14 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
         ->required();
     block->add_option("--reason", *reason, "for the record");
     block->callback([shared, subject, reason] {
-        const auto answer = shared.call("POST", "/v1/blocks", {{"subject", *subject}, {"reason", *reason}});
-        if (answer) std::cout << "blocked " << *subject << "\n";
+        auto client = OperatorClient::connect(*shared.config);
+        if (!client) return shared.fail(client.error());
+        block_subject(shared, **client, *subject, *reason);
     });
     CLI::App* unblock = cli.add_subcommand(
-        "unblock", "take a block back (certificates that were revoked stay so)\n\nExample: zbs-zone unblock org-b");
+        "unblock",
+        "take a block back, and an own user's revocation (certificates that were revoked stay so: 'user add' gives a "
+        "fresh code)\n\nExample: zbs-zone unblock org-b");
     unblock->add_option("SUBJECT", *subject, "as it was blocked")->required();
     unblock->callback([shared, subject] {
         const auto answer = shared.call("DELETE", "/v1/blocks?subject=" + http::encode_percent(*subject));
@@ -259,11 +296,7 @@ void list_audit(const OperatorCommand& shared, std::uint64_t after, std::size_t 
     }
     const auto page = codec::decode_audit_page(*answer);
     if (!page) return shared.fail(page.error());
-    for (const AuditRecord& record : page->records) {
-        const AuditEntry& entry = record.entry;
-        std::cout << record.number << "\t" << utc_text(entry.at) << "\t" << entry.who << "\t" << entry.action << "\t"
-                  << entry.object << "\t" << entry.decision << "\t" << entry.request_id << "\t" << entry.detail << "\n";
-    }
+    std::cout << codec::audit_rows(*page);
     if (page->next > 0) std::cerr << "more: --after " << page->next << "\n";
 }
 
@@ -285,10 +318,12 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
                    "entries, head of the log, and the number to go on after, as the service says it");
     list->callback([shared, after, limit, as_json] { list_audit(shared, *after, *limit, *as_json); });
     auto head = std::make_shared<std::string>();
-    CLI::App* verify = audit->add_subcommand(
-        "verify",
-        "check that no entry of the record was changed, moved or removed\n\nExample: zbs-zone audit verify --config "
-        "zone.toml");
+    CLI::App* verify = audit->add_subcommand("verify",
+                                             "check that no entry of the record was changed, moved or removed, and "
+                                             "that it has its beginning; prints how many "
+                                             "there are, from when to when, and the head to note for the next "
+                                             "time\n\nExample: zbs-zone audit verify --config "
+                                             "zone.toml");
     verify->add_option("--head", *head,
                        "ENTRIES:HASH as printed earlier: shows also whether entries were cut off the end since");
     verify->callback([shared, head] {
@@ -300,9 +335,9 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
             if (!read) return shared.fail(read.error());
             expected = *read;
         }
-        const Result<AuditHead> found = sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
+        const auto found = sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
         if (!found) return shared.fail(found.error());
-        std::cout << "good: " << found->entries << " entries; head " << sqlite::to_string(*found) << "\n";
+        std::cout << codec::audit_summary_text(*found, sqlite::to_string(found->head), expected.has_value());
     });
 }
 

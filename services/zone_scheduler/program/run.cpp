@@ -3,6 +3,7 @@
 
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
+#include "services/common/messages/host_name.hpp"
 #include "services/zone_scheduler/program/edge.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
@@ -48,6 +49,12 @@ int run(const std::string& config_path) {
     Log& log = *storage->log;
     Engine engine;
     if (auto prepared = prepare(engine, state, *settings); !prepared) return fail(prepared.error());
+    if (engine.credentials.server && is_wildcard_address(settings->advertised_host)) {
+        return fail(
+            invalid("'listen' takes all addresses of this machine, so others must be told by which one to call: "
+                    "set 'advertise', e.g. advertise = \"zone-a.example.org\"",
+                    config_path));
+    }
     ZoneParts zone(engine, *storage, *settings, state);
     Edge edge(engine, *settings, zone.router);
     Result<std::string> url = edge.open(*settings, state);

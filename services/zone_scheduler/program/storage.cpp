@@ -6,6 +6,7 @@
 
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 
 namespace zbs::zone_program {
 
@@ -21,7 +22,8 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     auto database = sqlite::open_zone_database(state.database());
     if (!database) return database.error();
     storage.database = *std::move(database);
-    auto audit = sqlite::open_audit_log(state.audit());
+    const Caller self{CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name};
+    auto audit = sqlite::open_audit_log(state.audit(), {to_uri(self), system::wall_clock()});
     if (!audit) return audit.error();
     storage.audit = *std::move(audit);
     std::vector<std::string> hidden = {state.path};

@@ -93,7 +93,7 @@ ZoneParts::ZoneParts(Engine& engine, Storage& storage, ZoneSettings& settings, c
                    peers, *storage.log),
       services{settings.zone, applications,           parts,          peers,          peerings, membership, delegations,
                registry,      *storage.database.zone, *storage.audit, zone_contract()},
-      decisions(engine.clock, *storage.audit, *storage.log),
+      decisions(engine.clock, *storage.audit, *storage.log, to_uri(self_of(settings.zone))),
       gate(services, decisions) {
     registry.on_enrolled([&state] { forget_registry_code(state); });
     applications.use_delegations(delegations);

@@ -27,7 +27,23 @@ class DecisionLogTest : public testing::Test {
     VirtualClock clock;
     MemoryAuditLog audit;
     SilentLog log;
-    DecisionLog decisions{clock, audit, log};
+    DecisionLog decisions{clock, audit, log, "spiffe://org-a/zone/alpha"};
+    void refuse(const PeerIdentity& peer, const std::string& address, int times) {
+        Call refused = call("GET");
+        refused.peer = peer;
+        refused.address = address;
+        for (int i = 0; i < times; ++i) decisions.refuse(Action::kListUsers, refused, "denied", "not yours");
+    }
+    static PeerIdentity user_of(const std::string& organisation, const std::string& name = "eve") {
+        return {{CallerKind::kUser, organisation, name}, Evidence::kCertificate};
+    }
+    std::size_t recorded_of(const std::string& text) {
+        std::size_t count = 0;
+        const std::vector<AuditRecord> records = *audit.read(1, 1000);
+        for (const AuditRecord& record : records)
+            count += (record.entry.who + " " + record.entry.detail).find(text) != std::string::npos;
+        return count;
+    }
 };
 
 TEST_F(DecisionLogTest, WhatChangesSomethingIsDurableBeforeItIsDone) {
@@ -62,18 +78,53 @@ TEST_F(DecisionLogTest, WhatCannotBeRecordedIsRefused) {
     EXPECT_TRUE(decisions.allow(Action::kListUsers, call("GET")));
 }
 
-TEST_F(DecisionLogTest, FiftyRefusalsASecondAreRecordedAndTheRestCounted) {
+TEST_F(DecisionLogTest, ANoisyOrganisationHidesNoOther) {
+    refuse(user_of("org-x"), "192.0.2.1", 500);
+    refuse(user_of("org-x", "another"), "192.0.2.2", 500);
+    refuse(user_of("org-b"), "192.0.2.1", 3);
+    refuse({}, "192.0.2.1", 2);
+    EXPECT_EQ(recorded_of("spiffe://org-x/"), static_cast<std::size_t>(DecisionLog::kPerOrganisation));
+    EXPECT_EQ(recorded_of("spiffe://org-b/"), 3U);
+    EXPECT_EQ(recorded_of("anonymous"), 2U);
+}
+
+TEST_F(DecisionLogTest, ANoisyAddressHidesNoOtherAndNoOrganisation) {
+    refuse({}, "192.0.2.1", 500);
+    refuse({}, "192.0.2.2", 3);
+    EXPECT_EQ(recorded_of("from 192.0.2.1"), static_cast<std::size_t>(DecisionLog::kPerAddress));
+    EXPECT_EQ(recorded_of("from 192.0.2.2"), 3U);
+    for (int i = 0; i < 1'000; ++i) refuse({}, "198.51.100." + std::to_string(i), 1);
+    EXPECT_EQ(recorded_of("anonymous"), static_cast<std::size_t>(DecisionLog::kAllAddresses));
+    refuse(user_of("org-b"), "192.0.2.1", 1);
+    EXPECT_EQ(recorded_of("spiffe://org-b/"), 1U);
+}
+
+TEST_F(DecisionLogTest, OneEntrySaysHowManyAreNotOnRecordAndOfWhom) {
     decisions.start();
-    for (int i = 0; i < 120; ++i) decisions.refuse(Action::kListUsers, call("GET"), "denied", "not yours");
-    EXPECT_EQ(recorded(), 50U);
-    EXPECT_EQ(log.count("refusals_not_recorded"), 0);
+    refuse(user_of("org-x"), "192.0.2.1", DecisionLog::kPerOrganisation + 70);
+    refuse({}, "192.0.2.9", DecisionLog::kPerAddress + 5);
+    const std::size_t before = recorded();
     clock.advance(seconds{2});
-    ASSERT_EQ(log.count("refusals_not_recorded"), 1) << "told although nothing is refused any more";
-    EXPECT_EQ(log.lines.back().fields.at(0).second, "70");
-    decisions.refuse(Action::kListUsers, call("GET"), "denied", "not yours");
-    EXPECT_EQ(recorded(), 51U);
-    clock.advance(seconds{2});
+    ASSERT_EQ(recorded(), before + 1) << "told although nothing is refused any more";
+    const AuditEntry told = audit.durable().back().entry;
+    EXPECT_EQ(told.who, "spiffe://org-a/zone/alpha");
+    EXPECT_EQ(told.action + " " + told.decision, "countRefusals not_recorded");
+    EXPECT_EQ(told.detail,
+              "75 refusals of one second are not on record: 70 of organisation org-x, 5 of address 192.0.2.9");
     EXPECT_EQ(log.count("refusals_not_recorded"), 1);
+    refuse(user_of("org-x"), "192.0.2.1", 1);
+    clock.advance(seconds{2});
+    EXPECT_EQ(recorded(), before + 2) << "each second has its own share, and nothing was left out of this one";
+}
+
+TEST_F(DecisionLogTest, TheSummaryNamesFewAndFitsAnEntry) {
+    decisions.start();
+    for (int i = 0; i < 2'000; ++i) refuse({}, "2001:db8::" + std::to_string(i), 1);
+    clock.advance(seconds{2});
+    const std::string told = audit.durable().back().entry.detail;
+    EXPECT_THAT(told, testing::HasSubstr("of address others"));
+    EXPECT_THAT(told, testing::EndsWith(" more"));
+    EXPECT_THAT(told, testing::StartsWith("1950 refusals"));
 }
 
 TEST_F(DecisionLogTest, AChangeThatFailedIsOnRecordWithItsStatus) {

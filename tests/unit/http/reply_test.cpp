@@ -26,10 +26,10 @@ TEST(Problem, EveryCodeHasItsStatusAndComesBack) {
             {"title", to_string(code)},
             {"status", status},
             {"code", to_string(code)},
-            {"detail", "/a/b what happened"},
+            {"detail", "at /a/b: what happened"},
             {"errors", codec::Json::array({{{"pointer", "/a/b"}, {"detail", "what happened"}}})}};
         EXPECT_EQ(*codec::parse(reply.body), expected);
-        EXPECT_EQ(read_problem(reply.status, reply.body), (Error{code, "/a/b what happened", {}}));
+        EXPECT_EQ(read_problem(reply.status, reply.body), (Error{code, "at /a/b: what happened", {}}));
     }
 }
 

@@ -4,6 +4,7 @@
 #include "schemas/contract.hpp"
 #include "services/registry/http/registry_routes.hpp"
 #include "tests/support/documented_routes.hpp"
+#include "tests/support/memory_audit_log.hpp"
 #include "tests/unit/registry/registry_world.hpp"
 
 namespace zbs {
@@ -13,7 +14,8 @@ using namespace zbs::test;
 class RegistryRoutes : public test::RegistryWorld {
   protected:
     std::string contract = registry_contract();
-    RegistryServices services{config, *registry, contract};
+    MemoryAuditLog audit;
+    RegistryServices services{config, *registry, trust, audit, contract};
 };
 
 TEST_F(RegistryRoutes, AreThoseOfTheContract) {

@@ -25,13 +25,16 @@ AuditEntry entry(int i) {
 class AuditChain : public testing::Test {
   protected:
     void SetUp() override {
-        const auto log = open_audit_log(path());
+        const auto log = open();
         ASSERT_TRUE(log) << log.error();
-        for (int i = 1; i <= 5; ++i) {
+        for (int i = 2; i <= 5; ++i) {  // behind the log's beginning
             ASSERT_TRUE((*log)->append(entry(i), AuditUrgency::kNow));
             if (i == 3) third_ = (*log)->head();
         }
         head_ = (*log)->head();
+    }
+    Result<std::unique_ptr<AuditLog>> open() const {
+        return open_audit_log(path(), {"spiffe://alpha/zone/one", time_from_microseconds(0)});
     }
     std::string path() const { return folder_.path("audit.db"); }
     /// Through SQLite's own interface; gives its complaint, empty if it did as told.
@@ -52,8 +55,8 @@ class AuditChain : public testing::Test {
                   "");
     }
     std::string found(const std::optional<AuditHead>& expected = {}) const {
-        const Result<AuditHead> verified = verify_audit_log(path(), expected);
-        if (verified) return "whole, " + std::to_string(verified->entries);
+        const Result<AuditSummary> verified = verify_audit_log(path(), expected);
+        if (verified) return "whole, " + std::to_string(verified->head.entries);
         EXPECT_EQ(verified.error().code, ErrorCode::kConflict);
         return verified.error().message;
     }
@@ -62,9 +65,9 @@ class AuditChain : public testing::Test {
 };
 
 TEST_F(AuditChain, AnUntouchedLogIsWhole) {
-    const Result<AuditHead> verified = verify_audit_log(path());
+    const Result<AuditSummary> verified = verify_audit_log(path());
     ASSERT_TRUE(verified) << verified.error();
-    EXPECT_EQ(*verified, head_);
+    EXPECT_EQ(*verified, (AuditSummary{head_, time_from_microseconds(0), time_from_microseconds(5), 1}));
     EXPECT_TRUE(verify_audit_log(path(), head_));
     EXPECT_TRUE(verify_audit_log(path(), third_)) << "noted before the log grew";
 }
@@ -129,16 +132,54 @@ TEST_F(AuditChain, ACutEndShowsOnlyAgainstANotedHead) {
     EXPECT_EQ(found(), "whole, 3") << "nothing in the file can tell";
     EXPECT_EQ(found(third_), "whole, 3");
     EXPECT_THAT(found(head_), HasSubstr("entry 4 of the audit log is missing: 5 entries were noted"));
-    ASSERT_EQ(edit("DELETE FROM audit"), "");
-    EXPECT_EQ(found(), "whole, 0");
+}
+
+TEST_F(AuditChain, AnEmptiedLogIsFoundAndNotBegunAnew) {
+    tamper("DELETE FROM audit");
+    EXPECT_THAT(found(), HasSubstr("entry 1 of the audit log is missing"));
     EXPECT_THAT(found(head_), HasSubstr("entry 1 of the audit log is missing"));
+    const auto again = open();
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, ErrorCode::kConflict);
+    EXPECT_THAT(again.error().message, testing::AllOf(HasSubstr(path()), HasSubstr("was emptied")));
+}
+
+TEST_F(AuditChain, ALogWithoutItsBeginningIsFound) {
+    tamper("DELETE FROM audit WHERE number=1");
+    EXPECT_THAT(found(), HasSubstr("entry 1 of the audit log was removed"));
+    ASSERT_EQ(edit("UPDATE audit SET number=number-1"), "");
+    EXPECT_THAT(found(), HasSubstr("entry 1 of the audit log was changed, moved"));
+}
+
+TEST_F(AuditChain, ALogBeginsWithItsOwnMakingOnce) {
+    const std::vector<AuditRecord> records = *(*open())->read(1, 100);
+    ASSERT_EQ(records.size(), 5U) << "opening it again begins nothing";
+    EXPECT_EQ(records[0].entry, (AuditEntry{time_from_microseconds(0), "spiffe://alpha/zone/one", "beginAudit", "",
+                                            "recorded", "", "the audit log begins"}));
+}
+
+TEST_F(AuditChain, ALogOfAnEarlierVersionGetsItsBeginningBehindWhatItHas) {
+    std::string hash(64, '0');
+    std::string rows = "DELETE FROM audit; DROP TABLE audit_begun; PRAGMA user_version=1;";
+    for (int i = 1; i <= 2; ++i) {
+        hash = *chain_hash(hash, static_cast<std::uint64_t>(i), entry(i));
+        rows += "INSERT INTO audit VALUES(" + std::to_string(i) + "," + std::to_string(i) +
+                ",'spiffe://alpha/user/ann','getApplication','" + std::to_string(i) + "','allow','r','d','" + hash +
+                "');";
+    }
+    tamper(rows);
+    EXPECT_THAT(found(), HasSubstr("does not say where it begins")) << "before its service has started";
+    ASSERT_TRUE(open());
+    EXPECT_EQ(found(), "whole, 3");
+    EXPECT_EQ(verify_audit_log(path())->begun, 3U);
+    EXPECT_THAT((*open())->read(3, 1)->at(0).entry.detail, HasSubstr("entries before: 2"));
 }
 
 TEST_F(AuditChain, AChainWrittenAnewShowsOnlyAgainstANotedHead) {
     std::filesystem::remove(path());
     {
-        const auto forged = open_audit_log(path());
-        for (int i = 1; i <= 5; ++i) ASSERT_TRUE((*forged)->append(entry(i == 2 ? 7 : i), AuditUrgency::kNow));
+        const auto forged = open();
+        for (int i = 2; i <= 5; ++i) ASSERT_TRUE((*forged)->append(entry(i == 2 ? 7 : i), AuditUrgency::kNow));
     }
     EXPECT_EQ(found(), "whole, 5");
     EXPECT_THAT(found(head_), HasSubstr("entry 5 of the audit log is not the one noted"));
@@ -146,7 +187,7 @@ TEST_F(AuditChain, AChainWrittenAnewShowsOnlyAgainstANotedHead) {
 }
 
 TEST_F(AuditChain, IsVerifiedWhileAServiceWrites) {
-    const auto log = open_audit_log(path());
+    const auto log = open();
     ASSERT_TRUE((*log)->append(entry(6), AuditUrgency::kNow));
     ASSERT_TRUE((*log)->append(entry(7), AuditUrgency::kSoon));
     EXPECT_EQ(found(head_), "whole, 6") << "what is durable";
@@ -168,12 +209,12 @@ TEST_F(AuditChain, VerifyingMakesNoFile) {
 }
 
 TEST_F(AuditChain, WhatIsKeptBackIsWrittenWhenTheLogCloses) {
-    ASSERT_TRUE((*open_audit_log(path()))->append(entry(6), AuditUrgency::kSoon));
+    ASSERT_TRUE((*open())->append(entry(6), AuditUrgency::kSoon));
     EXPECT_EQ(found(), "whole, 6");
 }
 
 TEST_F(AuditChain, AnEntryThatCannotBeWrittenIsRefusedAndTheOthersWait) {
-    const auto log = open_audit_log(path());
+    const auto log = open();
     ASSERT_TRUE((*log)->append(entry(6), AuditUrgency::kSoon));
     ASSERT_EQ(edit("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'disk is full'); END"), "");
     const Result<void> refused = (*log)->append(entry(7), AuditUrgency::kNow);
@@ -190,7 +231,7 @@ TEST_F(AuditChain, AnEntryThatCannotBeWrittenIsRefusedAndTheOthersWait) {
 }
 
 TEST_F(AuditChain, ASecondWriterIsRefusedNotMixedIn) {
-    const auto one = open_audit_log(path()), two = open_audit_log(path());
+    const auto one = open(), two = open();
     ASSERT_TRUE((*one)->append(entry(6), AuditUrgency::kNow));
     const Result<void> second = (*two)->append(entry(7), AuditUrgency::kNow);
     ASSERT_FALSE(second);

@@ -47,6 +47,15 @@ TEST_F(ZoneConfigFileTest, AnAddressOfIpv6StandsInBracketsAsInAnUrl) {
     EXPECT_THAT(fault("listen = '::1'"), HasSubstr("ADDRESS:PORT"));
 }
 
+TEST_F(ZoneConfigFileTest, WhatOthersAreToldMustBeAHostThatTheyCanCall) {
+    EXPECT_EQ(read("advertise = 'zone-a.example.org'")->advertised_host, "zone-a.example.org");
+    EXPECT_EQ(read("listen = '[::1]:0'\nadvertise = '2001:db8::7'")->advertised_host, "2001:db8::7");
+    for (const char* bad : {"0.0.0.0", "::", "*", "", "https://zone-a", "zone-a:7001", "zone-a/x"})
+        EXPECT_THAT(fault("advertise = '" + std::string(bad) + "'"),
+                    testing::AllOf(HasSubstr("zone.toml:4 "), HasSubstr("'advertise'")))
+            << bad;
+}
+
 TEST_F(ZoneConfigFileTest, GridUsersComeFromAFileBesideIt) {
     put("map", "\"/O=Grid/CN=Ana\" ana\n");
     put("map-b", "/O=Grid/CN=Bob bob\n");

@@ -25,7 +25,9 @@ const std::vector<std::string> kAuditSchema = {
     "CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit"
     " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: entries never change'); END;"
     "CREATE TRIGGER audit_never_forgets BEFORE DELETE ON audit"
-    " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: entries never go'); END"};
+    " BEGIN SELECT RAISE(ABORT, 'the audit log is append-only: entries never go'); END",
+    // A row once the log has its beginning, written with it: tells a new log from one that was emptied.
+    "CREATE TABLE audit_begun(entry INTEGER NOT NULL)"};
 
 constexpr const char* kSelect =
     "SELECT number, at_us, who, action, object, decision, request_id, detail, hash FROM audit WHERE number >= ? "
@@ -134,16 +136,26 @@ class ChainCheck {
         if (!hash) return hash.error();
         if (*hash != record.hash) return broken(number, "was changed, moved or put in");
         head_ = {number, record.hash};
+        if (number == 1) found_.first = record.entry.at;
+        found_.last = record.entry.at;
+        if (found_.begun == 0 && record.entry.action == kAuditBegins) found_.begun = number;
         if (expected_ && expected_->entries == number && expected_->hash != record.hash)
             return broken(number, "is not the one noted: the log up to it was written anew");
         return {};
     }
 
-    Result<AuditHead> finish() const {
+    Result<AuditSummary> finish() const {
         if (expected_ && expected_->entries > head_.entries)
             return broken(head_.entries + 1, "is missing: " + std::to_string(expected_->entries) +
                                                  " entries were noted, so the end was cut off");
-        return head_;
+        if (head_.entries == 0) return broken(1, "is missing: a log begins with the entry of its own making");
+        if (found_.begun == 0)
+            return Error{
+                ErrorCode::kConflict,
+                "the audit log does not say where it begins; one of an earlier version gets that entry when its "
+                "service starts the next time, any other lost its beginning: compare it with a backup",
+                {}};
+        return AuditSummary{head_, found_.first, found_.last, found_.begun};
     }
 
   private:
@@ -154,12 +166,34 @@ class ChainCheck {
                 {}};
     }
     AuditHead head_;
+    AuditSummary found_;
     std::optional<AuditHead> expected_;
 };
 
+Result<std::optional<std::int64_t>> find_number(Database& database, const char* sql) {
+    Query query(database, sql);
+    const Result<bool> row = query.step();
+    if (!row) return row.error();
+    return *row ? std::optional(query.integer(0)) : std::nullopt;
+}
+
+/// Both or none: the entry, and the note that it was written.
+Result<void> begin(Database& database, const AuditRecord& record) {
+    if (auto ok = run(database, "BEGIN IMMEDIATE"); !ok) return ok;
+    Result<void> done = insert(database, record);
+    if (done) {
+        Query note(database, "INSERT INTO audit_begun VALUES(?)");
+        note.bind(static_cast<std::int64_t>(record.number));
+        if (const Result<bool> step = note.step(); !step) done = step.error();
+    }
+    if (done) done = run(database, "COMMIT");
+    if (!done) static_cast<void>(run(database, "ROLLBACK"));
+    return done;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path) {
+Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const AuditBeginning& beginning) {
     Result<std::unique_ptr<Database>> database = Database::open(path, kAuditSchema);
     if (!database) return database.error();
     AuditHead head;
@@ -169,10 +203,34 @@ Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path) {
         if (!row) return row.error();
         if (*row) head = {static_cast<std::uint64_t>(last.integer(0)), last.text(1)};
     }
+    const auto begun = find_number(**database, "SELECT entry FROM audit_begun");
+    if (!begun) return begun.error();
+    if (*begun && head.entries < static_cast<std::uint64_t>(**begun)) {
+        return Error{
+            ErrorCode::kConflict,
+            "the audit log " + path +
+                " was emptied: it has lost the entry with which it began; keep it for whoever looks into that, "
+                "and restore it from a backup, or move it away to begin a new one",
+            {}};
+    }
+    if (!*begun) {
+        const std::string detail = head.entries == 0 ? "the audit log begins"
+                                                     : "the audit log of an earlier version goes on; entries before: " +
+                                                           std::to_string(head.entries);
+        AuditRecord record{
+            head.entries + 1,
+            stored_form({beginning.at, beginning.who, std::string(kAuditBegins), "", "recorded", "", detail}),
+            {}};
+        Result<std::string> hash = chain_hash(head.hash, record.number, record.entry);
+        if (!hash) return hash.error();
+        record.hash = *std::move(hash);
+        if (auto ok = begin(**database, record); !ok) return ok.error();
+        head = {record.number, record.hash};
+    }
     return std::unique_ptr<AuditLog>(std::make_unique<SqliteAuditLog>(*std::move(database), std::move(head)));
 }
 
-Result<AuditHead> verify_audit_log(const std::string& path, const std::optional<AuditHead>& expected) {
+Result<AuditSummary> verify_audit_log(const std::string& path, const std::optional<AuditHead>& expected) {
     const Result<std::unique_ptr<Database>> database = Database::open_read_only(path);
     if (!database) return database.error();
     ChainCheck check(expected);

@@ -10,13 +10,20 @@ namespace zbs::sqlite {
 
 /// AuditLog in its own SQLite file. Triggers refuse every change but appending, and each entry's hash covers all before
 /// it, so whoever edits the file behind the triggers' back is found by `verify_audit_log`.
-Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path);
+///
+/// The first entry of a new log says that it begins, when, and whose it is; a log of an earlier version, which has
+/// none, gets it behind what is there. Errors: kConflict for a log that had one and has lost it: it was emptied.
+struct AuditBeginning {
+    std::string who;  ///< URI of the service
+    Time at{};
+};
+Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const AuditBeginning& beginning);
 
 /// Reads the whole log without changing it, also while a service writes to it, and checks every link of the chain.
-/// Errors: kConflict naming the first entry that was changed, removed, inserted or moved; kUnavailable where the file
-/// cannot be read. Entries cut off the end, and a chain computed anew from some entry on, show only against `expected`:
-/// a head noted earlier, of this length or shorter.
-Result<AuditHead> verify_audit_log(const std::string& path, const std::optional<AuditHead>& expected = std::nullopt);
+/// Errors: kConflict naming the first entry that was changed, removed, inserted or moved, and for a log without its
+/// beginning; kUnavailable where the file cannot be read. Entries cut off the end, and a chain computed anew from some
+/// entry on, show only against `expected`: a head noted earlier, of this length or shorter.
+Result<AuditSummary> verify_audit_log(const std::string& path, const std::optional<AuditHead>& expected = std::nullopt);
 
 /// "ENTRIES:HASH", as `zbs-zone audit verify` prints and takes it.
 std::string to_string(const AuditHead& head);

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "services/common/codec/audit_codec.hpp"
+#include "services/common/http/audit_reply.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/http/zone_routes.hpp"
 #include "tests/support/memory_audit_log.hpp"
 
 namespace zbs::test {
@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class AuditRoute : public testing::Test {
+class AuditReply : public testing::Test {
   protected:
     void append(std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
@@ -25,7 +25,7 @@ class AuditRoute : public testing::Test {
     http::Reply get(std::map<std::string, std::string> query) {
         http::Call call;
         call.query = std::move(query);
-        return audit_reply(call, audit);
+        return http::audit_reply(call, audit);
     }
     codec::AuditPage page(std::map<std::string, std::string> query) {
         const http::Reply reply = get(std::move(query));
@@ -43,7 +43,7 @@ class AuditRoute : public testing::Test {
     std::size_t appended = 0;
 };
 
-TEST_F(AuditRoute, APageTellsWhereTheNextBegins) {
+TEST_F(AuditReply, APageTellsWhereTheNextBegins) {
     append(5);
     const auto first = page({{"limit", "2"}});
     EXPECT_THAT(objects(first), ElementsAre("1", "2"));
@@ -56,14 +56,14 @@ TEST_F(AuditRoute, APageTellsWhereTheNextBegins) {
     EXPECT_THAT(objects(page({{"after", "5"}})), ElementsAre("6")) << "who asks again later gets what came since";
 }
 
-TEST_F(AuditRoute, BehindTheEndThereIsNothing) {
+TEST_F(AuditReply, BehindTheEndThereIsNothing) {
     EXPECT_THAT(page({}).records, IsEmpty());
     append(1);
     EXPECT_THAT(page({{"after", "7"}}).records, IsEmpty());
     EXPECT_EQ(page({{"after", "7"}}).next, 0U);
 }
 
-TEST_F(AuditRoute, ManyEntriesAreReadInPages) {
+TEST_F(AuditReply, ManyEntriesAreReadInPages) {
     append(2'500);
     std::uint64_t after = 0;
     std::size_t read = 0, pages = 0;
@@ -78,7 +78,7 @@ TEST_F(AuditRoute, ManyEntriesAreReadInPages) {
     EXPECT_EQ(page({}).records.size(), 100U);
 }
 
-TEST_F(AuditRoute, ParametersThatAreNoneAreRefused) {
+TEST_F(AuditReply, ParametersThatAreNoneAreRefused) {
     for (const auto& [key, value] :
          std::map<std::string, std::string>{{"from", "1"}, {"after", "-1"}, {"after ", "1"}, {"limit", "0"}}) {
         EXPECT_EQ(get({{key, value}}).status, 400) << key << "=" << value;
@@ -88,7 +88,7 @@ TEST_F(AuditRoute, ParametersThatAreNoneAreRefused) {
     EXPECT_EQ(get({{"limit", std::to_string(limits::kMaxAuditRows + 1)}}).status, 400);
 }
 
-TEST_F(AuditRoute, ALogThatCannotBeWrittenIsSaidNotHidden) {
+TEST_F(AuditReply, ALogThatCannotBeWrittenIsSaidNotHidden) {
     ASSERT_TRUE(audit.append({.who = "x"}, AuditUrgency::kSoon));
     audit.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
     EXPECT_EQ(get({}).status, 503);

@@ -1,0 +1,39 @@
+#include "services/common/codec/audit_text.hpp"
+
+#include <ctime>
+
+namespace zbs::codec {
+
+std::string utc_text(Time at) {
+    const std::time_t seconds = std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
+    std::tm parts{};
+    char text[32] = "-";
+    if (gmtime_r(&seconds, &parts) != nullptr) std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    return text;
+}
+
+std::string audit_rows(const AuditPage& page) {
+    std::string rows;
+    for (const AuditRecord& record : page.records) {
+        const AuditEntry& entry = record.entry;
+        rows += std::to_string(record.number) + "\t" + utc_text(entry.at);
+        for (const std::string* field :
+             {&entry.who, &entry.action, &entry.object, &entry.decision, &entry.request_id, &entry.detail})
+            rows += "\t" + *field;
+        rows += "\n";
+    }
+    return rows;
+}
+
+std::string audit_summary_text(const AuditSummary& summary, const std::string& head, bool against_head) {
+    std::string text = "good: " + std::to_string(summary.head.entries) + " entries, " + utc_text(summary.first) +
+                       " to " + utc_text(summary.last) + "; head " + head + "\n";
+    if (summary.begun > 1)
+        text += "written by an earlier version before entry " + std::to_string(summary.begun) +
+                ": that nothing stood before entry 1 is not on record\n";
+    text += against_head ? "nothing was cut off its end since the given head\n"
+                         : "that its end was cut off would only show against a head noted earlier: --head\n";
+    return text;
+}
+
+}  // namespace zbs::codec

@@ -1,0 +1,59 @@
+#include "services/common/messages/host_name.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zbs {
+namespace {
+using testing::HasSubstr;
+
+TEST(AdvertisedHost, NamesAndLiteralAddressesAreGood) {
+    for (const char* host : {"zone-a.example.org", "localhost", "zone_a", "A", "10.1.2.3", "127.0.0.1", "2001:db8::7",
+                             "::1", "7.example", "xn--bcher-kva.example"})
+        EXPECT_TRUE(check_advertised_host(host)) << host;
+    EXPECT_TRUE(check_advertised_host(std::string(63, 'a') + ".org"));
+}
+
+TEST(AdvertisedHost, WhatNobodyCouldCallIsRefusedWithWhatToWrite) {
+    struct Case {
+        std::string host;
+        const char* told;
+    };
+    for (const Case& bad : {Case{"", "must name a host"},
+                            {"https://zone-a.example.org", "leave out scheme"},
+                            {"https://zone-a.example.org:7001", "leave out scheme"},
+                            {"zone-a.example.org/x", "leave out scheme"},
+                            {"ops@zone-a", "leave out scheme"},
+                            {"zone-a.example.org:7001", "names a port"},
+                            {"10.1.2.3:7001", "names a port"},
+                            {"[2001:db8::7]", "without"},
+                            {"[2001:db8::7]:7001", "without"},
+                            {"0.0.0.0", "all addresses"},
+                            {"::", "all addresses"},
+                            {"0:0::0", "all addresses"},
+                            {"::ffff:0.0.0.0", "all addresses"},
+                            {"*", "all addresses"},
+                            {"0", "all addresses"},
+                            {"127.1", "neither"},
+                            {"0x7f000001", "neither"},
+                            {"1.2.3.4.5", "neither"},
+                            {"256.1.1.1", "neither"},
+                            {"a..b", "neither"},
+                            {".a", "neither"},
+                            {"-a", "neither"},
+                            {"a b", "neither"},
+                            {"a\nb", "neither"},
+                            {"b\xc3\xbc"
+                             "cher",
+                             "neither"},
+                            {std::string(64, 'a'), "neither"},
+                            {std::string(254, 'a'), "longer"}}) {
+        const auto refused = check_advertised_host(bad.host);
+        ASSERT_FALSE(refused) << bad.host;
+        EXPECT_THAT(refused.error().message, HasSubstr(bad.told)) << bad.host;
+        EXPECT_EQ(refused.error().message.find('\n'), std::string::npos);
+    }
+}
+
+}  // namespace
+}  // namespace zbs
