@@ -61,6 +61,11 @@ void call(Context& context, const std::string& method, const std::string& organi
         if (note.is_string()) std::cerr << "note: " << printable(note.get<std::string>()) << "\n";
 }
 
+/// Refuses an empty text, which an unset variable of a shell makes, too.
+CLI::Validator something(const std::string& remedy) {
+    return {[remedy](const std::string& text) { return text.empty() ? "it is empty; " + remedy : std::string{}; }, ""};
+}
+
 struct Wish {
     std::string organisation, walltime;
     int processors = -1, parts = -1;
@@ -103,16 +108,19 @@ void add_peer_commands(CLI::App& app, Context& context) {
     });
     const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help) {
         CLI::App* command = named(name, help + " (operators)");
-        command->add_option("--fingerprint", wish->change.fingerprint, "of its bundle, as its operator told it");
+        command->add_option("--fingerprint", wish->change.fingerprint, "of its bundle, as its operator told it")
+            ->check(something("leave the option out where only one bundle claims the name"));
         command->callback([&context, wish, verb] { settle(context, *wish, verb); });
         return command;
     };
     const auto with_rights = [&](CLI::App* command) {
         command->add_option("--processors", wish->processors, "at once")->check(CLI::Range(0, limits::kMaxRanks));
-        command->add_option("--walltime", wish->walltime, "of one part, at most, e.g. 2h");
+        command->add_option("--walltime", wish->walltime, "of one part, at most, e.g. 2h")
+            ->check(something("write a time as 2h"));
         command->add_option("--parts", wish->parts, "at once")->check(CLI::Range(0, limits::kMaxRanks));
         command->add_option("--share", wish->share, "of the zone's processors, 0 to 1")->check(CLI::Range(0.0, 1.0));
-        command->add_option("--account", wish->account, "map, account:NAME or pool:NAME");
+        command->add_option("--account", wish->account, "map, account:NAME or pool:NAME")
+            ->check(something("write 'map' for the account map"));
     };
     with_rights(settles("accept", PeeringVerb::kAccept, "take its users"));
     with_rights(settles("set", PeeringVerb::kSet, "other limits"));

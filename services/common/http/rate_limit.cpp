@@ -16,25 +16,35 @@ bool has_name(const PeerIdentity& peer) { return peer.evidence() != Evidence::kN
 }  // namespace
 
 RateLimiter::RateLimiter(const RateLimits& limits, std::size_t max_buckets)
-    : limits_(limits), max_per_shard_(std::max<std::size_t>(1, max_buckets / kShards)) {}
+    : max_per_shard_(std::max<std::size_t>(1, max_buckets / kShards)) {
+    set_limits(limits);
+}
+
+void RateLimiter::set_limits(const RateLimits& limits) {
+    for (Shard& shard : shards_) {
+        const std::lock_guard lock(shard.mutex);
+        shard.limits = limits;
+    }
+}
 
 std::optional<Duration> RateLimiter::take(const PeerIdentity& peer, std::string_view address, Duration now) {
-    if (!has_name(peer)) return take(limits_.anonymous, key_of('a', address), now);
+    if (!has_name(peer)) return take(&RateLimits::anonymous, key_of('a', address), now);
     const CallerKind kind = peer.name().kind;
     const bool service = kind == CallerKind::kZone || kind == CallerKind::kRegistry;
-    return take(service ? limits_.zone : limits_.user, key_of('n', to_uri(peer.name())), now);
+    return take(service ? &RateLimits::zone : &RateLimits::user, key_of('n', to_uri(peer.name())), now);
 }
 
 std::optional<Duration> RateLimiter::take_connection(std::string_view address, Duration now) {
-    return take(limits_.connection, key_of('c', address), now);
+    return take(&RateLimits::connection, key_of('c', address), now);
 }
 
-std::optional<Duration> RateLimiter::take(const Rate& rate, std::string key, Duration now) {
+std::optional<Duration> RateLimiter::take(Rate RateLimits::*which, std::string key, Duration now) {
+    Shard& shard = shards_[std::hash<std::string>{}(key) % kShards];
+    const std::lock_guard lock(shard.mutex);
+    const Rate& rate = shard.limits.*which;
     if (rate.per_second <= 0) return std::nullopt;
     const Duration each = seconds_to_duration(1 / rate.per_second);
     const Duration most = seconds_to_duration(std::max(1.0, rate.burst) / rate.per_second);
-    Shard& shard = shards_[std::hash<std::string>{}(key) % kShards];
-    const std::lock_guard lock(shard.mutex);
     auto known = shard.by_key.find(key);
     if (known == shard.by_key.end()) {
         if (shard.buckets.size() >= max_per_shard_) {
@@ -47,6 +57,7 @@ std::optional<Duration> RateLimiter::take(const Rate& rate, std::string key, Dur
         shard.buckets.splice(shard.buckets.begin(), shard.buckets, known->second);
     }
     Bucket& bucket = *known->second;
+    bucket.full_at = std::min(bucket.full_at, now + most);  // it may be of slower limits
     const Duration next = std::max(bucket.full_at, now) + each;
     if (next - now > most) return next - now - most;
     bucket.full_at = next;

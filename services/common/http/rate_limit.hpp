@@ -42,6 +42,9 @@ class RateLimiter {
     std::optional<Duration> take(const PeerIdentity& peer, std::string_view address, Duration now);
     /// The same for a new connection from `address`.
     std::optional<Duration> take_connection(std::string_view address, Duration now);
+    /// Other limits from now on. A bucket that was empty is so at its next call, and then fills
+    /// at the new rate.
+    void set_limits(const RateLimits& limits);
     /// Callers remembered now.
     std::size_t size() const;
 
@@ -53,13 +56,13 @@ class RateLimiter {
     };
     struct Shard {
         mutable std::mutex mutex;
+        RateLimits limits;          ///< a copy for each, so that no call waits for another lock than its own
         std::list<Bucket> buckets;  ///< the one used last first
         std::unordered_map<std::string_view, std::list<Bucket>::iterator> by_key;
     };
-    std::optional<Duration> take(const Rate& rate, std::string key, Duration now);
+    std::optional<Duration> take(Rate RateLimits::*which, std::string key, Duration now);
 
     static constexpr std::size_t kShards = 16;
-    const RateLimits limits_;
     const std::size_t max_per_shard_;
     std::array<Shard, kShards> shards_;
 };

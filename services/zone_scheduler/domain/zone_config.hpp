@@ -21,7 +21,7 @@ struct AskedOrganisation {
     bool operator==(const AskedOrganisation&) const = default;
 };
 
-/// What an operator settles for a zone. Read once at start.
+/// What an operator settles for a zone. Read at start; what `settings_table` says of SIGHUP changes on the strand.
 struct ZoneConfig {
     Zone zone;  ///< name, machines, links inside
     std::string organisation;

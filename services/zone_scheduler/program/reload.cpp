@@ -2,28 +2,45 @@
 
 #include <boost/asio/post.hpp>
 
+#include "services/zone_scheduler/config/settings_table.hpp"
+
 namespace zbs::zone_program {
 namespace {
 
-/// On the strand.
-void reload_settings(const std::string& config_path, Engine& engine, ZoneParts& zone, ZoneSettings& running, Log& log) {
+/// On the strand, as all that reads `running`.
+void reload_settings(const std::string& config_path, Engine& engine, ZoneParts& zone, Edge& edge, ZoneSettings& running,
+                     Log& log) {
     const Result<ZoneSettings> again = load_settings(config_path);
     if (!again)
         return log.warn("rules_not_reloaded", {{"place", again.error().pointer}, {"reason", again.error().message}});
-    zone.peerings.set_rules(again->zone.rules);
-    zone.peers.set_asks(again->zone.asks);
-    zone.filter.set_accounts(again->zone.accounts);
+    for (const std::string& key : keys_for_restart(running, *again)) {
+        log.warn("setting_not_reloaded",
+                 {{"setting", key}, {"reason", "changed in " + config_path + ", takes effect after a restart"}});
+    }
     if (auto named = name_grid_users(engine.trust, running.grid_users, again->grid_users); !named)
         log.warn("grid_users_not_reloaded", {{"reason", named.error().message}});
     else
         running.grid_users = again->grid_users;
+    const bool new_contact = running.zone.contact != again->zone.contact;
+    running.zone.contact = again->zone.contact;
+    running.zone.honour_blocks = again->zone.honour_blocks;
+    running.zone.reuse_pool_accounts = again->zone.reuse_pool_accounts;
+    running.zone.account_map_file = again->zone.account_map_file;
+    if (new_contact) zone.registry.sign_anew();
+    edge.limiter.set_limits(again->rates);
+    zone.filter.set_accounts(again->zone.accounts);
+    zone.peerings.set_rules(again->zone.rules);
+    zone.peers.set_asks(again->zone.asks);
     log.info("rules_reloaded", {{"rules", std::to_string(again->zone.rules.size())}});
 }
 
 }  // namespace
 
-void reload(const std::string& config_path, Engine& engine, ZoneParts& zone, ZoneSettings& running, Log& log) {
-    boost::asio::post(engine.strand, [&, config_path] { reload_settings(config_path, engine, zone, running, log); });
+void reload(const std::string& config_path, Engine& engine, ZoneParts& zone, Edge& edge, ZoneSettings& running,
+            Log& log) {
+    boost::asio::post(engine.strand, [&engine, &zone, &edge, &running, &log, config_path] {
+        reload_settings(config_path, engine, zone, edge, running, log);
+    });
     const Credentials& own = engine.credentials;
     if (!own.keys) return;
     const Result<void> read = own.keys->reload();

@@ -68,7 +68,8 @@ int run(const std::string& config_path) {
     });
     std::cout << "zbs-zone " << settings->zone.zone.name << " listening on " << settings->zone.url << std::endl;
     beast::run_until_signalled(
-        engine.io, 2, [&] { drain(engine, zone, edge); }, [&] { reload(config_path, engine, zone, *settings, log); });
+        engine.io, 2, [&] { drain(engine, zone, edge); },
+        [&] { reload(config_path, engine, zone, edge, *settings, log); });
     if (auto flushed = storage->audit->flush(); !flushed) return fail(flushed.error());
     return 0;
 }

@@ -103,6 +103,18 @@ TEST_F(RateLimiterTest, ZeroIsNoLimit) {
     EXPECT_EQ(open.size(), 0U);
 }
 
+TEST_F(RateLimiterTest, OtherLimitsCountFromTheNextCallOnAlsoForThoseWhoWaited) {
+    limiter.set_limits({.user = {0.001, 2}});
+    EXPECT_EQ(pass(kAna, 100), 2);  // under these the next one would be in a quarter of an hour
+    EXPECT_EQ(pass(kAna, 100), 0);
+    limiter.set_limits(kSmall);
+    EXPECT_EQ(pass(kAna, 100), 0) << "an empty bucket is empty";
+    clock.advance(seconds{1});
+    EXPECT_EQ(pass(kAna, 100), 10);
+    limiter.set_limits({.user = {0, 1}});
+    EXPECT_EQ(pass(kAna, 1'000), 1'000);
+}
+
 TEST_F(RateLimiterTest, AFloodOfNamesTakesBoundedRoomAndThrowsOutTheSilent) {
     RateLimiter limited(kSmall, 160);
     const auto take = [&](const PeerIdentity& peer, const std::string& address) {

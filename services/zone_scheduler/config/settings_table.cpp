@@ -1,0 +1,74 @@
+#include "services/zone_scheduler/config/settings_table.hpp"
+
+#include <array>
+#include <tuple>
+
+namespace zbs {
+namespace {
+
+using S = const ZoneSettings&;
+
+template <auto kField>
+bool same(S a, S b) {
+    return a.*kField == b.*kField;
+}
+template <auto kField>
+bool same_in_zone(S a, S b) {
+    return a.zone.*kField == b.zone.*kField;
+}
+
+auto listen_of(S s) { return std::tie(s.listen_address, s.listen_port); }
+/// Empty where it follows the listen address, whose change is told by itself.
+std::string advertise_of(S s) { return s.advertised_host == s.listen_address ? "" : s.advertised_host; }
+auto machines_of(S s) { return std::tie(s.zone.zone.machines, s.zone.partition_of); }
+auto network_of(S s) { return std::tie(s.zone.zone.within_machine, s.zone.zone.within_zone, s.zone.default_link); }
+auto mpi_of(S s) { return std::tie(s.zone.mpiexec, s.zone.mpi_proxy, s.zone.mpi_interface, s.zone.profiler); }
+auto timing_of(S s) {
+    return std::tie(s.zone.hold_ttl, s.zone.launch_window, s.zone.lease, s.zone.renew_every, s.zone.discover_every);
+}
+
+constexpr Counts kReload = Counts::kAfterReload, kRestart = Counts::kAfterRestart;
+
+constexpr std::array kSettings = {
+    Setting{"name", kRestart, [](S a, S b) { return a.zone.zone.name == b.zone.zone.name; }},
+    Setting{"organisation", kRestart, same_in_zone<&ZoneConfig::organisation>},
+    Setting{"state", kRestart, same<&ZoneSettings::state_folder>},
+    Setting{"contact", kReload},
+    Setting{"listen", kRestart, [](S a, S b) { return listen_of(a) == listen_of(b); }},
+    Setting{"allow_private_addresses", kRestart, same<&ZoneSettings::allow_private_addresses>},
+    Setting{"advertise", kRestart, [](S a, S b) { return advertise_of(a) == advertise_of(b); }},
+    Setting{"honour_blocks", kReload},
+    Setting{"run_as", kRestart, same_in_zone<&ZoneConfig::run_as_accounts>},
+    Setting{"default_account", kRestart, same<&ZoneSettings::default_account>},
+    Setting{"minimum_uid", kRestart, same<&ZoneSettings::minimum_uid>},
+    Setting{"hidden_paths", kRestart, same<&ZoneSettings::hidden_paths>},
+    Setting{"require_isolation", kRestart, same<&ZoneSettings::require_isolation>},
+    Setting{"shared_memory", kRestart, same<&ZoneSettings::shared_memory>},
+    Setting{"step_supervisor", kRestart, same<&ZoneSettings::step_supervisor>},
+    Setting{"peering", kReload},
+    Setting{"ask", kReload},
+    Setting{"account_map", kReload},
+    Setting{"reuse_pool_accounts", kReload},
+    Setting{"grid_mapfile", kReload},
+    Setting{"mapper", kRestart, same_in_zone<&ZoneConfig::level_two_mapper>},
+    Setting{"machine", kRestart, [](S a, S b) { return machines_of(a) == machines_of(b); }},
+    Setting{"link", kRestart, same_in_zone<&ZoneConfig::links>},
+    Setting{"network", kRestart, [](S a, S b) { return network_of(a) == network_of(b); }},
+    Setting{"mpi", kRestart, [](S a, S b) { return mpi_of(a) == mpi_of(b); }},
+    Setting{"rates", kReload},
+    Setting{"timing", kRestart, [](S a, S b) { return timing_of(a) == timing_of(b); }},
+};
+
+}  // namespace
+
+std::span<const Setting> settings_table() { return kSettings; }
+
+std::vector<std::string> keys_for_restart(const ZoneSettings& running, const ZoneSettings& read) {
+    std::vector<std::string> keys;
+    for (const Setting& setting : kSettings) {
+        if (setting.same != nullptr && !setting.same(running, read)) keys.emplace_back(setting.key);
+    }
+    return keys;
+}
+
+}  // namespace zbs

@@ -1,0 +1,29 @@
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "services/zone_scheduler/config/zone_config_file.hpp"
+
+namespace zbs {
+
+/// When a setting that was changed in the file counts.
+enum class Counts {
+    kAfterReload,   ///< from the next SIGHUP on
+    kAfterRestart,  ///< the running zone keeps the old one
+};
+
+struct Setting {
+    const char* key;  ///< as in the file; the name alone of a table
+    Counts counts;
+    /// Whether two files say the same of it. Null where it counts after a reload, because nobody needs to know.
+    bool (*same)(const ZoneSettings&, const ZoneSettings&) = nullptr;
+};
+
+/// All settings of the configuration file.
+std::span<const Setting> settings_table();
+
+/// Keys in `read` that the zone which runs with `running` takes only when it starts again.
+std::vector<std::string> keys_for_restart(const ZoneSettings& running, const ZoneSettings& read);
+
+}  // namespace zbs

@@ -1,0 +1,118 @@
+#include "services/zone_scheduler/config/settings_table.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "tests/support/temporary_folder.hpp"
+
+namespace zbs::test {
+namespace {
+
+/// A setting as a file has it at first, and changed.
+struct ChangedSetting {
+    const char* key;
+    std::string from;
+    std::string to;
+};
+
+std::vector<ChangedSetting> changed_settings() {
+    const std::string print = "fingerprint = 'sha256:" + std::string(64, '1') + "'\n";
+    return {
+        {"name", "name = 'alpha'\n", "name = 'beta'\n"},
+        {"organisation", "organisation = 'org-a'\n", "organisation = 'org-b'\n"},
+        {"state", "state = '/tmp/none'\n", "state = '/tmp/other'\n"},
+        {"contact", "", "contact = 'ana'\n"},
+        {"listen", "", "listen = '127.0.0.2:8001'\n"},
+        {"allow_private_addresses", "", "allow_private_addresses = true\n"},
+        {"advertise", "", "advertise = 'zone.example.org'\n"},
+        {"honour_blocks", "", "honour_blocks = ['org-c']\n"},
+        {"run_as", "run_as = 'self'\n", "run_as = 'accounts'\n"},
+        {"default_account", "", "default_account = 'guest'\n"},
+        {"minimum_uid", "", "minimum_uid = 2000\n"},
+        {"hidden_paths", "", "hidden_paths = ['/srv']\n"},
+        {"require_isolation", "", "require_isolation = true\n"},
+        {"shared_memory", "", "shared_memory = true\n"},
+        {"step_supervisor", "", "step_supervisor = '/opt/zbs-step'\n"},
+        {"account_map", "", "account_map = 'map'\n"},
+        {"reuse_pool_accounts", "", "reuse_pool_accounts = true\n"},
+        {"mapper", "", "mapper = 'block'\n"},
+        {"machine", "[[machine]]\nname = 'm0'\n", "[[machine]]\nname = 'm0'\npartition = 'batch'\n"},
+        {"peering", "", "[[peering]]\norganisations = ['org-c']\n" + print},
+        {"ask", "", "[[ask]]\norganisation = 'org-c'\n" + print},
+        {"grid_mapfile", "", "[[grid_mapfile]]\nfile = 'grid'\n"},
+        {"link", "", "[[link]]\nzone = 'gamma'\ndelay_s = 0.5\nbandwidth_Bps = 1e6\n"},
+        {"network", "", "[network]\nmachine_delay_s = 0.5\n"},
+        {"mpi", "", "[mpi]\ninterface = 'eth0'\n"},
+        {"rates", "", "[rates]\nuser_per_s = 1\n"},
+        {"timing", "", "[timing]\nlease_s = 77\n"},
+    };
+}
+
+class SettingsTable : public testing::Test {
+  protected:
+    /// The file with one setting changed; none for "".
+    ZoneSettings read(const std::string& changed) {
+        std::ofstream(folder.path("map")) << "org-c * * -> cleo\n";
+        std::ofstream(folder.path("grid")) << "\"/O=Grid/CN=Ana\" ana\n";
+        std::ofstream file(folder.path("zone.toml"));
+        for (const ChangedSetting& setting : changed_settings())
+            file << (setting.key == changed ? setting.to : setting.from);
+        file.close();
+        auto settings = read_zone_settings(folder.path("zone.toml"), "/usr/bin");
+        EXPECT_TRUE(settings) << changed << ": " << settings.error();
+        return settings ? *std::move(settings) : ZoneSettings{};
+    }
+    TemporaryFolder folder;
+};
+
+TEST_F(SettingsTable, EachChangeIsTakenAfterAReloadOrToldByItsName) {
+    const ZoneSettings running = read("");
+    std::set<std::string> tried;
+    for (const ChangedSetting& change : changed_settings()) {
+        tried.insert(change.key);
+        const auto row =
+            std::ranges::find_if(settings_table(), [&](const Setting& s) { return s.key == std::string(change.key); });
+        ASSERT_NE(row, settings_table().end()) << change.key;
+        const std::vector<std::string> told =
+            row->counts == Counts::kAfterRestart ? std::vector<std::string>{change.key} : std::vector<std::string>{};
+        EXPECT_EQ(keys_for_restart(running, read(change.key)), told) << change.key;
+        EXPECT_EQ(row->same == nullptr, row->counts == Counts::kAfterReload) << change.key;
+    }
+    EXPECT_EQ(tried.size(), settings_table().size()) << "a setting that this test does not change";
+}
+
+TEST_F(SettingsTable, ItHoldsTheSettingsThatTheReadmeHas) {
+    std::ifstream readme(std::string(ZBS_SOURCE_DIR) + "/services/zone_scheduler/README.md");
+    std::set<std::string> documented, listed;
+    bool inside = false;
+    for (std::string line; std::getline(readme, line);) {
+        if (line.starts_with("## ")) inside = line.starts_with("## Settings");
+        if (!inside || !line.starts_with("| `")) continue;
+        const std::string column = line.substr(2, line.find(" |", 2) - 2);
+        const bool table = column.starts_with("`[");  // what follows are its fields
+        for (std::size_t at = 0; (at = column.find('`', at)) != std::string::npos;) {
+            const std::size_t end = column.find('`', at + 1);
+            const std::string word = column.substr(at + 1, end - at - 1);
+            const std::size_t first = word.find_first_not_of('[');
+            documented.insert(word.substr(first, word.find(']') - first));
+            if (table) break;
+            at = end + 1;
+        }
+    }
+    for (const Setting& setting : settings_table()) listed.insert(setting.key);
+    EXPECT_EQ(documented, listed);
+}
+
+TEST(ReloadedSettings, AreThoseThatAnOperatorChangesWhileItRuns) {
+    std::vector<std::string> live;
+    for (const Setting& setting : settings_table())
+        if (setting.counts == Counts::kAfterReload) live.emplace_back(setting.key);
+    EXPECT_THAT(live, testing::UnorderedElementsAre("contact", "honour_blocks", "peering", "ask", "account_map",
+                                                    "reuse_pool_accounts", "grid_mapfile", "rates"));
+}
+
+}  // namespace
+}  // namespace zbs::test
