@@ -1,6 +1,7 @@
 #include "services/common/http/decision_log.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "services/common/codec/json.hpp"
@@ -47,12 +48,19 @@ std::string joined(std::string first, const std::string& second) {
 
 bool changes_something(const Call& call) { return call.method != "GET" && call.method != "HEAD"; }
 
-void DecisionLog::start() { flush(); }
+/// Writes down what is kept back in a moment; one timer for all that comes until then, none while nothing does.
+void DecisionLog::flush_soon() {
+    if (std::exchange(flush_is_due_, true)) return;
+    clock_.after(kFlushEvery, [this] { flush(); });
+}
 
 void DecisionLog::flush() {
+    flush_is_due_ = false;
     begin_second();
-    if (auto flushed = audit_.flush(); !flushed) log_.warn("audit_failed", {{"reason", flushed.error().message}});
-    clock_.after(kFlushEvery, [this] { flush(); });
+    const Result<void> flushed = audit_.flush();
+    if (!flushed) log_.warn("audit_failed", {{"reason", flushed.error().message}});
+    // What was left out is told when its second is over.
+    if (!flushed || organisations_.all.left_out + addresses_.all.left_out > 0) flush_soon();
 }
 
 Result<void> DecisionLog::record(Action action, const Call& call, const char* decision, const std::string& detail,
@@ -107,6 +115,7 @@ bool DecisionLog::take(Parties& parties, const std::string& name, int each, int 
 
 void DecisionLog::refuse(Action action, const Call& call, const char* decision, const std::string& detail) {
     begin_second();
+    flush_soon();
     const bool named = call.peer.evidence() != Evidence::kNone;
     const bool taken = named ? take(organisations_, call.caller().organisation, kPerOrganisation, kAllOrganisations)
                              : take(addresses_, call.address, kPerAddress, kAllAddresses);

@@ -26,8 +26,6 @@ class DecisionLog {
     /// All must outlive this. `self` is the URI of the service: who says that refusals were left out.
     DecisionLog(Clock& clock, AuditLog& audit, Log& log, std::string self)
         : clock_(clock), audit_(audit), log_(log), self_(std::move(self)) {}
-    void start();  ///< writes down what was kept back, every 50 ms
-
     /// What changes something is on record before it is done. Errors: kUnavailable; then it must not be done.
     Result<void> allow(Action action, const Call& call);
     /// A refusal or a failure. What is over the shares above is counted, and one entry at the end of the second says
@@ -39,6 +37,7 @@ class DecisionLog {
   private:
     Result<void> record(Action action, const Call& call, const char* decision, const std::string& detail,
                         AuditUrgency urgency);
+    void flush_soon();
     void flush();
     void begin_second();
 
@@ -46,6 +45,7 @@ class DecisionLog {
     AuditLog& audit_;
     Log& log_;
     std::string self_;
+    bool flush_is_due_ = false;
     struct Count {
         int recorded = 0;
         int left_out = 0;

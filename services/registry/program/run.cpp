@@ -127,10 +127,7 @@ int run(const Options& options) {
     openssl::SelfRenewal renewal(
         **keys, **tls, clock, *log,
         "run 'zbs-registry renew --certificate FILE --state " + options.state + "' and send SIGHUP");
-    post([&decisions, &renewal] {
-        decisions.start();
-        renewal.start();
-    });
+    post([&renewal] { renewal.start(); });
     std::cout << "zbs-registry listening on " << config.url << std::endl;
     const auto drain = [&] {
         server.drain();

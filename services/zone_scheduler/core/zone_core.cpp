@@ -58,6 +58,7 @@ void ZoneCore::connect() {
         [this](const PartRequest& part, bool required) { return check_delegation(part, required); });
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    peerings_.use_accounts([this] { return filter_.accounts(); });
     peerings_.use_usage([this](const std::string& organisation) { return parts_.usage_of(organisation); });
     router_.on_exception([this](const std::string& what) { ports_.log.warn("handler_threw", {{"what", what}}); });
     router_.guard([this](Action action, const http::Call& call) { return gate_.check(action, call); });
@@ -80,7 +81,6 @@ Result<void> ZoneCore::resume() {
 }
 
 void ZoneCore::start() {
-    decisions_.start();
     exchange_.start();
     registry_.start();
 }

@@ -53,6 +53,11 @@ class ZoneCore {
     /// Called once the code to enrol with was used.
     void on_enrolled(std::function<void()> forget_code) { registry_.on_enrolled(std::move(forget_code)); }
 
+    /// Whether jobs may run as an account of the host; without it nobody looks.
+    void use_host_accounts(std::function<Result<void>(const std::string&)> check) {
+        peerings_.use_host_accounts(std::move(check));
+    }
+
     const ApplicationService& applications() const { return applications_; }
     const PartService& parts() const { return parts_; }
 

@@ -38,17 +38,16 @@ beast::ServerOptions server_options(const Engine& engine, const ZoneSettings& se
 
 }  // namespace
 
-Edge::Edge(Engine& engine, const ZoneSettings& settings, http::Router& router)
+Edge::Edge(Engine& engine, const ZoneSettings& settings, ZoneCore& zone)
     : limiter(settings.rates),
       server(engine.io, server_options(engine, settings, limiter), [&](http::Call call, http::Respond respond) {
           // Before the strand: a flood of one caller costs the others nothing there.
           if (const auto wait = limiter.take(call.peer, call.address, engine.clock.steady_now()))
               return respond(http::too_many_requests(call.peer, *wait));
           // At once where nothing else is under way, without a change of threads.
-          boost::asio::dispatch(engine.strand,
-                                [&router, call = std::move(call), respond = std::move(respond)]() mutable {
-                                    router.dispatch(std::move(call), std::move(respond));
-                                });
+          boost::asio::dispatch(engine.strand, [&zone, call = std::move(call), respond = std::move(respond)]() mutable {
+              zone.serve(std::move(call), std::move(respond));
+          });
       }) {}
 
 Result<std::string> Edge::open(const ZoneSettings& settings, const StateFolder& state) {

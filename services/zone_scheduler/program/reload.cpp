@@ -8,7 +8,7 @@ namespace zbs::zone_program {
 namespace {
 
 /// On the strand, as all that reads `running`.
-void reload_settings(const std::string& config_path, Engine& engine, ZoneParts& zone, Edge& edge, ZoneSettings& running,
+void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& zone, Edge& edge, ZoneSettings& running,
                      Log& log) {
     const Result<ZoneSettings> again = load_settings(config_path);
     if (!again)
@@ -26,17 +26,17 @@ void reload_settings(const std::string& config_path, Engine& engine, ZoneParts& 
     running.zone.honour_blocks = again->zone.honour_blocks;
     running.zone.reuse_pool_accounts = again->zone.reuse_pool_accounts;
     running.zone.account_map_file = again->zone.account_map_file;
-    if (new_contact) zone.registry.sign_anew();
+    if (new_contact) zone.sign_anew();
     edge.limiter.set_limits(again->rates);
-    zone.filter.set_accounts(again->zone.accounts);
-    zone.peerings.set_rules(again->zone.rules);
-    zone.peers.set_asks(again->zone.asks);
+    zone.set_accounts(again->zone.accounts);
+    zone.set_rules(again->zone.rules);
+    zone.set_asks(again->zone.asks);
     log.info("rules_reloaded", {{"rules", std::to_string(again->zone.rules.size())}});
 }
 
 }  // namespace
 
-void reload(const std::string& config_path, Engine& engine, ZoneParts& zone, Edge& edge, ZoneSettings& running,
+void reload(const std::string& config_path, Engine& engine, ZoneCore& zone, Edge& edge, ZoneSettings& running,
             Log& log) {
     boost::asio::post(engine.strand, [&engine, &zone, &edge, &running, &log, config_path] {
         reload_settings(config_path, engine, zone, edge, running, log);
@@ -46,7 +46,7 @@ void reload(const std::string& config_path, Engine& engine, ZoneParts& zone, Edg
     const Result<void> read = own.keys->reload();
     const Result<void> done = read ? own.server->reload() : read;
     if (!done) return log.warn("certificates_not_reloaded", {{"reason", done.error().message}});
-    boost::asio::post(engine.strand, [&zone] { zone.registry.sign_anew(); });
+    boost::asio::post(engine.strand, [&zone] { zone.sign_anew(); });
     log.info("certificates_reloaded", {});
 }
 

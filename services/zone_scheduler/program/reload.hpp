@@ -2,14 +2,13 @@
 #include <string>
 
 #include "services/zone_scheduler/program/edge.hpp"
-#include "services/zone_scheduler/program/zone_parts.hpp"
 
 namespace zbs::zone_program {
 
 /// What SIGHUP does: settings that can change while the zone runs (`settings_table`) and its certificate are read anew;
 /// the log names those of the others that were changed. A file with a fault changes nothing; the log has it. `running`
 /// are the settings in force. From any thread.
-void reload(const std::string& config_path, Engine& engine, ZoneParts& zone, Edge& edge, ZoneSettings& running,
+void reload(const std::string& config_path, Engine& engine, ZoneCore& zone, Edge& edge, ZoneSettings& running,
             Log& log);
 
 }  // namespace zbs::zone_program

@@ -1,11 +1,13 @@
 #include <boost/asio/post.hpp>
 #include <iostream>
 
+#include "schemas/contract.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/zone_scheduler/program/edge.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
+#include "services/zone_scheduler/program/storage.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -14,22 +16,21 @@ namespace {
 constexpr Duration kFarewell = std::chrono::milliseconds{300};
 
 /// Renews the zone's certificate, where it has one. Null where not.
-std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, ZoneParts& zone, Log& log,
+std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, ZoneCore& zone, Log& log,
                                                    const std::string& config_path) {
     const Credentials& own = engine.credentials;
     if (!own.keys) return nullptr;
     auto renewal = std::make_unique<openssl::SelfRenewal>(
         *own.keys, *own.server, engine.clock, log,
         "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
-    renewal->on_renewed([&zone] { zone.registry.sign_anew(); });
+    renewal->on_renewed([&zone] { zone.sign_anew(); });
     return renewal;
 }
 
-void drain(Engine& engine, ZoneParts& zone, Edge& edge) {
+void drain(Engine& engine, ZoneCore& zone, Edge& edge) {
     edge.server.drain();
     boost::asio::post(engine.strand, [&] {
-        zone.registry.leave();
-        zone.peerings.flush();
+        zone.leave();
         // The registry's answer comes back through this strand; then nothing is left to wait for.
         engine.clock.after(kFarewell, [&engine] {
             engine.clock.cancel_all();
@@ -55,21 +56,35 @@ int run(const std::string& config_path) {
                     "set 'advertise', e.g. advertise = \"zone-a.example.org\"",
                     config_path));
     }
-    ZoneParts zone(engine, *storage, *settings, state);
-    Edge edge(engine, *settings, zone.router);
+    std::unique_ptr<ZoneCore> zone;
+    const auto transport = make_transport(engine, *settings, [&zone](http::Call call, http::Respond respond) {
+        zone->serve(std::move(call), std::move(respond));
+    });
+    zone = std::make_unique<ZoneCore>(
+        settings->zone,
+        ZonePorts{engine.clock, engine.ids, *storage->database.zone, *storage->database.site, *storage->executor,
+                  *transport, engine.trust, engine.credentials.keys.get(), engine.secrets, *storage->audit, log},
+        zone_contract());
+    zone->on_enrolled([&state] { forget_registry_code(state); });
+    if (settings->zone.run_as_accounts) {
+        zone->use_host_accounts([minimum_uid = settings->minimum_uid](const std::string& account) {
+            return check_account(account, minimum_uid);
+        });
+    }
+    Edge edge(engine, *settings, *zone);
     Result<std::string> url = edge.open(*settings, state);
     if (!url) return fail(url.error());
     settings->zone.url = *std::move(url);
-    if (auto resumed = zone.resume(); !resumed) return fail(resumed.error());
-    const auto renewal = make_renewal(engine, zone, log, config_path);
+    if (auto resumed = zone->resume(); !resumed) return fail(resumed.error());
+    const auto renewal = make_renewal(engine, *zone, log, config_path);
     boost::asio::post(engine.strand, [&] {
         if (renewal) renewal->start();
-        zone.start();
+        zone->start();
     });
     std::cout << "zbs-zone " << settings->zone.zone.name << " listening on " << settings->zone.url << std::endl;
     beast::run_until_signalled(
-        engine.io, 2, [&] { drain(engine, zone, edge); },
-        [&] { reload(config_path, engine, zone, edge, *settings, log); });
+        engine.io, 2, [&] { drain(engine, *zone, edge); },
+        [&] { reload(config_path, engine, *zone, edge, *settings, log); });
     if (auto flushed = storage->audit->flush(); !flushed) return fail(flushed.error());
     return 0;
 }

@@ -100,7 +100,6 @@ TEST_F(DecisionLogTest, ANoisyAddressHidesNoOtherAndNoOrganisation) {
 }
 
 TEST_F(DecisionLogTest, OneEntrySaysHowManyAreNotOnRecordAndOfWhom) {
-    decisions.start();
     refuse(user_of("org-x"), "192.0.2.1", DecisionLog::kPerOrganisation + 70);
     refuse({}, "192.0.2.9", DecisionLog::kPerAddress + 5);
     const std::size_t before = recorded();
@@ -118,7 +117,6 @@ TEST_F(DecisionLogTest, OneEntrySaysHowManyAreNotOnRecordAndOfWhom) {
 }
 
 TEST_F(DecisionLogTest, TheSummaryNamesFewAndFitsAnEntry) {
-    decisions.start();
     for (int i = 0; i < 2'000; ++i) refuse({}, "2001:db8::" + std::to_string(i), 1);
     clock.advance(seconds{2});
     const std::string told = audit.durable().back().entry.detail;
@@ -137,7 +135,6 @@ TEST_F(DecisionLogTest, AChangeThatFailedIsOnRecordWithItsStatus) {
 }
 
 TEST_F(DecisionLogTest, RefusalsAreWrittenDownSoonWithoutFurtherCalls) {
-    decisions.start();
     decisions.refuse(Action::kListUsers, call("GET"), "denied", "no");
     clock.advance(std::chrono::milliseconds{50});
     EXPECT_EQ(audit.durable().size(), 1U);
