@@ -1,5 +1,7 @@
 #include "tests/simulation/checks.hpp"
 
+#include <algorithm>
+
 #include "services/common/codec/message_codec.hpp"
 
 namespace zbs::simulation {
@@ -9,47 +11,70 @@ namespace {
 /// when it should.
 constexpr Duration kLeaseSlack = std::chrono::seconds{5};
 
+constexpr Duration kForgetting = std::chrono::seconds{5};
+
 }  // namespace
 
 void Checks::look(const ZoneNode& zone) {
     if (zone.core() == nullptr) return;
-    const std::vector<PartRecord> parts = zone.core()->parts().parts();
+    const Parts parts = zone.core()->parts().parts();
     check_processors(zone, parts);
     check_leases(zone, parts);
     check_processes(zone, parts);
 }
 
-void Checks::check_processors(const ZoneNode& zone, const std::vector<PartRecord>& parts) {
+void Checks::check_processors(const ZoneNode& zone, const Parts& parts) {
     std::map<std::int32_t, PartId> owner;
-    for (const PartRecord& part : parts) {
-        for (const std::int32_t processor : part.processors) {
-            const auto [at, first] = owner.emplace(processor, part.request.id);
+    for (const PartRecord* part : parts) {
+        for (const std::int32_t processor : part->processors) {
+            const auto [at, first] = owner.emplace(processor, part->request.id);
             if (!first)
                 fail("zone " + zone.config().zone.name + " gives processor " + std::to_string(processor) +
-                     " to the parts " + to_string(at->second) + " and " + to_string(part.request.id));
+                     " to the parts " + to_string(at->second) + " and " + to_string(part->request.id));
         }
     }
 }
 
-void Checks::check_leases(const ZoneNode& zone, const std::vector<PartRecord>& parts) {
+void Checks::check_leases(const ZoneNode& zone, const Parts& parts) {
     const Host& host = const_cast<ZoneNode&>(zone).host();
-    for (const PartRecord& part : parts) {
-        if (part.status.state != PartState::kHeld) continue;
-        Hold& hold = holds_.try_emplace(part.request.id, Hold{host.life(), time_.now()}).first->second;
+    for (const PartRecord* part : parts) {
+        if (part->status.state != PartState::kHeld) continue;
+        Hold& hold = holds_.try_emplace(part->request.id, Hold{host.life(), time_.now()}).first->second;
         if (hold.life != host.life()) hold = {host.life(), time_.now()};
         const Duration held = time_.now() - hold.since - host.lost_since(hold.since);
         if (held > zone.config().hold_ttl + zone.config().poll_every + kLeaseSlack)
-            fail("zone " + zone.config().zone.name + " still holds part " + to_string(part.request.id) + " after " +
+            fail("zone " + zone.config().zone.name + " still holds part " + to_string(part->request.id) + " after " +
                  std::to_string(to_seconds(held)) + " s, its lease was " +
                  std::to_string(to_seconds(zone.config().hold_ttl)) + " s");
     }
 }
 
+void Checks::look_for_forgotten(const ZoneNode& zone, const std::map<std::string, const ZoneNode*>& homes) {
+    if (zone.core() == nullptr) return;
+    for (const PartRecord* part : zone.core()->parts().parts()) {
+        const auto home = homes.find(part->request.home);
+        if (home == homes.end() || home->second->core() == nullptr) continue;
+        const auto found = home->second->core()->applications().find(part->request.user, part->request.application);
+        const auto names = [&](const std::vector<ApplicationPart>& known) {
+            return std::any_of(known.begin(), known.end(),
+                               [&](const ApplicationPart& other) { return other.id == part->request.id; });
+        };
+        if (found && (names((*found)->status.parts) || names((*found)->status.releasing))) {
+            forgotten_.erase(part->request.id);
+            continue;
+        }
+        const Duration since = forgotten_.try_emplace(part->request.id, time_.now()).first->second;
+        if (time_.now() - since > kForgetting)
+            fail("zone " + zone.config().zone.name + " keeps part " + to_string(part->request.id) + " (" +
+                 to_string(part->status.state) + "), which its home " + part->request.home + " has forgotten");
+    }
+}
+
 /// Processes that run here belong to a part that is running, and to its only launch.
-void Checks::check_processes(const ZoneNode& zone, const std::vector<PartRecord>& parts) {
+void Checks::check_processes(const ZoneNode& zone, const Parts& parts) {
     std::map<std::string, const PartRecord*> running;
-    for (const PartRecord& part : parts)
-        if (!part.operation.empty()) running.emplace("run-" + to_string(part.request.id), &part);
+    for (const PartRecord* part : parts)
+        if (!part->operation.empty()) running.emplace("run-" + to_string(part->request.id), part);
     for (const auto& [operation, process] : jobs_.live(zone.config().zone.name)) {
         if (!operation.starts_with("run-")) continue;
         if (!running.contains(operation.substr(0, operation.rfind("-p"))))
@@ -90,9 +115,9 @@ void Checks::complaints(const User& user) {
 
 void Checks::at_rest(const ZoneNode& zone) {
     if (zone.core() == nullptr) return fail("zone " + zone.config().zone.name + " is down after the storm");
-    for (const PartRecord& part : zone.core()->parts().parts())
-        fail("zone " + zone.config().zone.name + " still has part " + to_string(part.request.id) + " of application " +
-             to_string(part.request.application) + " (" + to_string(part.status.state) + ")");
+    for (const PartRecord* part : zone.core()->parts().parts())
+        fail("zone " + zone.config().zone.name + " still has part " + to_string(part->request.id) + " of application " +
+             to_string(part->request.application) + " (" + to_string(part->status.state) + ")");
 }
 
 void Checks::at_rest(const ZoneNode& home, const User& user) {

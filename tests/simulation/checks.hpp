@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/simulation/node.hpp"
 #include "tests/simulation/user.hpp"
@@ -16,6 +17,8 @@ class Checks {
 
     /// After every event, for a zone whose disk was written or that came or went.
     void look(const ZoneNode& zone);
+    /// In calm weather: what a zone holds for others, their homes know of.
+    void look_for_forgotten(const ZoneNode& zone, const std::map<std::string, const ZoneNode*>& homes);
     /// What a host answered.
     void served(const std::string& host, const http::Call& call, const http::Reply& reply);
     void complaints(const User& user);
@@ -31,12 +34,13 @@ class Checks {
     const std::optional<std::string>& violation() const { return violation_; }
 
   private:
+    using Parts = std::vector<const PartRecord*>;
     void fail(std::string what) {
         if (!violation_) violation_ = std::move(what);
     }
-    void check_processors(const ZoneNode& zone, const std::vector<PartRecord>& parts);
-    void check_leases(const ZoneNode& zone, const std::vector<PartRecord>& parts);
-    void check_processes(const ZoneNode& zone, const std::vector<PartRecord>& parts);
+    void check_processors(const ZoneNode& zone, const Parts& parts);
+    void check_leases(const ZoneNode& zone, const Parts& parts);
+    void check_processes(const ZoneNode& zone, const Parts& parts);
     void check_completed(const ApplicationId& id, const ApplicationStatus& status);
 
     struct Hold {
@@ -47,6 +51,7 @@ class Checks {
     const Jobs& jobs_;
     std::optional<std::string> violation_;
     std::map<PartId, Hold> holds_;
+    std::map<PartId, Duration> forgotten_;                                   ///< since when
     std::map<std::pair<std::string, std::string>, std::uint64_t> token_of_;  ///< by zone and part
     std::map<std::pair<std::string, std::uint64_t>, std::string> part_of_;   ///< by zone and token
 };

@@ -101,7 +101,12 @@ void Jobs::meet(const std::string& application) {
     if (there < launcher->second.proxies) return;
     const auto spread = static_cast<std::uint64_t>((longest - shortest).count()) + 1;
     time_.after(shortest + Duration{static_cast<std::int64_t>(rng_.below(spread))}, [this, application] {
-        for (const std::string& member : std::vector<std::string>(members_[application])) end(member, 0, {});
+        const std::vector<std::string> all = members_[application];
+        const bool whole = std::all_of(all.begin(), all.end(), [this](const std::string& member) {
+            return processes_.at(member).runs(time_.now());
+        });
+        if (!whole) return;  // the others are about to hear of it
+        for (const std::string& member : all) end(member, 0, {});
     });
 }
 

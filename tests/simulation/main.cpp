@@ -1,56 +1,144 @@
-// Runs seeds of the simulated world: simulation [--first N] [--seeds N] [--chronicle] [--minutes M]
+// Runs seeds of the simulated world, on all cores. A bad seed is printed with what went wrong; `--chronicle` shows it
+// line by line.
+#include <malloc.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/simulation/world.hpp"
 
+namespace {
+
+using zbs::simulation::Outcome;
+using zbs::simulation::run_world;
+
+struct Options {
+    std::uint64_t first = 1;
+    std::uint64_t seeds = 1;
+    unsigned workers = std::max(1U, std::thread::hardware_concurrency());
+    bool chronicle = false;
+};
+
+struct Sum {
+    long seeds = 0, bad = 0, applications = 0, completed = 0, failed = 0, cancelled = 0, rejected = 0, crashes = 0,
+         partitions = 0;
+    void add(const Outcome& outcome) {
+        const auto ends = [&](const char* name) {
+            const auto at = outcome.ends.find(name);
+            return at == outcome.ends.end() ? 0 : at->second;
+        };
+        ++seeds;
+        bad += outcome.violation.has_value();
+        applications += outcome.applications;
+        completed += ends("completed");
+        failed += ends("failed");
+        cancelled += ends("cancelled");
+        rejected += ends("rejected");
+        crashes += outcome.crashes;
+        partitions += outcome.partitions;
+    }
+    void add(const Sum& o) {
+        seeds += o.seeds, bad += o.bad, applications += o.applications, completed += o.completed, failed += o.failed;
+        cancelled += o.cancelled, rejected += o.rejected, crashes += o.crashes, partitions += o.partitions;
+    }
+};
+
+/// Every `workers`-th seed from `worker` on.
+Sum work(const Options& options, unsigned worker) {
+    Sum sum;
+    for (std::uint64_t seed = options.first + worker; seed < options.first + options.seeds; seed += options.workers) {
+        const Outcome outcome = run_world({.seed = seed, .chronicle = options.chronicle});
+        for (const std::string& line : outcome.chronicle) std::puts(line.c_str());
+        if (outcome.violation)
+            std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), outcome.violation->c_str());
+        if (options.seeds == 1)
+            std::printf(
+                "seed %llu: %d zones, %llu messages, %llu events, digest %016llx\n",
+                static_cast<unsigned long long>(seed), outcome.zones, static_cast<unsigned long long>(outcome.messages),
+                static_cast<unsigned long long>(outcome.events), static_cast<unsigned long long>(outcome.digest));
+        std::fflush(stdout);
+        sum.add(outcome);
+    }
+    return sum;
+}
+
+/// One process a worker: SQLite's file system is one for a whole process. Null sum where a worker died.
+bool work_apart(const Options& options, Sum& sum) {
+    std::vector<std::pair<pid_t, int>> workers;
+    for (unsigned worker = 0; worker < options.workers; ++worker) {
+        int ends[2];
+        if (pipe(ends) != 0) return false;
+        const pid_t child = fork();
+        if (child < 0) return false;
+        if (child == 0) {
+            close(ends[0]);
+            const Sum own = work(options, worker);
+            const bool told = write(ends[1], &own, sizeof own) == static_cast<ssize_t>(sizeof own);
+            _exit(told ? 0 : 1);
+        }
+        close(ends[1]);
+        workers.emplace_back(child, ends[0]);
+    }
+    bool all = true;
+    for (const auto& [child, from] : workers) {
+        Sum own;
+        all = read(from, &own, sizeof own) == static_cast<ssize_t>(sizeof own) && all;
+        close(from);
+        int status = 0;
+        waitpid(child, &status, 0);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+            std::printf("a worker died: see above for the seeds that it did not reach\n");
+            all = false;
+        } else {
+            sum.add(own);
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-    std::uint64_t first = 1, seeds = 1;
-    zbs::simulation::WorldOptions options;
+    Options options;
     for (int i = 1; i < argc; ++i) {
-        if (std::strcmp(argv[i], "--first") == 0 && i + 1 < argc)
-            first = std::strtoull(argv[++i], nullptr, 10);
-        else if (std::strcmp(argv[i], "--seeds") == 0 && i + 1 < argc)
-            seeds = std::strtoull(argv[++i], nullptr, 10);
-        else if (std::strcmp(argv[i], "--chronicle") == 0)
+        const bool more = i + 1 < argc;
+        if (std::strcmp(argv[i], "--first") == 0 && more) {
+            options.first = std::strtoull(argv[++i], nullptr, 10);
+        } else if (std::strcmp(argv[i], "--seeds") == 0 && more) {
+            options.seeds = std::strtoull(argv[++i], nullptr, 10);
+        } else if (std::strcmp(argv[i], "--workers") == 0 && more) {
+            options.workers = static_cast<unsigned>(std::max(1, std::atoi(argv[++i])));
+        } else if (std::strcmp(argv[i], "--chronicle") == 0) {
             options.chronicle = true;
-        else {
-            std::fprintf(stderr, "usage: simulation [--first SEED] [--seeds COUNT] [--chronicle]\n");
+        } else {
+            std::fprintf(stderr, "usage: simulation [--first SEED] [--seeds COUNT] [--workers COUNT] [--chronicle]\n");
             return 2;
         }
     }
-    int bad = 0;
-    std::map<std::string, long> ends;
-    long applications = 0, crashes = 0, partitions = 0;
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);  // a world is thrown away as a whole: giving memory back costs a tenth
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
     const auto begin = std::chrono::steady_clock::now();
-    for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
-        options.seed = seed;
-        const zbs::simulation::Outcome outcome = zbs::simulation::run_world(options);
-        for (const std::string& line : outcome.chronicle) std::puts(line.c_str());
-        if (outcome.violation) {
-            ++bad;
-            std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), outcome.violation->c_str());
-        }
-        for (const auto& [end, count] : outcome.ends) ends[end] += count;
-        applications += outcome.applications;
-        crashes += outcome.crashes;
-        partitions += outcome.partitions;
-        if (seeds == 1)
-            std::printf("seed %llu: %d zones, %d applications, %llu messages, %llu events, digest %016llx\n",
-                        static_cast<unsigned long long>(seed), outcome.zones, outcome.applications,
-                        static_cast<unsigned long long>(outcome.messages),
-                        static_cast<unsigned long long>(outcome.events),
-                        static_cast<unsigned long long>(outcome.digest));
-        std::fflush(stdout);
+    Sum sum;
+    bool all = true;
+    if (options.seeds == 1 || options.workers == 1) {
+        options.workers = 1;
+        sum = work(options, 0);
+    } else {
+        all = work_apart(options, sum);
     }
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::printf("%llu seeds of one simulated hour: %d bad; %ld applications (", static_cast<unsigned long long>(seeds),
-                bad, applications);
-    const char* comma = "";
-    for (const auto& [end, count] : ends) std::printf("%s%ld %s", comma, count, end.c_str()), comma = ", ";
-    std::printf("), %ld crashes, %ld partitions; %.2f s each\n", crashes, partitions,
-                took / static_cast<double>(seeds));
-    return bad == 0 ? 0 : 1;
+    std::printf(
+        "%ld seeds of one simulated hour, %ld bad: %ld applications (%ld completed, %ld failed, %ld cancelled, %ld "
+        "rejected), "
+        "%ld crashes, %ld partitions; %.0f s with %u workers\n",
+        sum.seeds, sum.bad, sum.applications, sum.completed, sum.failed, sum.cancelled, sum.rejected, sum.crashes,
+        sum.partitions, took, options.workers);
+    return all && sum.bad == 0 ? 0 : 1;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ class Storm {
     void add(Node& node) { nodes_.push_back(&node); }
     /// Begins now; at `end` everything is mended at once.
     void rage_until(Duration end);
+    /// Since when all is well; none while it is not.
+    std::optional<Duration> calm_since() const { return over_ ? std::optional(end_) : std::nullopt; }
     int crashes() const { return crashes_; }
     int partitions() const { return partitions_; }
 

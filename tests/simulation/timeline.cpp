@@ -68,12 +68,23 @@ void Host::after(Duration delay, std::function<void()> event) {
 
 void Host::deliver(std::uint64_t life, std::function<void()> event) {
     if (!up_ || life != life_) return;
-    const Duration free = std::max(paused_until_, busy_until_);
-    if (free > time_.now()) {
-        time_.at(free, [this, life, event = std::move(event)]() mutable { deliver(life, std::move(event)); });
-        return;
-    }
-    event();
+    if (waiting_.empty() && is_free()) return event();
+    waiting_.push_back(std::move(event));
+    if (waiting_.size() == 1) wake();
+}
+
+/// Takes up what waits, once it can.
+void Host::wake() {
+    time_.at(std::max(paused_until_, busy_until_), [this, life = life_] {
+        if (!up_ || life != life_) return;
+        while (!waiting_.empty() && is_free()) {
+            const std::function<void()> event = std::move(waiting_.front());
+            event();
+            if (!up_ || life != life_) return;
+            waiting_.pop_front();
+        }
+        if (!waiting_.empty()) wake();
+    });
 }
 
 Clock::TimerId HostClock::after(Duration delay, std::function<void()> wake) {

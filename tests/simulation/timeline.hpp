@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -65,6 +66,7 @@ class Host {
         paused_until_ = busy_until_ = {};
         steps_left_ = 0;
         lost_.clear();
+        waiting_.clear();
     }
     /// Nothing happens here until then; afterwards everything that was due, in its order.
     void pause_until(Duration when);
@@ -91,6 +93,8 @@ class Host {
   private:
     static constexpr Time kEpoch = time_from_microseconds(1'700'000'000'000'000);
     void deliver(std::uint64_t life, std::function<void()> event);
+    void wake();
+    bool is_free() const { return std::max(paused_until_, busy_until_) <= time_.now(); }
 
     Timeline& time_;
     std::string name_;
@@ -99,6 +103,7 @@ class Host {
     Duration paused_until_{};
     Duration busy_until_{};
     Duration wall_offset_{};
+    std::deque<std::function<void()>> waiting_;        // the first is under way or next
     std::vector<std::pair<Duration, Duration>> lost_;  // begin, end
     std::uint64_t steps_left_ = 0;
     std::function<void()> on_doom_;

@@ -5,7 +5,7 @@
 namespace zbs::simulation {
 namespace {
 
-constexpr Duration kLookEvery = std::chrono::seconds{20};
+constexpr Duration kLookEvery = std::chrono::seconds{30};
 constexpr Duration kAskAgain = std::chrono::seconds{2};
 
 bool is_final_name(const std::string& state) {

@@ -33,8 +33,10 @@ ZoneConfig make_config(const std::string& name, Rng& rng, const ServiceAddress& 
     config.asks = {};
     config.registry = registry;
     config.registry_code = std::move(code);
-    config.poll_every = std::chrono::seconds{1};
-    config.discover_every = std::chrono::seconds{15};
+    // Less idle talk than in life: it costs most of the time and shows nothing.
+    config.poll_every = std::chrono::seconds{2};
+    config.discover_every = config.exchange_every = std::chrono::seconds{60};
+    config.renew_every = std::chrono::seconds{20};
     return config;
 }
 
@@ -55,7 +57,8 @@ Outcome run_world(const WorldOptions& options) {
         checks.served(host, call, reply);
     };
 
-    const std::uint64_t zones = 3 + rng.below(6);
+    const std::uint64_t zones =
+        3 + std::min(rng.below(6), rng.below(6));  // large worlds are rarer: they cost the square
     std::vector<std::string> names;
     for (std::uint64_t z = 0; z < zones; ++z) names.emplace_back(1, static_cast<char>('a' + z));
     for (const std::string& name : names) around.organisations.push_back(organisation_of(name));
@@ -79,17 +82,24 @@ Outcome run_world(const WorldOptions& options) {
     const Duration start = time.now();
     const Duration calm = start + options.storm;
     storm.rage_until(calm);
-    // Work for all of the storm, so that every fault meets some.
+    // Work for all of the storm and into the calm, so that every fault meets some; now and then from all at once, so
+    // that homes compete.
+    const Duration last = calm + options.calm / 4;
     for (const auto& user : users) {
         Duration when = start + std::chrono::seconds{20};
-        while (when < calm) {
+        while (when < last) {
             time.at(when, [&user = *user, ranks = static_cast<int>(1 + rng.below(16))] { user.submit(ranks); });
             if (rng.below(8) == 0)
                 time.at(when + Duration{static_cast<std::int64_t>(rng.below(60'000'000))},
                         [&user = *user] { user.cancel_one(); });
-            when += std::chrono::seconds{60} + Duration{static_cast<std::int64_t>(rng.below(600'000'000))};
+            when += std::chrono::seconds{90} + Duration{static_cast<std::int64_t>(rng.below(800'000'000))};
         }
+        for (int burst = 0; burst < 4; ++burst)
+            time.at(start + (last - start) * (burst + 1) / 4 - std::chrono::seconds{30},
+                    [&user = *user, ranks = static_cast<int>(4 + rng.below(12))] { user.submit(ranks); });
     }
+    std::map<std::string, const ZoneNode*> homes;
+    for (const auto& node : nodes) homes.emplace(node->name(), node.get());
 
     std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> seen;  // life and syncs of each zone
     std::uint64_t looks = 0;
@@ -101,7 +111,10 @@ Outcome run_world(const WorldOptions& options) {
             syncs = node->disk().syncs();
             if (changed && node->host().is_up()) checks.look(*node);
         }
-        if (++looks % 1'000 == 0) {
+        // Messages of the storm may still arrive for a while.
+        if (++looks % 100 == 0 && storm.calm_since() && time.now() > *storm.calm_since() + std::chrono::minutes{1})
+            for (const auto& node : nodes) checks.look_for_forgotten(*node, homes);
+        if (looks % 1'000 == 0) {
             for (const auto& node : nodes) checks.look(*node);
             for (const auto& user : users) checks.complaints(*user);
         }

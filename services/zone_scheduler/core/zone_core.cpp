@@ -38,7 +38,8 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
                     std::vector<ServiceAddress> known;
                     for (const Peer& peer : peers_.peers()) known.push_back(address_of(peer));
                     return known;
-                }),
+                },
+                config.exchange_every),
       applications_(config, ports.clock, ports.ids, ports.store, ports.executor, ports.transport, peers_, ports.log),
       services_{config,       applications_, parts_,      peers_,      peerings_,          membership_,
                 delegations_, registry_,     ports.store, ports.audit, std::move(contract)},

@@ -1,6 +1,7 @@
 // ApplicationService from `accepted` to `committed`: offers, plan, hold, commit, and giving back.
 #include <algorithm>
 
+#include "algorithms/base/deliberate_bug.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
@@ -198,7 +199,8 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
 void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const std::string& zone,
                                     const std::string& reason) {
     ApplicationStatus changed = run->app.status;
-    changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
+    if (!has_bug(DeliberateBug::kKeepRefusedHolds))
+        changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
     changed.parts.clear();
     const std::string what = (zone.empty() ? "" : "zone " + zone + ": ") + reason;
     if (run->round >= config_.max_rounds) {

@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "algorithms/base/deliberate_bug.hpp"
 #include "algorithms/formats/rank_profile.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
@@ -27,7 +28,7 @@ Error wrong_token(const PartId& id) {
 Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, std::uint64_t token) {
     Live* part = find(caller, id);
     if (part == nullptr) return no_such_part(id);
-    if (part->record.status.token != token) {
+    if (part->record.status.token != token && !has_bug(DeliberateBug::kNoFencing)) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
     }
@@ -47,7 +48,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     Live* part = find(caller, id);
     if (part == nullptr) return no_such_part(id);
     PartRecord& record = part->record;
-    if (record.status.token != request.token) {
+    if (record.status.token != request.token && !has_bug(DeliberateBug::kNoFencing)) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
     }

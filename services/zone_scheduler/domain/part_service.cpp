@@ -187,9 +187,9 @@ std::vector<PartService::NodeView> PartService::nodes() const {
     return views;
 }
 
-std::vector<PartRecord> PartService::parts() const {
-    std::vector<PartRecord> live;
-    for (const PartId& id : live_) live.push_back(parts_.at(id).record);
+std::vector<const PartRecord*> PartService::parts() const {
+    std::vector<const PartRecord*> live;
+    for (const PartId& id : live_) live.push_back(&parts_.at(id).record);
     return live;
 }
 

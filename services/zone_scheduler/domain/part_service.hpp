@@ -60,7 +60,7 @@ class PartService {
         int used = 0;
     };
     std::vector<NodeView> nodes() const;
-    std::vector<PartRecord> parts() const;  ///< those not ended
+    std::vector<const PartRecord*> parts() const;  ///< those not ended; valid until the strand is left
 
   private:
     struct Live {

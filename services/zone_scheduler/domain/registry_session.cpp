@@ -1,5 +1,6 @@
 #include "services/zone_scheduler/domain/registry_session.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 #include "services/common/messages/limits.hpp"
@@ -8,6 +9,7 @@ namespace zbs {
 namespace {
 constexpr const char* kCategory = "mpi";
 constexpr Duration kRetry = std::chrono::seconds{2};
+constexpr Duration kMaxRetry = std::chrono::seconds{30};
 constexpr std::size_t kMaxWarnings = 1'000;
 constexpr const char* kOwnEnrolment =
     "\n";  // before the reason, in the set of what was told; no entry's name begins so
@@ -68,14 +70,18 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
     }
     enrolled_ = lease.has_value();
     if (!lease) {
-        // Each reason once between two times of being enrolled: it is tried every two seconds.
+        // Each reason once between two times of being enrolled: it is tried again and again.
         if (warned_.size() < kMaxWarnings && warned_.insert(kOwnEnrolment + lease.error().message).second)
             log_.warn("enrolment_failed", {{"registry", config_.registry.url}, {"reason", lease.error().message}});
         // A code that does not work may have worked before, and only the answer was lost: then the zone is enrolled.
         without_code_ = !code_.empty() && !without_code_ && lease.error().code == ErrorCode::kDenied;
-        clock_.after(kRetry, [this] { publish(); });
+        const bool refused = lease.error().code == ErrorCode::kDenied || lease.error().code == ErrorCode::kConflict;
+        clock_.after(retry_, [this] { publish(); });
+        // Who is down is back at once or later; who refuses does so again.
+        retry_ = refused ? std::min(retry_ * 2, kMaxRetry) : kRetry;
         return;
     }
+    retry_ = kRetry;
     if (!code_.empty()) {
         code_.clear();
         if (forget_code_) forget_code_();

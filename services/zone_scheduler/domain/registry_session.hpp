@@ -64,6 +64,7 @@ class RegistrySession {
     std::vector<ZoneEntry> listed_;  ///< verified, of the list that is being read
     std::size_t listed_texts_ = 0;   ///< entries of it, also those that are not believed
     std::string code_;
+    Duration retry_ = std::chrono::seconds{2};
     bool without_code_ = false;  ///< the next attempt is made without the code
     bool enrolled_ = false;
     bool leaving_ = false;

@@ -3,8 +3,13 @@
 namespace zbs {
 
 TrustExchange::TrustExchange(Clock& clock, ZoneTransport& transport, MembershipService& membership, Log& log,
-                             std::function<std::vector<ServiceAddress>()> known)
-    : clock_(clock), transport_(transport), membership_(membership), log_(log), known_(std::move(known)) {}
+                             std::function<std::vector<ServiceAddress>()> known, Duration every)
+    : clock_(clock),
+      transport_(transport),
+      membership_(membership),
+      log_(log),
+      known_(std::move(known)),
+      every_(every) {}
 
 void TrustExchange::start() { look(); }
 
@@ -15,7 +20,7 @@ void TrustExchange::look() {
             if (!taken) log_.warn("trust_not_refreshed", {{"zone", to_uri(who)}, {"reason", taken.error().message}});
         });
     }
-    clock_.after(kEvery, [this] { look(); });
+    clock_.after(every_, [this] { look(); });
 }
 
 }  // namespace zbs

@@ -54,6 +54,7 @@ struct ZoneConfig {
     Duration lease = std::chrono::seconds{40};
     Duration renew_every = std::chrono::seconds{10};
     Duration discover_every = std::chrono::seconds{5};
+    Duration exchange_every = std::chrono::seconds{15};  ///< looks at others' revocations and blocks
     Duration poll_every = std::chrono::milliseconds{200};
     int max_rounds = 5;  ///< plans tried before an application is turned away
 };

@@ -231,11 +231,11 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
-        for (const PartRecord& part : services.parts.parts()) {
-            rows.push_back({{"part", to_string(part.request.id)},
-                            {"home", part.request.home},
-                            {"ranks", part.request.ranks.size()},
-                            {"state", to_string(part.status.state)}});
+        for (const PartRecord* part : services.parts.parts()) {
+            rows.push_back({{"part", to_string(part->request.id)},
+                            {"home", part->request.home},
+                            {"ranks", part->request.ranks.size()},
+                            {"state", to_string(part->status.state)}});
         }
         return http::ok({{"parts", std::move(rows)}});
     });

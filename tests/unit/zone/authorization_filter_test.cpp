@@ -70,8 +70,8 @@ class AuthorizationFilterTest : public testing::Test {
         return r;
     }
     std::string account_of(const PartId& id) {
-        for (const PartRecord& record : parts.parts()) {
-            if (record.request.id == id) return record.account;
+        for (const PartRecord* record : parts.parts()) {
+            if (record->request.id == id) return record->account;
         }
         return "no such part";
     }
