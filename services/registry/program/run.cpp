@@ -9,6 +9,7 @@
 
 #include "schemas/contract.hpp"
 #include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/openssl/random_secrets.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
@@ -28,19 +29,6 @@
 #include "services/registry/program/tls_prover.hpp"
 
 namespace zbs::registry_program {
-namespace {
-
-class RegistryTls : public beast::TlsGate {
-  public:
-    explicit RegistryTls(std::shared_ptr<openssl::TlsServer> server) : server_(std::move(server)) {}
-    std::shared_ptr<ssl_ctx_st> context() const override { return server_->context(); }
-    PeerIdentity identify(ssl_st* connection) const override { return server_->identify(connection); }
-
-  private:
-    std::shared_ptr<openssl::TlsServer> server_;
-};
-
-}  // namespace
 
 int fail(const Error& error) {
     std::cerr << "zbs-registry: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
@@ -108,7 +96,7 @@ int run(const Options& options) {
                               [&](const std::string& address) {
                                   return !limiter.take_connection(address, clock.steady_now()).has_value();
                               },
-                          .tls = std::make_shared<RegistryTls>(*tls)},
+                          .tls = std::make_shared<beast::ServerTls>(*tls)},
                          [&](http::Call call, http::Respond respond) {
                              if (const auto wait = limiter.take(call.peer, call.address, clock.steady_now()))
                                  return respond(http::too_many_requests(call.peer, *wait));

@@ -1,26 +1,14 @@
 #include "services/zone_scheduler/program/edge.hpp"
 
-#include <openssl/ssl.h>
-
 #include <boost/asio/dispatch.hpp>
 #include <utility>
 
+#include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::zone_program {
 namespace {
-
-/// TLS of the zone's server.
-class ZoneTls : public beast::TlsGate {
-  public:
-    explicit ZoneTls(std::shared_ptr<openssl::TlsServer> server) : server_(std::move(server)) {}
-    std::shared_ptr<ssl_ctx_st> context() const override { return server_->context(); }
-    PeerIdentity identify(ssl_st* connection) const override { return server_->identify(connection); }
-
-  private:
-    std::shared_ptr<openssl::TlsServer> server_;
-};
 
 beast::ServerOptions server_options(const Engine& engine, const ZoneSettings& settings, http::RateLimiter& limiter) {
     beast::ServerOptions options{.address = settings.listen_address,
@@ -29,7 +17,7 @@ beast::ServerOptions server_options(const Engine& engine, const ZoneSettings& se
                                  .max_header_bytes = limits::kMaxHeaderBytes,
                                  .max_body_bytes = limits::kMaxBodyBytes,
                                  .local_token = engine.credentials.local_token};
-    if (engine.credentials.server) options.tls = std::make_shared<ZoneTls>(engine.credentials.server);
+    if (engine.credentials.server) options.tls = std::make_shared<beast::ServerTls>(engine.credentials.server);
     options.admit = [&limiter, &clock = engine.clock](const std::string& address) {
         return !limiter.take_connection(address, clock.steady_now()).has_value();
     };

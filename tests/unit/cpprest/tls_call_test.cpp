@@ -11,7 +11,7 @@
 #include <sstream>
 #include <thread>
 
-#include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/http/rate_limit.hpp"
@@ -37,18 +37,14 @@ std::string content_of(const std::string& path) {
 }
 
 /// Counts how often a connection is asked who it is.
-class CountingGate : public beast::TlsGate {
+class CountingGate : public beast::ServerTls {
   public:
-    explicit CountingGate(std::shared_ptr<openssl::TlsServer> server) : server_(std::move(server)) {}
-    std::shared_ptr<ssl_ctx_st> context() const override { return server_->context(); }
+    using ServerTls::ServerTls;
     PeerIdentity identify(ssl_st* connection) const override {
         ++identified;
-        return server_->identify(connection);
+        return ServerTls::identify(connection);
     }
     mutable std::atomic<int> identified{0};
-
-  private:
-    std::shared_ptr<openssl::TlsServer> server_;
 };
 
 class TlsCallTest : public testing::Test {

@@ -141,7 +141,9 @@ struct HttpCaller::Impl {
     std::mutex mutex;
     std::map<std::string, Client> clients;  // by base address and who must answer: keeps connections
 
-    explicit Impl(HttpCallerOptions o) : options(std::move(o)) {}
+    explicit Impl(HttpCallerOptions o) : options(std::move(o)) {
+        openssl::set_up();  // before the first client makes cpprestsdk's threads, which end after main
+    }
 
     void forget(const ServiceAddress& to) {
         const std::lock_guard lock(mutex);

@@ -85,6 +85,8 @@ bool use_certificate(SSL_CTX* context, const ClientCertificate& own) {
 
 }  // namespace
 
+void set_up() { OPENSSL_init_ssl(0, nullptr); }
+
 Result<std::shared_ptr<TlsServer>> TlsServer::make(const KeyFolder& keys, const TrustStore& trust) {
     std::shared_ptr<TlsServer> server(new TlsServer(keys, trust));
     if (auto loaded = server->reload(); !loaded) return loaded.error();

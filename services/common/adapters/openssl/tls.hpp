@@ -11,6 +11,11 @@ struct ssl_ctx_st;  // SSL_CTX
 
 namespace zbs::openssl {
 
+/// Sets OpenSSL up, which is otherwise done by its first use. Call it before the first thread that may use OpenSSL and
+/// lives until the program's end: what is set up last is taken down first, and a thread that outlives OpenSSL uses what
+/// is gone and leaves what it had. May be called again.
+void set_up();
+
 /// Server side of TLS: 1.2 for users, 1.3 between services; no resumption (an identity is proved anew by every
 /// connection), no renegotiation, no compression, ALPN http/1.1 only, P-256 or X25519 with AEAD ciphers. Client
 /// certificates are asked for, never demanded: who shows none is anonymous, who shows a bad one is refused by name.

@@ -1,0 +1,113 @@
+"""What holds for both services, whatever they are for."""
+import re
+import socket
+
+from identities import context
+from service import DEADLINE_S, HOME, OPERATOR, USER
+
+METHODS = ("get", "post", "put", "patch", "delete", "options")
+CALLERS = {"user": USER, "operator": OPERATOR, "zone": HOME}
+
+
+class EveryService:
+    def test_the_document_is_whole(self):
+        document = self.contract.document
+        self.assertEqual(document["openapi"], "3.1.0")
+        names = [operation["operationId"] for _, _, operation in self.contract.operations()]
+        self.assertEqual(len(names), len(set(names)))
+        for schema in document["components"]["schemas"]:
+            self.contract.validator({"$ref": f"#/components/schemas/{schema}"})
+        text = self.contract.text.decode()
+        for reference in set(re.findall(r'"\$ref": "#/([^"]+)"', text)):
+            place = document
+            for step in reference.split("/"):
+                self.assertIn(step, place, reference)
+                place = place[step]
+        for kind in ("schemas", "responses", "headers"):
+            for name in document["components"][kind]:
+                self.assertTrue(f'"#/components/{kind}/{name}"' in text, f"{name} is used nowhere")
+        for method, path, operation in self.contract.operations():
+            for parameter in operation.get("parameters", ()):
+                self.assertTrue(self.contract.validator(parameter["schema"]).is_valid(parameter["example"]), f"{path} {parameter['name']}")
+            self.assertEqual(set(re.findall(r"{(\w+)}", path)), {p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"})
+            for example in self.examples(operation):
+                if example is not None:
+                    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+                    self.contract.validator(schema).validate(example)
+
+    def test_objects_are_closed(self):
+        for name, schema in self.contract.document["components"]["schemas"].items():
+            if schema.get("type") == "object":
+                self.assertIs(schema["additionalProperties"], False, name)
+
+    def test_documented_operations_are_the_routes(self):
+        routes = set()
+        for source in self.sources:
+            found = re.findall(r'router\.add(?:_sync)?\(\s*"([A-Z]+)",\s*"([^"]+)",\s*Action::k(\w+)', (self.source / source).read_text())
+            routes |= {(method.lower(), path, action[0].lower() + action[1:]) for method, path, action in found}
+        self.assertEqual({(method, path, operation["operationId"]) for method, path, operation in self.contract.operations()}, routes)
+
+    def test_every_documented_operation_is_served(self):
+        for method, path, operation in self.contract.operations():
+            for example in self.examples(operation):
+                callers = operation.get("x-callers", [None])
+                target = self.target_of(path, operation)
+                with self.subTest(f"{method} {target}"):
+                    reply = self.call(method.upper(), target, CALLERS.get(callers[0]), example)
+                    self.assertNotEqual(reply.status, 405)
+                    if reply.status == 404:
+                        self.assertNotIn("nothing is at", reply.json["detail"])
+                    if example is not None and operation["operationId"] not in ("requestEnrolment", "renewCertificate"):  # the examples are no real requests
+                        if operation["operationId"] == "putDelegation":
+                            continue  # only the user's own key could sign the example
+                        self.assertNotIn(reply.status, (400, 401, 403), reply.body)
+
+    def test_other_methods_are_refused(self):
+        for path, methods in self.contract.document["paths"].items():
+            target = re.sub(r"{\w+}", "x", path)
+            for method in METHODS:
+                if method in methods:
+                    continue
+                reply = self.call(method.upper(), target, USER, status=405)
+                self.assertEqual({m.strip().lower() for m in reply.headers["Allow"].split(",")}, set(methods), path)
+
+    def test_a_head_request_gets_no_body(self):
+        connection = self.connect()
+        try:
+            for _ in range(2):  # on one connection: a body would be taken for the next reply
+                connection.request("HEAD", "/livez")
+                response = connection.getresponse()
+                self.assertEqual((response.status, response.read()), (405, b""))
+            connection.request("GET", "/livez")
+            self.assertEqual(connection.getresponse().status, 200)
+        finally:
+            connection.close()
+
+    def test_nothing_is_at_other_paths(self):
+        for target in ("/", "/v1", "/v1/", "/V1/zones", "/v1/zones/a/b", "/v1/nothing", "/livez/", "//livez", "/v1/applications/x/y"):
+            self.assertIn("nothing is at", self.call("GET", target, status=404).json["detail"])
+
+    def test_the_served_document_is_the_file(self):
+        self.assertEqual(self.call("GET", "/openapi.json", status=200).body, self.contract.text)
+
+    def test_framing_faults(self):
+        self.call("GET", "/livez", body=b"{}", status=400)
+        self.call("GET", "/livez?a=1&a=2", status=400)
+        self.call("GET", "/livez?a=%ff", status=400)
+        self.call("GET", "/livez?a=%00", status=400)
+        self.call("GET", "/livez", headers=[("X-Long", "x" * 17_000)], status=431)
+
+    def test_bodies_over_the_limit(self):
+        target, caller = self.big_body
+        limit = 16 * 1024 * 1024
+        self.call("POST", target, caller, body=b" " * (limit + 1), status=413)
+        self.call("POST", target, caller, body=b" " * limit, status=400)
+        # Refused by what it announces, before it is sent.
+        with context().wrap_socket(socket.create_connection(("127.0.0.1", self.service.port), timeout=DEADLINE_S)) as connection:
+            connection.sendall(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n" % target.encode())
+            self.assertIn(b" 413 ", connection.recv(65536).split(b"\r\n")[0])
+
+    def assert_success_seen(self):
+        """Every success that the document promises has been seen in this test run."""
+        promised = {(operation["operationId"], int(status)) for _, _, operation in self.contract.operations() for status in operation["responses"] if status < "300"}
+        self.assertEqual(promised - self.contract.seen, set())

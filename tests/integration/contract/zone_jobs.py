@@ -1,0 +1,116 @@
+"""Applications at home and parts at a peer: their lives, and who may look."""
+from service import HOME, USER, until
+from stand_ins import MODEL
+
+
+class Jobs:
+    def test_life_of_an_application(self):
+        request = self.application()
+        accepted = self.call("POST", "/v1/applications", USER, request, status=202)
+        at = f"/v1/applications/{request['id']}"
+        self.assertEqual(accepted.headers["Location"], at)
+        self.assertEqual(self.call("POST", "/v1/applications", USER, request, status=202).json["id"], request["id"], "a repeat gives the same answer")
+        self.call("POST", "/v1/applications", USER, {**request, "ranks": 3}, status=422)
+        running = self.wait_for_state(request["id"], "running")
+        self.assertEqual(running["zones"], ["alpha-one"])
+        assignment = self.call("GET", at + "/assignment", USER, status=200).json
+        self.assertEqual([row["rank"] for row in assignment["ranks"]], [0, 1])
+        self.assertIn("count", self.call("GET", at + "/assignment?format=rsl", USER, status=200).body.decode())
+        self.assertIn("alpha-one.node", self.call("GET", at + "/assignment?format=hostfile", USER, status=200).body.decode())
+        self.call("GET", at + "/assignment?format=xml", USER, status=400)
+        self.assertEqual(self.call("GET", at + "/explain", USER, status=200).json["plan"]["zone_of_rank"], ["alpha-one", "alpha-one"])
+        index = until(lambda: len((found := self.call("GET", at + "/logs", USER, status=200).json)["files"]) >= 2 and found, "two logs")
+        self.assertEqual(index["complete"], False)
+        self.assertIn({"rank": "0", "stream": "stdout", "bytes": 18}, index["files"])
+        self.assertIn({"rank": "1", "stream": "stderr", "bytes": 10}, index["files"])
+        piece = self.call("GET", at + "/logs/0?offset=6", USER, status=200)
+        self.assertEqual((piece.body, piece.headers["Zbs-Next-Offset"], piece.headers["Zbs-Complete"]), (b"from rank 0\n", "18", "false"))
+        self.call("GET", at + "/logs/1?stream=stderr", USER, status=200)
+        self.call("GET", at + "/logs/launcher", USER, status=200)
+        for bad, status in (("/logs/2", 404), ("/logs/-1", 400), ("/logs/x", 400), ("/logs/0?stream=both", 400), ("/logs/0?offset=-1", 400), ("/logs/0?offset=1e3", 400)):
+            self.call("GET", at + bad, USER, status=status)
+        queue = self.call("GET", "/v1/queue", USER, status=200).json["parts"]
+        self.assertEqual([row["ranks"] for row in queue], [2])
+        nodes = self.call("GET", "/v1/nodes", USER, status=200).json["nodes"]
+        self.assertEqual(sum(node["used"] for node in nodes), 2)
+
+        completed = self.let_end(lambda: (view := self.state_of(request["id"]))["state"] == "completed" and view)
+        self.assertEqual(completed["exit_code"], 0)
+        self.assertEqual(self.call("GET", at + "/logs/0", USER, status=200).headers["Zbs-Complete"], "true")
+        self.assertEqual(self.call("GET", at + "/logs", USER, status=200).json["complete"], True)
+        profiles = self.call("GET", "/v1/profiles", USER, status=200).json["profiles"]
+        self.assertEqual(profiles[0]["application"], request["id"])
+        self.assertEqual(self.call("GET", f"/v1/profiles/{completed['profile']}", USER, status=200).json, MODEL)
+        self.call("GET", f"/v1/profiles/{completed['profile']}", "spiffe://alpha/user/bob", status=404)
+        self.assertEqual(self.call("DELETE", at, USER, status=200).json["state"], "completed", "an ended one stays as it is")
+
+    def test_a_dry_run_changes_nothing(self):
+        request = self.application(3, model={**MODEL, "ranks": 3, "compute": [1, 1, 1]})
+        plan = self.call("POST", "/v1/applications?dry_run=true", USER, request, status=200).json
+        self.assertEqual(plan["profile"], "request")
+        self.call("GET", f"/v1/applications/{request['id']}", USER, status=404)
+        self.assertIn(self.call("POST", "/v1/applications?dry_run=true", USER, self.application(5)).status, (422, 503))
+        self.call("POST", "/v1/applications?dry_run=yes", USER, request, status=400)
+
+    def test_cancel(self):
+        request = self.application()
+        self.call("POST", "/v1/applications", USER, request, status=202)
+        self.wait_for_state(request["id"], "running")
+        self.call("DELETE", f"/v1/applications/{request['id']}", USER, status=200)
+        self.wait_for_state(request["id"], "cancelled")
+
+    def test_more_ranks_than_there_will_ever_be_are_rejected(self):
+        request = self.application(9)
+        self.call("POST", "/v1/applications", USER, request, status=202)
+        rejected = self.wait_for_state(request["id"], "rejected")
+        self.assertTrue(rejected["reason"])
+        self.call("GET", f"/v1/applications/{request['id']}/assignment", USER, status=409)
+
+    def test_life_of_a_part(self):
+        part = self.part()
+        at = f"/v1/parts/{part['id']}"
+        held = self.call("POST", "/v1/parts", HOME, part, status=201)
+        self.assertEqual(held.headers["Location"], at)
+        token = held.json["token"]
+        self.assertEqual([place["rank"] for place in held.json["assignment"]], [0, 1])
+        self.assertEqual(self.call("POST", "/v1/parts", HOME, part, status=201).json["token"], token, "a repeat gives the same hold")
+        self.call("POST", "/v1/parts", HOME, {**part, "seed": 2}, status=422)
+        self.call("POST", "/v1/parts", HOME, self.part(3), status=422)  # 2 of 4 are free
+        capacity = self.call("POST", "/v1/capacity", HOME, {"user": USER, "processors": 4, "walltime_s": 60, "zones": ["beta-one", "alpha-one"]}, status=200).json
+        self.assertEqual((capacity["processors"], capacity["total_processors"]), (2, 4))
+        self.assertEqual([link["zone"] for link in capacity["links"]], ["beta-one"])
+        self.assertEqual(self.call("GET", at, HOME, status=200).json["state"], "held")
+        self.call("POST", at + "/commit", HOME, {"token": token + 1}, status=409)
+        machines = sorted({place["machine"] for place in held.json["assignment"]})
+        launch = {"token": token, "operation": "run-" + part["id"], "options": [{"name": "control-port", "value": "127.0.0.1:1"}],
+                  "proxies": [{"id": i, "machine": machine} for i, machine in enumerate(machines)], "profile": True}
+        self.call("POST", at + "/launch", HOME, launch, status=409)  # not committed
+        committed = self.call("POST", at + "/commit", HOME, {"token": token}, status=200).json
+        self.assertEqual((committed["state"], committed["expires_in_s"]), ("committed", 0))
+        self.call("POST", at + "/launch", HOME, {**launch, "options": [{"name": "exec", "value": "sh"}]}, status=400)
+        self.call("POST", at + "/launch", HOME, {**launch, "proxies": [{"id": 0, "machine": "node-9"}]}, status=400)
+        self.call("POST", at + "/launch", HOME, {**launch, "token": token + 1}, status=409)
+        self.assertEqual(self.call("POST", at + "/launch", HOME, launch, status=200).json["state"], "running")
+        self.call("POST", at + "/launch", HOME, launch, status=200)
+        for method, where in (("GET", at), ("DELETE", at), ("GET", at + "/profile")):
+            self.call(method, where, "spiffe://alpha/zone/alpha-nine", status=404)
+        until(lambda: self.call("GET", at + "/profile", HOME).status == 200, "a model")
+        self.assertEqual(self.call("GET", at + "/profile", HOME, status=200).json, MODEL)
+        ended = self.let_end(lambda: (view := self.call("GET", at, HOME, status=200).json)["state"] == "completed" and view)
+        self.assertEqual((ended["exit_code"], ended["has_profile"]), (0, True))
+        self.call("POST", at + "/commit", HOME, {"token": token}, status=409)
+
+    def test_a_part_is_given_back(self):
+        part = self.part(4)
+        self.call("POST", "/v1/parts", HOME, part, status=201)
+        self.assertEqual(self.call("DELETE", f"/v1/parts/{part['id']}?reason=planned%20again", HOME, status=200).json["state"], "released")
+        again = self.part(4)
+        self.call("POST", "/v1/parts", HOME, again, status=201)
+
+    def test_zy_a_long_reason_does_not_lock_the_zone_out(self):
+        part = self.part(1)
+        self.call("POST", "/v1/parts", HOME, part, status=201)
+        self.call("DELETE", f"/v1/parts/{part['id']}?reason=" + "x" * 8000, HOME)
+        self.assertEqual(self.service.stop(), 0)
+        type(self).service = self.start()
+        self.call("GET", "/readyz", status=200)
