@@ -172,8 +172,9 @@ Result<void> Credentials::log_in(const std::string& folder, const JoinToken& tok
     const Result<OwnKeys::ProxyRequest> key = pending_key(folder + ".pending", token.code);
     if (!key) return key.error();
     cpprest::HttpCaller zone({.tls = std::make_shared<openssl::TlsClient>(openssl::ClientCertificate{}, *trust)});
-    const Result<codec::Json> json = call(zone, home, "POST", "/v1/enrolments",
-                                          codec::dump(codec::encode(EnrolmentRequest{token.code, key->request})));
+    const Result<codec::Json> json =
+        call(zone, home, "POST", "/v1/enrolments",
+             codec::dump(codec::encode(EnrolmentRequest{token.name, token.code, key->request})));
     if (!json) return json.error();
     const Result<EnrolmentAnswer> answer = codec::decode_enrolment_answer(*json);
     if (!answer) return answer.error();
@@ -186,8 +187,8 @@ Result<void> Credentials::renew() const {
     const Result<OwnKeys::ProxyRequest> key = openssl::make_user_request();
     if (!key) return key.error();
     cpprest::HttpCaller zone({.tls = tls_});
-    const Result<codec::Json> json =
-        call(zone, home_, "POST", "/v1/certificates", codec::dump(codec::encode(EnrolmentRequest{{}, key->request})));
+    const Result<codec::Json> json = call(zone, home_, "POST", "/v1/certificates",
+                                          codec::dump(codec::encode(EnrolmentRequest{.request = key->request})));
     if (!json) return json.error();
     const Result<EnrolmentAnswer> answer = codec::decode_enrolment_answer(*json);
     if (!answer) return answer.error();

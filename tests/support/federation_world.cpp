@@ -37,7 +37,8 @@ class FederationWorld::Bus : public ZoneTransport {
     }
     void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> r) override {
         send<TrustStatement>("trust", to, r, [](Node& n) {
-            return Result<TrustStatement>(TrustStatement{.organisation = n.config.organisation});
+            return Result<TrustStatement>(
+                TrustStatement{.organisation = n.config.organisation, .blocked = std::vector<std::string>{}});
         });
     }
     // This world has no registry: each zone is told of all others at its start.

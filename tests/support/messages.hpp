@@ -156,9 +156,10 @@ inline TrustedOrganisation some_trusted_organisation(const std::string& name = "
     return {name, "-----BEGIN CERTIFICATE-----\n", "-----BEGIN X509 CRL-----\n", time_from_microseconds(8)};
 }
 inline TrustStatement some_trust_statement() {
-    return {"beta", "spiffe://beta/zone/beta-one", "bundle", "list", {"spiffe://beta/user/eve", "gamma"}};
+    return {"beta", "spiffe://beta/zone/beta-one", "bundle", "list",
+            std::vector<std::string>{"spiffe://beta/user/eve", "gamma"}};
 }
-inline EnrolmentRequest some_enrolment_request() { return {"code", "-----BEGIN CERTIFICATE REQUEST-----\n"}; }
+inline EnrolmentRequest some_enrolment_request() { return {"eve", "code", "-----BEGIN CERTIFICATE REQUEST-----\n"}; }
 inline EnrolmentAnswer some_enrolment_answer() {
     return {"certificate", "bundle", some_user(), some_zone(), time_from_microseconds(9)};
 }

@@ -108,11 +108,12 @@ Result<TrustedOrganisation> decode_trusted_organisation(const Json& json) {
 }
 
 Json encode(const TrustStatement& statement) {
-    return {{"organisation", statement.organisation},
-            {"name", statement.name},
-            {"bundle", statement.bundle},
-            {"revocations", statement.revocations},
-            {"blocked", statement.blocked}};
+    Json json = {{"organisation", statement.organisation}, {"name", statement.name}, {"bundle", statement.bundle}};
+    if (statement.blocked) {
+        json["revocations"] = statement.revocations;
+        json["blocked"] = *statement.blocked;
+    }
+    return json;
 }
 
 Result<TrustStatement> decode_trust_statement(const Json& json) {
@@ -121,20 +122,28 @@ Result<TrustStatement> decode_trust_statement(const Json& json) {
     statement.organisation = read_name(in, "organisation");
     statement.name = in.text("name", 256);
     statement.bundle = in.text("bundle", limits::kMaxBundleBytes);
-    statement.revocations = in.text("revocations", limits::kMaxRevocationBytes);
-    statement.blocked = in.texts("blocked", limits::kMaxBlocks, kMaxBlockedBytes);
+    if (in.has("blocked") || in.has("revocations")) {  // both or none
+        statement.revocations = in.text("revocations", limits::kMaxRevocationBytes);
+        statement.blocked = in.texts("blocked", limits::kMaxBlocks, kMaxBlockedBytes);
+    }
     return in.finish(std::move(statement));
 }
 
 Json encode(const EnrolmentRequest& request) {
     Json json = {{"request", request.request}};
+    if (!request.name.empty()) json["name"] = request.name;
     if (!request.code.empty()) json["code"] = request.code;
     return json;
 }
 
 Result<EnrolmentRequest> decode_enrolment_request(const Json& json) {
     JsonReader in(json);
-    EnrolmentRequest request{in.text_or("code", "", 64), in.text("request", limits::kMaxRequestBytes)};
+    EnrolmentRequest request;
+    if (in.has("name") || in.has("code")) {  // both, or none
+        request.name = read_name(in, "name");
+        request.code = in.text("code", 64);
+    }
+    request.request = in.text("request", limits::kMaxRequestBytes);
     return in.finish(std::move(request));
 }
 

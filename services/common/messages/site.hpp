@@ -55,18 +55,21 @@ struct TrustedOrganisation {
     bool operator==(const TrustedOrganisation&) const = default;
 };
 
-/// What a service tells about its organisation: public, and the same for everybody.
+/// What a service tells about its organisation. Name and bundle are for everybody; whom it refuses is not.
 struct TrustStatement {
     std::string organisation;
     std::string name;  ///< of who tells, as a URI
     std::string bundle;
-    std::string revocations;           ///< empty where nothing was revoked yet
-    std::vector<std::string> blocked;  ///< own subjects that lost everything, and foreign ones that get nothing here
+    std::string revocations;  ///< empty where nothing was revoked yet
+    /// Own subjects that lost everything, and foreign ones that get nothing here. Absent: the reader is not told, which
+    /// is another thing than nobody.
+    std::optional<std::vector<std::string>> blocked;
     bool operator==(const TrustStatement&) const = default;
 };
 
 /// What a joining user sends: the code from her operator, and the request (PKCS #10, PEM) for her own key.
 struct EnrolmentRequest {
+    std::string name;  ///< whom the operator's token names; empty with an empty code
     std::string code;  ///< empty where she renews a certificate that she has
     std::string request;
     bool operator==(const EnrolmentRequest&) const = default;

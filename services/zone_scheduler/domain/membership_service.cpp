@@ -14,6 +14,13 @@ Error no_such_code() {
             {}};
 }
 
+Error runs_without_keys() {
+    return {ErrorCode::kConflict,
+            "this zone runs without keys, alone on its machine: there are no certificates, for users or toward other "
+            "zones; stop it, run 'zbs-zone init --config FILE', and start it again",
+            {}};
+}
+
 }  // namespace
 
 MembershipService::MembershipService(const ZoneConfig& config, Clock& clock, SiteStore& store, const OwnKeys* keys,
@@ -52,6 +59,11 @@ Result<void> MembershipService::resume() {
     return {};
 }
 
+Result<void> MembershipService::check_keys() const {
+    if (keys_ == nullptr) return runs_without_keys();
+    return {};
+}
+
 Result<void> MembershipService::save(const Member& member) {
     if (auto ok = store_.members().save(member); !ok) return ok.error();
     members_[member.name] = member;
@@ -65,12 +77,20 @@ Result<MembershipService::Invitation> MembershipService::add_user(const std::str
     for (const std::string& group : groups) {
         if (!is_valid_name(group)) return invalid("'" + group + "' is no name of a group", "/groups");
     }
-    if (keys_ == nullptr || !keys_->can_issue()) {
+    if (keys_ == nullptr) return runs_without_keys();
+    if (!keys_->can_issue()) {
         return Error{ErrorCode::kConflict,
                      "zone " + config_.zone.name +
                          " does not hold its organisation's CA key, so it cannot issue "
                          "certificates; add the user at the zone that does",
                      {}};
+    }
+    const Caller user{CallerKind::kUser, config_.organisation, name};
+    if (is_blocked(user)) {
+        return Error{ErrorCode::kConflict,
+                     "user '" + name + "' is revoked or blocked, so a code would be of no use; 'zbs-zone unblock " +
+                         to_uri(user) + "' first, at the zone that refuses her ('zbs-zone user list')",
+                     "/name"};
     }
     if (!members_.contains(name) && members_.size() >= limits::kMaxMembers)
         return Error{ErrorCode::kTooManyRequests, "the zone has as many users as it can keep", {}};
@@ -81,7 +101,6 @@ Result<MembershipService::Invitation> MembershipService::add_user(const std::str
     std::sort(groups.begin(), groups.end());
     groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
     member.groups = std::move(groups);
-    member.revoked = false;
     member.code_hash = secrets_.digest(code);
     member.code_request.clear();
     member.code_expires = clock_.now() + kCodeLifetime;
@@ -98,7 +117,12 @@ Result<MembershipService::Invitation> MembershipService::add_user(const std::str
 
 Result<Member> MembershipService::revoke_user(const std::string& name) {
     const auto at = members_.find(name);
-    if (at == members_.end()) return Error{ErrorCode::kNotFound, "no user '" + name + "' is here", "/name"};
+    if (at == members_.end()) {
+        return Error{ErrorCode::kNotFound,
+                     "no user '" + name + "' is here; to refuse the name all the same, block spiffe://" +
+                         config_.organisation + "/user/" + name,
+                     "/name"};
+    }
     Member member = at->second;
     member.revoked = true;
     member.code_hash.clear();
@@ -136,6 +160,22 @@ std::vector<Member> MembershipService::users() const {
     return all;
 }
 
+std::optional<Time> MembershipService::code_until(const Member& member) const {
+    if (member.code_hash.empty() || !member.code_request.empty() || member.code_expires < clock_.now()) return {};
+    return member.code_expires;
+}
+
+MembershipService::Standing MembershipService::standing_of(const Member& member) const {
+    const Caller user{CallerKind::kUser, config_.organisation, member.name};
+    if (blocks_.contains(to_uri(user)) || (!member.revoked && is_blocked(user))) return Standing::kBlocked;
+    if (member.revoked) return Standing::kRevoked;
+    const bool works =
+        std::any_of(member.certificates.begin(), member.certificates.end(),
+                    [this](const IssuedCertificate& one) { return !one.revoked && one.not_after >= clock_.now(); });
+    if (works) return Standing::kActive;
+    return code_until(member) ? Standing::kInvited : Standing::kLapsed;
+}
+
 std::vector<std::string> MembershipService::groups_of(const Caller& user) const {
     if (!user.is_user_of(config_.organisation)) return {};
     const auto at = members_.find(user.name);
@@ -143,8 +183,8 @@ std::vector<std::string> MembershipService::groups_of(const Caller& user) const 
 }
 
 Result<EnrolmentAnswer> MembershipService::issue(Member member, const std::string& request_pem) {
-    if (keys_ == nullptr || !keys_->can_issue())
-        return Error{ErrorCode::kConflict, "this zone cannot issue certificates", {}};
+    if (keys_ == nullptr) return runs_without_keys();
+    if (!keys_->can_issue()) return Error{ErrorCode::kConflict, "this zone cannot issue certificates", {}};
     std::erase_if(member.certificates, [&](const IssuedCertificate& c) { return c.not_after < clock_.now(); });
     if (member.certificates.size() >= limits::kMaxCertificatesPerUser) {
         return Error{ErrorCode::kTooManyRequests,
@@ -162,16 +202,16 @@ Result<EnrolmentAnswer> MembershipService::issue(Member member, const std::strin
     return EnrolmentAnswer{issued->certificate, keys_->bundle(), user, keys_->name(), issued->info.not_after};
 }
 
-Result<EnrolmentAnswer> MembershipService::enrol(const std::string& code, const std::string& request_pem) {
-    const std::string hash = secrets_.digest(code);
-    const std::string request = secrets_.digest(request_pem);
+Result<EnrolmentAnswer> MembershipService::enrol(const EnrolmentRequest& wanted) {
+    const std::string hash = secrets_.digest(wanted.code);
+    const std::string request = secrets_.digest(wanted.request);
     for (const auto& [name, known] : members_) {
         if (known.code_hash != hash) continue;  // digests: their comparison's time tells nothing of the code
-        if (known.code_expires < clock_.now()) return no_such_code();
+        if (name != wanted.name || known.code_expires < clock_.now()) return no_such_code();
         if (!known.code_request.empty() && known.code_request != request) return no_such_code();
         Member member = known;
         member.code_request = request;
-        return issue(std::move(member), request_pem);
+        return issue(std::move(member), wanted.request);
     }
     return no_such_code();
 }
@@ -211,8 +251,29 @@ Result<Block> MembershipService::block(const std::string& subject, const std::st
     return block;
 }
 
+bool MembershipService::is_known(const std::string& subject) const {
+    const std::optional<Caller> caller = parse_identity(subject);
+    if (caller && caller->is_user_of(config_.organisation)) return members_.contains(caller->name);
+    const std::string& organisation = caller ? caller->organisation : subject;
+    return organisation == config_.organisation || trust_.bundle(organisation).has_value();
+}
+
 Result<void> MembershipService::unblock(const std::string& subject) {
-    if (!blocks_.contains(subject)) return Error{ErrorCode::kNotFound, "'" + subject + "' is not blocked here", {}};
+    const std::optional<Caller> caller = parse_identity(subject);
+    const auto member =
+        caller && caller->is_user_of(config_.organisation) ? members_.find(caller->name) : members_.end();
+    const bool revoked = member != members_.end() && member->second.revoked;
+    if (!blocks_.contains(subject) && !revoked) {
+        return Error{
+            ErrorCode::kNotFound,
+            "'" + subject + "' is not blocked here; who is: 'zbs-zone blocks', and for own users 'zbs-zone user list'",
+            {}};
+    }
+    if (revoked) {  // first: where the block cannot go, she is refused as before
+        Member back = member->second;
+        back.revoked = false;
+        if (auto ok = save(back); !ok) return ok.error();
+    }
     if (auto ok = store_.blocks().remove(subject); !ok) return ok.error();
     blocks_.erase(subject);
     log_.info("unblocked", {{"subject", subject}});
@@ -247,12 +308,31 @@ TrustStatement MembershipService::statement() const {
                         .name = to_uri({CallerKind::kZone, config_.organisation, config_.zone.name}),
                         .bundle = keys_ == nullptr ? "" : keys_->bundle(),
                         .revocations = revocations_};
-    for (const auto& [subject, block] : blocks_) told.blocked.push_back(subject);
+    std::vector<std::string>& blocked = told.blocked.emplace();
+    for (const auto& [subject, block] : blocks_) blocked.push_back(subject);
     for (const auto& [name, member] : members_) {
         const std::string uri = to_uri({CallerKind::kUser, config_.organisation, name});
-        if (member.revoked && !blocks_.contains(uri) && told.blocked.size() < limits::kMaxBlocks)
-            told.blocked.push_back(uri);
+        if (member.revoked && !blocks_.contains(uri) && blocked.size() < limits::kMaxBlocks) blocked.push_back(uri);
     }
+    return told;
+}
+
+TrustStatement MembershipService::statement_for(const PeerIdentity& reader) const {
+    TrustStatement told = statement();
+    const bool proven = reader.evidence() == Evidence::kCertificate || reader.evidence() == Evidence::kLocalToken;
+    const bool zone = proven && reader.name().kind == CallerKind::kZone;
+    const bool own_operator = proven && reader.name().is_operator_of(config_.organisation);
+    const bool refused = is_blocked(reader);
+    if ((zone || own_operator) && !refused) return told;
+    if (zone) {
+        std::erase_if(*told.blocked, [this](const std::string& subject) {
+            const std::optional<Caller> caller = parse_identity(subject);
+            return !caller || caller->organisation != config_.organisation;
+        });
+        return told;
+    }
+    told.revocations.clear();
+    told.blocked.reset();
     return told;
 }
 
@@ -276,6 +356,13 @@ Result<void> MembershipService::take(const Caller& from, const TrustStatement& s
     const std::string& organisation = statement.organisation;
     if (from.kind != CallerKind::kZone || from.organisation != organisation)
         return Error{ErrorCode::kDenied, to_uri(from) + " told of another organisation ('" + organisation + "')", {}};
+    if (!statement.blocked) {
+        return Error{ErrorCode::kDenied,
+                     to_uri(from) +
+                         " does not tell this zone whom it refuses: it does not know this zone's certificate "
+                         "any more; what it told before still counts",
+                     {}};
+    }
     const bool own = organisation == config_.organisation;
     const bool issuer_here = own && keys_ != nullptr && keys_->can_issue();  // then this zone is the one that says
     if (!statement.revocations.empty() && !issuer_here) {
@@ -286,7 +373,7 @@ Result<void> MembershipService::take(const Caller& from, const TrustStatement& s
             return ok.error();
         if (own) revocations_ = statement.revocations;
     }
-    std::set<std::string> blocked = heeded(organisation, statement.blocked);
+    std::set<std::string> blocked = heeded(organisation, *statement.blocked);
     std::set<std::string>& known = told_blocks_[to_uri(from)];
     if (known == blocked) return {};
     // It counts from now on, and after a restart before that zone is heard again.

@@ -29,40 +29,63 @@ class MembershipService {
                       TrustBundles& trust, Secrets& secrets, Log& log);
     Result<void> resume();
 
+    /// Errors: kConflict with the remedy, where the zone runs without keys: nothing that needs a certificate works
+    /// then.
+    Result<void> check_keys() const;
+
     struct Invitation {
         std::string token;  ///< text of a `JoinToken`; the code in it is kept here as a digest only
         Time expires{};
     };
-    /// Makes a user, or a fresh code for one that is known (her groups are replaced, a revocation ends; certificates
-    /// that were revoked stay so). Errors: kInvalidArgument; kConflict where this zone holds no CA key.
+    /// Makes a user, or a fresh code for one that is known (her groups are replaced). Errors: kInvalidArgument;
+    /// kConflict where this zone holds no CA key, and for who is revoked or blocked: `unblock` first.
     Result<Invitation> add_user(const std::string& name, std::vector<std::string> groups);
     /// All her certificates end now. Errors: kNotFound; the store's.
     Result<Member> revoke_user(const std::string& name);
     std::vector<Member> users() const;
+    enum class Standing {
+        kActive,   ///< has a certificate that works
+        kInvited,  ///< has none yet, but a code that does
+        kLapsed,   ///< what she had ran out
+        kRevoked,
+        kBlocked,  ///< here, or by another zone of the organisation; also revoked, where that was said here
+    };
+    Standing standing_of(const Member& member) const;
+    /// Until when her code can be redeemed; nothing where there is none, or it was used.
+    std::optional<Time> code_until(const Member& member) const;
     /// Groups of an own user; empty for others.
     std::vector<std::string> groups_of(const Caller& user) const;
 
-    /// Turns a code and a key's request into a certificate. The same code with the same request again gives another
-    /// certificate (the answer may have been lost); with another request nothing. Errors: kDenied for every code that
-    /// does not work, whatever the reason.
-    Result<EnrolmentAnswer> enrol(const std::string& code, const std::string& request_pem);
+    /// Turns a name, its code and a key's request into a certificate. The same code with the same request again gives
+    /// another certificate (the answer may have been lost); with another request nothing. Errors: kDenied for every
+    /// code that does not work, whatever the reason: also one that was issued for another name.
+    Result<EnrolmentAnswer> enrol(const EnrolmentRequest& wanted);
     /// A fresh certificate for a user that has one; her key may be a new one. Not through a proxy. Errors: kDenied.
     Result<EnrolmentAnswer> renew(const PeerIdentity& user, const std::string& request_pem);
 
     /// Nothing for this subject here from now on: an organisation's name, or `spiffe://ORG/...`. An own user is revoked
     /// as well. Errors: kInvalidArgument; kConflict for the own organisation or zone.
     Result<Block> block(const std::string& subject, const std::string& reason, const Caller& by);
+    /// True where this zone has heard of the subject: an own user by name, others by their organisation. A block of
+    /// anybody else holds too, but is likely a slip of the pen.
+    bool is_known(const std::string& subject) const;
+    /// Takes a block back, and of an own user also the revocation; certificates that were revoked stay so. Errors:
+    /// kNotFound where neither is.
     Result<void> unblock(const std::string& subject);
     std::vector<Block> blocks() const;
     /// Blocked here, or by its own organisation, or revoked.
     bool is_blocked(const Caller& subject) const;
     bool is_blocked(const PeerIdentity& peer) const;
 
-    /// What other zones fetch. Own revocations, and blocks of own and foreign subjects.
+    /// All that this zone tells: bundle, own revocations, and blocks of own and foreign subjects.
     TrustStatement statement() const;
+    /// As much of it as concerns the reader. Zones, and operators of the own organisation: all. Zones that are blocked
+    /// here may still serve our users: own revocations and blocks of own subjects. Everybody else: the bundle.
+    TrustStatement statement_for(const PeerIdentity& reader) const;
     /// Takes over what a zone of another organisation (or of the own one) says: its organisation's revocations, and its
     /// blocks of its own subjects; of others' subjects only where `honour_blocks` names that organisation. Errors:
-    /// `from` speaks of another organisation; a list that its CA did not sign, or an older one.
+    /// `from` speaks of another organisation, or does not say whom it refuses; a list that its CA did not sign, or an
+    /// older one. What was known of it stays then.
     Result<void> take(const Caller& from, const TrustStatement& statement);
 
   private:

@@ -14,14 +14,38 @@ Reply issue(const Request& request, ZoneServices& services, bool by_code) {
     const Result<EnrolmentRequest> wanted = codec::decode_enrolment_request(request.json);
     if (!wanted) return http::problem(wanted.error());
     if (by_code == wanted->code.empty()) {
-        return http::problem(invalid(by_code ? "is needed: the code from your operator"
+        return http::problem(invalid(by_code ? "is needed, with the name: both from your operator's token"
                                              : "is not needed to renew: the certificate you have says who you are",
                                      "/code"));
     }
-    const Result<EnrolmentAnswer> answer = by_code ? services.membership.enrol(wanted->code, wanted->request)
-                                                   : services.membership.renew(request.call.peer, wanted->request);
+    const Result<EnrolmentAnswer> answer =
+        by_code ? services.membership.enrol(*wanted) : services.membership.renew(request.call.peer, wanted->request);
     if (!answer) return http::problem(answer.error());
     return {201, "application/json", codec::dump(codec::encode(*answer)), {}};
+}
+
+const char* word_of(MembershipService::Standing standing) {
+    using enum MembershipService::Standing;
+    switch (standing) {
+        case kActive:
+            return "active";
+        case kInvited:
+            return "invited";
+        case kLapsed:
+            return "lapsed";
+        case kRevoked:
+            return "revoked";
+        case kBlocked:
+            return "blocked";
+    }
+    return "unknown";
+}
+
+Json view_of(const Member& member, const MembershipService& membership) {
+    Json view = codec::encode_view(member);
+    view["standing"] = word_of(membership.standing_of(member));
+    view["code_pending"] = membership.code_until(member).has_value();
+    return view;
 }
 
 }  // namespace
@@ -31,8 +55,9 @@ void add_identity_routes(http::Router& router, ZoneServices& services) {
                     [&services](const Request& request) { return issue(request, services, true); });
     router.add_sync("POST", "/v1/certificates", Action::kRenewCertificate, Body::kJson,
                     [&services](const Request& request) { return issue(request, services, false); });
-    router.add_sync("GET", "/v1/trust", Action::kGetTrust, Body::kNone,
-                    [&services](const Request&) { return http::ok(codec::encode(services.membership.statement())); });
+    router.add_sync("GET", "/v1/trust", Action::kGetTrust, Body::kNone, [&services](const Request& request) {
+        return http::ok(codec::encode(services.membership.statement_for(request.call.peer)));
+    });
     router.add_sync("GET", "/v1/whoami", Action::kWhoAmI, Body::kNone, [&services](const Request& request) {
         const PeerIdentity& peer = request.call.peer;
         return http::ok(
@@ -54,20 +79,22 @@ void add_identity_routes(http::Router& router, ZoneServices& services) {
     });
     router.add_sync("GET", "/v1/users", Action::kListUsers, Body::kNone, [&services](const Request&) {
         Json rows = Json::array();
-        for (const Member& member : services.membership.users()) rows.push_back(codec::encode_view(member));
+        for (const Member& member : services.membership.users()) rows.push_back(view_of(member, services.membership));
         return http::ok({{"users", std::move(rows)}});
     });
     router.add_sync("DELETE", "/v1/users/{name}", Action::kRevokeUser, Body::kNone,
                     [&services](const Request& request) {
                         return http::reply(services.membership.revoke_user(request.call.parameters.at("name")),
-                                           [](const Member& member) { return codec::encode_view(member); });
+                                           [&](const Member& member) { return view_of(member, services.membership); });
                     });
     router.add_sync("POST", "/v1/blocks", Action::kBlockSubject, Body::kJson, [&services](const Request& request) {
         const Result<codec::NewBlock> wanted = codec::decode_new_block(request.json);
         if (!wanted) return http::problem(wanted.error());
         const Result<Block> block = services.membership.block(wanted->subject, wanted->reason, request.call.caller());
         if (!block) return http::problem(block.error());
-        return Reply{201, "application/json", codec::dump(codec::encode(*block)), {}};
+        Json told = codec::encode(*block);
+        told["known"] = services.membership.is_known(block->subject);
+        return Reply{201, "application/json", codec::dump(told), {}};
     });
     router.add_sync("GET", "/v1/blocks", Action::kListBlocks, Body::kNone, [&services](const Request&) {
         Json rows = Json::array();

@@ -73,6 +73,7 @@ Reply change(const Request& request, ZoneServices& services) {
     const std::string& organisation = request.call.parameters.at("organisation");
     const Result<PeeringChange> wanted = codec::decode_peering_change(request.json);
     if (!wanted) return http::problem(wanted.error());
+    if (auto keys = services.membership.check_keys(); !keys) return http::problem(keys.error());
     if (wanted->verb == PeeringVerb::kAsk) {
         const Result<void> asked = services.peers.ask_organisation(organisation, wanted->fingerprint, wanted->bundle);
         if (!asked) return http::problem(asked.error());

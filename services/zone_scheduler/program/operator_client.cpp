@@ -31,6 +31,16 @@ Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(const std::strin
     }
     std::unique_ptr<OperatorClient> client(new OperatorClient);
     client->zone_ = {first_line(*address), {CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name}};
+    const bool with_tls = client->zone_.url.starts_with("https://");
+    if (with_tls != state.has_identity()) {
+        return Error{ErrorCode::kConflict,
+                     with_tls
+                         ? "zone " + settings->zone.zone.name +
+                               " was started with keys that are not here any more; put them back, or start it again"
+                         : "zone " + settings->zone.zone.name +
+                               " was started before it had its keys; start it again, so that it uses them",
+                     state.identity()};
+    }
     cpprest::HttpCallerOptions options;
     if (state.has_identity()) {
         client->trust_ = std::make_unique<openssl::TrustStore>(wall_clock);

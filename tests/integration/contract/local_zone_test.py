@@ -95,7 +95,36 @@ class LocalZone(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         done = subprocess.run([ZONE, "user", "add", "ana", "--config", self.folder / "zone.toml"], capture_output=True, text=True, timeout=DEADLINE_S)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("CA key", done.stderr)
+        self.assertIn("zbs-zone init", done.stderr)
+
+    def operate(self, *words):
+        return subprocess.run([ZONE, *words, "--config", self.folder / "zone.toml"], capture_output=True, text=True, timeout=DEADLINE_S)
+
+    def test_commands_that_need_keys_say_so(self):
+        print_of_one = "sha256:" + "0" * 64
+        for words in (["user", "add", "ana"], ["peer", "accept", "beta", "--fingerprint", print_of_one], ["peer", "request", "beta", "--fingerprint", print_of_one],
+                      ["renew", "--certificate", self.folder / "zone.toml"], ["operator"], ["enrol", "zbs-enrol-1+any+x"]):
+            with self.subTest(words):
+                done = self.operate(*words)
+                self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+                self.assertIn("zbs-zone init", done.stderr)
+
+    def test_commands_that_need_no_keys_work(self):
+        self.assertEqual(self.operate("user", "list").stdout, "")
+        done = self.operate("block", "betta")
+        self.assertEqual((done.returncode, done.stdout), (0, "blocked betta\n"))
+        self.assertRegex(done.stderr, "no organisation 'betta'.*unblock betta")
+        self.assertIn("betta", self.operate("blocks").stdout)
+        self.assertEqual(self.operate("unblock", "betta").stdout, "unblocked betta\n")
+        done = self.operate("user", "revoke", "nobody")
+        self.assertEqual((done.returncode, done.stdout), (0, "blocked spiffe://alpha/user/nobody\n"))
+        self.assertIn("no user 'nobody'", done.stderr)
+        self.assertEqual(self.operate("unblock", "spiffe://alpha/user/nobody").returncode, 0)
+        self.assertEqual(self.operate("peer", "list").returncode, 0)
+        rows = self.operate("audit", "list").stdout.splitlines()
+        self.assertIn("beginAudit", rows[0])
+        self.assertIn("blockSubject", "".join(rows))
+        self.assertRegex(self.operate("audit", "verify").stdout, r"^good: \d+ entries, \S+Z to \S+Z; head \d+:[0-9a-f]{64}\n.*--head\n$")
 
     def test_a_restart_keeps_the_token(self):
         before = self.token

@@ -130,7 +130,7 @@ class TlsContract(unittest.TestCase):
         code = re.search(r"zbs-login-1\+\S+", made).group().split("+")[2]
         key, request = self.folder / "carla.key", self.folder / "carla.csr"
         run("openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", request, "-subj", "/CN=whatever")
-        offer = json.dumps({"code": code, "request": request.read_text()})
+        offer = json.dumps({"name": "carla", "code": code, "request": request.read_text()})
         status, answer, headers = self.call("zone", "POST", "/v1/enrolments", None, offer)
         self.assertEqual((status, answer["user"]), (201, "spiffe://alpha/user/carla"))
         self.assertTrue(headers["Zbs-Request-Id"])
@@ -138,7 +138,7 @@ class TlsContract(unittest.TestCase):
         chain.write_text(answer["certificate"])
         carla = Identity(key, chain)
         self.assertEqual(self.call("zone", "GET", "/v1/whoami", carla)[1]["name"], "spiffe://alpha/user/carla")
-        self.assertEqual(self.call("zone", "POST", "/v1/enrolments", None, json.dumps({"code": "a" * 26, "request": request.read_text()}))[0], 403)
+        self.assertEqual(self.call("zone", "POST", "/v1/enrolments", None, json.dumps({"name": "carla", "code": "a" * 26, "request": request.read_text()}))[0], 403)
         run(ZONE, "user", "revoke", "carla", "--config", self.folder / "zone.toml")
         status, refused, _ = self.call("zone", "GET", "/v1/whoami", carla)
         self.assertEqual(status, 401)

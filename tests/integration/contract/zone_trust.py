@@ -31,7 +31,7 @@ class Trust:
         token = self.call("POST", "/v1/users", OPERATOR, {"name": "dora", "groups": ["physics"]}, status=201).json["token"]
         key, request = self.folder / "dora.key", self.folder / "dora.csr"
         run("openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", request, "-subj", "/CN=x")
-        offer = {"code": token.split("+")[2], "request": request.read_text()}
+        offer = {"name": "dora", "code": token.split("+")[2], "request": request.read_text()}
         self.assertEqual(self.call("POST", "/v1/enrolments", None, offer, status=201).json["user"], "spiffe://alpha/user/dora")
         self.call("POST", "/v1/certificates", "spiffe://alpha/user/dora", {"request": request.read_text()}, status=201)
         self.assertEqual(self.call("GET", "/v1/whoami", "spiffe://alpha/user/dora", status=200).json["groups"], ["physics"])
@@ -43,7 +43,9 @@ class Trust:
         subject = "?subject=spiffe%3A%2F%2Fgamma%2Fuser%2Feve"
         self.call("POST", "/v1/blocks", OPERATOR, {"subject": STRANGER_USER, "reason": "misuse"}, status=201)
         self.assertEqual([row["reason"] for row in self.call("GET", "/v1/blocks", OPERATOR, status=200).json["blocks"]], ["misuse"])
-        self.assertIn(STRANGER_USER, self.call("GET", "/v1/trust", status=200).json["blocked"])
+        self.assertIn(STRANGER_USER, self.call("GET", "/v1/trust", OPERATOR, status=200).json["blocked"])
+        self.assertNotIn("blocked", self.call("GET", "/v1/trust", status=200).json)
+        self.assertNotIn("blocked", self.call("GET", "/v1/trust", USER, status=200).json)
         self.call("DELETE", "/v1/blocks" + subject, OPERATOR, status=200)
         self.call("DELETE", "/v1/blocks" + subject, OPERATOR, status=404)
         self.call("POST", "/v1/blocks", OPERATOR, {"subject": "alpha"}, status=409)

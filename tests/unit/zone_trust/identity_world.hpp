@@ -60,7 +60,7 @@ struct IdentityZone {
     };
     Joined join(const std::string& name) {
         const OwnKeys::ProxyRequest request = *openssl::make_user_request();
-        const Result<EnrolmentAnswer> answer = membership->enrol(invite(name), request.request);
+        const Result<EnrolmentAnswer> answer = membership->enrol({name, invite(name), request.request});
         ZBS_EXPECTS(answer);
         return {request.key, answer->certificate,
                 PeerIdentity(answer->user, Evidence::kCertificate, false,

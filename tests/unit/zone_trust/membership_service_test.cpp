@@ -12,12 +12,13 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing::Optional;
 
 class MembershipServiceTest : public IdentityWorld {
   protected:
     static std::string request() { return openssl::make_user_request()->request; }
-    std::string enrol(const std::string& code, const std::string& with) {
-        const auto answer = home.membership->enrol(code, with);
+    std::string enrol(const std::string& code, const std::string& with, const std::string& name = "ana") {
+        const auto answer = home.membership->enrol({name, code, with});
         return answer ? "good" : to_string(answer.error().code);
     }
     PeerIdentity certified(const std::string& name) { return {home.user(name), Evidence::kCertificate}; }
@@ -25,7 +26,7 @@ class MembershipServiceTest : public IdentityWorld {
 
 TEST_F(MembershipServiceTest, ACodeTurnsAKeyIntoACertificate) {
     const std::string code = home.invite("ana", {"physics", "chem", "chem"});
-    const auto answer = home.membership->enrol(code, request());
+    const auto answer = home.membership->enrol({"ana", code, request()});
     ASSERT_TRUE(answer) << answer.error();
     EXPECT_EQ(answer->user, home.user("ana"));
     EXPECT_EQ(answer->home, home.self());
@@ -54,8 +55,17 @@ TEST_F(MembershipServiceTest, ACodeThatDoesNotWorkSaysNothingOfWhy) {
     home.invite("bea");
     clock.advance(MembershipService::kCodeLifetime + std::chrono::seconds{1});
     std::set<std::string> messages;
-    for (const std::string& code : {expired, used, revoked, replaced, std::string("never one"), std::string()}) {
-        const auto answer = home.membership->enrol(code, request());
+    const std::string of_another = home.invite("cleo");
+    for (const auto& [name, code] : {std::pair<std::string, std::string>{"late", expired},
+                                     {"ana", used},
+                                     {"gone", revoked},
+                                     {"bea", replaced},
+                                     {"ana", of_another},
+                                     {"nobody", of_another},
+                                     {"", of_another},
+                                     {"ana", "never one"},
+                                     {"ana", ""}}) {
+        const auto answer = home.membership->enrol({name, code, request()});
         ASSERT_FALSE(answer);
         EXPECT_EQ(answer.error().code, ErrorCode::kDenied);
         messages.insert(answer.error().message);
@@ -123,10 +133,104 @@ TEST_F(MembershipServiceTest, RevocationsOutliveRestarts) {
 TEST_F(MembershipServiceTest, WhoIsAddedAgainComesBackButNotWithOldCertificates) {
     const auto old = home.join("ana");
     ASSERT_TRUE(home.membership->revoke_user("ana"));
+    ASSERT_TRUE(home.membership->unblock(to_uri(home.user("ana"))));
     const auto fresh = home.join("ana");
     EXPECT_TRUE(home.membership->is_blocked(old.identity));
     EXPECT_FALSE(home.membership->is_blocked(fresh.identity));
-    EXPECT_THAT(home.membership->statement().blocked, IsEmpty());
+    EXPECT_THAT(home.membership->statement().blocked, Optional(IsEmpty()));
+}
+
+TEST_F(MembershipServiceTest, WhoIsRefusedGetsNoCodeBeforeThatIsTakenBack) {
+    const std::string revoked = "ana", blocked = "bea", never_here = "cleo";
+    home.join(revoked);
+    ASSERT_TRUE(home.membership->revoke_user(revoked));
+    for (const std::string& name : {blocked, never_here})
+        ASSERT_TRUE(home.membership->block(to_uri(home.user(name)), "", home.boss()));
+    for (const std::string& name : {revoked, blocked, never_here}) {
+        const auto refused = home.membership->add_user(name, {});
+        ASSERT_FALSE(refused) << name;
+        EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+        EXPECT_THAT(refused.error().message, HasSubstr("zbs-zone unblock " + to_uri(home.user(name))));
+        ASSERT_TRUE(home.membership->unblock(to_uri(home.user(name)))) << name;
+        EXPECT_TRUE(home.membership->add_user(name, {})) << name;
+    }
+    EXPECT_FALSE(home.membership->unblock(to_uri(home.user(revoked)))) << "nothing left to take back";
+}
+
+TEST_F(MembershipServiceTest, AUsersStandingSaysWhetherSheCanWork) {
+    using Standing = MembershipService::Standing;
+    const auto standing = [this](const std::string& name) {
+        return home.membership->standing_of(home.membership_record(name));
+    };
+    home.invite("ana");
+    EXPECT_EQ(standing("ana"), Standing::kInvited);
+    EXPECT_EQ(home.membership->code_until(home.membership_record("ana")),
+              clock.now() + MembershipService::kCodeLifetime);
+    home.join("ana");
+    EXPECT_EQ(standing("ana"), Standing::kActive);
+    EXPECT_FALSE(home.membership->code_until(home.membership_record("ana"))) << "used";
+    ASSERT_TRUE(home.membership->revoke_user("ana"));
+    EXPECT_EQ(standing("ana"), Standing::kRevoked);
+    ASSERT_TRUE(home.membership->block(to_uri(home.user("ana")), "", home.boss()));
+    EXPECT_EQ(standing("ana"), Standing::kBlocked);
+    ASSERT_TRUE(home.membership->unblock(to_uri(home.user("ana"))));
+    EXPECT_EQ(standing("ana"), Standing::kLapsed) << "her certificates stay revoked";
+    home.invite("bea");
+    clock.advance(MembershipService::kCodeLifetime + std::chrono::seconds{1});
+    EXPECT_EQ(standing("bea"), Standing::kLapsed);
+    EXPECT_FALSE(home.membership->code_until(home.membership_record("bea")));
+}
+
+TEST_F(MembershipServiceTest, ABlockOfANameThatNobodyKnowsHoldsAndIsToldApart) {
+    home.join("ana");
+    for (const std::string& known : {to_uri(home.user("ana")), std::string("org-b"), to_uri(away.user("anybody"))})
+        EXPECT_TRUE(home.membership->is_known(known)) << known;
+    for (const std::string& unknown :
+         {to_uri(home.user("anna")), std::string("org-bb"), std::string("spiffe://org-c/user/carl")}) {
+        EXPECT_FALSE(home.membership->is_known(unknown)) << unknown;
+        EXPECT_TRUE(home.membership->block(unknown, "", home.boss())) << unknown;
+    }
+    EXPECT_TRUE(home.membership->is_blocked(home.user("anna")));
+}
+
+TEST_F(MembershipServiceTest, WhomAZoneRefusesIsForZonesAndItsOperators) {
+    home.join("ana");
+    ASSERT_TRUE(home.membership->revoke_user("ana"));
+    ASSERT_TRUE(home.membership->block("org-c", "", home.boss()));
+    const auto told = [this](const Caller& who, Evidence evidence) {
+        return home.membership->statement_for(PeerIdentity(who, evidence));
+    };
+    const TrustStatement all = home.membership->statement();
+    const Caller sibling{CallerKind::kZone, "org-a", "two"};
+    for (const Caller& reader : {away.self(), sibling, home.boss()})
+        EXPECT_EQ(told(reader, Evidence::kCertificate), all) << reader;
+    EXPECT_EQ(told(home.boss(), Evidence::kLocalToken), all);
+    for (const PeerIdentity& reader :
+         {PeerIdentity(), PeerIdentity(away.self(), Evidence::kNone), PeerIdentity(away.self(), Evidence::kProxy),
+          PeerIdentity(away.boss(), Evidence::kCertificate), certified("bea"), certified("ana")}) {
+        const TrustStatement little = home.membership->statement_for(reader);
+        EXPECT_EQ(little.bundle, all.bundle) << "a newcomer compares its fingerprint";
+        EXPECT_EQ(little.revocations, "") << reader.name();
+        EXPECT_FALSE(little.blocked) << reader.name();
+    }
+}
+
+TEST_F(MembershipServiceTest, AZoneThatIsBlockedStillLearnsWhomItsHomeDisowns) {
+    home.join("ana");
+    ASSERT_TRUE(home.membership->revoke_user("ana"));
+    for (const char* subject : {"org-b", "spiffe://org-c/user/carl"})
+        ASSERT_TRUE(home.membership->block(subject, "", home.boss()));
+    const TrustStatement told = home.membership->statement_for(PeerIdentity(away.self(), Evidence::kCertificate));
+    EXPECT_EQ(told.revocations, home.membership->statement().revocations);
+    EXPECT_THAT(told.blocked, Optional(ElementsAre(to_uri(home.user("ana")))));
+}
+
+TEST_F(MembershipServiceTest, AStatementThatTellsNoBlocksLiftsNone) {
+    ASSERT_TRUE(home.membership->block(to_uri(home.user("ana")), "", home.boss()));
+    ASSERT_TRUE(away.membership->take(home.self(), home.membership->statement()));
+    const auto taken = away.membership->take(home.self(), home.membership->statement_for(PeerIdentity()));
+    EXPECT_EQ(taken.error().code, ErrorCode::kDenied);
+    EXPECT_TRUE(away.membership->is_blocked(home.user("ana")));
 }
 
 TEST_F(MembershipServiceTest, BlocksTakeSubjectsAndOrganisations) {
@@ -244,7 +348,10 @@ TEST_F(MembershipServiceTest, WithoutTheCaKeyNobodyIsAdded) {
     MembershipService plain(home.config, clock, home.store, nullptr, home.trust, home.secrets, home.log);
     ASSERT_TRUE(plain.resume());
     EXPECT_EQ(plain.add_user("ana", {}).error().code, ErrorCode::kConflict);
+    EXPECT_THAT(plain.add_user("ana", {}).error().message, HasSubstr("zbs-zone init"));
     EXPECT_TRUE(plain.block("org-b", "", home.boss()));
+    EXPECT_THAT(plain.check_keys().error().message, HasSubstr("zbs-zone init"));
+    EXPECT_TRUE(home.membership->check_keys());
 }
 
 }  // namespace

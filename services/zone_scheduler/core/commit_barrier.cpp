@@ -1,0 +1,63 @@
+#include "services/zone_scheduler/core/commit_barrier.hpp"
+
+#include <utility>
+
+namespace zbs {
+namespace {
+constexpr Duration kAtLeastEvery = std::chrono::seconds{1};
+}
+
+void CommitBarrier::start() {
+    after_commit([] {});
+    clock_.after(kAtLeastEvery, [this] { start(); });
+}
+
+void CommitBarrier::after_commit(std::function<void()> effect) {
+    if (is_broken_) return;
+    if (!is_dirty() && effects_.empty()) return effect();
+    effects_.push_back(std::move(effect));
+    if (std::exchange(commit_is_due_, true)) return;
+    // Behind what waits on the strand already: all of it shares the commit.
+    clock_.after(Duration{0}, [this] {
+        commit_is_due_ = false;
+        if (commit_now()) run_effects();
+    });
+}
+
+Result<void> CommitBarrier::commit_now() {
+    const Error broken{ErrorCode::kUnavailable, "the zone's storage has failed", {}};
+    if (is_broken_) return broken;
+    if (!is_dirty()) return {};
+    Result<void> done = record_waits_ ? audit_.flush() : Result<void>{};
+    if (done) done = journal_.commit();
+    if (done) {
+        record_waits_ = false;
+        return {};
+    }
+    is_broken_ = true;
+    effects_.clear();
+    failed_(done.error());
+    return broken;
+}
+
+/// In the order in which they were asked for. What they write is for the next commit, and so is what they ask for then.
+void CommitBarrier::run_effects() {
+    for (const std::function<void()>& effect : std::exchange(effects_, {})) effect();
+}
+
+void DurableClient::call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) {
+    barrier_.after_commit([&client = client_, call = std::move(call), respond = std::move(respond)]() mutable {
+        client.call(std::move(call), std::move(respond));
+    });
+}
+
+Result<void> DurableExecutor::start(const StepSpec& spec) {
+    if (auto durable = barrier_.commit_now(); !durable) return durable;
+    return executor_.start(spec);
+}
+
+void DurableExecutor::stop(const std::string& operation, Duration grace) {
+    if (barrier_.commit_now()) executor_.stop(operation, grace);
+}
+
+}  // namespace zbs

@@ -1,0 +1,77 @@
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "services/common/ports/audit.hpp"
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/executor.hpp"
+#include "services/common/ports/http_client.hpp"
+#include "services/common/ports/journal.hpp"
+
+namespace zbs {
+
+/// Intent before act, for many at once: whatever others can see of the zone (answers, calls, processes) waits until
+/// all that was written before it is durable. What comes in while one commit is under way is made durable by the next:
+/// under load one sync of the disk serves dozens of calls, without load each has its own. Lives on the domain's strand.
+class CommitBarrier {
+  public:
+    /// `failed` is told once, when a commit fails; it should end the process. After that nothing gets out any more.
+    CommitBarrier(Clock& clock, Journal& journal, AuditLog& audit, std::function<void(const Error&)> failed)
+        : clock_(clock), journal_(journal), audit_(audit), failed_(std::move(failed)) {}
+
+    /// What has no effect outside is durable within a second all the same.
+    void start();
+    /// Calls `effect` once all that was written is durable: now, where nothing waits for that.
+    void after_commit(std::function<void()> effect);
+    /// The same, waiting. Errors: the storage has failed; then do nothing.
+    Result<void> commit_now();
+    /// Something kept back in the audit log has to be durable with the rest.
+    void note_record() { record_waits_ = true; }
+
+  private:
+    bool is_dirty() const { return record_waits_ || journal_.is_dirty(); }
+    void run_effects();
+
+    Clock& clock_;
+    Journal& journal_;
+    AuditLog& audit_;
+    std::function<void(const Error&)> failed_;
+    std::vector<std::function<void()>> effects_;
+    bool commit_is_due_ = false;
+    bool record_waits_ = false;
+    bool is_broken_ = false;
+};
+
+/// An HttpClient whose calls wait for the barrier.
+class DurableClient : public HttpClient {
+  public:
+    DurableClient(CommitBarrier& barrier, HttpClient& client) : barrier_(barrier), client_(client) {}
+    void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) override;
+
+  private:
+    CommitBarrier& barrier_;
+    HttpClient& client_;
+};
+
+/// An Executor that starts and stops nothing before the barrier.
+class DurableExecutor : public Executor {
+  public:
+    DurableExecutor(CommitBarrier& barrier, Executor& executor) : barrier_(barrier), executor_(executor) {}
+    Result<void> start(const StepSpec& spec) override;
+    StepStatus status(const std::string& operation) override { return executor_.status(operation); }
+    void stop(const std::string& operation, Duration grace) override;
+    std::string folder(const std::string& operation) override { return executor_.folder(operation); }
+    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+                             std::size_t limit) override {
+        return executor_.read(operation, file, offset, limit);
+    }
+    std::vector<File> list(const std::string& operation, const std::string& prefix) override {
+        return executor_.list(operation, prefix);
+    }
+
+  private:
+    CommitBarrier& barrier_;
+    Executor& executor_;
+};
+
+}  // namespace zbs
