@@ -216,10 +216,14 @@ void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitOptions>&
         ->capture_default_str();
     command.add_option("--zones", options->zones, "only these zones")->delimiter(',')->allow_extra_args(false);
     command
-        .add_option("--env", options->exports,
-                    "NAME=VALUE for every rank, besides the environment of this command; may be repeated")
+        .add_option(
+            "--env", options->exports,
+            "NAME (from here) or NAME=VALUE for every rank, besides what programs need to run (PATH, LD_LIBRARY_PATH, "
+            "LANG, OMP_*, MPICH_*, ...); may be repeated")
         ->take_all()
         ->allow_extra_args(false);
+    command.add_flag("--env-all", options->export_all,
+                     "the whole environment of this command: every zone that runs a part of the job sees it");
     command.add_option("--seed", options->seed, "seed of the mapping")->capture_default_str();
     command.add_option("--id", options->id, "request id of an earlier try whose answer was lost");
     command.add_flag("--no-record", options->no_profile, "do not profile this run");

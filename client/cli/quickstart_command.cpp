@@ -190,10 +190,10 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     const std::string credentials = folder + "/credentials";
     if (auto in = until([&] { return log_in(plan, credentials); }); !in) return give_up(in.error());
     if (auto met = until([&] { return check_met(plan, credentials); }); !met)
-        return give_up({ErrorCode::kUnavailable,
-                        "the zones did not find each other within 30 s (" + met.error().message + "); their logs are in " +
-                            folder,
-                        {}});
+        return give_up(
+            {ErrorCode::kUnavailable,
+             "the zones did not find each other within 30 s (" + met.error().message + "); their logs are in " + folder,
+             {}});
     const std::string settings = "export ZBS_CREDENTIALS=" + credentials + "\n";
     if (!options.environment_file.empty()) {
         std::ofstream(options.environment_file + ".new") << settings;

@@ -14,6 +14,7 @@
 
 #include "algorithms/base/utf8.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/job_environment.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -59,53 +60,10 @@ Result<ApplicationModel> read_model(const std::string& path) {
     return model;
 }
 
-/// Variables that tell this command what to do, or a job that this command runs in what it is: not the new program's
-/// business.
-bool is_ours(const std::string& name) {
-    for (const char* exact :
-         {"ZBS_URL", "ZBS_IDENTITY", "ZBS_OUTPUT", "ZBS_PROFILE_OUT", "ZBS_ZONE", "ZBS_APPLICATION"}) {
-        if (name == exact) return true;
-    }
-    for (const char* prefix : {"ZBS_STEP_", "PMI_", "PMIX_", "HYDRA_", "HYDI_", "MPIEXEC_", "MPI_LOCAL"}) {
-        if (name.starts_with(prefix)) return true;
-    }
-    return false;
-}
-
-/// LD_PRELOAD without our profiler, which writes into the folder of the job that it was loaded for.
-std::string without_profiler(const std::string& preload) {
-    std::string kept;
-    for (std::size_t at = 0; at < preload.size();) {
-        const std::size_t end = std::min(preload.find_first_of(" :", at), preload.size());
-        const std::string entry = preload.substr(at, end - at);
-        if (!entry.empty() && fs::path(entry).filename() != "libzbs-profile.so")
-            kept += (kept.empty() ? "" : ":") + entry;
-        at = end + 1;
-    }
-    return kept;
-}
-
-/// The environment of this command as the program is to see it. What is not UTF-8 would change on its way; it is left
-/// out, and said.
-std::map<std::string, std::string> own_environment() {
-    std::map<std::string, std::string> environment;
-    std::string left_out;
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        const std::string text = *entry;
-        const std::size_t equals = text.find('=');
-        const std::string name = text.substr(0, equals);
-        if (equals == 0 || equals == std::string::npos || is_ours(name)) continue;
-        if (!is_utf8(text)) {
-            left_out += " " + printable(ascii(name));
-            continue;
-        }
-        const std::string value =
-            name == "LD_PRELOAD" ? without_profiler(text.substr(equals + 1)) : text.substr(equals + 1);
-        if (name != "LD_PRELOAD" || !value.empty()) environment[name] = value;
-    }
-    if (!left_out.empty())
-        std::cerr << "zbs: left out of the environment, because they are not UTF-8:" << left_out << "\n";
-    return environment;
+std::vector<std::string> own_environment() {
+    std::vector<std::string> own;
+    for (char** entry = environ; *entry != nullptr; ++entry) own.emplace_back(*entry);
+    return own;
 }
 
 /// One command at a time works on the pending file; a file of its own, because the other one is replaced.
@@ -188,20 +146,22 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     if (!is_utf8(*program)) return invalid("program '" + ascii(*program) + "' is not UTF-8", {});
     request.argv = options.argv;
     request.argv[0] = *program;
-    std::map<std::string, std::string> environment = own_environment();
-    for (const std::string& item : options.exports) {
-        const std::size_t equals = item.find('=');
-        if (equals == 0 || equals == std::string::npos) return invalid("'" + item + "' must be NAME=VALUE", "--env");
-        if (!is_utf8(item)) return invalid("'" + ascii(item) + "' is not UTF-8", "--env");
-        environment[item.substr(0, equals)] = item.substr(equals + 1);
+    std::vector<std::string> left_out;
+    Result<std::map<std::string, std::string>> environment =
+        job_environment(own_environment(), options.exports, options.export_all, left_out);
+    if (!environment) return environment.error();
+    if (!left_out.empty()) {
+        std::cerr << "zbs: left out of the environment, because they are not UTF-8:";
+        for (const std::string& name : left_out) std::cerr << " " << printable(ascii(name));
+        std::cerr << "\n";
     }
     if (!options.trace.empty()) {
         if (options.no_profile)
             return invalid("a trace is part of the profile, which --no-record turns off", "--trace");
         if (!is_utf8(options.trace)) return invalid("'" + ascii(options.trace) + "' is not UTF-8", "--trace");
-        environment["ZBS_PROFILE_TRACE"] = fs::absolute(options.trace).lexically_normal().string();
+        (*environment)["ZBS_PROFILE_TRACE"] = fs::absolute(options.trace).lexically_normal().string();
     }
-    request.environment.assign(environment.begin(), environment.end());
+    request.environment.assign(environment->begin(), environment->end());
     const Result<Duration> walltime = parse_duration(options.walltime);
     if (!walltime) return Error{ErrorCode::kInvalidArgument, walltime.error().message, "--walltime"};
     request.walltime = *walltime;

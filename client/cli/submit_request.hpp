@@ -15,6 +15,7 @@ struct SubmitOptions {
     std::vector<std::string> argv;
     std::string directory, walltime = "1h", model, mapper = "hier", id, trace;
     std::vector<std::string> zones, exports;
+    bool export_all = false;
     std::uint64_t seed = 1;
     bool dry_run = false, no_profile = false, ignore_profile = false, quiet = false, wait = false;
 };

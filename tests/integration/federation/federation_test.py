@@ -39,7 +39,7 @@ class Shared(unittest.TestCase):
 class Runs(Shared):
     def test_output_environment_directory_and_code_pass_through(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = self.f.zbs("run", "-n", "6", "--", ring(), "--exit-code", "0", "two words", "", cwd=folder, env={"ZBS_TEST_VAR": "a b=c"})
+            done = self.f.zbs("run", "-n", "6", "--env", "ZBS_TEST_VAR", "--", ring(), "--exit-code", "0", "two words", "", cwd=folder, env={"ZBS_TEST_VAR": "a b=c"})
             self.assertEqual(done.returncode, 0, done.stderr)
             lines = sorted(line for line in done.stdout.splitlines() if line.startswith("rank "))
             self.assertEqual(len(lines), 6, done.stdout)
@@ -180,11 +180,21 @@ class Runs(Shared):
         self.assertEqual(self.f.wait_state(application, ["cancelled"], 10)["state"], "cancelled")
         self.assert_idle()
 
+    def test_only_what_programs_need_goes_along_unless_it_is_asked_for(self):
+        mine = {"AWS_SECRET_ACCESS_KEY": "canary", "SSH_AUTH_SOCK": "/canary", "OMP_NUM_THREADS": "3", "LC_ALL": "C.UTF-8", "ASKED": "yes"}
+        done = self.f.zbs("run", "-q", "--no-record", "-n", "1", "--env", "ASKED", "--env", "SET=here", "--", "/usr/bin/env", env=mine)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        seen = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+        self.assertEqual((seen.get("OMP_NUM_THREADS"), seen.get("LC_ALL"), seen.get("ASKED"), seen.get("SET")), ("3", "C.UTF-8", "yes", "here"))
+        self.assertIn("PATH", seen)
+        self.assertNotIn("canary", done.stdout)
+        self.expect(2, ["--env", "NOT_SET_AT_ALL"], "run", "-n", "1", "--env", "NOT_SET_AT_ALL", "--", "/bin/true")
+
     def test_environment_of_another_job_is_not_passed_on(self):
         odd = {b"ZBS_TEST_ODD": b"caf\xe9", b"ZBS_TEST_GOOD": "caf\u00e9".encode(), b"PMI_FD": b"77", b"ZBS_STEP_OTHER": b"1", b"HYDI_CONTROL_FD": b"9",
                b"MPIEXEC_TIMEOUT": b"1", b"ZBS_PROFILE_OUT": b"/nonexistent/outer", b"LD_PRELOAD": b"/nonexistent/libzbs-profile.so"}
         environment = {k.encode(): v.encode() for k, v in self.f.environment.items()} | odd
-        done = subprocess.run([federation.BIN + "/zbs", "run", "-q", "--no-record", "-n", "1", "--", "/usr/bin/env"], capture_output=True, env=environment, timeout=60)
+        done = subprocess.run([federation.BIN + "/zbs", "run", "-q", "--no-record", "--env-all", "-n", "1", "--", "/usr/bin/env"], capture_output=True, env=environment, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr.count(b"ZBS_TEST_ODD"), 1, done.stderr)
         seen = dict(line.split(b"=", 1) for line in done.stdout.splitlines() if b"=" in line)
