@@ -4,7 +4,6 @@
 #include "services/common/adapters/sqlite/registry_store.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/codec/signed_entry.hpp"
-#include "services/common/http/rest_transport.hpp"
 #include "services/common/messages/join_token.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_audit_log.hpp"
@@ -46,7 +45,7 @@ struct ZoneNode::Life {
     test::MemoryAuditLog audit;
     sqlite::ZoneDatabase database;
     std::unique_ptr<Executor> executor;
-    std::unique_ptr<ZoneTransport> transport;
+    std::unique_ptr<HttpClient> client;
     std::unique_ptr<ZoneCore> core;
 
     Life(ZoneNode& node, sqlite::ZoneDatabase opened)
@@ -56,20 +55,29 @@ struct ZoneNode::Life {
           database(std::move(opened)),
           executor(node.world_.jobs.executor(node.host_)) {
         know_all(trust, node.world_.organisations);
-        transport = http::make_rest_transport(
-            {.client = node.world_.network.client(node.host_, node.self()),
-             .self = node.self(),
-             .post = [&host = node.host_](std::function<void()> work) { host.after(Duration{0}, std::move(work)); },
-             .own =
-                 [this, &host = node.host_](http::Call call, http::Respond respond) {
-                     host.after(Duration{0}, [this, call = std::move(call), respond = std::move(respond)]() mutable {
-                         core->serve(std::move(call), std::move(respond));
-                     });
-                 }});
-        core = std::make_unique<ZoneCore>(node.config_,
-                                          ZonePorts{clock, node.ids_, *database.zone, *database.site, *executor,
-                                                    *transport, trust, &keys, secrets, audit, log},
-                                          std::string{});
+        client = node.world_.network.client(node.host_, node.self());
+        core = std::make_unique<ZoneCore>(
+            node.config_,
+            ZonePorts{
+                .clock = clock,
+                .ids = node.ids_,
+                .store = *database.zone,
+                .site = *database.site,
+                .journal = *database.journal,
+                .executor = *executor,
+                .client = *client,
+                .post = [&host = node.host_](std::function<void()> work) { host.after(Duration{0}, std::move(work)); },
+                .trust = trust,
+                .keys = &keys,
+                .secrets = secrets,
+                .audit = audit,
+                .log = log,
+                .storage_failed =
+                    [&node](const Error&) {
+                        node.host_.crash();
+                        node.ended_();
+                    }},
+            std::string{});
     }
 };
 
@@ -83,7 +91,8 @@ ZoneNode::ZoneNode(Surroundings& world, ZoneConfig config, std::uint64_t id_stre
 ZoneNode::~ZoneNode() = default;
 
 Result<void> ZoneNode::boot() {
-    Result<sqlite::ZoneDatabase> opened = sqlite::open_zone_database("/disk/" + name() + "/zone.db");
+    Result<sqlite::ZoneDatabase> opened =
+        sqlite::open_zone_database("/disk/" + name() + "/zone.db", sqlite::Durability::kBatches);
     if (!opened) return opened.error();
     host_.boot();
     life_ = std::make_unique<Life>(*this, *std::move(opened));

@@ -31,6 +31,8 @@ class Node {
     }
     virtual ~Node() = default;
     virtual Result<void> boot() = 0;
+    /// Called when the service ends by itself: its storage has failed.
+    void on_end(std::function<void()> ended) { ended_ = std::move(ended); }
     void crash(Rng& rng) {
         host_.crash();
         stop();
@@ -45,6 +47,7 @@ class Node {
     Surroundings& world_;
     Host host_;
     Disk& disk_;
+    std::function<void()> ended_ = [] {};
 };
 
 /// A zone as it is in production, but for sockets, processes, disk and cryptography.

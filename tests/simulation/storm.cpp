@@ -32,7 +32,14 @@ void Storm::strike() {
         case 6:
             return bad_lines();
         case 7:
-            return rng_.below(2) == 0 ? slow_disk(any()) : jobs_.kill_one(any().name());
+            switch (rng_.below(3)) {
+                case 0:
+                    return slow_disk(any());
+                case 1:
+                    return fail_disk(any());
+                default:
+                    return jobs_.kill_one(any().name());
+            }
         case 8:
             return jump(any());
         default:
@@ -44,18 +51,26 @@ void Storm::crash(Node& node) {
     if (!node.host().is_up()) return;
     // At one of its next steps, wherever that is; a quiet service ends at the end of that time.
     const std::uint64_t life = node.host().life();
-    const auto ended = [this, &node] {
-        ++crashes_;
-        node.disk().die();
-        chronicle_.note(node.name(), "crashes");
-        time_.after(Duration{0}, [this, &node] { finish_crash(node); });
-    };
-    node.host().doom(1 + rng_.below(kMostSteps), ended);
-    time_.after(between(seconds{1}, seconds{5}), [this, &node, life, ended] {
+    node.host().doom(1 + rng_.below(kMostSteps), [this, &node] { ended(node); });
+    time_.after(between(seconds{1}, seconds{5}), [this, &node, life] {
         if (over_ || node.host().life() != life || !node.host().is_up()) return;
         node.host().crash();
-        ended();
+        ended(node);
     });
+}
+
+void Storm::ended(Node& node) {
+    ++crashes_;
+    node.disk().die();
+    chronicle_.note(node.name(), "crashes");
+    time_.after(Duration{0}, [this, &node] { finish_crash(node); });
+}
+
+/// From the next sync on nothing can be kept, as on a full or dying disk: the service has to end by itself.
+void Storm::fail_disk(Node& node) {
+    if (&node == nodes_.front()) return;  // the registry keeps every write by itself and goes on without
+    chronicle_.note(node.name(), "its disk fails");
+    node.disk().fail_syncs(true);
 }
 
 void Storm::finish_crash(Node& node) {
@@ -173,6 +188,7 @@ void Storm::mend() {
     network_.bent_calls.clear();
     for (Node* node : nodes_) {
         node->host().spare();
+        node->disk().fail_syncs(false);
         node->host().set_wall_offset({});
         node->disk().on_sync([node] { node->host().step(); });
     }

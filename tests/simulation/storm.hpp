@@ -15,7 +15,10 @@ class Storm {
     Storm(Timeline& time, Chronicle& chronicle, Network& network, Jobs& jobs, Rng rng, Checks& checks)
         : time_(time), chronicle_(chronicle), network_(network), jobs_(jobs), rng_(rng), checks_(checks) {}
 
-    void add(Node& node) { nodes_.push_back(&node); }
+    void add(Node& node) {
+        nodes_.push_back(&node);
+        node.on_end([this, &node] { ended(node); });
+    }
     /// Begins now; at `end` everything is mended at once.
     void rage_until(Duration end);
     /// Since when all is well; none while it is not.
@@ -26,7 +29,9 @@ class Storm {
   private:
     void strike();
     void crash(Node& node);
+    void ended(Node& node);
     void finish_crash(Node& node);
+    void fail_disk(Node& node);
     void boot(Node& node);
     void stop_for_a_while(Node& node);
     void divide();

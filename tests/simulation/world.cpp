@@ -92,7 +92,7 @@ Outcome run_world(const WorldOptions& options) {
             if (rng.below(8) == 0)
                 time.at(when + Duration{static_cast<std::int64_t>(rng.below(60'000'000))},
                         [&user = *user] { user.cancel_one(); });
-            when += std::chrono::seconds{90} + Duration{static_cast<std::int64_t>(rng.below(800'000'000))};
+            when += std::chrono::seconds{100} + Duration{static_cast<std::int64_t>(rng.below(1'000'000'000))};
         }
         for (int burst = 0; burst < 4; ++burst)
             time.at(start + (last - start) * (burst + 1) / 4 - std::chrono::seconds{30},

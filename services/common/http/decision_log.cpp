@@ -126,7 +126,9 @@ void DecisionLog::refuse(Action action, const Call& call, const char* decision, 
 
 Result<void> DecisionLog::allow(Action action, const Call& call) {
     if (!changes_something(call)) return {};
-    if (auto kept = record(action, call, "allow", meaning_of(call), AuditUrgency::kNow); !kept)
+    const AuditUrgency urgency = record_waits_ ? AuditUrgency::kSoon : AuditUrgency::kNow;
+    if (record_waits_) record_waits_();
+    if (auto kept = record(action, call, "allow", meaning_of(call), urgency); !kept)
         return Error{ErrorCode::kUnavailable, "this cannot be put on record now, so it is not done; try again", {}};
     return {};
 }

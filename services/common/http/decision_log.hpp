@@ -2,6 +2,8 @@
 #include <map>
 #include <string>
 
+#include <functional>
+
 #include "services/common/authorisation/action.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/ports/audit.hpp"
@@ -26,6 +28,9 @@ class DecisionLog {
     /// All must outlive this. `self` is the URI of the service: who says that refusals were left out.
     DecisionLog(Clock& clock, AuditLog& audit, Log& log, std::string self)
         : clock_(clock), audit_(audit), log_(log), self_(std::move(self)) {}
+    /// Who makes records durable instead of each `allow`: told of every one, and holds back what it allows until then.
+    void commit_later(std::function<void()> record_waits) { record_waits_ = std::move(record_waits); }
+
     /// What changes something is on record before it is done. Errors: kUnavailable; then it must not be done.
     Result<void> allow(Action action, const Call& call);
     /// A refusal or a failure. What is over the shares above is counted, and one entry at the end of the second says
@@ -46,6 +51,7 @@ class DecisionLog {
     Log& log_;
     std::string self_;
     bool flush_is_due_ = false;
+    std::function<void()> record_waits_;
     struct Count {
         int recorded = 0;
         int left_out = 0;

@@ -6,7 +6,7 @@
 
 namespace zbs {
 
-/// Whole records of one kind under their `key_of`. Durable when a call returns; a failed call has changed nothing.
+/// Whole records of one kind under their `key_of`. Durable as `ZoneStore` says; a failed call has changed nothing.
 template <class Record>
 class RecordTable {
   public:

@@ -24,8 +24,8 @@ struct PartRecord {
     bool operator==(const PartRecord&) const = default;
 };
 
-/// Where a zone keeps what it must not forget. Every call is durable when it returns; whole values in, whole values
-/// out. A failed call has changed nothing.
+/// Where a zone keeps what it must not forget. Whole values in, whole values out. A failed call has changed nothing.
+/// When what was written is durable is settled where the store is opened: with each call, or with a `Journal`'s commit.
 class ZoneStore {
   public:
     virtual ~ZoneStore() = default;

@@ -5,6 +5,7 @@
 #include "services/common/codec/json.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/signed_entry.hpp"
+#include "services/common/http/rest_transport.hpp"
 
 namespace zbs {
 namespace {
@@ -20,44 +21,68 @@ EntrySigning signing_of(const ZonePorts& ports) {
             .verify = [&trust = ports.trust](const SignedText& text) { return codec::verify_entry(trust, text); }};
 }
 
+Caller self_of(const ZoneConfig& config) { return {CallerKind::kZone, config.organisation, config.zone.name}; }
+
 }  // namespace
 
 ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contract)
     : config_(config),
-      ports_(ports),
-      peerings_(config, ports.clock, ports.site, ports.trust, ports.log),
-      filter_(config, ports.clock, ports.site, peerings_),
-      parts_(config, ports.clock, ports.store, ports.executor, peerings_, filter_, ports.log, decode_model_text),
-      peers_(config, ports.clock, ports.store, ports.transport, ports.keys, ports.trust, peerings_, ports.log),
-      registry_(config, ports.clock, ports.transport, ports.trust, signing_of(ports), ports.log,
+      ports_(std::move(ports)),
+      barrier_(ports_.clock, ports_.journal, ports_.audit, ports_.storage_failed),
+      executor_(barrier_, ports_.executor),
+      transport_(http::make_rest_transport({.client = std::make_unique<DurableClient>(barrier_, ports_.client),
+                                            .self = self_of(config),
+                                            .post = ports_.post,
+                                            .own =
+                                                [this](http::Call call, http::Respond respond) {
+                                                    ports_.clock.after(
+                                                        Duration{0}, [this, call = std::move(call),
+                                                                      respond = std::move(respond)]() mutable {
+                                                            router_.dispatch(std::move(call), std::move(respond));
+                                                        });
+                                                }})),
+      peerings_(config, ports_.clock, ports_.site, ports_.trust, ports_.log),
+      filter_(config, ports_.clock, ports_.site, peerings_),
+      parts_(config, ports_.clock, ports_.store, executor_, peerings_, filter_, ports_.log, decode_model_text),
+      peers_(config, ports_.clock, ports_.store, *transport_, ports_.keys, ports_.trust, peerings_, ports_.log),
+      registry_(config, ports_.clock, *transport_, ports_.trust, signing_of(ports), ports_.log,
                 [this](const std::vector<ZoneEntry>& entries) { peers_.found(entries); }),
-      membership_(config, ports.clock, ports.site, ports.keys, ports.trust, ports.secrets, ports.log),
-      delegations_(config, ports.clock, ports.site, ports.keys, ports.trust, ports.log),
-      exchange_(ports.clock, ports.transport, membership_, ports.log,
-                [this] {
-                    std::vector<ServiceAddress> known;
-                    for (const Peer& peer : peers_.peers()) known.push_back(address_of(peer));
-                    return known;
-                },
-                config.exchange_every),
-      applications_(config, ports.clock, ports.ids, ports.store, ports.executor, ports.transport, peers_, ports.log),
-      services_{config,       applications_, parts_,      peers_,      peerings_,          membership_,
-                delegations_, registry_,     ports.store, ports.audit, std::move(contract)},
-      decisions_(ports.clock, ports.audit, ports.log,
-                 to_uri({CallerKind::kZone, config.organisation, config.zone.name})),
+      membership_(config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.secrets, ports_.log),
+      delegations_(config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.log),
+      exchange_(
+          ports_.clock, *transport_, membership_, ports_.log,
+          [this] {
+              std::vector<ServiceAddress> known;
+              for (const Peer& peer : peers_.peers()) known.push_back(address_of(peer));
+              return known;
+          },
+          config.exchange_every),
+      applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
+      services_{config,       applications_, parts_,       peers_,       peerings_,          membership_,
+                delegations_, registry_,     ports_.store, ports_.audit, std::move(contract)},
+      decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
     connect();
 }
 
+void ZoneCore::serve(http::Call call, http::Respond respond) {
+    router_.dispatch(std::move(call), [this, respond = std::move(respond)](http::Reply reply) {
+        barrier_.after_commit([respond, reply = std::move(reply)]() mutable { respond(std::move(reply)); });
+    });
+}
+
 /// What the services ask of each other.
 void ZoneCore::connect() {
+    decisions_.commit_later([this] { barrier_.note_record(); });
     applications_.use_delegations(delegations_);
     applications_.use_accounts([this](const Caller& user) { return own_account(user); });
     applications_.use_groups([this](const Caller& user) { return membership_.groups_of(user); });
     parts_.require_delegations(
         [this](const PartRequest& part, bool required) { return check_delegation(part, required); });
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    applications_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_accounts([this] { return filter_.accounts(); });
     peerings_.use_usage([this](const std::string& organisation) { return parts_.usage_of(organisation); });
@@ -82,6 +107,7 @@ Result<void> ZoneCore::resume() {
 }
 
 void ZoneCore::start() {
+    barrier_.start();
     exchange_.start();
     registry_.start();
 }
@@ -91,12 +117,16 @@ void ZoneCore::leave() {
     peerings_.flush();
 }
 
+Result<void> ZoneCore::commit() {
+    if (auto done = barrier_.commit_now(); !done) return done;
+    return ports_.audit.flush();
+}
+
 /// The local account that an own user's launcher runs as.
 Result<std::string> ZoneCore::own_account(const Caller& user) {
     if (!config_.run_as_accounts) return std::string{};
-    const Caller self{CallerKind::kZone, config_.organisation, config_.zone.name};
-    const Entitlement own =
-        filter_.find({.home = self, .user = user, .groups = membership_.groups_of(user), .walltime = {}, .usage = {}});
+    const Entitlement own = filter_.find(
+        {.home = self_of(config_), .user = user, .groups = membership_.groups_of(user), .walltime = {}, .usage = {}});
     if (!own.given) return Error{ErrorCode::kRejected, "this zone has no account for you; ask " + config_.contact, {}};
     Result<std::string> account = filter_.take_account(own, user);
     if (!account) return account;

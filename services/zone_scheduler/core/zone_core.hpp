@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "services/common/http/router.hpp"
 #include "services/common/ports/secrets.hpp"
 #include "services/common/ports/site_store.hpp"
+#include "services/zone_scheduler/core/commit_barrier.hpp"
 #include "services/zone_scheduler/domain/trust_exchange.hpp"
 #include "services/zone_scheduler/http/gate.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
@@ -19,13 +21,17 @@ struct ZonePorts {
     IdSource& ids;
     ZoneStore& store;
     SiteStore& site;
+    Journal& journal;  ///< of both stores
     Executor& executor;
-    ZoneTransport& transport;
+    HttpClient& client;
+    std::function<void(std::function<void()>)> post;  ///< puts work on the domain's strand; from any thread
     TrustBundles& trust;
     const OwnKeys* keys;  ///< null: a zone without certificates, alone on loopback
     Secrets& secrets;
     AuditLog& audit;
     Log& log;
+    /// The storage has failed: nothing gets out any more, and the process should end.
+    std::function<void(const Error&)> storage_failed;
 };
 
 /// A whole zone without its edges: the domain's services, wired to each other, and the routes to them. The program
@@ -40,9 +46,11 @@ class ZoneCore {
     /// Begins what the zone does by itself: registry, trust of others, decisions on record.
     void start();
     /// Answers a call, once.
-    void serve(http::Call call, http::Respond respond) { router_.dispatch(std::move(call), std::move(respond)); }
+    void serve(http::Call call, http::Respond respond);
     /// Tells the registry and keeps what is kept back; an orderly stop.
     void leave();
+    /// Makes durable what is not; for the end of an orderly stop.
+    Result<void> commit();
 
     // What an operator changes while the zone runs.
     void set_rules(std::vector<AutomaticRule> rules) { peerings_.set_rules(std::move(rules)); }
@@ -58,6 +66,11 @@ class ZoneCore {
         peerings_.use_host_accounts(std::move(check));
     }
 
+    /// Whether jobs may be made to connect to a host that another organisation names; without it nobody looks.
+    void use_address_check(std::function<Result<void>(const std::string& host)> check) {
+        parts_.use_address_check(std::move(check));
+    }
+
     const ApplicationService& applications() const { return applications_; }
     const PartService& parts() const { return parts_; }
 
@@ -68,6 +81,9 @@ class ZoneCore {
 
     const ZoneConfig& config_;
     ZonePorts ports_;
+    CommitBarrier barrier_;
+    DurableExecutor executor_;
+    std::unique_ptr<ZoneTransport> transport_;
     PeeringService peerings_;
     AuthorizationFilter filter_;
     PartService parts_;

@@ -5,8 +5,7 @@
 
 #include "services/common/adapters/openssl/random_secrets.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
-#include "services/common/http/call.hpp"
-#include "services/common/ports/zone_transport.hpp"
+#include "services/common/ports/http_client.hpp"
 #include "services/zone_scheduler/program/credentials.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -25,8 +24,7 @@ struct Engine {
 /// Loads the credentials, and makes grid users and the registry known (that into `settings`).
 Result<void> prepare(Engine& engine, const StateFolder& state, ZoneSettings& settings);
 
-/// Calls to other zones and to the registry. `serve` answers those to the zone itself, on the strand.
-std::unique_ptr<ZoneTransport> make_transport(Engine& engine, const ZoneSettings& settings,
-                                              std::function<void(http::Call, http::Respond)> serve);
+/// Calls to other zones and to the registry.
+std::unique_ptr<HttpClient> make_client(const Engine& engine, const ZoneSettings& settings);
 
 }  // namespace zbs::zone_program

@@ -1,8 +1,10 @@
 #include <boost/asio/post.hpp>
+#include <cstdlib>
 #include <iostream>
 
 #include "schemas/contract.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
+#include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/zone_scheduler/program/edge.hpp"
@@ -13,6 +15,7 @@
 namespace zbs::zone_program {
 namespace {
 
+constexpr int kStorageFailed = 74;  ///< exit code, as of sysexits' EX_IOERR
 constexpr Duration kFarewell = std::chrono::milliseconds{300};
 
 /// Renews the zone's certificate, where it has one. Null where not.
@@ -39,6 +42,16 @@ void drain(Engine& engine, ZoneCore& zone, Edge& edge) {
     });
 }
 
+/// The storage has failed: what is on the disk is what was good before, and nobody has been told of more. Starting
+/// again takes up from there; going on, or trying once more, could not.
+[[noreturn]] void end_at_once(Log& log, const Error& error) {
+    log.warn("storage_failed", {{"reason", error.message},
+                                {"what_now",
+                                 "check the disk of the state folder (full? failing?); the zone ends now, and "
+                                 "goes on where it stopped when it is started again"}});
+    std::_Exit(kStorageFailed);
+}
+
 }  // namespace
 
 int run(const std::string& config_path) {
@@ -56,16 +69,27 @@ int run(const std::string& config_path) {
                     "set 'advertise', e.g. advertise = \"zone-a.example.org\"",
                     config_path));
     }
-    std::unique_ptr<ZoneCore> zone;
-    const auto transport = make_transport(engine, *settings, [&zone](http::Call call, http::Respond respond) {
-        zone->serve(std::move(call), std::move(respond));
-    });
-    zone = std::make_unique<ZoneCore>(
+    const std::unique_ptr<HttpClient> client = make_client(engine, *settings);
+    const auto zone = std::make_unique<ZoneCore>(
         settings->zone,
-        ZonePorts{engine.clock, engine.ids, *storage->database.zone, *storage->database.site, *storage->executor,
-                  *transport, engine.trust, engine.credentials.keys.get(), engine.secrets, *storage->audit, log},
+        ZonePorts{.clock = engine.clock,
+                  .ids = engine.ids,
+                  .store = *storage->database.zone,
+                  .site = *storage->database.site,
+                  .journal = *storage->database.journal,
+                  .executor = *storage->executor,
+                  .client = *client,
+                  .post = [strand = engine.strand](
+                              std::function<void()> work) { boost::asio::post(strand, std::move(work)); },
+                  .trust = engine.trust,
+                  .keys = engine.credentials.keys.get(),
+                  .secrets = engine.secrets,
+                  .audit = *storage->audit,
+                  .log = log,
+                  .storage_failed = [&log](const Error& error) { end_at_once(log, error); }},
         zone_contract());
     zone->on_enrolled([&state] { forget_registry_code(state); });
+    if (!settings->allow_private_addresses) zone->use_address_check(cpprest::check_public_address);
     if (settings->zone.run_as_accounts) {
         zone->use_host_accounts([minimum_uid = settings->minimum_uid](const std::string& account) {
             return check_account(account, minimum_uid);
@@ -85,7 +109,7 @@ int run(const std::string& config_path) {
     beast::run_until_signalled(
         engine.io, 2, [&] { drain(engine, *zone, edge); },
         [&] { reload(config_path, engine, *zone, edge, *settings, log); });
-    if (auto flushed = storage->audit->flush(); !flushed) return fail(flushed.error());
+    if (auto kept = zone->commit(); !kept) return fail(kept.error());
     return 0;
 }
 

@@ -19,7 +19,7 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     if (!lock) return lock.error();
     storage.lock = *std::move(lock);
     storage.log = system::make_log("zbs-zone." + settings.zone.zone.name);
-    auto database = sqlite::open_zone_database(state.database());
+    auto database = sqlite::open_zone_database(state.database(), sqlite::Durability::kBatches);
     if (!database) return database.error();
     storage.database = *std::move(database);
     const Caller self{CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name};

@@ -134,5 +134,45 @@ TEST(ZoneStoreOnDisk, ARecordThatCannotBeReadIsAFaultNotSilence) {
     EXPECT_THAT(peers.error().message, HasSubstr("peer that this version cannot read"));
 }
 
+TEST(ZoneStoreInBatches, WritesAreSeenAtOnceAndDurableTogetherWithTheCommit) {
+    const TemporaryFolder folder;
+    const auto store = open_zone_database(folder.path("zone.db"), Durability::kBatches);
+    const auto stored = [&] {  // as after a power cut: by whoever opens what the disk has
+        const TemporaryFolder crashed;
+        for (const char* name : {"zone.db", "zone.db-wal"})
+            std::filesystem::copy(folder.path(name), crashed.path(name));
+        return open_zone_database(crashed.path("zone.db"))->zone->load_applications()->size();
+    };
+    EXPECT_FALSE(store->journal->is_dirty());
+    Application application = some_application();
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        application.request.id = {some_id(i)};
+        ASSERT_TRUE(store->zone->insert(application));
+    }
+    EXPECT_EQ(store->zone->load_applications()->size(), 3u);
+    EXPECT_TRUE(store->journal->is_dirty());
+    EXPECT_EQ(stored(), 0u);
+    ASSERT_TRUE(store->journal->commit());
+    EXPECT_FALSE(store->journal->is_dirty());
+    EXPECT_EQ(stored(), 3u);
+}
+
+TEST(ZoneStoreInBatches, RefusedWriteLeavesTheOthersOfItsBatch) {
+    const TemporaryFolder folder;
+    {
+        const auto store = open_zone_database(folder.path("zone.db"), Durability::kBatches);
+        ASSERT_TRUE(store->zone->insert(some_application()));
+        EXPECT_EQ(store->zone->insert(some_application()).error().code, ErrorCode::kConflict);
+        ASSERT_TRUE(store->journal->commit());
+    }
+    EXPECT_EQ(open_zone_database(folder.path("zone.db"))->zone->load_applications()->size(), 1u);
+}
+
+TEST(ZoneStoreInBatches, WhatWasNotCommittedIsGoneAfterTheEnd) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(open_zone_database(folder.path("zone.db"), Durability::kBatches)->zone->insert(some_application()));
+    EXPECT_TRUE(open_zone_database(folder.path("zone.db"))->zone->load_applications()->empty());
+}
+
 }  // namespace
 }  // namespace zbs::sqlite

@@ -97,6 +97,18 @@ Result<std::unique_ptr<Database>> Database::open_read_only(const std::string& pa
     return database;
 }
 
+bool Database::is_dirty() const { return is_open_; }
+
+Result<void> Database::commit() {
+    if (!is_open_) return {};
+    // SQLite takes a whole batch back by itself where the disk fails or is full.
+    if (sqlite3_get_autocommit(handle_) != 0)
+        return Error{ErrorCode::kUnavailable, "the database could not keep what was written to it", {}};
+    if (auto done = run("COMMIT"); !done) return done;
+    is_open_ = false;
+    return {};
+}
+
 Database::Query::Query(Database& database, const char* sql) : database_(database) {
     fault_ = sqlite3_prepare_v2(database.handle_, sql, -1, &statement_, nullptr);
 }
@@ -114,6 +126,10 @@ Database::Query& Database::Query::bind(std::int64_t number) {
 
 Result<bool> Database::Query::step() {
     if (fault_ != SQLITE_OK) return database_.fault("database statement cannot be prepared");
+    if (database_.batches_ && !database_.is_open_ && sqlite3_stmt_readonly(statement_) == 0) {
+        if (auto begun = database_.run("BEGIN IMMEDIATE"); !begun) return begun.error();
+        database_.is_open_ = true;
+    }
     const int code = sqlite3_step(statement_);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/ports/journal.hpp"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -13,8 +14,9 @@ struct sqlite3_stmt;
 namespace zbs::sqlite {
 
 /// One connection that writes and checkpoints: WAL, synchronous=FULL, so a statement that succeeded survives power
-/// loss. Not thread-safe; belongs to the domain's strand.
-class Database {
+/// loss, or, after `batch`, the statements since the last commit together. Not thread-safe; belongs to the domain's
+/// strand.
+class Database : public Journal {
   public:
     /// Opens or creates `path`, checks it (quick_check), and brings its schema to `statements` (version = their count;
     /// the statements already applied are not run again). Errors name the file and the remedy.
@@ -22,7 +24,11 @@ class Database {
     /// A database that is there already, without the right to change it; the folder must let SQLite put its log beside
     /// it. Not checked: damage shows as an error of a query.
     static Result<std::unique_ptr<Database>> open_read_only(const std::string& path);
-    ~Database();
+    ~Database() override;
+    /// From now on what is written becomes durable with `commit` only, all of it or nothing.
+    void batch() { batches_ = true; }
+    bool is_dirty() const override;
+    Result<void> commit() override;
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
@@ -52,6 +58,8 @@ class Database {
     Error fault(const std::string& what) const;
     Result<void> run(const std::string& sql);
     sqlite3* handle_;
+    bool batches_ = false;
+    bool is_open_ = false;  ///< a batch was begun
 };
 
 }  // namespace zbs::sqlite

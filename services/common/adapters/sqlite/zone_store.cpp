@@ -203,11 +203,12 @@ class SqliteZoneStore : public ZoneStore {
 
 }  // namespace
 
-Result<ZoneDatabase> open_zone_database(const std::string& path) {
+Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability) {
     Result<std::unique_ptr<Database>> opened = Database::open(path, kZoneSchema);
     if (!opened) return opened.error();
     const std::shared_ptr<Database> database = *std::move(opened);
-    return ZoneDatabase{std::make_unique<SqliteZoneStore>(database), make_site_store(database)};
+    if (durability == Durability::kBatches) database->batch();
+    return ZoneDatabase{std::make_unique<SqliteZoneStore>(database), make_site_store(database), database};
 }
 
 }  // namespace zbs::sqlite

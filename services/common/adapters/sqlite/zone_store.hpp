@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "services/common/ports/journal.hpp"
 #include "services/common/ports/site_store.hpp"
 #include "services/common/ports/zone_store.hpp"
 
@@ -11,9 +12,16 @@ namespace zbs::sqlite {
 struct ZoneDatabase {
     std::unique_ptr<ZoneStore> zone;
     std::unique_ptr<SiteStore> site;
+    std::shared_ptr<Journal> journal;
 };
 
-/// A zone's stores in one SQLite file. Every call is one durable transaction (measured about 4 ms on a disk).
-Result<ZoneDatabase> open_zone_database(const std::string& path);
+/// When what is written to a zone's stores is durable.
+enum class Durability {
+    kEachCall,  ///< when the call returns: one sync of the disk each (measured about 4 ms)
+    kBatches,   ///< with the journal's next commit
+};
+
+/// A zone's stores in one SQLite file.
+Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability = Durability::kEachCall);
 
 }  // namespace zbs::sqlite
