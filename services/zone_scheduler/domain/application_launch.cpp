@@ -151,7 +151,8 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
 void ApplicationService::watch(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state)) return;
     run->watching = true;
-    if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, "cancelled by its owner");
+    static_cast<void>(cancel_if_blocked(run));  // where it cannot be stored now, the next look does
+    if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, why_cancelled(run));
     const StepStatus status = executor_.status(run->app.status.operation);
     if (status.state != StepStatus::State::kRunning) {
         run->deadline = clock_.steady_now() + kProfileWait;
@@ -261,7 +262,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         if (limit.empty() && part.status.reason.starts_with("walltime")) limit = part.status.reason;
     if (changed.cancel_requested) {
         state = ApplicationState::kCancelled;
-        reason = "cancelled by its owner";
+        reason = why_cancelled(run);
     } else if (!reason.empty()) {
         changed.exit_code = 1;  // the launcher was stopped by us; its own code means nothing
     } else if (*changed.exit_code == 0 && !limit.starts_with("walltime")) {

@@ -124,11 +124,12 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
     const ApplicationStatus& status = run->app.status;
     if (is_final(status.state)) return release(run);
     if (run->busy) return;
+    if (!cancel_if_blocked(run)) return;
     if (status.cancel_requested && status.state < ApplicationState::kLaunching) {
         ApplicationStatus changed = status;
         changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
         changed.parts.clear();
-        if (enter(run, std::move(changed), ApplicationState::kCancelled, "cancelled by its owner")) release(run);
+        if (enter(run, std::move(changed), ApplicationState::kCancelled, why_cancelled(run))) release(run);
         return;
     }
     // Stopping was under way before a restart or a fault of the store: nothing more is started, everything is told
@@ -149,6 +150,18 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
         default:
             return;
     }
+}
+
+/// Who was revoked or blocked has nothing running or waiting any more. False where that could not be stored.
+bool ApplicationService::cancel_if_blocked(const std::shared_ptr<Run>& run) {
+    if (run->app.status.cancel_requested || !is_blocked_(run->app.owner)) return true;
+    ApplicationStatus changed = run->app.status;
+    changed.cancel_requested = true;
+    return save(run, std::move(changed));
+}
+
+std::string ApplicationService::why_cancelled(const std::shared_ptr<Run>& run) const {
+    return is_blocked_(run->app.owner) ? "its owner was revoked or blocked" : "cancelled by its owner";
 }
 
 std::optional<Caller> ApplicationService::owner_of(const ApplicationId& id) const {

@@ -75,6 +75,9 @@ class ApplicationService {
         groups_of_ = std::move(groups_of);
     }
 
+    /// Whose applications end; default nobody's.
+    void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
+
     /// The local account that a user's launcher runs as; without it the zone's own.
     using AccountOf = std::function<Result<std::string>(const Caller&)>;
     void use_accounts(AccountOf account_of) { account_of_ = std::move(account_of); }
@@ -84,6 +87,8 @@ class ApplicationService {
     using Step = void (ApplicationService::*)(const std::shared_ptr<Run>&);
 
     void advance(const std::shared_ptr<Run>& run);
+    bool cancel_if_blocked(const std::shared_ptr<Run>& run);
+    std::string why_cancelled(const std::shared_ptr<Run>& run) const;
     void later(const std::shared_ptr<Run>& run, Duration delay, Step step);
     bool save(const std::shared_ptr<Run>& run, ApplicationStatus changed);
     /// One stored write for the new state and all that changes with it: a crash leaves the old state or the new,
@@ -129,6 +134,7 @@ class ApplicationService {
     PeerService& peers_;
     DelegationService* delegations_ = nullptr;
     AccountOf account_of_;
+    std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::function<std::vector<std::string>(const Caller&)> groups_of_ = [](const Caller&) {
         return std::vector<std::string>{};
     };

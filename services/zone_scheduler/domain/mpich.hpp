@@ -66,4 +66,7 @@ int read_fatal_signal(std::string_view text);
 /// option.
 Result<std::vector<std::string>> proxy_argv(const std::string& program, const Options& options, int id);
 
+/// The host that proxies would connect to: of the option `control-port`, HOST:PORT. Errors: none, or not of that form.
+Result<std::string> coordinator_host(const Options& options);
+
 }  // namespace zbs::mpich

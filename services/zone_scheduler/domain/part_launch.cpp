@@ -20,6 +20,10 @@ constexpr Duration kStopGrace = std::chrono::seconds{2};
 /// Step of proxy `id` of a launch; part of the step's id, so that a repeat finds it again.
 std::string step_id(const std::string& operation, int proxy) { return operation + "-p" + std::to_string(proxy); }
 
+Error blocked(const PartId& id) {
+    return {ErrorCode::kDenied, "the user or the home of part " + to_string(id) + " was blocked", {}};
+}
+
 Error wrong_token(const PartId& id) {
     return {ErrorCode::kConflict, "the token does not match the hold of part " + to_string(id), "/token"};
 }
@@ -32,6 +36,7 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
     }
+    if (is_blocked(part->record)) return blocked(id);
     if (part->record.status.state == PartState::kHeld) {
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
         part->deadline = clock_.steady_now() + config_.launch_window;
@@ -53,10 +58,20 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
         return wrong_token(id);
     }
     if (record.operation == request.operation) return view(*part);  // asked again: nothing starts twice
+    if (is_blocked(record)) return blocked(id);
     if (record.status.state != PartState::kCommitted) {
         return Error{ErrorCode::kConflict,
                      "part " + to_string(id) + " is " + to_string(record.status.state) + ", not committed",
                      {}};
+    }
+    const Result<std::string> launcher = mpich::coordinator_host(request.options);
+    if (!launcher) return Error{ErrorCode::kInvalidArgument, launcher.error().message, "/options"};
+    if (caller.organisation != config_.organisation) {
+        if (auto good = check_address_(*launcher); !good) {
+            peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+            return Error{ErrorCode::kDenied,
+                         "proxies here may not connect to " + *launcher + ": " + good.error().message, "/options"};
+        }
     }
     if (request.proxies.size() > record.request.ranks.size()) {
         return invalid("more proxies (" + std::to_string(request.proxies.size()) + ") than ranks (" +
@@ -156,6 +171,7 @@ void PartService::watch() {
 
 void PartService::check_deadlines() {
     for (const PartId& id : std::set<PartId>(live_)) {  // a copy: parts end on the way
+        stop_blocked(id);
         Live& part = parts_.at(id);
         const PartState state = part.record.status.state;
         Result<void> saved;
@@ -168,6 +184,21 @@ void PartService::check_deadlines() {
                 save(part, part.record, PartState::kReleased, "committed, but not launched within the launch window");
         }
         if (!saved) log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
+    }
+}
+
+/// Who is blocked or revoked has nothing here any more, not even what runs already: its home may be unable or unwilling
+/// to stop it.
+void PartService::stop_blocked(const PartId& id) {
+    Live& part = parts_.at(id);
+    const PartState state = part.record.status.state;
+    if (is_final(state) || part.stopping || !is_blocked(part.record)) return;
+    constexpr const char* kWhy = "its user or home was blocked";
+    if (state == PartState::kRunning) {
+        part.stop_asked = true;
+        stop_steps(part, kWhy);
+    } else if (auto saved = save(part, part.record, PartState::kReleased, kWhy); !saved) {
+        log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
 }
 

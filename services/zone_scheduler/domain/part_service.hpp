@@ -34,6 +34,12 @@ class PartService {
     /// this none is needed.
     using CheckDelegation = std::function<Result<void>(const PartRequest&, bool required)>;
     void require_delegations(CheckDelegation check) { check_delegation_ = std::move(check); }
+    /// Whether processes here may be made to connect to a host that a zone of another organisation names; default yes.
+    void use_address_check(std::function<Result<void>(const std::string& host)> check) {
+        check_address_ = std::move(check);
+    }
+    /// Whose work is stopped and refused; default nobody's.
+    void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
     /// store's.
     Result<void> resume();
@@ -72,6 +78,10 @@ class PartService {
         std::string stop_reason;
     };
 
+    bool is_blocked(const PartRecord& record) const {
+        return is_blocked_(record.request.user) || is_blocked_(record.home_caller);
+    }
+    void stop_blocked(const PartId& id);
     Capacity count_free(const Entitlement& entitlement) const;
     Result<void> check_caller(const Caller& caller, const Caller& user) const;
     Live* find(const Caller& caller, const PartId& id);
@@ -98,6 +108,8 @@ class PartService {
     Log& log_;
     DecodeModel decode_;
     CheckDelegation check_delegation_;
+    std::function<Result<void>(const std::string&)> check_address_ = [](const std::string&) { return Result<void>{}; };
+    std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::map<PartId, Live> parts_;
     std::set<PartId> live_;                 ///< those that have not ended: what the watch looks at
     std::vector<bool> busy_;                ///< by processor

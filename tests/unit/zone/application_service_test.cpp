@@ -115,6 +115,26 @@ TEST_F(ApplicationServiceTest, SilenceDoesNotKillWhatRuns) {
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, WorkOfARevokedOwnerEndsWhetherItRunsOrWaits) {
+    bool revoked = false;
+    world.node("a").applications->use_blocks([&](const Caller& subject) { return revoked && subject == world.user(); });
+    const ApplicationRequest runs = world.request(8), waits = world.request(9);
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), runs));
+    world.run(std::chrono::seconds{3});
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), waits));
+    world.run(std::chrono::seconds{3});
+    ASSERT_EQ(world.status(runs.id).state, ApplicationState::kRunning);
+    ASSERT_EQ(world.status(waits.id).state, ApplicationState::kAccepted);
+    revoked = true;
+    world.run(std::chrono::seconds{10});
+    for (const ApplicationId& id : {runs.id, waits.id}) {
+        EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
+        EXPECT_THAT(world.status(id).reason, testing::HasSubstr("revoked or blocked"));
+    }
+    EXPECT_EQ(world.running_steps(), 0);
+    EXPECT_EQ(world.held(), 0);
+}
+
 TEST_F(ApplicationServiceTest, LostProxyStopsAllWithinFiveSeconds) {
     const ApplicationId id = submit(12);
     world.run(3s);

@@ -243,6 +243,50 @@ TEST_F(PartServiceTest, LaunchRefusesMachinesAndOptionsThatAreNotItsOwn) {
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kCommitted);
 }
 
+TEST_F(PartServiceTest, AnotherOrganisationSendsProxiesOnlyWhereTheyMayConnect) {
+    parts->use_address_check([](const std::string& host) -> Result<void> {
+        if (host == "203.0.113.7") return {};
+        return Error{ErrorCode::kDenied, "loopback", {}};
+    });
+    const auto held = parts->hold(home, request(1));
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    LaunchRequest wanted = launch(*held);
+    for (const char* port : {"127.0.0.1:9", "here:1"}) {
+        wanted.options = {{"control-port", port}};
+        EXPECT_EQ(parts->launch(home, held->id, wanted).error().code, ErrorCode::kDenied) << port;
+    }
+    for (const char* none : {"203.0.113.7", "203.0.113.7:0", "203.0.113.7:99999", ":7", "203.0.113.7:7x"}) {
+        wanted.options = {{"control-port", none}};
+        EXPECT_EQ(parts->launch(home, held->id, wanted).error().pointer, "/options") << none;
+    }
+    EXPECT_TRUE(executor.steps().empty());
+    wanted.options = {{"control-port", "203.0.113.7:7"}};
+    EXPECT_TRUE(parts->launch(home, held->id, wanted));
+}
+
+TEST_F(PartServiceTest, WorkOfABlockedUserOrHomeIsStoppedAndRefused) {
+    Caller blocked;
+    parts->use_blocks([&blocked](const Caller& subject) { return subject == blocked; });
+    for (const Caller& subject : {request(1).user, home}) {
+        blocked = {};
+        const auto waiting = parts->hold(home, request(1));
+        const auto committed = parts->hold(home, request(1));
+        const auto running = parts->hold(home, request(2));
+        for (const auto& part : {committed, running}) ASSERT_TRUE(parts->commit(home, part->id, part->token));
+        LaunchRequest start_it = launch(*running);
+        start_it.operation = "run-" + to_string(running->id);
+        ASSERT_TRUE(parts->launch(home, running->id, start_it));
+        blocked = subject;
+        EXPECT_EQ(parts->commit(home, waiting->id, waiting->token).error().code, ErrorCode::kDenied);
+        EXPECT_EQ(parts->launch(home, committed->id, launch(*committed)).error().code, ErrorCode::kDenied);
+        clock.advance(std::chrono::seconds{5});
+        for (const auto& part : {waiting, committed, running})
+            EXPECT_EQ(parts->status(home, part->id)->state, PartState::kReleased);
+        EXPECT_EQ(executor.running(), 0);
+        EXPECT_EQ(parts->free_processors(), 4);
+    }
+}
+
 TEST_F(PartServiceTest, NoMoreProxiesThanRanksAndEachOnce) {
     const auto held = parts->hold(home, request(2));
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
