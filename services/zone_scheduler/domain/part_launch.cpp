@@ -5,6 +5,7 @@
 
 #include "algorithms/formats/rank_profile.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
@@ -84,6 +85,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     changed.operation = request.operation;
     changed.profile = request.profile && !config_.profiler.empty();
     for (const LaunchRequest::Proxy& proxy : request.proxies) changed.proxies.push_back(proxy.id);
+    ZBS_EXPECTS(allowed(record.status.state, PartState::kRunning));
     changed.status.state = PartState::kRunning;
     if (auto ok = filter_.note_run(record.account); !ok) return outward(caller, ok.error());
     if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
