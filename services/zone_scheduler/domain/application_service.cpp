@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
@@ -29,6 +30,15 @@ ApplicationService::ApplicationService(const ZoneConfig& config, Clock& clock, I
 Result<void> ApplicationService::resume() {
     Result<std::vector<Application>> known = store_.load_applications();
     if (!known) return known.error();
+    for (const Application& application : *known) {
+        if (auto good = check_history(application.status); !good) {
+            return Error{ErrorCode::kConflict,
+                         "application " + to_string(application.request.id) +
+                             " in the database is not as this program leaves one: " + good.error().message +
+                             "; restore the database from a backup",
+                         {}};
+        }
+    }
     for (Application& application : *known) {
         auto run = std::make_shared<Run>();
         run->app = std::move(application);
@@ -108,10 +118,11 @@ ApplicationStatus ApplicationService::status_of(const std::shared_ptr<Run>& run)
 
 bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state,
                                const std::string& reason) {
+    ZBS_EXPECTS(allowed(run->app.status.state, state));
     changed.state = state;
     changed.reason = reason;
     changed.history.push_back({state, clock_.now()});
-    if (changed.history.size() > 200) changed.history.erase(changed.history.begin() + 1);
+    if (changed.history.size() > kMaxHistory) changed.history.erase(changed.history.begin() + 1);
     if (!save(run, std::move(changed))) return false;
     log_.info("application_state",
               {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});

@@ -6,6 +6,7 @@
 #include "algorithms/base/deliberate_bug.hpp"
 #include "algorithms/formats/rank_profile.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
@@ -100,6 +101,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     changed.operation = request.operation;
     changed.profile = request.profile && !config_.profiler.empty();
     for (const LaunchRequest::Proxy& proxy : request.proxies) changed.proxies.push_back(proxy.id);
+    ZBS_EXPECTS(allowed(record.status.state, PartState::kRunning));
     changed.status.state = PartState::kRunning;
     if (auto ok = filter_.note_run(record.account); !ok) return outward(caller, ok.error());
     if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
@@ -204,6 +206,7 @@ void PartService::stop_blocked(const PartId& id) {
 
 void PartService::check_running(Live& part) {
     bool all_gone = true;
+    bool never_started = false;
     int worst = 0;
     std::string why;
     for (const std::string& step : steps_of(part.record)) {
@@ -213,14 +216,20 @@ void PartService::check_running(Live& part) {
         } else if (status.state == StepStatus::State::kExited && status.exit_code != 0 && worst == 0) {
             worst = status.exit_code;
             why = status.reason;
+        } else if (status.state == StepStatus::State::kUnknown) {
+            never_started = true;  // the zone stopped between storing the launch and acting on it
         }
-        // kUnknown: never started (crash or fault before its start); nothing of it is alive.
     }
+    std::string fault;
+    if (worst != 0)
+        fault = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
+                (why.empty() ? "" : ": " + why);
+    else if (never_started && !part.stopping)
+        fault = "zone " + config_.zone.name + " stopped before it had started all of its part";
+    if (!fault.empty() && worst == 0) part.not_started = true;
     if (!all_gone) {
         // One proxy lost takes its ranks with it: the part cannot go on.
-        if (worst != 0 && !part.stopping)
-            stop_steps(part, "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
-                                 (why.empty() ? "" : ": " + why));
+        if (!fault.empty() && !part.stopping) stop_steps(part, fault);
         return;
     }
     PartState end = PartState::kCompleted;
@@ -228,9 +237,8 @@ void PartService::check_running(Live& part) {
     if (part.stopping) {
         reason = part.stop_reason;
         end = part.stop_asked ? PartState::kReleased : PartState::kFailed;
-    } else if (worst != 0) {
-        reason = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
-                 (why.empty() ? "" : ": " + why);
+    } else if (!fault.empty()) {
+        reason = fault;
         end = PartState::kFailed;
     }
     PartRecord changed = part.record;

@@ -3,9 +3,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
 
 namespace zbs {
+namespace {
+
+/// Whether state and launch fit together: what the machine of states says of one record. Errors: kConflict.
+Result<void> check_record(const PartRecord& record) {
+    const PartState state = record.status.state;
+    const bool launched = !record.operation.empty();
+    const bool must = state == PartState::kRunning || state == PartState::kCompleted || state == PartState::kFailed;
+    const bool must_not = state == PartState::kHeld || state == PartState::kCommitted || state == PartState::kExpired;
+    if ((!must || launched) && (!must_not || !launched)) return {};
+    return Error{ErrorCode::kConflict,
+                 "part " + to_string(record.request.id) + " in the database is '" + to_string(state) + "', but was " +
+                     (launched ? "" : "never ") + "launched; restore the database from a backup",
+                 {}};
+}
+
+}  // namespace
+
 PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor,
                          PeeringService& peerings, AuthorizationFilter& filter, Log& log, DecodeModel decode)
     : config_(config),
@@ -27,6 +45,9 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
 Result<void> PartService::resume() {
     Result<std::vector<PartRecord>> records = store_.load_parts();
     if (!records) return records.error();
+    for (const PartRecord& record : *records) {
+        if (auto good = check_record(record); !good) return good;
+    }
     for (PartRecord& record : *records) {
         const PartId id = record.request.id;
         Live part{.record = std::move(record), .deadline = clock_.steady_now()};
@@ -94,6 +115,7 @@ Error PartService::outward(const Caller& caller, const Error& error) const {
 }
 
 Result<void> PartService::save(Live& part, PartRecord changed, PartState state, const std::string& reason) {
+    ZBS_EXPECTS(allowed(part.record.status.state, state));
     changed.status.state = state;
     changed.status.reason = reason;
     if (auto ok = store_.save(changed); !ok) return ok;

@@ -20,8 +20,8 @@ namespace zbs {
 /// The zone as a peer: says what it can give, holds processors for a part, commits, launches, watches and releases it.
 /// Owns the processors: no processor is promised twice. Lives on the domain's strand; every answer is stored first.
 ///
-/// States: held -> committed -> running -> completed | failed; held -> expired; any -> released. A hold expires by
-/// itself; a committed part that is not launched within the launch window is released; a running part ends with its
+/// States: `kPartTransitions` (services/common/messages/states.hpp). A hold expires by itself; a committed part that is
+/// not launched within the launch window is released; a running part ends with its
 /// processes or at its walltime, never because its home is silent.
 class PartService {
   public:

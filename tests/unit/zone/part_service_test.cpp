@@ -310,5 +310,35 @@ TEST_F(PartServiceTest, StoreThatFailsMeansNothingHappened) {
     EXPECT_TRUE(executor.steps().empty());
 }
 
+// A part that ended well without ever having run would leave its launcher waiting at the barrier for ever.
+TEST_F(PartServiceTest, PartWhoseProcessesNeverStartedHasFailedAfterARestart) {
+    const PartStatus held = *parts->hold(home, request(2));
+    ASSERT_TRUE(parts->commit(home, held.id, held.token));
+    PartRecord stored = store.load_parts()->front();  // as a crash leaves it between the write and the start
+    stored.status.state = PartState::kRunning;
+    stored.operation = "run-1";
+    stored.proxies = {0};
+    ASSERT_TRUE(store.save(stored));
+    restart();
+    clock.advance(config.poll_every * 2);
+    EXPECT_EQ(parts->status(home, held.id)->state, PartState::kFailed);
+    EXPECT_EQ(parts->free_processors(), 4);
+}
+
+TEST_F(PartServiceTest, PartOfWhichOneProxyNeverStartedIsStopped) {
+    const PartStatus held = *parts->hold(home, request(4));
+    ASSERT_TRUE(parts->commit(home, held.id, held.token));
+    ASSERT_TRUE(parts->launch(home, held.id, launch(held)));
+    ASSERT_EQ(executor.running(), 1);
+    PartRecord stored = store.load_parts()->front();
+    stored.proxies.push_back(1);
+    ASSERT_TRUE(store.save(stored));
+    restart();
+    clock.advance(config.poll_every * 2 + std::chrono::seconds{3});
+    EXPECT_EQ(parts->status(home, held.id)->state, PartState::kFailed);
+    EXPECT_EQ(executor.running(), 0);
+    EXPECT_EQ(parts->free_processors(), 4);
+}
+
 }  // namespace
 }  // namespace zbs::test
