@@ -29,7 +29,8 @@ TrustWorld::TrustWorld()
                 trust.pin("org-g", pem_of(ca_grid)) && trust.pin("org-s1", pem_of(ca_shared)) &&
                 trust.pin("org-s2", pem_of(ca_shared)) &&
                 trust.set_subject_map("org-g", {{"CN=Gil,O=grid,C=BR", "gil"}, {"/C=BR/O=grid/CN=Lia", "lia"}}) &&
-                trust.set_subject_map("org-s1", {{"CN=Sue,O=shared", "sue"}}));
+                trust.set_subject_map("org-s1", {{"CN=Sue,O=shared", "sue"}, {"CN=Two,O=shared", "two"}}) &&
+                trust.set_subject_map("org-s2", {{"CN=Tom,O=shared", "tom"}, {"/O=shared/CN=Two", "two"}}));
 }
 
 PeerIdentity TrustWorld::identify(const Holders& chain, openssl::Role role) const {

@@ -7,7 +7,8 @@
 namespace zbs::test {
 
 /// Organisations that trust each other's names and nothing more: org-a and org-b with a CA each; org-g with a grid CA,
-/// whose certificates carry no URI and whose subject map knows Gil; org-s1 and org-s2, which share one CA.
+/// whose certificates carry no URI and whose subject map knows Gil; org-s1 and org-s2, which share one CA: the map of
+/// the first knows Sue, that of the second Tom, and both know Two.
 struct TrustWorld {
     TrustWorld();
 

@@ -37,8 +37,8 @@ Result<void> MembershipService::resume() {
     Result<std::vector<ToldBlocks>> told = store_.told_blocks().load();
     if (!told) return told.error();
     for (const ToldBlocks& one : *told) {
-        const std::optional<Caller> teller = parse_identity(one.teller);
-        if (teller) told_blocks_[one.teller] = heeded(teller->organisation, one.subjects);
+        if (!parse_identity(one.teller)) continue;
+        told_blocks_[one.teller] = std::set<std::string>(one.subjects.begin(), one.subjects.end());
     }
     if (keys_ == nullptr) return {};
     if (auto pinned = trust_.pin(config_.organisation, keys_->bundle()); !pinned) return pinned.error();
@@ -89,7 +89,7 @@ Result<MembershipService::Invitation> MembershipService::add_user(const std::str
     if (is_blocked(user)) {
         return Error{ErrorCode::kConflict,
                      "user '" + name + "' is revoked or blocked, so a code would be of no use; 'zbs-zone unblock " +
-                         to_uri(user) + "' first, at the zone that refuses her ('zbs-zone user list')",
+                         to_uri(user) + "' first; who refuses her: 'zbs-zone blocks', 'zbs-zone user list'",
                      "/name"};
     }
     if (!members_.contains(name) && members_.size() >= limits::kMaxMembers)
@@ -227,82 +227,6 @@ Result<EnrolmentAnswer> MembershipService::renew(const PeerIdentity& user, const
     return issue(at->second, request_pem);
 }
 
-Result<Block> MembershipService::block(const std::string& subject, const std::string& reason, const Caller& by) {
-    const std::optional<Caller> caller = parse_identity(subject);
-    if (!caller && !is_valid_name(subject))
-        return invalid("must be an organisation's name or spiffe://ORGANISATION/user/NAME (or /zone/)", "/subject");
-    const bool own_zone = caller && caller->kind == CallerKind::kZone && caller->organisation == config_.organisation &&
-                          caller->name == config_.zone.name;
-    if (subject == config_.organisation || own_zone)
-        return Error{ErrorCode::kConflict, "a zone cannot block itself", "/subject"};
-    if (subject == to_uri(by)) {
-        return Error{ErrorCode::kConflict,
-                     "nobody blocks herself: nobody could take that back; let another operator do it", "/subject"};
-    }
-    if (!blocks_.contains(subject) && blocks_.size() >= limits::kMaxBlocks)
-        return Error{ErrorCode::kTooManyRequests, "the list of blocks is full", {}};
-    const Block block{subject, reason, to_uri(by), clock_.now()};
-    if (auto ok = store_.blocks().save(block); !ok) return ok.error();
-    blocks_[subject] = block;
-    log_.info("blocked", {{"subject", subject}, {"reason", reason}, {"by", block.by}});
-    if (caller && caller->is_user_of(config_.organisation) && members_.contains(caller->name)) {
-        if (auto revoked = revoke_user(caller->name); !revoked) return revoked.error();
-    }
-    return block;
-}
-
-bool MembershipService::is_known(const std::string& subject) const {
-    const std::optional<Caller> caller = parse_identity(subject);
-    if (caller && caller->is_user_of(config_.organisation)) return members_.contains(caller->name);
-    const std::string& organisation = caller ? caller->organisation : subject;
-    return organisation == config_.organisation || trust_.bundle(organisation).has_value();
-}
-
-Result<void> MembershipService::unblock(const std::string& subject) {
-    const std::optional<Caller> caller = parse_identity(subject);
-    const auto member =
-        caller && caller->is_user_of(config_.organisation) ? members_.find(caller->name) : members_.end();
-    const bool revoked = member != members_.end() && member->second.revoked;
-    if (!blocks_.contains(subject) && !revoked) {
-        return Error{
-            ErrorCode::kNotFound,
-            "'" + subject + "' is not blocked here; who is: 'zbs-zone blocks', and for own users 'zbs-zone user list'",
-            {}};
-    }
-    if (revoked) {  // first: where the block cannot go, she is refused as before
-        Member back = member->second;
-        back.revoked = false;
-        if (auto ok = save(back); !ok) return ok.error();
-    }
-    if (auto ok = store_.blocks().remove(subject); !ok) return ok.error();
-    blocks_.erase(subject);
-    log_.info("unblocked", {{"subject", subject}});
-    return {};
-}
-
-std::vector<Block> MembershipService::blocks() const {
-    std::vector<Block> all;
-    for (const auto& [subject, block] : blocks_) all.push_back(block);
-    return all;
-}
-
-bool MembershipService::is_blocked(const Caller& subject) const {
-    const std::string uri = to_uri(subject);
-    if (blocks_.contains(uri) || blocks_.contains(subject.organisation)) return true;
-    for (const auto& [teller, told] : told_blocks_) {
-        if (told.contains(uri) || told.contains(subject.organisation)) return true;
-    }
-    if (!subject.is_user_of(config_.organisation)) return false;
-    const auto at = members_.find(subject.name);
-    return at != members_.end() && at->second.revoked;
-}
-
-bool MembershipService::is_blocked(const PeerIdentity& peer) const {
-    if (peer.is_anonymous()) return false;
-    if (!peer.serial().empty() && trust_.is_revoked(peer.name().organisation, peer.serial())) return true;
-    return is_blocked(peer.name());
-}
-
 TrustStatement MembershipService::statement() const {
     TrustStatement told{.organisation = config_.organisation,
                         .name = to_uri({CallerKind::kZone, config_.organisation, config_.zone.name}),
@@ -336,22 +260,6 @@ TrustStatement MembershipService::statement_for(const PeerIdentity& reader) cons
     return told;
 }
 
-/// Everybody may disown what is its own; of others only those are believed that the configuration names.
-std::set<std::string> MembershipService::heeded(const std::string& teller,
-                                                const std::vector<std::string>& subjects) const {
-    const bool own = teller == config_.organisation;
-    const bool honoured = own || std::find(config_.honour_blocks.begin(), config_.honour_blocks.end(), teller) !=
-                                     config_.honour_blocks.end();
-    std::set<std::string> blocked;
-    for (const std::string& subject : subjects) {
-        const std::optional<Caller> caller = parse_identity(subject);
-        const bool of_teller = caller && caller->organisation == teller;
-        const bool us = caller ? caller->organisation == config_.organisation : subject == config_.organisation;
-        if (of_teller || (honoured && (own || !us))) blocked.insert(subject);
-    }
-    return blocked;
-}
-
 Result<void> MembershipService::take(const Caller& from, const TrustStatement& statement) {
     const std::string& organisation = statement.organisation;
     if (from.kind != CallerKind::kZone || from.organisation != organisation)
@@ -373,12 +281,7 @@ Result<void> MembershipService::take(const Caller& from, const TrustStatement& s
             return ok.error();
         if (own) revocations_ = statement.revocations;
     }
-    std::set<std::string> blocked = heeded(organisation, *statement.blocked);
-    std::set<std::string>& known = told_blocks_[to_uri(from)];
-    if (known == blocked) return {};
-    // It counts from now on, and after a restart before that zone is heard again.
-    known = std::move(blocked);
-    return store_.told_blocks().save({to_uri(from), {known.begin(), known.end()}});
+    return take_blocks(from, *statement.blocked);
 }
 
 }  // namespace zbs

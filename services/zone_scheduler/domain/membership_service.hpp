@@ -69,11 +69,21 @@ class MembershipService {
     /// True where this zone has heard of the subject: an own user by name, others by their organisation. A block of
     /// anybody else holds too, but is likely a slip of the pen.
     bool is_known(const std::string& subject) const;
-    /// Takes a block back, and of an own user also the revocation; certificates that were revoked stay so. Errors:
-    /// kNotFound where neither is.
-    Result<void> unblock(const std::string& subject);
-    std::vector<Block> blocks() const;
-    /// Blocked here, or by its own organisation, or revoked.
+    /// Takes a block back, also what other zones told of it, and of an own user the revocation; certificates that were
+    /// revoked stay so. Answers with the zones that had told of it: one that still runs tells it again, and then it
+    /// counts again. Errors: kNotFound where nothing is to be taken back.
+    Result<std::vector<Caller>> unblock(const std::string& subject);
+    std::vector<Block> blocks() const;  ///< set here
+    /// A block that counts here because another zone set it.
+    struct ToldBlock {
+        std::string subject;
+        Caller told_by;
+        bool operator==(const ToldBlock&) const = default;
+    };
+    std::vector<ToldBlock> told_blocks() const;  ///< by subject, then teller
+    /// Blocked here, or by another zone whose word counts, or revoked. Other zones' words count while their
+    /// organisation is believed: of its own subjects, of others' while `honour_blocks` names it. Those of siblings
+    /// count, but never against this zone, its organisation or the organisation's operators.
     bool is_blocked(const Caller& subject) const;
     bool is_blocked(const PeerIdentity& peer) const;
 
@@ -91,7 +101,15 @@ class MembershipService {
   private:
     Result<EnrolmentAnswer> issue(Member member, const std::string& request_pem);
     Result<void> publish_revocations();
-    std::set<std::string> heeded(const std::string& teller, const std::vector<std::string>& subjects) const;
+    struct Teller {
+        Caller zone;
+        bool believed = false;
+        bool honoured = false;
+    };
+    Teller teller_of(const std::string& name) const;
+    bool counts(const Teller& teller, const std::string& subject) const;
+    Result<void> take_blocks(const Caller& from, const std::vector<std::string>& subjects);
+    Result<void> save_told(const std::string& teller, std::set<std::string> subjects);
     Result<void> save(const Member& member);
 
     const ZoneConfig& config_;
@@ -103,7 +121,7 @@ class MembershipService {
     Log& log_;
     std::map<std::string, Member> members_;
     std::map<std::string, Block> blocks_;
-    std::map<std::string, std::set<std::string>> told_blocks_;  ///< by who told: subjects
+    std::map<std::string, std::set<std::string>> told_blocks_;  ///< by who told: subjects, not empty
     std::string revocations_;                                   ///< own list, PEM
 };
 

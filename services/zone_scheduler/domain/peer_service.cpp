@@ -54,16 +54,49 @@ void PeerService::settle_asks() {
 void PeerService::found(const std::vector<ZoneEntry>& entries) {
     listed_ = entries;
     settle_asks();
+    const std::map<std::string, std::string> holders = name_holders();
     for (const ZoneEntry& entry : entries) {
-        if (entry.name == config_.zone.name) continue;
+        if (entry.name == config_.zone.name && entry.organisation == config_.organisation) continue;
+        // Home must know whom it talks to: an organisation that nobody here vouched for is not asked.
+        if (!is_believed(entry.organisation) || !may_have_name(entry, holders)) continue;
         if (entry.standing != ZoneStanding::kActive) {
             resting_.insert(entry.name);
             continue;
         }
         resting_.erase(entry.name);
-        // Home must know whom it talks to: an organisation that nobody here vouched for is not asked.
-        if (entry.organisation == config_.organisation || trust_.bundle(entry.organisation)) ask(entry);
+        ask(entry);
     }
+}
+
+bool PeerService::is_believed(const std::string& organisation) const {
+    return organisation == config_.organisation || trust_.bundle(organisation).has_value();
+}
+
+/// Whose zones the names mean here: this zone, and peers until their organisation is removed.
+std::map<std::string, std::string> PeerService::name_holders() const {
+    std::map<std::string, std::string> holders{{config_.zone.name, config_.organisation}};
+    for (const auto& [name, peer] : peers_) {
+        if (is_believed(peer.organisation)) holders.emplace(name, peer.organisation);
+    }
+    for (const auto& [organisation, zone] : peerings_.accepted_zones()) holders.emplace(zone.name, organisation);
+    return holders;
+}
+
+/// False where the name means a zone of another organisation: neither a registry that lies nor a peer puts its own zone
+/// in the place of somebody else's.
+bool PeerService::may_have_name(const ZoneEntry& entry, const std::map<std::string, std::string>& holders) {
+    const auto holder = holders.find(entry.name);
+    if (holder == holders.end() || holder->second == entry.organisation) return true;
+    if (!clash_told_.emplace(entry.name, entry.organisation).second) return false;
+    const bool own = entry.name == config_.zone.name;
+    log_.warn("peer_name_taken", {{"zone", entry.name},
+                                  {"organisation", entry.organisation},
+                                  {"reason", own ? "this zone has that name; the other one is ignored"
+                                                 : "a zone of '" + holder->second +
+                                                       "' has that name here; the other one is ignored ('zbs-zone peer "
+                                                       "remove " +
+                                                       holder->second + "' forgets the known one)"}});
+    return false;
 }
 
 /// From then on every look asks its zones.
@@ -104,8 +137,9 @@ Result<void> PeerService::believe(const AskedOrganisation& wish) {
 Result<void> PeerService::ask_organisation(const std::string& organisation, const std::string& fingerprint,
                                            const std::string& bundle) {
     if (auto believed = believe({organisation, fingerprint, bundle}); !believed) return believed;
+    const std::map<std::string, std::string> holders = name_holders();
     for (const ZoneEntry& entry : listed_) {
-        if (entry.organisation != organisation) continue;
+        if (entry.organisation != organisation || !may_have_name(entry, holders)) continue;
         asked_.erase(entry.name);
         ask(entry);
     }
@@ -115,7 +149,8 @@ Result<void> PeerService::ask_organisation(const std::string& organisation, cons
 void PeerService::ask(const ZoneEntry& entry) {
     const auto known = peers_.find(entry.name);
     const auto asked = asked_.find(entry.name);
-    const bool same_address = known != peers_.end() && known->second.url == entry.url;
+    const bool same_address =
+        known != peers_.end() && known->second.url == entry.url && known->second.organisation == entry.organisation;
     const bool waits = known != peers_.end() && known->second.they_accept_us == PeeringState::kRequested;
     const Duration pause = waits ? kAskWhileWaiting : kAskAgain;
     if (same_address && asked != asked_.end() && clock_.steady_now() - asked->second < pause) return;
@@ -137,6 +172,7 @@ void PeerService::ask(const ZoneEntry& entry) {
             log_.warn("peering_failed", {{"zone", entry.name}, {"reason", "another zone answered: " + answer->zone}});
             return;
         }
+        if (!may_have_name(entry, name_holders())) return;  // another answered first
         Peer peer{.zone = entry.name, .organisation = entry.organisation, .url = entry.url};
         peer.they_accept_us = answer->state;
         peer.reason = answer->reason;

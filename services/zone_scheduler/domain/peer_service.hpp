@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "services/common/ports/clock.hpp"
@@ -23,7 +24,8 @@ class PeerService {
     PeerService(const ZoneConfig& config, Clock& clock, ZoneStore& store, ZoneTransport& transport, const OwnKeys* keys,
                 const TrustBundles& trust, PeeringService& peerings, Log& log);
     Result<void> resume();  ///< loads known peers, then starts to enrol and to look around
-    /// What the registry lists, after every look.
+    /// What the registry lists, after every look. A name means one zone: an entry that gives this zone's, or a known
+    /// peer's, to another organisation is ignored and told once in the log, until the peer's organisation is removed.
     void found(const std::vector<ZoneEntry>& entries);
 
     /// An operator wants this organisation asked: believes `bundle`, or (empty) the one that the registry shows for its
@@ -42,6 +44,9 @@ class PeerService {
   private:
     Result<void> believe(const AskedOrganisation& wish);
     void settle_asks();
+    bool is_believed(const std::string& organisation) const;
+    std::map<std::string, std::string> name_holders() const;
+    bool may_have_name(const ZoneEntry& entry, const std::map<std::string, std::string>& holders);
     void ask(const ZoneEntry& entry);
     void save(const Peer& peer);
 
@@ -57,7 +62,8 @@ class PeerService {
     std::map<std::string, Duration> asked_;  ///< steady time of the last request, by zone
     std::vector<ZoneEntry> listed_;          ///< by the registry, at the last look
     std::set<std::string> resting_;
-    std::vector<AskedOrganisation> asks_;          ///< not believed yet
+    std::set<std::pair<std::string, std::string>> clash_told_;  ///< zone's name and the organisation that it is not of
+    std::vector<AskedOrganisation> asks_;                       ///< not believed yet
     std::map<std::string, std::string> ask_told_;  ///< by organisation: why it could not be asked, as the log has it
 };
 

@@ -99,14 +99,20 @@ void add_identity_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/v1/blocks", Action::kListBlocks, Body::kNone, [&services](const Request&) {
         Json rows = Json::array();
         for (const Block& block : services.membership.blocks()) rows.push_back(codec::encode(block));
-        return http::ok({{"blocks", std::move(rows)}});
+        Json told = Json::array();
+        for (const auto& [subject, zone] : services.membership.told_blocks())
+            told.push_back({{"subject", subject}, {"told_by", to_uri(zone)}});
+        return http::ok({{"blocks", std::move(rows)}, {"told", std::move(told)}});
     });
     router.add_sync("DELETE", "/v1/blocks", Action::kUnblockSubject, Body::kNone, [&services](const Request& request) {
         const auto subject = request.call.query.find("subject");
         if (subject == request.call.query.end() || request.call.query.size() != 1)
             return http::problem(invalid("is needed, and nothing else: whom to unblock", "subject"));
-        const Result<void> done = services.membership.unblock(subject->second);
-        return done ? http::ok({{"subject", subject->second}}) : http::problem(done.error());
+        return http::reply(services.membership.unblock(subject->second), [&](const std::vector<Caller>& tellers) {
+            Json told_by = Json::array();
+            for (const Caller& zone : tellers) told_by.push_back(to_uri(zone));
+            return Json{{"subject", subject->second}, {"told_by", std::move(told_by)}};
+        });
     });
 }
 

@@ -263,15 +263,23 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
     unblock->add_option("SUBJECT", *subject, "as it was blocked")->required();
     unblock->callback([shared, subject] {
         const auto answer = shared.call("DELETE", "/v1/blocks?subject=" + http::encode_percent(*subject));
-        if (answer) std::cout << "unblocked " << *subject << "\n";
+        if (!answer) return;
+        std::cout << "unblocked " << *subject << "\n";
+        for (const Json& zone : answer->value("told_by", Json::array()))
+            std::cerr << "note: zone " << zone.get<std::string>()
+                      << " told it; where that zone runs, unblock it there too, or it tells it again\n";
     });
-    cli.add_subcommand("blocks", "who is blocked here, by whom and why\n\nExample: zbs-zone blocks --config zone.toml")
+    cli.add_subcommand("blocks",
+                       "who is blocked here, by whom and why; also by other zones whose word counts here\n\nExample: "
+                       "zbs-zone blocks --config zone.toml")
         ->callback([shared] {
             const auto answer = shared.call("GET", "/v1/blocks");
             if (!answer) return;
             for (const Json& row : answer->value("blocks", Json::array()))
                 std::cout << row.value("subject", "") << "\t" << row.value("by", "") << "\t" << row.value("reason", "")
                           << "\n";
+            for (const Json& row : answer->value("told", Json::array()))
+                std::cout << row.value("subject", "") << "\t" << row.value("told_by", "") << "\ttold by that zone\n";
         });
 }
 

@@ -66,6 +66,11 @@ Holders crossed(TrustWorld&) {
     return {make_certificate(user_form("org-a", "ana"), &second), second, first_by_second};
 }
 
+/// A grid user of the CA that org-s1 and org-s2 pinned.
+std::function<Holders(TrustWorld&)> shared_user(const std::string& subject) {
+    return [subject](TrustWorld& w) { return Holders{make_certificate({.subject = subject}, &w.ca_shared)}; };
+}
+
 }  // namespace
 
 std::vector<ChainCase> certificate_cases() {
@@ -251,8 +256,22 @@ std::vector<ChainCase> certificate_cases() {
          [](TrustWorld& w) { return Holders{make_certificate({.subject = "/C=BR/O=grid|CN=Lia"}, &w.ca_grid)}; }},
         {"GridUserNotInTheMap", "'CN=Max,O=grid,C=BR' is refused: organisation 'org-g' has no user with this subject",
          [](TrustWorld& w) { return Holders{make_certificate({.subject = "/C=BR/O=grid/CN=Max"}, &w.ca_grid)}; }},
-        {"GridUserOfACaThatTwoOrganisationsPinned", "its CA is pinned for several organisations",
-         [](TrustWorld& w) { return Holders{make_certificate({.subject = "/O=shared/CN=Sue"}, &w.ca_shared)}; }},
+        {"GridUserOfASharedCaInTheFirstMap", "spiffe://org-s1/user/sue", shared_user("/O=shared/CN=Sue")},
+        {"GridUserOfASharedCaInTheSecondMap", "spiffe://org-s2/user/tom", shared_user("/O=shared/CN=Tom")},
+        {"GridUserOfASharedCaInBothMaps", "the subject maps of 'org-s1' and 'org-s2' both have its subject",
+         shared_user("/O=shared/CN=Two")},
+        {"GridUserOfASharedCaInNoMap", "none of the organisations that pinned its CA has a user with this subject",
+         shared_user("/O=shared/CN=Max")},
+        {"GridUserOfASharedCaInTheMapOfAnotherCa", "none of the organisations that pinned its CA has a user",
+         shared_user("/C=BR/O=grid/CN=Gil")},
+        {"GridUserOfASharedCaRevokedByHerOrganisation", "was revoked by its organisation",
+         [](TrustWorld& w) {
+             const Holder sue = make_certificate({.subject = "/O=shared/CN=Sue"}, &w.ca_shared);
+             ZBS_EXPECTS(w.trust.set_revocations("org-s1", list_pem({.revoked = {sue}}, w.ca_shared)));
+             return Holders{sue};
+         }},
+        {"NamedUserOfASharedCa", "spiffe://org-s1/user/sue",
+         [](TrustWorld& w) { return Holders{make_member("org-s1", "user", "sue", w.ca_shared)}; }},
         {"GridUserOfAnUnknownCa", "no CA that is known here issued it",
          [](TrustWorld& w) { return Holders{make_certificate({.subject = "/C=BR/O=grid/CN=Gil"}, &w.ca_unknown)}; }},
         {"GridUserAsServer", "it has no URI alternative name", [](TrustWorld& w) { return Holders{w.gil}; },

@@ -27,6 +27,13 @@ Holders below(Holders chain, Form (*next)(const Holder&)) {
 Form full_form(const Holder& issuer) { return proxy_form(issuer); }
 Form bound_form(const Holder& issuer) { return application_form(issuer); }
 
+/// A proxy of a grid user of the CA that org-s1 and org-s2 pinned.
+std::function<Holders(TrustWorld&)> below_shared(const std::string& name, Form (*next)(const Holder&)) {
+    return [name, next](TrustWorld& w) {
+        return below({make_certificate({.subject = "/O=shared/CN=" + name}, &w.ca_shared)}, next);
+    };
+}
+
 template <class... Next>
 std::function<Holders(TrustWorld&)> steps(Next... next) {
     return [next...](TrustWorld& w) {
@@ -297,6 +304,14 @@ std::vector<ChainCase> right_cases() {
         {"Delegation", granted, steps(bound_form), as_delegation},
         {"DelegationBelowAFullProxy", granted, steps(full_form, bound_form), as_delegation},
         {"DelegationBelowARenewal", granted, steps(renewal_form, bound_form), as_delegation},
+        {"GridUserOfASharedCaByProxy", "spiffe://org-s2/user/tom by proxy", below_shared("Tom", full_form)},
+        {"GridUserInTwoMapsByProxy", "both have its subject", below_shared("Two", full_form)},
+        {"DelegationOfAGridUserOfASharedCa", "spiffe://org-s2/user/tom for 01J9Z3V7Q0ABCDEFGHJKMNPQRS",
+         below_shared("Tom", bound_form), Question::kDelegation},
+        {"DelegationOfAGridUserInTwoMaps", "both have its subject", below_shared("Two", bound_form),
+         Question::kDelegation},
+        {"DelegationOfAGridUserInNoMap", "none of the organisations that pinned its CA has a user",
+         below_shared("Max", bound_form), Question::kDelegation},
         {"DelegationOfAGridUser", "spiffe://org-g/user/gil for 01J9Z3V7Q0ABCDEFGHJKMNPQRS",
          [](TrustWorld& w) {
              return Holders{make_certificate(application_form(w.gil), &w.gil), w.gil};

@@ -177,6 +177,17 @@ TEST(TrustStore, SubjectMapNamesUsersOnly) {
     EXPECT_EQ(w.verdict({w.gil}), "spiffe://org-g/user/gil") << "a refused map changed what is believed";
 }
 
+TEST(TrustStore, AnotherThatPinsTheGridsCaShutsNobodyOut) {
+    TrustWorld w;
+    const std::string theirs = pem_of(w.ca_unknown) + pem_of(w.ca_grid);
+    ASSERT_TRUE(w.trust.pin("org-x", theirs));
+    EXPECT_EQ(w.verdict({w.gil}), "spiffe://org-g/user/gil");
+    ASSERT_TRUE(w.trust.set_subject_map("org-x", {{"CN=Gil,O=grid,C=BR", "gilberto"}}));
+    EXPECT_NE(w.verdict({w.gil}).find("of 'org-g' and 'org-x' both have"), std::string::npos) << w.verdict({w.gil});
+    w.trust.unpin("org-x");
+    EXPECT_EQ(w.verdict({w.gil}), "spiffe://org-g/user/gil");
+}
+
 TEST(SubjectLine, IsNotGivenWhereAnAttributeHoldsASlash) {
     const auto line = [](const char* subject) {
         return openssl::subject_line(make_certificate({.subject = subject}, nullptr).certificate.get());

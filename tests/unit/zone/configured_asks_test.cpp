@@ -157,6 +157,50 @@ TEST_F(ConfiguredAsks, WhatAnOperatorForgetsStaysForgotten) {
     EXPECT_THAT(look({b}), ElementsAre("spiffe://org-b/zone/b")) << "until the configuration is read again";
 }
 
+TEST_F(ConfiguredAsks, AKnownPeersNameStaysItsOwn) {
+    start({{"org-b", "", "BUNDLE b"}, {"org-c", "", "BUNDLE c"}});
+    look({b});
+    ZoneEntry posing = entry("b", "org-c", "BUNDLE c");
+    for (int i = 0; i < 2; ++i) EXPECT_THAT(look({posing}), IsEmpty());
+    posing.standing = ZoneStanding::kDrain;
+    EXPECT_THAT(look({posing, b}), ElementsAre("spiffe://org-b/zone/b"));
+    EXPECT_THAT(look({b, posing}), ElementsAre("spiffe://org-b/zone/b"));
+    EXPECT_TRUE(peers->takes_work("b")) << "nor can another put it to rest";
+    ASSERT_EQ(peers->peers().size(), 1U);
+    EXPECT_EQ(peers->peers().front().organisation, "org-b");
+    EXPECT_EQ(log.count("peer_name_taken"), 1) << "told once";
+}
+
+TEST_F(ConfiguredAsks, ANameIsFreeOnceThePeersOrganisationIsRemoved) {
+    start({{"org-b", "", "BUNDLE b"}, {"org-c", "", "BUNDLE c"}});
+    look({b});
+    ASSERT_TRUE(peerings->remove("org-b"));
+    EXPECT_THAT(look({entry("b", "org-c", "BUNDLE c")}), ElementsAre("spiffe://org-c/zone/b"));
+    ASSERT_EQ(peers->peers().size(), 1U);
+    EXPECT_EQ(peers->peers().front().organisation, "org-c");
+}
+
+TEST_F(ConfiguredAsks, TheZonesOwnNameIsNobodyElses) {
+    start({{"org-c", "", "BUNDLE c"}});
+    EXPECT_THAT(look({entry("a", "org-c", "BUNDLE c")}), IsEmpty());
+    EXPECT_TRUE(peers->ask_organisation("org-c", "", "BUNDLE c"));
+    clock.advance(std::chrono::seconds{31});
+    EXPECT_THAT(transport.asked, IsEmpty());
+    EXPECT_THAT(peers->peers(), IsEmpty());
+    EXPECT_EQ(log.count("peer_name_taken"), 1);
+    look({entry("a", "org-a", "BUNDLE a")});
+    EXPECT_EQ(log.count("peer_name_taken"), 1) << "its own entry is no surprise";
+}
+
+TEST_F(ConfiguredAsks, OfTwoWithOneNameTheFirstToAnswerKeepsIt) {
+    start({{"org-b", "", "BUNDLE b"}, {"org-c", "", "BUNDLE c"}});
+    EXPECT_THAT(look({b, entry("b", "org-c", "BUNDLE c")}),
+                ElementsAre("spiffe://org-b/zone/b", "spiffe://org-c/zone/b"));
+    ASSERT_EQ(peers->peers().size(), 1U);
+    EXPECT_EQ(peers->peers().front().organisation, "org-b");
+    EXPECT_EQ(log.count("peer_name_taken"), 1);
+}
+
 TEST_F(ConfiguredAsks, ADirectionInWhichNobodyAskedIsNeitherAcceptedNorRejected) {
     start({{"org-b", "", "BUNDLE b"}});
     look({b});

@@ -147,8 +147,18 @@ bool may_vouch(const Bundle& bundle, ChainView chain) {
     });
 }
 
-/// A grid certificate, which has no URI: its CA must be pinned for one organisation and no other, and that
-/// organisation's map must hold its subject.
+/// The user as whom an organisation's map has the subject of this certificate.
+std::optional<std::string> find_user(X509* end_entity, const std::string& organisation, const Subjects& subjects) {
+    const auto map = subjects.find(organisation);
+    if (map == subjects.end()) return std::nullopt;
+    auto at = map->second->find(subject_text(end_entity));
+    if (const auto line = subject_line(end_entity); at == map->second->end() && line) at = map->second->find(*line);
+    if (at == map->second->end()) return std::nullopt;
+    return at->second;
+}
+
+/// A grid certificate, which has no URI: of the organisations that pinned its CA exactly one must have its subject in
+/// its map.
 Result<Named> find_mapped(ChainView chain, X509* end_entity, const ChainQuestion& question,
                           const Organisations& organisations, const Subjects& subjects, Time now) {
     const std::string subject = printable(subject_text(end_entity));
@@ -157,7 +167,8 @@ Result<Named> find_mapped(ChainView chain, X509* end_entity, const ChainQuestion
         return refused(who + "it has no URI alternative name, so it names no zone, registry or signer");
     if (const auto fault = find_form_fault(end_entity, /*named=*/false)) return refused(who + *fault);
     const auto proxies = static_cast<std::size_t>(std::ranges::find(chain, end_entity) - chain.begin());
-    std::optional<std::string> organisation;
+    std::vector<std::string> vouching;
+    std::optional<Named> found;
     std::string fault =
         "certificate '" + subject + "' has no URI alternative name, and no CA that is known here issued it";
     for (const auto& [name, trust] : organisations) {
@@ -166,24 +177,21 @@ Result<Named> find_mapped(ChainView chain, X509* end_entity, const ChainQuestion
                                     end_entity, now);
         if (path.fault) {
             fault = *path.fault;
-        } else if (organisation) {
-            return refused(who + "its CA is pinned for several organisations, so it is nobody's");
-        } else {
-            organisation = name;
+            continue;
         }
+        vouching.push_back(name);
+        const std::optional<std::string> user = find_user(end_entity, name, subjects);
+        if (user && found) {
+            return refused(who + "the subject maps of '" + found->name.organisation + "' and '" + name +
+                           "' both have its subject, so it is nobody's; the operator can take it out of one");
+        }
+        if (user) found = Named{{CallerKind::kUser, name, *user}, trust->bundle, /*by_subject=*/true};
     }
-    if (!organisation) return refused(fault);
-    if (const auto map = subjects.find(*organisation); map != subjects.end()) {
-        const std::optional<std::string> line = subject_line(end_entity);
-        auto at = map->second->find(subject_text(end_entity));
-        if (at == map->second->end() && line) at = map->second->find(*line);
-        if (at != map->second->end())
-            return Named{{CallerKind::kUser, *organisation, at->second},
-                         organisations.at(*organisation)->bundle,
-                         /*by_subject=*/true};
-    }
-    return refused(who + "organisation '" + *organisation +
-                   "' has no user with this subject; its operator can add it to the subject map");
+    if (found) return *std::move(found);
+    if (vouching.empty()) return refused(fault);
+    const std::string nobody = vouching.size() == 1 ? "organisation '" + vouching.front() + "' has no user"
+                                                    : "none of the organisations that pinned its CA has a user";
+    return refused(who + nobody + " with this subject; its operator can add it to the subject map");
 }
 
 }  // namespace

@@ -48,8 +48,9 @@ class TrustStore : public TrustBundles {
 
     /// Names the users of grid certificates, which carry no URI: exact subject -> user name of `organisation`. A
     /// subject is written as in RFC 2253 ("CN=Ana,O=Grid,C=BR") or as OpenSSL's line ("/C=BR/O=Grid/CN=Ana"; never
-    /// matched where an attribute itself holds '/', because that form is ambiguous then). Replaces the map set before;
-    /// may come before the pin. Errors: a user or organisation name that is none, over `kMaxSubjectMapEntries`.
+    /// matched where an attribute itself holds '/', because that form is ambiguous then). Counts where this
+    /// organisation pinned the certificate's CA and no other that did has the subject, too. Replaces the map set
+    /// before; may come before the pin. Errors: a user or organisation name that is none, over `kMaxSubjectMapEntries`.
     Result<void> set_subject_map(const std::string& organisation, std::map<std::string, std::string> subjects);
 
     /// The peer that showed `leaf` and `chain`, or `PeerIdentity::refused` with a reason fit for it; without `leaf`
