@@ -56,7 +56,7 @@ class Federation:
         self.edit_config = edit_config
         self.quickstart = None
         self.environment = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], XDG_STATE_HOME=self.folder + "/client",
-                                ZBS_TEST_FEDERATION=self.folder)
+                                OMP_ZBS_TEST_FEDERATION=self.folder)  # a name that goes along to the job
 
     def __enter__(self):
         path = self.folder + "/environment"
@@ -169,7 +169,7 @@ class Federation:
         for pid, (argv, environment) in processes().items():
             if self.folder + "/state/" in environment or any(self.folder + "/state/" in word and "/steps/" in word for word in argv):
                 marked[pid] = argv
-            elif "\0ZBS_STEP_" in "\0" + environment and "ZBS_TEST_FEDERATION=" + self.folder in environment:
+            elif "\0ZBS_STEP_" in "\0" + environment and "OMP_ZBS_TEST_FEDERATION=" + self.folder in environment:
                 marked[pid] = argv
         return marked
 

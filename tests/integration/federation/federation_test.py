@@ -188,7 +188,9 @@ class Runs(Shared):
         self.assertEqual((seen.get("OMP_NUM_THREADS"), seen.get("LC_ALL"), seen.get("ASKED"), seen.get("SET")), ("3", "C.UTF-8", "yes", "here"))
         self.assertIn("PATH", seen)
         self.assertNotIn("canary", done.stdout)
-        self.expect(2, ["--env", "NOT_SET_AT_ALL"], "run", "-n", "1", "--env", "NOT_SET_AT_ALL", "--", "/bin/true")
+        missing = self.f.zbs("run", "-n", "1", "--env", "NOT_SET_AT_ALL", "--", "/bin/true")
+        self.assertEqual(missing.returncode, 2, missing.stderr)
+        self.assertIn("'NOT_SET_AT_ALL' is not set here", missing.stderr)
 
     def test_environment_of_another_job_is_not_passed_on(self):
         odd = {b"ZBS_TEST_ODD": b"caf\xe9", b"ZBS_TEST_GOOD": "caf\u00e9".encode(), b"PMI_FD": b"77", b"ZBS_STEP_OTHER": b"1", b"HYDI_CONTROL_FD": b"9",

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "services/zone_scheduler/domain/peering_request.hpp"
