@@ -44,7 +44,8 @@ class ZoneCore {
     /// Tells the registry and keeps what is kept back; an orderly stop.
     void leave();
 
-    // What an operator changes while the zone runs.
+    // What an operator changes while the zone runs, and where it is on record.
+    AuditLog& audit() { return ports_.audit; }
     void set_rules(std::vector<AutomaticRule> rules) { peerings_.set_rules(std::move(rules)); }
     void set_asks(std::vector<AskedOrganisation> asks) { peers_.set_asks(std::move(asks)); }
     void set_accounts(std::optional<AccountMap> accounts) { filter_.set_accounts(std::move(accounts)); }
