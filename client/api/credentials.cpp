@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "client/api/replace_folder.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/proxy.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -72,7 +73,7 @@ Result<codec::Json> call(cpprest::HttpCaller& caller, const ServiceAddress& to, 
 Result<void> put_in_place(const std::string& folder, const std::string& key, const EnrolmentAnswer& answer,
                           const std::string& url) {
     std::error_code fault;
-    const std::string fresh = folder + ".new", old = folder + ".old";
+    const std::string fresh = folder + ".new";
     fs::remove_all(fresh, fault);
     fs::create_directories(fs::path(folder).parent_path(), fault);
     if (auto made = openssl::import_identity(fresh, {.key = key, .chain = answer.certificate, .bundle = answer.bundle},
@@ -81,12 +82,8 @@ Result<void> put_in_place(const std::string& folder, const std::string& key, con
         return made.error();
     if (auto written = write_private(fresh + "/" + kHomeFile, url + " " + to_uri(answer.home) + "\n"); !written)
         return written.error();
-    fs::remove_all(old, fault);
-    if (fs::exists(folder)) fs::rename(folder, old, fault);
-    fs::rename(fresh, folder, fault);
-    if (fault)
-        return Error{ErrorCode::kUnavailable, "cannot put the new credentials in place: " + fault.message(), folder};
-    return {};
+    // The earlier key goes: nobody needs it any more, and its certificate may count for weeks.
+    return replace_folder(fresh, folder);
 }
 
 /// The key for a token: made once, so that a repeat after a lost answer sends the same request.

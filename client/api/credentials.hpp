@@ -29,11 +29,12 @@ class Credentials {
     Credentials(Credentials&&) noexcept;
     Credentials& operator=(Credentials&&) noexcept;
 
-    /// Turns a token into a folder of credentials; one that is there is moved to `folder`.old. May be repeated with the
-    /// same token when the answer was lost. Errors: whoever answers is not the zone of the token; the code does not
-    /// work.
+    /// Turns a token into a folder of credentials; one that is there is replaced, and its key removed. May be repeated
+    /// with the same token when the answer was lost. Errors: whoever answers is not the zone of the token; the code
+    /// does not work; the new ones are in place, but the earlier key cannot be removed.
     static Result<void> log_in(const std::string& folder, const JoinToken& token);
-    /// A fresh key and certificate in place of these. Errors: the zone's, e.g. that the user was revoked.
+    /// A fresh key and certificate in place of these, whose key is removed. Errors: the zone's, e.g. that the user was
+    /// revoked; as of `log_in` where the earlier key cannot be removed.
     Result<void> renew() const;
 
     const ServiceAddress& home() const { return home_; }

@@ -48,11 +48,12 @@ std::unique_ptr<client::ZoneClient> Context::connect() {
     auto own = proxy.empty() ? client::Credentials::open(credentials)
                              : client::Credentials::open_with_proxy(credentials, proxy);
     if (own && own->is_due()) {
-        if (const Result<void> renewed = own->renew(); renewed)
-            own = client::Credentials::open(credentials);
-        else
-            std::cerr << "zbs: your certificate ends soon and could not be renewed: "
+        if (const Result<void> renewed = own->renew(); !renewed) {
+            std::cerr << "zbs: your certificate ends soon, and its renewal met a fault: "
+                      << (renewed.error().pointer.empty() ? "" : printable(renewed.error().pointer) + ": ")
                       << printable(renewed.error().message) << "\n";
+        }
+        own = client::Credentials::open(credentials);
     }
     if (!own) {
         fail(own.error());

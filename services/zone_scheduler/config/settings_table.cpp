@@ -20,6 +20,7 @@ bool same_in_zone(S a, S b) {
 auto listen_of(S s) { return std::tie(s.listen_address, s.listen_port); }
 /// Empty where it follows the listen address, whose change is told by itself.
 std::string advertise_of(S s) { return s.advertised_host == s.listen_address ? "" : s.advertised_host; }
+auto account_map_of(S s) { return std::tie(s.zone.account_map_file, s.zone.accounts); }
 auto machines_of(S s) { return std::tie(s.zone.zone.machines, s.zone.partition_of); }
 auto network_of(S s) { return std::tie(s.zone.zone.within_machine, s.zone.zone.within_zone, s.zone.default_link); }
 auto mpi_of(S s) { return std::tie(s.zone.mpiexec, s.zone.mpi_proxy, s.zone.mpi_interface, s.zone.profiler); }
@@ -33,11 +34,11 @@ constexpr std::array kSettings = {
     Setting{"name", kRestart, [](S a, S b) { return a.zone.zone.name == b.zone.zone.name; }},
     Setting{"organisation", kRestart, same_in_zone<&ZoneConfig::organisation>},
     Setting{"state", kRestart, same<&ZoneSettings::state_folder>},
-    Setting{"contact", kReload},
+    Setting{"contact", kReload, same_in_zone<&ZoneConfig::contact>},
     Setting{"listen", kRestart, [](S a, S b) { return listen_of(a) == listen_of(b); }},
     Setting{"allow_private_addresses", kRestart, same<&ZoneSettings::allow_private_addresses>},
     Setting{"advertise", kRestart, [](S a, S b) { return advertise_of(a) == advertise_of(b); }},
-    Setting{"honour_blocks", kReload},
+    Setting{"honour_blocks", kReload, same_in_zone<&ZoneConfig::honour_blocks>},
     Setting{"run_as", kRestart, same_in_zone<&ZoneConfig::run_as_accounts>},
     Setting{"default_account", kRestart, same<&ZoneSettings::default_account>},
     Setting{"minimum_uid", kRestart, same<&ZoneSettings::minimum_uid>},
@@ -45,30 +46,51 @@ constexpr std::array kSettings = {
     Setting{"require_isolation", kRestart, same<&ZoneSettings::require_isolation>},
     Setting{"shared_memory", kRestart, same<&ZoneSettings::shared_memory>},
     Setting{"step_supervisor", kRestart, same<&ZoneSettings::step_supervisor>},
-    Setting{"peering", kReload},
-    Setting{"ask", kReload},
-    Setting{"account_map", kReload},
-    Setting{"reuse_pool_accounts", kReload},
-    Setting{"grid_mapfile", kReload},
+    Setting{"peering", kReload, same_in_zone<&ZoneConfig::rules>},
+    Setting{"ask", kReload, same_in_zone<&ZoneConfig::asks>},
+    Setting{"account_map", kReload, [](S a, S b) { return account_map_of(a) == account_map_of(b); }},
+    Setting{"reuse_pool_accounts", kReload, same_in_zone<&ZoneConfig::reuse_pool_accounts>},
+    Setting{"grid_mapfile", kReload, same<&ZoneSettings::grid_users>},
     Setting{"mapper", kRestart, same_in_zone<&ZoneConfig::level_two_mapper>},
     Setting{"machine", kRestart, [](S a, S b) { return machines_of(a) == machines_of(b); }},
     Setting{"link", kRestart, same_in_zone<&ZoneConfig::links>},
     Setting{"network", kRestart, [](S a, S b) { return network_of(a) == network_of(b); }},
     Setting{"mpi", kRestart, [](S a, S b) { return mpi_of(a) == mpi_of(b); }},
-    Setting{"rates", kReload},
+    Setting{"rates", kReload, same<&ZoneSettings::rates>},
     Setting{"timing", kRestart, [](S a, S b) { return timing_of(a) == timing_of(b); }},
 };
+
+std::vector<std::string> changed_keys(S running, S read, Counts counts) {
+    std::vector<std::string> keys;
+    for (const Setting& setting : kSettings) {
+        if (setting.counts == counts && !setting.same(running, read)) keys.emplace_back(setting.key);
+    }
+    return keys;
+}
 
 }  // namespace
 
 std::span<const Setting> settings_table() { return kSettings; }
 
 std::vector<std::string> keys_for_restart(const ZoneSettings& running, const ZoneSettings& read) {
-    std::vector<std::string> keys;
-    for (const Setting& setting : kSettings) {
-        if (setting.same != nullptr && !setting.same(running, read)) keys.emplace_back(setting.key);
-    }
-    return keys;
+    return changed_keys(running, read, kRestart);
+}
+
+std::vector<std::string> keys_for_reload(const ZoneSettings& running, const ZoneSettings& read) {
+    return changed_keys(running, read, kReload);
+}
+
+AuditEntry reload_entry(const std::string& config_path, const ZoneSettings& running, const ZoneSettings& read,
+                        Time at) {
+    std::string changed;
+    for (const std::string& key : keys_for_reload(running, read)) changed += (changed.empty() ? "" : ", ") + key;
+    return {.at = at,
+            .who = to_uri({CallerKind::kOperator, running.zone.organisation, "signal"}),
+            .action = "reloadSettings",
+            .object = config_path,
+            .decision = "allow",
+            .request_id = {},
+            .detail = changed.empty() ? "SIGHUP: no setting changed" : "SIGHUP: changed are " + changed};
 }
 
 }  // namespace zbs

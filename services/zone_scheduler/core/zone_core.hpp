@@ -52,7 +52,8 @@ class ZoneCore {
     /// Makes durable what is not; for the end of an orderly stop.
     Result<void> commit();
 
-    // What an operator changes while the zone runs.
+    // What an operator changes while the zone runs, and where it is on record.
+    AuditLog& audit() { return ports_.audit; }
     void set_rules(std::vector<AutomaticRule> rules) { peerings_.set_rules(std::move(rules)); }
     void set_asks(std::vector<AskedOrganisation> asks) { peers_.set_asks(std::move(asks)); }
     void set_accounts(std::optional<AccountMap> accounts) { filter_.set_accounts(std::move(accounts)); }

@@ -54,7 +54,8 @@ class PeeringService {
     /// kInvalidArgument for a bundle of another organisation.
     Result<void> believe(const std::string& organisation, const std::string& bundle);
     /// What an operator should know of what was settled with an organisation and would not see: that its bundle is
-    /// bound to no organisation, that nobody of it has an account. Each one sentence with its remedy.
+    /// bound to no organisation, that nobody of it has an account, that another uses its pool, too. Each one sentence
+    /// with its remedy.
     std::vector<std::string> notes(const std::string& organisation) const;
 
     /// True for zones of the own organisation and of those that are accepted.
@@ -98,6 +99,7 @@ class PeeringService {
     Result<std::string> check_bundle(const std::string& organisation, const std::string& bundle) const;
     SiteNames site_names() const;
     std::vector<std::string> bundle_notes(const std::string& organisation) const;
+    std::string pool_note(const std::string& organisation, const std::string& pool) const;
     Result<void> save(const PeeringRecord& record);
     Result<void> pin(const PeeringRecord& record);
     Result<void> make_room();

@@ -17,6 +17,12 @@ void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& z
         log.warn("setting_not_reloaded",
                  {{"setting", key}, {"reason", "changed in " + config_path + ", takes effect after a restart"}});
     }
+    // On record before it is done: it changes who is accepted, as whom, and whose blocks count.
+    if (auto kept =
+            zone.audit().append(reload_entry(config_path, running, *again, engine.clock.now()), AuditUrgency::kNow);
+        !kept) {
+        return log.warn("rules_not_reloaded", {{"place", "the audit log"}, {"reason", kept.error().message}});
+    }
     if (auto named = name_grid_users(engine.trust, running.grid_users, again->grid_users); !named)
         log.warn("grid_users_not_reloaded", {{"reason", named.error().message}});
     else
@@ -26,6 +32,10 @@ void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& z
     running.zone.honour_blocks = again->zone.honour_blocks;
     running.zone.reuse_pool_accounts = again->zone.reuse_pool_accounts;
     running.zone.account_map_file = again->zone.account_map_file;
+    running.zone.accounts = again->zone.accounts;
+    running.zone.rules = again->zone.rules;
+    running.zone.asks = again->zone.asks;
+    running.rates = again->rates;
     if (new_contact) zone.sign_anew();
     edge.limiter.set_limits(again->rates);
     zone.set_accounts(again->zone.accounts);

@@ -6,8 +6,9 @@
 namespace zbs::zone_program {
 
 /// What SIGHUP does: settings that can change while the zone runs (`settings_table`) and its certificate are read anew;
-/// the log names those of the others that were changed. A file with a fault changes nothing; the log has it. `running`
-/// are the settings in force. From any thread.
+/// the log names those of the others that were changed, the audit log those that were taken (`reload_entry`). A file
+/// with a fault, or an audit log that takes no entry, changes nothing; the log has it. `running` are the settings in
+/// force. From any thread.
 void reload(const std::string& config_path, Engine& engine, ZoneCore& zone, Edge& edge, ZoneSettings& running,
             Log& log);
 

@@ -1,6 +1,7 @@
 #include "services/zone_scheduler/site_policy/account_map.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "services/zone_scheduler/site_policy/glob.hpp"
 
@@ -41,6 +42,15 @@ std::vector<std::string> AccountMap::pool_names() const {
     std::vector<std::string> names;
     for (const auto& [name, accounts] : pools_) names.push_back(name);
     return names;
+}
+
+std::vector<std::string> AccountMap::pools_of(std::string_view organisation) const {
+    std::set<std::string> names;
+    for (const Line& line : lines_) {
+        if (line.decision.kind == AccountDecision::Kind::kPool && matches_glob(line.organisation, organisation))
+            names.insert(line.decision.name);
+    }
+    return {names.begin(), names.end()};
 }
 
 bool AccountMap::gives_account_to(std::string_view organisation) const {

@@ -52,7 +52,10 @@ class AccountMap {
     std::vector<std::string> pool_names() const;
     /// True where a line gives some user of the organisation an account; lines above it may still deny her.
     bool gives_account_to(std::string_view organisation) const;
+    /// Pools from which a line gives accounts to users of the organisation, by name.
+    std::vector<std::string> pools_of(std::string_view organisation) const;
     std::size_t line_count() const { return lines_.size(); }
+    bool operator==(const AccountMap&) const = default;
 
   private:
     struct Line {
@@ -60,6 +63,7 @@ class AccountMap {
         std::string user;
         std::string group;
         AccountDecision decision;
+        bool operator==(const Line&) const = default;
     };
     friend class AccountMapReader;
     std::vector<Line> lines_;

@@ -67,4 +67,12 @@ std::string find_account_gap(const std::string& organisation, const PeeringRight
            otherwise;
 }
 
+std::vector<std::string> find_pools(const std::string& organisation, const PeeringRights& rights,
+                                    const SiteNames& site) {
+    const Result<AccountRule> rule = parse_account_rule(rights.account_rule);
+    if (rule && rule->kind == AccountRule::Kind::kPool) return {rule->name};
+    if (site.accounts == nullptr || (rule && rule->kind == AccountRule::Kind::kAccount)) return {};
+    return site.accounts->pools_of(organisation);
+}
+
 }  // namespace zbs

@@ -101,6 +101,19 @@ class Reload(unittest.TestCase):
                 self.assertEqual(self.f.zbs("run", "-n", "12", "--", "/bin/true").returncode, 0)
         self.hup("rules_reloaded")
 
+    def test_what_changed_is_in_the_audit_log(self):
+        config = self.f.state / "a.toml"
+        before = config.read_text()
+        self.addCleanup(config.write_text, before)
+        config.write_text('honour_blocks = ["org-c"]\n' + before)
+        self.hup("rules_reloaded")
+        config.write_text(before)
+        self.hup("rules_reloaded")
+        self.hup("rules_reloaded")
+        kept = [row for row in json.loads(self.f.tell("a", "audit", "list", "--limit", "1000", "--json"))["records"] if row["action"] == "reloadSettings"][-3:]
+        self.assertEqual([row["detail"] for row in kept], ["SIGHUP: changed are honour_blocks"] * 2 + ["SIGHUP: no setting changed"])
+        self.assertEqual({(row["who"], row["decision"]) for row in kept}, {("spiffe://org-a/operator/signal", "allow")})
+
 
 if __name__ == "__main__":
     federation.BIN = sys.argv[1]

@@ -68,5 +68,16 @@ TEST(SiteNames, WhoGetsNoAccountIsToldTheLineAndTheFile) {
     EXPECT_THAT(find_account_gap("beta", {}, without), AllOf(HasSubstr("no account map"), HasSubstr("account_map")));
 }
 
+TEST(SiteNames, PoolsAreThoseOfTheRuleOrOfTheMapsLines) {
+    const AccountMap map = *AccountMap::parse(
+        "pool p = p[1-2]\npool q = q[1-2]\nalpha x * -> deny\nalpha * * -> pool:q\n* ann * -> pool:p\n", "map");
+    const SiteNames site{.accounts = &map};
+    EXPECT_THAT(find_pools("alpha", {}, site), testing::ElementsAre("p", "q"));
+    EXPECT_THAT(find_pools("beta", {}, site), testing::ElementsAre("p"));
+    EXPECT_THAT(find_pools("alpha", {.account_rule = "pool:p"}, site), testing::ElementsAre("p"));
+    EXPECT_THAT(find_pools("alpha", {.account_rule = "account:guest"}, site), IsEmpty());
+    EXPECT_THAT(find_pools("alpha", {}, {}), IsEmpty()) << "no map";
+}
+
 }  // namespace
 }  // namespace zbs::test

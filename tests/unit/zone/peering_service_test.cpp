@@ -291,6 +291,35 @@ TEST_F(PeeringServiceTest, AcceptanceThatGivesNoAccountIsToldWithItsRemedy) {
     EXPECT_THAT(service->notes("org-c"), testing::IsEmpty());
 }
 
+TEST_F(PeeringServiceTest, APoolThatOthersUseTooIsToldWithItsRemedy) {
+    config.account_map_file = "/etc/zbs/accounts.map";
+    config.accounts = *AccountMap::parse(
+        "pool all = a[1-4]\npool own = b[1-4]\npool c = c[1-4]\norg-b * * -> pool:own\norg-d * * -> pool:all\n",
+        "accounts.map");
+    const auto accept = [&](const std::string& organisation, const std::string& rule) {
+        PeeringChange wanted{.verb = PeeringVerb::kAccept, .bundle = "BUNDLE of " + organisation};
+        wanted.rights.account_rule = rule;
+        return service->change(organisation, wanted, operator_b);
+    };
+    ASSERT_TRUE(accept("org-c", "pool:all"));
+    EXPECT_THAT(service->notes("org-c"), testing::IsEmpty()) << "nobody else is accepted";
+    ASSERT_TRUE(accept("org-d", "map"));
+    for (const auto& [organisation, other] :
+         {std::pair<std::string, std::string>{"org-c", "org-d"}, {"org-d", "org-c"}}) {
+        EXPECT_THAT(service->notes(organisation),
+                    testing::ElementsAre(testing::AllOf(testing::HasSubstr("pool 'all' is also of '" + other + "'"),
+                                                        testing::HasSubstr("/etc/zbs/accounts.map"),
+                                                        testing::HasSubstr("peer set " + organisation))));
+    }
+    ASSERT_TRUE(accept("org-e", "pool:own"));
+    EXPECT_THAT(service->notes("org-e"), testing::ElementsAre(testing::HasSubstr("'own' is also of 'org-b'")));
+    PeeringChange apart{.verb = PeeringVerb::kSet};
+    apart.rights.account_rule = "pool:c";
+    ASSERT_TRUE(service->change("org-c", apart, operator_b));
+    for (const char* organisation : {"org-c", "org-d"})
+        EXPECT_THAT(service->notes(organisation), testing::IsEmpty()) << organisation;
+}
+
 TEST_F(PeeringServiceTest, RightsNameOnlyWhatIsThere) {
     ask("org-a", bundle);
     ASSERT_TRUE(settle(PeeringVerb::kAccept));

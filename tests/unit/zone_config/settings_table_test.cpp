@@ -11,6 +11,8 @@
 namespace zbs::test {
 namespace {
 
+constexpr Time kToday{std::chrono::seconds{1'780'000'000}};
+
 /// A setting as a file has it at first, and changed.
 struct ChangedSetting {
     const char* key;
@@ -24,7 +26,7 @@ std::vector<ChangedSetting> changed_settings() {
         {"name", "name = 'alpha'\n", "name = 'beta'\n"},
         {"organisation", "organisation = 'org-a'\n", "organisation = 'org-b'\n"},
         {"state", "state = '/tmp/none'\n", "state = '/tmp/other'\n"},
-        {"contact", "", "contact = 'ana'\n"},
+        {"contact", "contact = 'bea'\n", "contact = 'ana'\n"},  // without one it follows the name
         {"listen", "", "listen = '127.0.0.2:8001'\n"},
         {"allow_private_addresses", "", "allow_private_addresses = true\n"},
         {"advertise", "", "advertise = 'zone.example.org'\n"},
@@ -76,12 +78,33 @@ TEST_F(SettingsTable, EachChangeIsTakenAfterAReloadOrToldByItsName) {
         const auto row =
             std::ranges::find_if(settings_table(), [&](const Setting& s) { return s.key == std::string(change.key); });
         ASSERT_NE(row, settings_table().end()) << change.key;
-        const std::vector<std::string> told =
-            row->counts == Counts::kAfterRestart ? std::vector<std::string>{change.key} : std::vector<std::string>{};
-        EXPECT_EQ(keys_for_restart(running, read(change.key)), told) << change.key;
-        EXPECT_EQ(row->same == nullptr, row->counts == Counts::kAfterReload) << change.key;
+        const std::vector<std::string> told{change.key}, nothing;
+        const bool later = row->counts == Counts::kAfterRestart;
+        const ZoneSettings changed = read(change.key);
+        EXPECT_EQ(keys_for_restart(running, changed), later ? told : nothing) << change.key;
+        EXPECT_EQ(keys_for_reload(running, changed), later ? nothing : told) << change.key;
     }
     EXPECT_EQ(tried.size(), settings_table().size()) << "a setting that this test does not change";
+}
+
+TEST_F(SettingsTable, TheAuditLogKeepsTheNamesOfWhatAReloadChanged) {
+    const ZoneSettings running = read("");
+    ZoneSettings changed = read("honour_blocks");
+    changed.zone.rules = read("peering").zone.rules;
+    changed.zone.hold_ttl += std::chrono::seconds{1};
+    const AuditEntry kept = reload_entry("zone.toml", running, changed, kToday);
+    EXPECT_EQ(kept, (AuditEntry{kToday, "spiffe://org-a/operator/signal", "reloadSettings", "zone.toml", "allow", "",
+                                "SIGHUP: changed are honour_blocks, peering"}));
+    EXPECT_EQ(reload_entry("zone.toml", running, running, kToday).detail, "SIGHUP: no setting changed");
+}
+
+TEST_F(SettingsTable, AnAccountMapWithOtherLinesIsAChange) {
+    const ZoneSettings running = read("account_map");
+    EXPECT_THAT(keys_for_reload(running, read("account_map")), testing::IsEmpty());
+    std::ofstream(folder.path("map")) << "org-c * * -> deny\n";
+    const auto again = read_zone_settings(folder.path("zone.toml"), "/usr/bin");
+    ASSERT_TRUE(again) << again.error();
+    EXPECT_THAT(keys_for_reload(running, *again), testing::ElementsAre("account_map"));
 }
 
 TEST_F(SettingsTable, ItHoldsTheSettingsThatTheReadmeHas) {
