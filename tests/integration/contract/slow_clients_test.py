@@ -6,6 +6,7 @@ The deadlines are those of `ServerOptions` (services/common/adapters/beast/serve
 body. They cannot be set, so all slow clients run side by side and the test takes as long as the longest. Seconds are printed, not asserted.
 """
 import http.client
+import os
 import pathlib
 import select
 import shutil
@@ -118,6 +119,20 @@ class SlowClients(unittest.TestCase):
                 self.assertIn("RENEGOTIATING", said)
                 self.assertIn("no renegotiation", said)
                 self.assertEqual(said.count("SSL handshake has read"), 1)
+        self.assertTrue(self.is_served())
+
+    def test_nothing_can_be_sent_before_the_handshake(self):
+        """0-RTT data can be replayed. It needs a session to resume; the services give none, so there is nothing to send early data with."""
+        for service, port in self.world.ports.items():
+            with self.subTest(service), tempfile.TemporaryDirectory() as folder:
+                def client(*options):
+                    return subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-tls1_3", "-cert", self.ana.chain, "-key", self.ana.key, *options],
+                                          input="GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", capture_output=True, text=True, timeout=DEADLINE_S).stdout
+                said = client("-ign_eof", "-sess_out", f"{folder}/session")
+                self.assertIn("TLSv1.3", said)
+                self.assertIn("HTTP/1.1 200", said)
+                self.assertNotIn("New Session Ticket", said)
+                self.assertFalse(os.path.exists(f"{folder}/session"), "a session to resume was given")
         self.assertTrue(self.is_served())
 
 
