@@ -142,6 +142,8 @@ Result<EnrolmentRequest> decode_enrolment_request(const Json& json) {
     if (in.has("name") || in.has("code")) {  // both, or none
         request.name = read_name(in, "name");
         request.code = in.text("code", 64);
+        if (request.code.empty())
+            in.fail("code", "must not be empty: it is in the line that 'zbs-zone user add' printed");
     }
     request.request = in.text("request", limits::kMaxRequestBytes);
     return in.finish(std::move(request));

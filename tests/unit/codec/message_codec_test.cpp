@@ -330,6 +330,10 @@ TEST(MessageIds, AreTwentySixCharactersInEitherCase) {
     }
 }
 
+TEST(MessageCodes, AreNotEmpty) {
+    EXPECT_EQ(rewrite("EnrolmentRequest", patched("EnrolmentRequest", "/code", "")).error().pointer, "/code");
+}
+
 TEST(MessageIdentity, IsAUserZoneOrOperator) {
     for (const char* uri : {"spiffe://a/user/b", "spiffe://a.b-c_0/zone/9", "spiffe://a/operator/b"})
         EXPECT_TRUE(rewrite("CapacityRequest", patched("CapacityRequest", "/user", uri))) << uri;
