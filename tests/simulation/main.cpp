@@ -65,6 +65,7 @@ Sum work(const Options& options, unsigned worker) {
                 static_cast<unsigned long long>(outcome.events), static_cast<unsigned long long>(outcome.digest));
         std::fflush(stdout);
         sum.add(outcome);
+        if (sum.seeds % 25 == 0) std::fprintf(stderr, "worker %u: %ld seeds, %ld bad\n", worker, sum.seeds, sum.bad);
     }
     return sum;
 }

@@ -84,7 +84,7 @@ Outcome run_world(const WorldOptions& options) {
     storm.rage_until(calm);
     // Work for all of the storm and into the calm, so that every fault meets some; now and then from all at once, so
     // that homes compete.
-    const Duration last = calm + options.calm / 4;
+    const Duration last = calm + options.calm / 8;
     for (const auto& user : users) {
         Duration when = start + std::chrono::seconds{20};
         while (when < last) {
@@ -92,7 +92,7 @@ Outcome run_world(const WorldOptions& options) {
             if (rng.below(8) == 0)
                 time.at(when + Duration{static_cast<std::int64_t>(rng.below(60'000'000))},
                         [&user = *user] { user.cancel_one(); });
-            when += std::chrono::seconds{100} + Duration{static_cast<std::int64_t>(rng.below(1'000'000'000))};
+            when += std::chrono::seconds{150} + Duration{static_cast<std::int64_t>(rng.below(1'500'000'000))};
         }
         for (int burst = 0; burst < 4; ++burst)
             time.at(start + (last - start) * (burst + 1) / 4 - std::chrono::seconds{30},

@@ -14,8 +14,8 @@ namespace zbs::simulation {
 /// What a seed is run with.
 struct WorldOptions {
     std::uint64_t seed = 1;
-    Duration storm = std::chrono::minutes{45};  ///< faults happen
-    Duration calm = std::chrono::minutes{15};   ///< none do; by the end everything must have come to rest
+    Duration storm = std::chrono::minutes{33};  ///< faults happen
+    Duration calm = std::chrono::minutes{27};   ///< none do; by the end everything must have come to rest
     bool chronicle = false;                     ///< keep what happened, line by line
 };
 
