@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -140,6 +141,22 @@ TEST(IncludeTable, CatchesAModuleWithoutReadme) {
     std::ofstream(root / "empty/README.md").flush();
     const Table table = {{"one/inner", {}}, {"empty", {}}, {"good", {}}, {"not_there", {}}};
     EXPECT_EQ(modules_without_readme(root, table), (std::vector<std::string>{"empty", "one/inner"}));
+}
+
+TEST(DeliberateBugs, NoProgramCanTurnOneOn) {
+    const fs::path root = ZBS_SOURCE_DIR;
+    int looked = 0;
+    for (const char* top : {"algorithms", "services", "client"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+            if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
+            ++looked;
+            std::ifstream in(entry.path());
+            const std::string text{std::istreambuf_iterator<char>(in), {}};
+            if (entry.path().filename() != "deliberate_bug.hpp" && text.find("g_deliberate_bug") != std::string::npos)
+                ADD_FAILURE() << entry.path() << " touches g_deliberate_bug: programs ask has_bug(), only tests set it";
+        }
+    }
+    EXPECT_GT(looked, 100);
 }
 
 TEST(IncludeTable, CatchesAForbiddenInclude) {
