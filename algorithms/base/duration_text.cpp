@@ -1,5 +1,7 @@
 #include "algorithms/base/duration_text.hpp"
 
+#include <cstdio>
+
 #include <charconv>
 #include <string_view>
 
@@ -55,6 +57,31 @@ Result<Duration> parse_duration(const std::string& text) {
     }
     if (!(total >= 0 && total <= 366.0 * 86'400)) return invalid("'" + text + "' is more than 366 days");
     return seconds_to_duration(total);
+}
+
+std::string format_duration(Duration time) {
+    constexpr std::int64_t kSecond = 1'000'000;
+    const std::int64_t us = time.count();
+    if (us < 10 * kSecond) {
+        char text[32];
+        std::snprintf(text, sizeof text, us % kSecond == 0 ? "%.0fs" : "%.2fs", to_seconds(time));
+        return text;
+    }
+    struct Unit {
+        std::int64_t seconds;
+        const char* name;
+    };
+    constexpr Unit kUnits[] = {{86'400, "d"}, {3'600, "h"}, {60, "m"}, {1, "s"}};
+    std::int64_t left = us / kSecond;
+    std::string text;
+    int told = 0;
+    for (const Unit& unit : kUnits) {
+        const std::int64_t count = left / unit.seconds;
+        left %= unit.seconds;
+        if (count > 0 && told < 2) text += std::to_string(count) + unit.name;
+        told += count > 0 || told > 0;
+    }
+    return text;
 }
 
 }  // namespace zbs

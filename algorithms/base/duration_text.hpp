@@ -10,4 +10,7 @@ namespace zbs {
 /// what is accepted.
 Result<Duration> parse_duration(const std::string& text);
 
+/// "2d3h", "1h30m", "45s", "0.25s": the two largest units, which `parse_duration` reads again.
+std::string format_duration(Duration time);
+
 }  // namespace zbs

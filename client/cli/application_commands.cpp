@@ -29,10 +29,12 @@ void submit(Context& context, const SubmitOptions& options) {
     if (options.dry_run) {
         const Result<ApplicationPlan> plan = zone->dry_run(*request);
         if (!plan) return context.fail(plan.error());
-        if (context.output == "table")
+        if (context.output == "table") {
             describe_plan(std::cout, *plan);
-        else
+            print(context, starts_of(*plan));
+        } else {
             std::cout << codec::dump(codec::encode(*plan)) << "\n";
+        }
         return;
     }
     const std::string id = to_string(request->id);
@@ -308,8 +310,9 @@ void add_application_commands(CLI::App& app, Context& context) {
         });
     }
     {
-        CLI::App* command =
-            app.add_subcommand("explain", "why an application is where it is\n\nExample: zbs explain ID");
+        CLI::App* command = app.add_subcommand("explain",
+                                               "why an application is where it is: its plan, and what every zone was "
+                                               "asked and answered\n\nExample: zbs explain ID");
         command->add_option("id", *id, "application")->required();
         command->callback([&context, id] {
             if (!check_ids(context, {*id})) return;
@@ -324,10 +327,15 @@ void add_application_commands(CLI::App& app, Context& context) {
             std::cout << text_of(*answer, "state")
                       << (text_of(*answer, "reason").empty() ? "" : ": " + printable(text_of(*answer, "reason")))
                       << "\n";
-            if (!answer->contains("plan")) return;
-            const auto plan = codec::decode_application_plan(answer->at("plan"));
-            if (!plan) return context.fail(plan.error());
-            describe_plan(std::cout, *plan);
+            if (answer->contains("start_us")) std::cout << "reserved start: " << time_text(*answer, "start_us") << "\n";
+            if (answer->contains("plan")) {
+                const auto plan = codec::decode_application_plan(answer->at("plan"));
+                if (!plan) return context.fail(plan.error());
+                describe_plan(std::cout, *plan);
+            }
+            const auto events = codec::decode_events(*answer);
+            if (!events) return context.fail(events.error());
+            print(context, events_of(*events));
         });
     }
 }

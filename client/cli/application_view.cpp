@@ -1,9 +1,11 @@
 #include "client/cli/application_view.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <ctime>
 #include <ostream>
 
-#include "client/cli/context.hpp"
+#include "algorithms/base/duration_text.hpp"
 
 namespace zbs::cli {
 
@@ -12,6 +14,17 @@ using codec::Json;
 std::string text_of(const Json& json, const char* key) {
     const auto at = json.find(key);
     return at != json.end() && at->is_string() ? at->get<std::string>() : std::string{};
+}
+
+std::string clock_text(Time time) {
+    const std::int64_t us = to_microseconds(time);
+    const std::time_t seconds = static_cast<std::time_t>(us / 1'000'000);
+    std::tm parts{};
+    localtime_r(&seconds, &parts);
+    char text[48];
+    const std::size_t end = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+    std::snprintf(text + end, sizeof text - end, ".%03d", static_cast<int>(us % 1'000'000 / 1'000));
+    return text;
 }
 
 std::string ranks_text(const std::vector<TaskIndex>& ranks) {
@@ -39,6 +52,7 @@ void describe_plan(std::ostream& out, const ApplicationPlan& plan) {
         std::sort(members.begin(), members.end());
         out << "  cluster {" << ranks_text(members) << "} -> zone " << printable(plan.zone_of_cluster[c]) << "\n";
     }
+    if (plan.start_in > Duration{0}) out << "  common start: in " << format_duration(plan.start_in) << "\n";
     for (const ZoneVerdict& zone : plan.zones) {
         if (zone.ranks == 0)
             out << "  zone " << printable(zone.zone) << " left out: " << printable(zone.reason) << "\n";
@@ -48,6 +62,30 @@ void describe_plan(std::ostream& out, const ApplicationPlan& plan) {
             << human_bytes(plan.crossing_bytes_block.value_or(0)) << " without a profile (blocks), "
             << human_bytes(plan.crossing_bytes_round_robin.value_or(0)) << " round robin\n";
     }
+}
+
+Listing starts_of(const ApplicationPlan& plan) {
+    const auto text = [](const std::optional<ZoneVerdict::StartRange>& start) -> std::string {
+        if (!start) return "-";
+        if (start->to == Duration{0}) return "now";
+        if (start->from == start->to) return "in " + format_duration(start->to);
+        return "in " + format_duration(start->from) + " to " + format_duration(start->to);
+    };
+    Listing listing{{"ZONE", "OFFERED", "RANKS", "COULD START"}, {}, Json::array()};
+    for (const ZoneVerdict& zone : plan.zones)
+        listing.rows.push_back(
+            {zone.zone, std::to_string(zone.processors), std::to_string(zone.ranks), text(zone.start)});
+    return listing;
+}
+
+Listing events_of(const std::vector<ZoneEvent>& events) {
+    Listing listing{{"TIME", "ROUND", "ZONE", "ASKED FOR", "OK", "ANSWER"}, {}, Json::array()};
+    for (const ZoneEvent& event : events) {
+        const std::string times = event.times > 1 ? " (" + std::to_string(event.times) + " times)" : "";
+        listing.rows.push_back({clock_text(event.at), std::to_string(event.round), event.zone, event.what,
+                                event.ok ? "yes" : "no", event.answer + times});
+    }
+    return listing;
 }
 
 void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const TaskGraph& graph) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/model/task_graph.hpp"
+#include "client/cli/context.hpp"
 #include "services/common/codec/json.hpp"
 #include "services/common/messages/application.hpp"
 
@@ -12,9 +13,15 @@ namespace zbs::cli {
 
 /// A text field of what the service said; empty where it is none.
 std::string text_of(const codec::Json& json, const char* key);
+/// Local time with milliseconds.
+std::string clock_text(Time time);
 /// "0-3,7".
 std::string ranks_text(const std::vector<TaskIndex>& ranks);
 void describe_plan(std::ostream& out, const ApplicationPlan& plan);
+/// When each zone could start its share.
+Listing starts_of(const ApplicationPlan& plan);
+/// What every zone was asked and answered, by time.
+Listing events_of(const std::vector<ZoneEvent>& events);
 /// Rank matrix of the profile, rows and columns grouped by the zones of the plan.
 void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const TaskGraph& graph);
 bool is_ended(const std::string& state);
