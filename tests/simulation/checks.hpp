@@ -51,7 +51,8 @@ class Checks {
     const Jobs& jobs_;
     std::optional<std::string> violation_;
     std::map<PartId, Hold> holds_;
-    std::map<PartId, Duration> forgotten_;                                   ///< since when
+    std::map<PartId, std::uint64_t> made_in_;  ///< life of the zone in which a part was seen first
+    std::map<PartId, Duration> forgotten_;     ///< since when
     std::map<std::pair<std::string, std::string>, std::uint64_t> token_of_;  ///< by zone and part
     std::map<std::pair<std::string, std::uint64_t>, std::string> part_of_;   ///< by zone and token
 };

@@ -42,7 +42,7 @@ void User::submit(int ranks) {
     fresh.request.ranks = ranks;
     fresh.request.argv = {"/bin/app"};
     fresh.request.directory = "/tmp";
-    fresh.request.walltime = std::chrono::minutes{3};
+    fresh.request.walltime = std::chrono::minutes{3 + static_cast<int>(rng_.below(8))};
     fresh.request.profile = false;
     const ApplicationId id = fresh.request.id;
     known_.emplace(id, std::move(fresh));

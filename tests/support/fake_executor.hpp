@@ -18,6 +18,7 @@ class FakeExecutor : public Executor {
         int exit_code = 0;
         std::string reason;
         std::string refusal;                       ///< not empty: it cannot be started, for this reason
+        bool overruns = false;                     ///< its walltime does not end it
         Duration stop_takes{};                     ///< from being asked to end to its end
         std::map<std::string, std::string> files;  ///< in its folder once it has started
     };
@@ -42,7 +43,7 @@ class FakeExecutor : public Executor {
         step.exit_code = step.script.exit_code;
         step.reason = step.script.reason;
         if (step.script.runtime != Duration::max()) step.ends = step.started + step.script.runtime;
-        if (spec.walltime > Duration{0} && step.started + spec.walltime < step.ends) {
+        if (spec.walltime > Duration{0} && !step.script.overruns && step.started + spec.walltime < step.ends) {
             step.ends = step.started + spec.walltime;
             step.exit_code = 143;
             step.reason = "walltime reached";

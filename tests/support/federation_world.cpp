@@ -125,7 +125,7 @@ class FederationWorld::LifeClock : public Clock {
     int generation_;
 };
 
-FederationWorld::FederationWorld(std::vector<int> processors) {
+FederationWorld::FederationWorld(std::vector<int> processors, std::vector<std::string> homes) {
     for (std::size_t i = 0; i < processors.size(); ++i) {
         const std::string name(1, static_cast<char>('a' + i));
         auto made = std::make_unique<Node>();
@@ -134,7 +134,7 @@ FederationWorld::FederationWorld(std::vector<int> processors) {
         made->config.contact = "operator of " + name;
         made->config.url = name;  // the bus routes by name
         made->config.registry.url = "registry";
-        made->config.rules = {accept_all({"org-a"})};
+        made->config.rules = {accept_all(homes)};
         made->keys = std::make_unique<FakeKeys>(Caller{CallerKind::kZone, "org-" + name, name}, "BUNDLE org-" + name);
         for (std::size_t other = 0; other < processors.size(); ++other) {
             const std::string organisation = std::string("org-") + static_cast<char>('a' + other);

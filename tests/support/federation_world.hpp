@@ -72,7 +72,8 @@ class FederationWorld {
     /// The rule that accepts these organisations without limits.
     static AutomaticRule accept_all(std::vector<std::string> organisations);
 
-    explicit FederationWorld(std::vector<int> processors);
+    /// `homes`: whose users all zones take.
+    explicit FederationWorld(std::vector<int> processors, std::vector<std::string> homes = {"org-a"});
     ~FederationWorld();
     Node& node(const std::string& name) { return *nodes_.at(name); }
     void crash(const std::string& name);

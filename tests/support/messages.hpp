@@ -29,6 +29,8 @@ inline PartStatus some_part_status() {
             .state = PartState::kFailed,
             .token = 99,
             .expires_in = std::chrono::milliseconds{1500},
+            .starts_in = std::chrono::seconds{3},
+            .ready = false,
             .assignment = {{0, "node-1", 3}, {3, "node-2", 0}},
             .reason = "node-2 went \"away\"\n",
             .exit_code = 139,
@@ -44,7 +46,9 @@ inline PartRequest some_part_request() {
             .graph = ring_graph(2),
             .outside = {{"alpha-one", 1e30, 7}, {"gamma", 0, 0}},
             .walltime = std::chrono::seconds{90},
-            .seed = INT64_MAX};
+            .seed = INT64_MAX,
+            .start_in = std::chrono::milliseconds{2500},
+            .replaces = PartId{some_id(9)}};
 }
 inline PartRequest some_delegated_part_request() {
     PartRequest request = some_part_request();
@@ -70,8 +74,11 @@ inline ApplicationPlan some_plan() {
             .clusters = {{0, 1}, {2, 3}},
             .zone_of_cluster = {"alpha-one", "beta-one"},
             .zone_of_rank = {"alpha-one", "alpha-one", "beta-one", "beta-one"},
-            .zones = {{"alpha-one", 2, 2, ""}, {"gamma", 0, 0, "refused: \u00fcber"}},
+            .zones = {{"alpha-one", 2, 2, ""},
+                      {"gamma", 0, 0, "refused: \u00fcber",
+                       ZoneVerdict::StartRange{std::chrono::seconds{1}, std::chrono::seconds{2}}}},
             .round = 3,
+            .start_in = std::chrono::seconds{2},
             .crossing_bytes = 0.1,
             .crossing_bytes_block = 1e20,
             .crossing_bytes_round_robin = 0};
@@ -83,12 +90,15 @@ inline ApplicationStatus some_application_status() {
             .history = {{ApplicationState::kAccepted, time_from_microseconds(1)},
                         {ApplicationState::kRunning, time_from_microseconds(INT64_MAX)}},
             .plan = some_plan(),
-            .parts = {{{some_id(2)}, "beta-one", {0, 3}, some_part_status()}},
+            .parts = {{{some_id(2)}, "beta-one", {0, 3}, some_part_status(), PartId{some_id(9)}}},
             .releasing = {{{some_id(3)}, "gamma", {1}, {.id = {some_id(3)}}}},
             .operation = "op-1",
             .cancel_requested = true,
             .stop_reason = "stop",
-            .profile = ProfileId{some_id(4)}};
+            .profile = ProfileId{some_id(4)},
+            .start = time_from_microseconds(12),
+            .events = {
+                {time_from_microseconds(1), time_from_microseconds(3), 2, 1, "gamma", "hold", "no \"room\"", false}}};
 }
 inline Application some_application() { return {some_user(), some_application_request(), some_application_status()}; }
 inline PartRecord some_part_record() {
@@ -98,7 +108,8 @@ inline PartRecord some_part_record() {
             .operation = "op-1",
             .processors = {4, 0},
             .proxies = {0, 2},
-            .profile = true};
+            .profile = true,
+            .starts_at = time_from_microseconds(13)};
 }
 inline LaunchRequest some_launch() {
     return {.token = 99,
@@ -107,7 +118,9 @@ inline LaunchRequest some_launch() {
             .proxies = {{0, "node-1"}, {2, "node-2"}},
             .profile = false};
 }
-inline CapacityRequest some_capacity_request() { return {some_user(), 8, std::chrono::seconds{60}, {"beta-one"}}; }
+inline CapacityRequest some_capacity_request() {
+    return {some_user(), 8, std::chrono::seconds{60}, {"beta-one"}, {}, ApplicationId{some_id(1)}};
+}
 inline Capacity some_capacity() {
     return {.zone = "beta-one",
             .processors = 3,
@@ -117,7 +130,9 @@ inline Capacity some_capacity() {
             .speed_variance = 0.25,
             .largest_machine = 2,
             .within_zone = {1e-5, 1e9},
-            .links = {{"alpha-one", {0.02, 5e7}}}};
+            .links = {{"alpha-one", {0.02, 5e7}}},
+            .windows = {{std::chrono::seconds{5}, std::chrono::seconds{2}, 4, 6, 1.5, 0.25, 2},
+                        {std::chrono::seconds{9}, std::chrono::seconds{9}, 0, 0, 0, 0, 0}}};
 }
 inline ZoneEntry some_entry() {
     return {.name = "beta-one",

@@ -40,8 +40,10 @@ std::vector<std::pair<std::string, std::string>> read_environment(JsonReader& in
 Json encode_parts(const std::vector<ApplicationPart>& parts) {
     Json json = Json::array();
     for (const ApplicationPart& part : parts) {
-        json.push_back(
-            {{"id", to_string(part.id)}, {"zone", part.zone}, {"ranks", part.ranks}, {"status", encode(part.status)}});
+        Json one = {
+            {"id", to_string(part.id)}, {"zone", part.zone}, {"ranks", part.ranks}, {"status", encode(part.status)}};
+        if (part.replaces) one["replaces"] = to_string(*part.replaces);
+        json.push_back(std::move(one));
     }
     return json;
 }
@@ -52,7 +54,8 @@ Result<std::vector<ApplicationPart>> decode_parts(JsonReader& in, const char* ke
     for (std::size_t i = 0; i < json.size() && in.ok(); ++i) {
         const std::string at = in.pointer_of(std::string(key) + "/" + std::to_string(i));
         JsonReader p(json[i], at);
-        ApplicationPart part{read_id<PartId>(p, "id"), read_name(p, "zone"), read_ranks(p, "ranks"), {}};
+        ApplicationPart part{read_id<PartId>(p, "id"), read_name(p, "zone"), read_ranks(p, "ranks"), {}, {}};
+        if (p.has("replaces")) part.replaces = read_id<PartId>(p, "replaces");
         Result<PartStatus> status = decode_part_status(p.object("status"), at + "/status");
         if (!p.ok()) return p.error();
         if (!status) return status.error();
@@ -62,6 +65,43 @@ Result<std::vector<ApplicationPart>> decode_parts(JsonReader& in, const char* ke
         parts.push_back(*std::move(done));
     }
     return parts;
+}
+
+Json encode_events(const std::vector<ZoneEvent>& events) {
+    Json json = Json::array();
+    for (const ZoneEvent& event : events) {
+        json.push_back({{"at_us", to_microseconds(event.at)},
+                        {"last_us", to_microseconds(event.last)},
+                        {"times", event.times},
+                        {"round", event.round},
+                        {"zone", event.zone},
+                        {"what", event.what},
+                        {"answer", bounded(event.answer, kMaxEventText)},
+                        {"ok", event.ok}});
+    }
+    return json;
+}
+
+Result<std::vector<ZoneEvent>> read_events(JsonReader& in) {
+    std::vector<ZoneEvent> events;
+    const Json& list = in.array("events", kMaxEvents);
+    for (std::size_t i = 0; i < list.size() && in.ok(); ++i) {
+        JsonReader e(list[i], in.pointer_of("events/" + std::to_string(i)));
+        ZoneEvent event;
+        event.at = time_from_microseconds(e.integer("at_us", 0, INT64_MAX));
+        event.last = time_from_microseconds(e.integer("last_us", 0, INT64_MAX));
+        event.times = static_cast<int>(e.integer("times", 1, INT32_MAX));
+        event.round = static_cast<int>(e.integer("round", 1, INT32_MAX));
+        event.zone = e.text("zone", 64);
+        event.what = e.text("what", 32);
+        event.answer = e.text("answer", kMaxEventText + 8);
+        event.ok = e.boolean("ok");
+        Result<ZoneEvent> done = e.finish(std::move(event));
+        if (!done) return done.error();
+        events.push_back(*std::move(done));
+    }
+    if (!in.ok()) return in.error();
+    return events;
 }
 
 Json encode_history(const std::vector<StateChange>& history) {
@@ -123,14 +163,23 @@ Result<ApplicationRequest> decode_application_request(const Json& json) {
 Json encode(const ApplicationPlan& plan) {
     Json zones = Json::array();
     for (const ZoneVerdict& v : plan.zones) {
-        zones.push_back({{"zone", v.zone},
-                         {"processors", v.processors},
-                         {"ranks", v.ranks},
-                         {"reason", bounded(v.reason, JsonReader::kMaxText)}});
+        Json zone = {{"zone", v.zone},
+                     {"processors", v.processors},
+                     {"ranks", v.ranks},
+                     {"reason", bounded(v.reason, JsonReader::kMaxText)}};
+        if (v.start) {
+            zone["start_from_s"] = to_seconds(v.start->from);
+            zone["start_to_s"] = to_seconds(v.start->to);
+        }
+        zones.push_back(std::move(zone));
     }
-    Json json = {
-        {"profile", plan.profile},           {"clusters", plan.clusters}, {"zone_of_cluster", plan.zone_of_cluster},
-        {"zone_of_rank", plan.zone_of_rank}, {"zones", std::move(zones)}, {"round", plan.round}};
+    Json json = {{"profile", plan.profile},
+                 {"clusters", plan.clusters},
+                 {"zone_of_cluster", plan.zone_of_cluster},
+                 {"zone_of_rank", plan.zone_of_rank},
+                 {"zones", std::move(zones)},
+                 {"round", plan.round},
+                 {"start_in_s", to_seconds(plan.start_in)}};
     if (plan.crossing_bytes) json["crossing_bytes"] = *plan.crossing_bytes;
     if (plan.crossing_bytes_block) json["crossing_bytes_block"] = *plan.crossing_bytes_block;
     if (plan.crossing_bytes_round_robin) json["crossing_bytes_round_robin"] = *plan.crossing_bytes_round_robin;
@@ -161,12 +210,19 @@ Result<ApplicationPlan> decode_application_plan(const Json& json, const std::str
         JsonReader z(zones[i], in.pointer_of("zones/" + std::to_string(i)));
         ZoneVerdict verdict{z.text("zone", 64),
                             static_cast<int>(z.integer("processors", 0, ResourceGraph::kMaxProcessors)),
-                            static_cast<int>(z.integer("ranks", 0, limits::kMaxRanks)), z.text("reason")};
+                            static_cast<int>(z.integer("ranks", 0, limits::kMaxRanks)),
+                            z.text("reason"),
+                            {}};
+        constexpr double kMaxStart = static_cast<double>(limits::kMaxWalltimeSeconds);
+        if (z.has("start_from_s") || z.has("start_to_s"))
+            verdict.start = {z.seconds("start_from_s", kMaxStart), z.seconds("start_to_s", kMaxStart)};
         Result<ZoneVerdict> done = z.finish(std::move(verdict));
         if (!done) return done.error();
         plan.zones.push_back(*std::move(done));
     }
     plan.round = static_cast<int>(in.integer("round", 1, 1'000));
+    if (in.has("start_in_s"))
+        plan.start_in = in.seconds("start_in_s", static_cast<double>(limits::kMaxWalltimeSeconds));
     if (in.has("crossing_bytes")) plan.crossing_bytes = in.number("crossing_bytes", 0, 1e30);
     if (in.has("crossing_bytes_block")) plan.crossing_bytes_block = in.number("crossing_bytes_block", 0, 1e30);
     if (in.has("crossing_bytes_round_robin"))
@@ -186,6 +242,8 @@ Json encode(const ApplicationStatus& status) {
     if (status.exit_code) json["exit_code"] = *status.exit_code;
     if (status.plan) json["plan"] = encode(*status.plan);
     if (status.profile) json["profile"] = to_string(*status.profile);
+    if (status.start) json["start_us"] = to_microseconds(*status.start);
+    if (!status.events.empty()) json["events"] = encode_events(status.events);
     return json;
 }
 
@@ -219,6 +277,12 @@ Result<ApplicationStatus> decode_application_status(const Json& json) {
         status.plan = *std::move(plan);
     }
     if (in.has("profile")) status.profile = read_id<ProfileId>(in, "profile");
+    if (in.has("start_us")) status.start = time_from_microseconds(in.integer("start_us", 0, INT64_MAX));
+    if (in.has("events")) {
+        Result<std::vector<ZoneEvent>> events = read_events(in);
+        if (!events) return events.error();
+        status.events = *std::move(events);
+    }
     return in.finish(std::move(status));
 }
 
@@ -235,6 +299,14 @@ Json encode_summary(const Application& application) {
                   application.status.history.empty() ? 0 : to_microseconds(application.status.history.front().at)}};
     if (application.status.exit_code) json["exit_code"] = *application.status.exit_code;
     return json;
+}
+
+Result<std::vector<ZoneEvent>> decode_events(const Json& json) {
+    if (!json.is_object() || !json.contains("events")) return std::vector<ZoneEvent>{};
+    const Json only = {{"events", json.at("events")}};
+    JsonReader in(only);
+    Result<std::vector<ZoneEvent>> events = read_events(in);
+    return events;
 }
 
 Json encode_view(const Application& application) {
@@ -260,6 +332,17 @@ Json encode_view(const Application& application) {
     json["parts"] = std::move(parts);
     if (application.status.plan) json["plan"] = encode(*application.status.plan);
     if (application.status.profile) json["profile"] = to_string(*application.status.profile);
+    if (application.status.start) json["start_us"] = to_microseconds(*application.status.start);
+    return json;
+}
+
+Json encode_explanation(const Application& application) {
+    Json json = {{"id", to_string(application.request.id)},
+                 {"state", to_string(application.status.state)},
+                 {"reason", application.status.reason},
+                 {"events", encode_events(application.status.events)}};
+    if (application.status.plan) json["plan"] = encode(*application.status.plan);
+    if (application.status.start) json["start_us"] = to_microseconds(*application.status.start);
     return json;
 }
 

@@ -43,6 +43,10 @@ Json encode(const ApplicationStatus& status);
 Result<ApplicationStatus> decode_application_status(const Json& json);
 /// The application as its owner sees it; never the environment or the model.
 Json encode_view(const Application& application);
+/// Why it is where it is: state, last plan, and what every zone was asked and answered.
+Json encode_explanation(const Application& application);
+/// The events of an explanation; none from a service that does not tell them.
+Result<std::vector<ZoneEvent>> decode_events(const Json& json);
 /// One row of a list: id, state, ranks, program, zones, times.
 Json encode_summary(const Application& application);
 

@@ -17,11 +17,13 @@ Json encode_options(const std::vector<std::pair<std::string, std::string>>& opti
 }  // namespace
 
 Json encode(const CapacityRequest& request) {
-    return {{"user", to_uri(request.user)},
-            {"processors", request.processors},
-            {"walltime_s", to_seconds(request.walltime)},
-            {"zones", request.zones},
-            {"groups", request.groups}};
+    Json json = {{"user", to_uri(request.user)},
+                 {"processors", request.processors},
+                 {"walltime_s", to_seconds(request.walltime)},
+                 {"zones", request.zones},
+                 {"groups", request.groups}};
+    if (request.without) json["without"] = to_string(*request.without);
+    return json;
 }
 
 Result<CapacityRequest> decode_capacity_request(const Json& json) {
@@ -32,10 +34,21 @@ Result<CapacityRequest> decode_capacity_request(const Json& json) {
     request.walltime = in.seconds("walltime_s", static_cast<double>(limits::kMaxWalltimeSeconds));
     request.zones = in.texts("zones", limits::kMaxZonesInRegistry, 1 << 20);
     if (in.has("groups")) request.groups = in.texts("groups", limits::kMaxGroups, 64 * limits::kMaxGroups);
+    if (in.has("without")) request.without = read_id<ApplicationId>(in, "without");
     return in.finish(std::move(request));
 }
 
 Json encode(const Capacity& capacity) {
+    Json windows = Json::array();
+    for (const StartWindow& window : capacity.windows) {
+        windows.push_back({{"after_s", to_seconds(window.after)},
+                           {"expected_s", to_seconds(window.expected)},
+                           {"processors", window.processors},
+                           {"speed_sum", window.speed_sum},
+                           {"speed_mean", window.speed_mean},
+                           {"speed_variance", window.speed_variance},
+                           {"largest_machine", window.largest_machine}});
+    }
     Json links = Json::array();
     for (const LinkToZone& link : capacity.links) {
         links.push_back(
@@ -49,8 +62,39 @@ Json encode(const Capacity& capacity) {
             {"speed_variance", capacity.speed_variance},
             {"largest_machine", capacity.largest_machine},
             {"within_zone", encode(capacity.within_zone)},
-            {"links", std::move(links)}};
+            {"links", std::move(links)},
+            {"windows", std::move(windows)}};
 }
+
+namespace {
+
+Result<std::vector<StartWindow>> decode_windows(JsonReader& in) {
+    std::vector<StartWindow> windows;
+    const Json& list = in.array("windows", limits::kMaxStartWindows);
+    for (std::size_t i = 0; i < list.size() && in.ok(); ++i) {
+        JsonReader w(list[i], in.pointer_of("windows/" + std::to_string(i)));
+        StartWindow window;
+        window.after = w.seconds("after_s", static_cast<double>(limits::kMaxWalltimeSeconds));
+        window.expected = w.seconds("expected_s", static_cast<double>(limits::kMaxWalltimeSeconds));
+        window.processors = static_cast<int>(w.integer("processors", 0, ResourceGraph::kMaxProcessors));
+        window.speed_sum = w.number("speed_sum", 0, 1e15);
+        window.speed_mean = w.number("speed_mean", 0, 1e12);
+        window.speed_variance = w.number("speed_variance", 0, 1e24);
+        window.largest_machine = static_cast<int>(w.integer("largest_machine", 0, ResourceGraph::kMaxProcessors));
+        if (w.ok() && window.largest_machine > window.processors) w.fail("largest_machine", "is more than processors");
+        if (w.ok() && window.processors > 0 && !(window.speed_sum > 0))
+            w.fail("speed_sum", "must be > 0 where processors are offered");
+        if (w.ok() && !windows.empty() && window.after <= windows.back().after)
+            w.fail("after_s", "must grow from window to window");
+        Result<StartWindow> done = w.finish(window);
+        if (!done) return done.error();
+        windows.push_back(*done);
+    }
+    if (!in.ok()) return in.error();
+    return windows;
+}
+
+}  // namespace
 
 Result<Capacity> decode_capacity(const Json& json) {
     JsonReader in(json);
@@ -74,6 +118,11 @@ Result<Capacity> decode_capacity(const Json& json) {
         if (!done) return done.error();
         capacity.links.push_back(*std::move(done));
     }
+    if (in.has("windows")) {
+        Result<std::vector<StartWindow>> read = decode_windows(in);
+        if (!read) return read.error();
+        capacity.windows = *std::move(read);
+    }
     // A peer is attacker-controlled: figures that contradict each other would steer the mapping.
     if (in.ok() && capacity.largest_machine > capacity.processors)
         in.fail("largest_machine", "is more than processors");
@@ -92,6 +141,8 @@ Json encode(const PartRequest& request) {
                  {"ranks", request.ranks},        {"graph", encode(request.graph)},
                  {"outside", std::move(outside)}, {"walltime_s", to_seconds(request.walltime)},
                  {"seed", request.seed},          {"groups", request.groups}};
+    if (request.start_in > Duration{0}) json["start_in_s"] = to_seconds(request.start_in);
+    if (request.replaces) json["replaces"] = to_string(*request.replaces);
     if (request.delegation) {
         json["delegation"] = {{"text", request.delegation->text},
                               {"chain", request.delegation->chain},
@@ -127,6 +178,9 @@ Result<PartRequest> decode_part_request(const Json& json) {
     if (in.ok() && request.walltime < std::chrono::seconds{1}) in.fail("walltime_s", "must be at least 1 second");
     request.seed = static_cast<std::uint64_t>(in.integer("seed", 0, INT64_MAX));
     if (in.has("groups")) request.groups = in.texts("groups", limits::kMaxGroups, 64 * limits::kMaxGroups);
+    if (in.has("start_in_s"))
+        request.start_in = in.seconds("start_in_s", static_cast<double>(limits::kMaxWalltimeSeconds));
+    if (in.has("replaces")) request.replaces = read_id<PartId>(in, "replaces");
     if (in.has("delegation")) {
         JsonReader proof(in.object("delegation"), in.pointer_of("delegation"));
         Result<DelegationProof> read =
@@ -153,6 +207,8 @@ Json encode(const PartStatus& status) {
                  {"can_profile", status.can_profile},
                  {"has_profile", status.has_profile}};
     if (status.exit_code) json["exit_code"] = *status.exit_code;
+    if (status.starts_in > Duration{0}) json["starts_in_s"] = to_seconds(status.starts_in);
+    if (!status.ready) json["ready"] = false;
     return json;
 }
 
@@ -177,6 +233,8 @@ Result<PartStatus> decode_part_status(const Json& json, const std::string& point
     status.can_profile = in.boolean("can_profile");
     status.has_profile = in.boolean("has_profile");
     if (in.has("exit_code")) status.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
+    if (in.has("starts_in_s")) status.starts_in = in.seconds("starts_in_s", 1e9);
+    status.ready = in.boolean_or("ready", true);
     return in.finish(std::move(status));
 }
 

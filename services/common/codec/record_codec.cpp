@@ -6,14 +6,16 @@
 namespace zbs::codec {
 
 Json encode(const PartRecord& record) {
-    return {{"home_caller", to_uri(record.home_caller)},
-            {"request", encode(record.request)},
-            {"status", encode(record.status)},
-            {"operation", record.operation},
-            {"processors", record.processors},
-            {"proxies", record.proxies},
-            {"profile", record.profile},
-            {"account", record.account}};
+    Json json = {{"home_caller", to_uri(record.home_caller)},
+                 {"request", encode(record.request)},
+                 {"status", encode(record.status)},
+                 {"operation", record.operation},
+                 {"processors", record.processors},
+                 {"proxies", record.proxies},
+                 {"profile", record.profile},
+                 {"account", record.account}};
+    if (record.starts_at) json["starts_at_us"] = to_microseconds(*record.starts_at);
+    return json;
 }
 
 Result<PartRecord> decode_part_record(const Json& json) {
@@ -45,6 +47,7 @@ Result<PartRecord> decode_part_record(const Json& json) {
     }
     record.profile = in.boolean("profile");
     record.account = in.text_or("account", "", 32);
+    if (in.has("starts_at_us")) record.starts_at = time_from_microseconds(in.integer("starts_at_us", 0, INT64_MAX));
     return in.finish(std::move(record));
 }
 

@@ -51,6 +51,15 @@ struct ZoneVerdict {
     int processors = 0;  ///< offered
     int ranks = 0;       ///< placed there
     std::string reason;
+    /// When its share (of a zone without one: as much as it could take) may start: after the first time if what runs
+    /// there ends as early as others before it, by the second in any case unless others take it; none where it never
+    /// could. From the time of the answer on.
+    struct StartRange {
+        Duration from{};
+        Duration to{};
+        bool operator==(const StartRange&) const = default;
+    };
+    std::optional<StartRange> start{};
     bool operator==(const ZoneVerdict&) const = default;
 };
 
@@ -62,6 +71,7 @@ struct ApplicationPlan {
     std::vector<std::string> zone_of_rank;
     std::vector<ZoneVerdict> zones;  ///< every zone asked
     int round = 1;                   ///< 1 + re-plans after refusals
+    Duration start_in{};             ///< common start of all parts, from the time of the plan on; 0 = now
     /// Bytes crossing zones, where a profile is known: this plan, and what the baselines would give on the same
     /// capacities.
     std::optional<double> crossing_bytes;
@@ -73,8 +83,9 @@ struct ApplicationPlan {
 struct ApplicationPart {
     PartId id;
     std::string zone;
-    std::vector<TaskIndex> ranks;  ///< ascending
-    PartStatus status;             ///< as last heard
+    std::vector<TaskIndex> ranks;      ///< ascending
+    PartStatus status;                 ///< as last heard
+    std::optional<PartId> replaces{};  ///< the part there that it takes the place of
     bool operator==(const ApplicationPart&) const = default;
 };
 
@@ -83,6 +94,22 @@ struct StateChange {
     Time at{};
     bool operator==(const StateChange&) const = default;
 };
+
+/// What a zone was asked for an application, and what came of it.
+struct ZoneEvent {
+    Time at{};
+    Time last{};  ///< of the same question with the same answer, `times` in a row
+    int times = 1;
+    int round = 1;  ///< of planning
+    std::string zone;
+    std::string what;    ///< capacity, hold, commit, ready, launch, status, release
+    std::string answer;  ///< for people, at most `kMaxEventText` bytes
+    bool ok = false;     ///< as home wished
+    bool operator==(const ZoneEvent&) const = default;
+};
+inline constexpr std::size_t kMaxEventText = 300;
+/// Events kept of one application; the oldest give way.
+inline constexpr std::size_t kMaxEvents = 400;
 
 /// All that changes in the life of an application.
 struct ApplicationStatus {
@@ -97,8 +124,13 @@ struct ApplicationStatus {
     bool cancel_requested = false;
     std::string stop_reason;           ///< why the job is being stopped; empty = it is not
     std::optional<ProfileId> profile;  ///< what this run left
+    std::optional<Time> start{};       ///< common start that is reserved; none: as soon as all is held
+    std::vector<ZoneEvent> events{};   ///< by time
     bool operator==(const ApplicationStatus&) const = default;
 };
+
+/// Adds an event; one that says what the last of this zone and kind said only counts up.
+void add_event(std::vector<ZoneEvent>& events, ZoneEvent event);
 
 struct Application {
     Caller owner;

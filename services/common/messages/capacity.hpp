@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "algorithms/base/ids.hpp"
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/messages/identity.hpp"
@@ -16,6 +18,8 @@ struct CapacityRequest {
     Duration walltime{};                ///< for how long
     std::vector<std::string> zones;     ///< other zones in question: the answer tells the link to each
     std::vector<std::string> groups{};  ///< of the user, as home says: what the zone's account map may look at
+    /// What the asking zone has reserved for this application counts as free: could it start earlier?
+    std::optional<ApplicationId> without{};
     bool operator==(const CapacityRequest&) const = default;
 };
 
@@ -23,6 +27,20 @@ struct LinkToZone {
     std::string zone;
     Link link;
     bool operator==(const LinkToZone&) const = default;
+};
+
+/// What the zone could give if the user's processes started `after` from now, or later up to the next window: so many
+/// processors, free for the whole walltime, by what is promised at the time of the answer.
+struct StartWindow {
+    Duration after{};
+    /// When as much may be free if what runs here ends as early as others before it; at most `after`.
+    Duration expected{};
+    int processors = 0;
+    double speed_sum = 0;
+    double speed_mean = 0;
+    double speed_variance = 0;
+    int largest_machine = 0;
+    bool operator==(const StartWindow&) const = default;
 };
 
 /// What the zone can give this user now; all zero where it gives nothing (unknown user and refused user look the same).
@@ -36,6 +54,9 @@ struct Capacity {
     int largest_machine = 0;    ///< most free processors on one machine
     Link within_zone;
     std::vector<LinkToZone> links;
+    /// Later starts, by `after`; none where all that was asked for is free now. What is between two of them is as the
+    /// earlier one.
+    std::vector<StartWindow> windows{};
     bool operator==(const Capacity&) const = default;
 };
 

@@ -14,6 +14,8 @@ inline constexpr std::size_t kMaxArgumentBytes = 64 * 1024;
 inline constexpr int kMaxEnvironment = 2'048;
 inline constexpr std::size_t kMaxPathBytes = 4'096;
 inline constexpr long long kMaxWalltimeSeconds = 366LL * 24 * 3600;
+/// Start windows in one answer about capacity; those between are merged.
+inline constexpr int kMaxStartWindows = 64;
 inline constexpr int kMaxZonesInRegistry = 10'000;
 inline constexpr std::size_t kMaxZonesPerPage = 1'000;         ///< one reply of the registry's list, at most
 inline constexpr std::size_t kMaxPageBytes = 8 * 1024 * 1024;  ///< texts in one such reply, beside one entry at least

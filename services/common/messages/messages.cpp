@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "services/common/messages/application.hpp"
 #include "services/common/messages/capacity.hpp"
 #include "services/common/messages/part.hpp"
@@ -114,6 +116,21 @@ const char* to_string(TrustEvent event) {
             return "invalid_request";
     }
     return "invalid_request";
+}
+
+void add_event(std::vector<ZoneEvent>& events, ZoneEvent event) {
+    event.answer = event.answer.substr(0, kMaxEventText);
+    const auto same = std::find_if(events.rbegin(), events.rend(), [&](const ZoneEvent& known) {
+        return known.zone == event.zone && known.what == event.what;
+    });
+    if (same != events.rend() && same->answer == event.answer && same->ok == event.ok && same->round == event.round) {
+        ++same->times;
+        same->last = event.at;
+        return;
+    }
+    event.last = event.at;
+    if (events.size() >= kMaxEvents) events.erase(events.begin());
+    events.push_back(std::move(event));
 }
 
 }  // namespace zbs

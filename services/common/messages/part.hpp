@@ -49,11 +49,14 @@ struct PartRequest {
     std::uint64_t seed = 1;
     std::vector<std::string> groups{};          ///< of the user, as home says
     std::optional<DelegationProof> delegation;  ///< of the user, to who holds the part; not stored by the zone
-    /// The same part again may come with a fresh proof, or after its user has changed groups.
+    Duration start_in{};                        ///< its processes start this long after the call; 0 = now
+    /// A part of the same application that the zone gives up in the same step: an earlier start for a later one.
+    std::optional<PartId> replaces{};
+    /// The same part again may come with a fresh proof, after its user has changed groups, and nearer to its start.
     bool operator==(const PartRequest& other) const {
         return id == other.id && application == other.application && user == other.user && home == other.home &&
                ranks == other.ranks && graph == other.graph && outside == other.outside && walltime == other.walltime &&
-               seed == other.seed;
+               seed == other.seed && replaces == other.replaces;
     }
 };
 
@@ -71,6 +74,8 @@ struct PartStatus {
     PartState state = PartState::kHeld;
     std::uint64_t token = 0;  ///< fencing token: grows with every hold of the zone; needed to commit and launch
     Duration expires_in{};    ///< of the hold; zero once committed
+    Duration starts_in{};     ///< of a reservation, until its start; zero for what may start now
+    bool ready = true;        ///< its processors are free of what ran there before
     std::vector<RankPlace> assignment;  ///< one per rank, by rank
     std::string reason;                 ///< why failed, released or expired
     std::optional<int> exit_code;       ///< of the zone's launcher once ended

@@ -33,6 +33,10 @@ inline constexpr std::array kApplicationTransitions = [] {
         T{kHeld, kCancelled, "its owner cancels; outstanding answers are awaited first"},
         T{kHeld, kRejected, "as to accepted, in the last round"},
         T{kCommitted, kLaunching, "the launcher's operation gets its id"},
+        T{kCommitted, kPlanned,
+          "an earlier common start than the one reserved is possible: new parts take the place of the old"},
+        T{kCommitted, kAccepted, "the reserved start slips, or a zone let its part go: all parts are given back"},
+        T{kCommitted, kRejected, "as to accepted, in the last round"},
         T{kCommitted, kCancelled, "its owner cancels"},
         T{kLaunching, kRunning, "every zone has started its part"},
         T{kLaunching, kFailed, "the launcher or a zone does not start: all parts are stopped"},
@@ -49,10 +53,10 @@ inline constexpr std::array kPartTransitions = [] {
     using T = Transition<PartState>;
     return std::array{
         T{kHeld, kCommitted, "home commits, with the token of this hold"},
-        T{kHeld, kReleased, "home gives it back"},
+        T{kHeld, kReleased, "home gives it back, or replaces it"},
         T{kHeld, kExpired, "home did not commit within the time of the hold"},
         T{kCommitted, kRunning, "home launches, with the token of this hold"},
-        T{kCommitted, kReleased, "home gives it back, or did not launch within the launch window"},
+        T{kCommitted, kReleased, "home gives it back, replaces it, or did not launch within the launch window"},
         T{kRunning, kCompleted, "all its processes ended with code 0"},
         T{kRunning, kFailed, "a process ended otherwise or could not be started; all others are gone"},
         T{kRunning, kReleased, "home gives it back; all its processes are gone"},

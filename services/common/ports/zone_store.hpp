@@ -21,6 +21,8 @@ struct PartRecord {
     std::vector<int> proxies;              ///< of its launch
     bool profile = false;
     std::string account;  ///< its processes run in; empty: the zone's own
+    /// Once launched: when. Before: when it is to start; none where that is as soon as home wishes.
+    std::optional<Time> starts_at{};
     bool operator==(const PartRecord&) const = default;
 };
 

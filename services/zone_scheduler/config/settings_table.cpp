@@ -25,7 +25,8 @@ auto machines_of(S s) { return std::tie(s.zone.zone.machines, s.zone.partition_o
 auto network_of(S s) { return std::tie(s.zone.zone.within_machine, s.zone.zone.within_zone, s.zone.default_link); }
 auto mpi_of(S s) { return std::tie(s.zone.mpiexec, s.zone.mpi_proxy, s.zone.mpi_interface, s.zone.profiler); }
 auto timing_of(S s) {
-    return std::tie(s.zone.hold_ttl, s.zone.launch_window, s.zone.lease, s.zone.renew_every, s.zone.discover_every);
+    return std::tie(s.zone.hold_ttl, s.zone.launch_window, s.zone.reserve_ahead, s.zone.lease, s.zone.renew_every,
+                    s.zone.discover_every);
 }
 
 constexpr Counts kReload = Counts::kAfterReload, kRestart = Counts::kAfterRestart;
@@ -52,6 +53,7 @@ constexpr std::array kSettings = {
     Setting{"reuse_pool_accounts", kReload, same_in_zone<&ZoneConfig::reuse_pool_accounts>},
     Setting{"grid_mapfile", kReload, same<&ZoneSettings::grid_users>},
     Setting{"mapper", kRestart, same_in_zone<&ZoneConfig::level_two_mapper>},
+    Setting{"reservations", kRestart, same_in_zone<&ZoneConfig::max_reservations>},
     Setting{"machine", kRestart, [](S a, S b) { return machines_of(a) == machines_of(b); }},
     Setting{"link", kRestart, same_in_zone<&ZoneConfig::links>},
     Setting{"network", kRestart, [](S a, S b) { return network_of(a) == network_of(b); }},

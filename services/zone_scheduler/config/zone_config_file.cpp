@@ -137,6 +137,8 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.step_supervisor = file.text("step_supervisor", program_folder + "/zbs-step");
     zone.hold_ttl = seconds_of(file, "timing.hold_ttl_s", zone.hold_ttl);
     zone.launch_window = seconds_of(file, "timing.launch_window_s", zone.launch_window);
+    zone.reserve_ahead = seconds_of(file, "timing.reserve_ahead_s", zone.reserve_ahead);
+    zone.max_reservations = static_cast<int>(file.integer("reservations", zone.max_reservations, 0, 10'000));
     zone.lease = seconds_of(file, "timing.lease_s", zone.lease);
     zone.renew_every = seconds_of(file, "timing.renew_s", zone.renew_every);
     zone.discover_every = seconds_of(file, "timing.discover_s", zone.discover_every);

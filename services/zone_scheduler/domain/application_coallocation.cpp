@@ -11,8 +11,44 @@ namespace {
 
 constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
 constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
+constexpr Duration kShortest{1};
+constexpr Duration kStartSlack = std::chrono::seconds{10};
+
+/// Random, twice as long on average with every round, up to 10 s: the more homes want the same, the more they spread.
+Duration back_off(int round, Rng& rng) {
+    const std::uint64_t most = std::min<std::uint64_t>(200'000ULL << std::min(round, 10), 10'000'000);
+    return Duration{static_cast<std::int64_t>(50'000 + rng.below(most))};
+}
+
+/// A reservation for another time than asked would not be a common start.
+bool starts_in_time(std::optional<Duration> start, const PartStatus& held, Duration now) {
+    if (!start) return held.starts_in == Duration{0};
+    const Duration off = held.starts_in - std::max(Duration{0}, *start - now);
+    return off < kStartSlack && -off < kStartSlack;
+}
 
 }  // namespace
+
+void ApplicationService::note(const std::shared_ptr<Run>& run, const std::string& zone, const char* what, bool ok,
+                              const std::string& answer) {
+    add_event(
+        run->app.status.events,
+        {.at = clock_.now(), .last = {}, .round = run->round, .zone = zone, .what = what, .answer = answer, .ok = ok});
+}
+
+void ApplicationService::note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers) {
+    for (const Offer& offer : offers) {
+        if (!offer.capacity) {
+            note(run, offer.zone, "capacity", false, offer.refusal);
+            continue;
+        }
+        const Capacity& c = *offer.capacity;
+        note(run, offer.zone, "capacity", c.processors > 0,
+             c.total_processors == 0
+                 ? "gives this user nothing"
+                 : std::to_string(c.processors) + " of " + std::to_string(c.total_processors) + " processors are free");
+    }
+}
 
 ApplicationService::ModelChoice ApplicationService::choose_model(const Caller& owner,
                                                                  const ApplicationRequest& request) {
@@ -29,6 +65,7 @@ ApplicationService::ModelChoice ApplicationService::choose_model(const Caller& o
 
 void ApplicationService::collect_offers(const Caller& owner, const ApplicationRequest& request,
                                         const std::set<std::string>& excluded,
+                                        const std::optional<ApplicationId>& without,
                                         std::function<void(std::vector<Offer>)> done) {
     struct Collection {
         std::vector<Offer> offers;
@@ -64,6 +101,7 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     }
     CapacityRequest question{.user = owner, .processors = request.ranks, .walltime = request.walltime};
     question.groups = groups_of_(owner);
+    question.without = without;
     for (const ServiceAddress& address : ask) question.zones.push_back(address.who.name);
     const auto finish_one = [collection] {
         if (--collection->pending > 0) return;
@@ -105,49 +143,101 @@ void ApplicationService::dry_run(const Caller& caller, const ApplicationRequest&
         return respond(invalid("must be one of hier, block, round_robin, random", "/mapper"));
     ModelChoice choice = choose_model(caller, request);
     collect_offers(
-        caller, request, {},
-        [request, choice = std::move(choice), respond = std::move(respond)](const std::vector<Offer>& offers) {
-            respond(make_plan(request, choice.model, choice.source, offers));
+        caller, request, {}, std::nullopt,
+        [this, request, choice = std::move(choice), respond = std::move(respond)](const std::vector<Offer>& offers) {
+            Result<Plan> made = choose_start(request, choice, offers, true);
+            if (!made) return respond(made.error());
+            respond(std::move(made->plan));
         });
+}
+
+/// A plan for now, else for the earliest common start, where one may be reserved. Errors: `make_plan`'s.
+Result<ApplicationService::Plan> ApplicationService::choose_start(const ApplicationRequest& request,
+                                                                  const ModelChoice& model,
+                                                                  const std::vector<Offer>& offers,
+                                                                  bool may_reserve) const {
+    Result<ApplicationPlan> now = make_plan(request, model.model, model.source, offers);
+    if (now) {
+        tell_starts(*now, request.ranks, offers);
+        return Plan{*std::move(now), std::nullopt};
+    }
+    if (now.error().code != ErrorCode::kUnavailable || !may_reserve) return now.error();
+    const std::optional<Duration> start = earliest_common_start(request.ranks, offers, config_.reserve_ahead);
+    if (!start) return now.error();
+    const std::vector<Offer> then = offers_at(offers, *start);
+    Result<ApplicationPlan> later = make_plan(request, model.model, model.source, then);
+    if (!later) return now.error();
+    later->start_in = *start;
+    tell_starts(*later, request.ranks, offers);
+    return Plan{*std::move(later), *start};
+}
+
+int ApplicationService::reservations() const {
+    return static_cast<int>(std::count_if(runs_.begin(), runs_.end(), [](const auto& item) {
+        const ApplicationStatus& status = item.second->app.status;
+        return status.start && status.state < ApplicationState::kLaunching;
+    }));
 }
 
 void ApplicationService::plan(const std::shared_ptr<Run>& run) {
     run->busy = true;
     ModelChoice choice = choose_model(run->app.owner, run->app.request);
-    run->model = std::move(choice.model);
-    collect_offers(run->app.owner, run->app.request, run->excluded,
-                   [this, run, source = choice.source](const std::vector<Offer>& offers) {
-                       run->busy = false;
-                       if (is_final(run->app.status.state)) return;
-                       Result<ApplicationPlan> made = make_plan(run->app.request, run->model, source, offers);
-                       if (!made && made.error().code == ErrorCode::kUnavailable) {
-                           run->excluded.clear();  // who refused before may have room by then
-                           if (run->app.status.reason != made.error().message) {
-                               ApplicationStatus changed = run->app.status;
-                               changed.reason = made.error().message;
-                               if (!save(run, std::move(changed))) return;
-                           }
-                           return later(run, kWaitForProcessors, &ApplicationService::advance);
-                       }
-                       if (!made) {
-                           enter(run, ApplicationState::kRejected, made.error().message);
-                           return release(run);
-                       }
-                       ApplicationStatus changed = run->app.status;
-                       made->round = run->round;
-                       changed.parts.clear();
-                       std::map<std::string, ApplicationPart> parts;
-                       for (std::size_t rank = 0; rank < made->zone_of_rank.size(); ++rank)
-                           parts[made->zone_of_rank[rank]].ranks.push_back(static_cast<TaskIndex>(rank));
-                       for (auto& [zone, part] : parts) {
-                           part.zone = zone;
-                           part.id = PartId{ids_.fresh()};
-                           part.status.id = part.id;
-                           changed.parts.push_back(std::move(part));
-                       }
-                       changed.plan = *std::move(made);
-                       if (enter(run, std::move(changed), ApplicationState::kPlanned)) advance(run);
-                   });
+    run->model = choice.model;
+    const auto planned = [this, run, choice](const std::vector<Offer>& offers) {
+        run->busy = false;
+        if (is_final(run->app.status.state)) return;
+        note_offers(run, offers);
+        Result<Plan> made = choose_start(run->app.request, choice, offers, reservations() < config_.max_reservations);
+        if (made && made->start_in && *made->start_in < kWaitForProcessors) {
+            // Sooner than a reservation pays.
+            return later(run, *made->start_in, &ApplicationService::advance);
+        }
+        if (!made && made.error().code == ErrorCode::kUnavailable) {
+            run->excluded.clear();  // who refused before may have room by then
+            if (run->app.status.reason != made.error().message) {
+                ApplicationStatus changed = run->app.status;
+                changed.reason = made.error().message;
+                if (!save(run, std::move(changed))) return;
+            }
+            return later(run, kWaitForProcessors, &ApplicationService::advance);
+        }
+        if (!made) {
+            enter(run, ApplicationState::kRejected, made.error().message);
+            return release(run);
+        }
+        if (take_plan(run, *std::move(made))) advance(run);
+    };
+    collect_offers(run->app.owner, run->app.request, run->excluded, std::nullopt, planned);
+}
+
+/// Stores the plan and its parts. A part takes the place of the one that the application has reserved in the same zone,
+/// if any. False where it could not be stored.
+bool ApplicationService::take_plan(const std::shared_ptr<Run>& run, Plan made) {
+    ApplicationStatus changed = run->app.status;
+    made.plan.round = run->round;
+    std::map<std::string, PartId> reserved;
+    for (ApplicationPart& part : changed.parts) {
+        reserved.emplace(part.zone, part.id);
+        changed.releasing.push_back(std::move(part));
+    }
+    changed.parts.clear();
+    std::map<std::string, ApplicationPart> parts;
+    for (std::size_t rank = 0; rank < made.plan.zone_of_rank.size(); ++rank)
+        parts[made.plan.zone_of_rank[rank]].ranks.push_back(static_cast<TaskIndex>(rank));
+    for (auto& [zone, part] : parts) {
+        part.zone = zone;
+        part.id = PartId{ids_.fresh()};
+        part.status.id = part.id;
+        if (const auto old = reserved.find(zone); old != reserved.end()) part.replaces = old->second;
+        changed.parts.push_back(std::move(part));
+    }
+    changed.plan = std::move(made.plan);
+    changed.start.reset();
+    if (made.start_in) {
+        run->start = clock_.steady_now() + *made.start_in;
+        changed.start = clock_.now() + *made.start_in;
+    }
+    return enter(run, std::move(changed), ApplicationState::kPlanned);
 }
 
 ServiceAddress ApplicationService::own_address() const {
@@ -167,31 +257,42 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
     run->busy = true;
     run->failed_zone.clear();
     run->pending = static_cast<int>(run->app.status.parts.size());
+    const auto start = run->app.status.start ? std::optional(run->start) : std::nullopt;
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
         const ServiceAddress zone = address_of(part.zone);
         PartRequest request = make_part(run->app, run->model, part, config_.zone.name);
         request.groups = groups_of_(run->app.owner);
+        request.replaces = part.replaces;
+        if (run->app.status.start) request.start_in = std::max(kShortest, run->start - clock_.steady_now());
         if (delegations_ != nullptr && zone.who.organisation != config_.organisation)
             request.delegation = delegations_->prove(request, zone.who);
-        transport_.hold_part(zone, request, [this, run, i](const Result<PartStatus>& answer) {
+        transport_.hold_part(zone, request, [this, run, i, start](const Result<PartStatus>& answer) {
             ApplicationPart& held = run->app.status.parts[i];
             const auto complete = [&] {  // a peer is attacker-controlled: exactly our ranks, in order
                 return std::equal(held.ranks.begin(), held.ranks.end(), answer->assignment.begin(),
                                   answer->assignment.end(),
                                   [](TaskIndex rank, const RankPlace& place) { return rank == place.rank; });
             };
-            if (!answer || answer->id != held.id || answer->state != PartState::kHeld || !complete()) {
-                run->failed_zone = held.zone;
-                run->failed_reason = !answer ? answer.error().message : "its hold does not fit the request";
-            } else {
+            const bool good = answer && answer->id == held.id && answer->state == PartState::kHeld && complete() &&
+                              starts_in_time(start, *answer, clock_.steady_now());
+            const std::string words = !answer ? answer.error().message
+                                      : good  ? "holds " + std::to_string(held.ranks.size()) + " processors"
+                                              : "its hold does not fit the request";
+            note(run, held.zone, "hold", good, words);
+            if (good) {
                 held.status = *answer;
+            } else {
+                run->failed_zone = held.zone;
+                run->failed_reason = words;
             }
             if (--run->pending > 0) return;
             run->busy = false;
             if (run->app.status.cancel_requested) return advance(run);
             if (!run->failed_zone.empty()) return plan_again(run, run->failed_zone, run->failed_reason);
-            if (enter(run, ApplicationState::kHeld)) advance(run);
+            if (!enter(run, ApplicationState::kHeld)) return;
+            release(run);  // what these parts have replaced, and zones that are needed no more
+            advance(run);
         });
     }
 }
@@ -202,6 +303,7 @@ void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const std::
     if (!has_bug(DeliberateBug::kKeepRefusedHolds))
         changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
     changed.parts.clear();
+    changed.start.reset();
     const std::string what = (zone.empty() ? "" : "zone " + zone + ": ") + reason;
     if (run->round >= config_.max_rounds) {
         if (enter(run, std::move(changed), ApplicationState::kRejected,
@@ -216,9 +318,7 @@ void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const std::
     if (!zone.empty()) run->excluded.insert(zone);
     release(run);
     // Jitter, so that two homes that took from each other do not meet again.
-    later(run,
-          Duration{static_cast<std::int64_t>(50'000 + jitter_.below(200'000) * static_cast<std::uint64_t>(run->round))},
-          &ApplicationService::advance);
+    later(run, back_off(run->round, jitter_), &ApplicationService::advance);
 }
 
 void ApplicationService::commit(const std::shared_ptr<Run>& run) {
@@ -228,22 +328,33 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
     run->pending = static_cast<int>(run->app.status.parts.size());
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
-        transport_.commit_part(
-            address_of(part.zone), part.id, part.status.token, [this, run, i](const Result<PartStatus>& answer) {
-                ApplicationPart& committed = run->app.status.parts[i];
-                if (!answer || answer->state != PartState::kCommitted) {
-                    run->failed_zone = committed.zone;
-                    run->failed_reason = !answer ? answer.error().message : "it let the hold go: " + answer->reason;
-                } else {
-                    committed.status.state = answer->state;
-                    committed.status.expires_in = Duration{0};
-                }
-                if (--run->pending > 0) return;
-                run->busy = false;
-                if (run->app.status.cancel_requested) return advance(run);
-                if (!run->failed_zone.empty()) return plan_again(run, run->failed_zone, run->failed_reason);
-                if (enter(run, ApplicationState::kCommitted)) advance(run);
-            });
+        transport_.commit_part(address_of(part.zone), part.id, part.status.token,
+                               [this, run, i](const Result<PartStatus>& answer) {
+                                   ApplicationPart& committed = run->app.status.parts[i];
+                                   const bool good = answer && answer->state == PartState::kCommitted;
+                                   const std::string words = !answer ? answer.error().message
+                                                             : good  ? "committed"
+                                                                     : "it let the hold go: " + answer->reason;
+                                   note(run, committed.zone, "commit", good, words);
+                                   if (!good) {
+                                       run->failed_zone = committed.zone;
+                                       run->failed_reason = words;
+                                   } else {
+                                       committed.status.state = answer->state;
+                                       committed.status.expires_in = Duration{0};
+                                   }
+                                   if (--run->pending > 0) return;
+                                   run->busy = false;
+                                   if (run->app.status.cancel_requested) return advance(run);
+                                   if (!run->failed_zone.empty())
+                                       return plan_again(run, run->failed_zone, run->failed_reason);
+                                   if (run->app.status.start) {  // reserved: what comes now is a new series of plans
+                                       run->round = 1;
+                                       run->excluded.clear();
+                                   }
+                                   const std::string waits = run->app.status.start ? "its start is reserved" : "";
+                                   if (enter(run, ApplicationState::kCommitted, waits)) advance(run);
+                               });
     }
 }
 
@@ -259,6 +370,13 @@ void ApplicationService::release(const std::shared_ptr<Run>& run) {
             address_of(part.zone), part.id, run->app.status.reason.substr(0, kMaxReason),
             [this, run, pending, gone, id = part.id](const Result<PartStatus>& answer) {
                 const bool unknown = !answer && answer.error().code == ErrorCode::kNotFound;
+                for (const ApplicationPart& given : run->app.status.releasing) {
+                    if (given.id == id)
+                        note(run, given.zone, "release", answer.has_value() || unknown,
+                             answer    ? to_string(answer->state)
+                             : unknown ? "has no such part"
+                                       : answer.error().message);
+                }
                 if (unknown || (answer && is_final(answer->state))) gone->insert(id);
                 for (ApplicationPart& shown : run->app.status.parts) {
                     if (shown.id == id && answer)

@@ -134,6 +134,10 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
                     if (answer) launched.status.state = answer->state;
                     const bool good =
                         answer && (answer->state == PartState::kRunning || answer->state == PartState::kCompleted);
+                    note(run, launched.zone, "launch", good,
+                         answer ? std::string(to_string(answer->state)) +
+                                      (answer->reason.empty() ? "" : ": " + answer->reason)
+                                : answer.error().message);
                     if (!good)
                         stop(run, "zone " + launched.zone +
                                       " did not start its part: " + (answer ? answer->reason : answer.error().message));
@@ -174,6 +178,10 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                 if (!answer || is_final(run->app.status.state)) return;
                 for (ApplicationPart& known : run->app.status.parts) {
                     if (known.id != id) continue;
+                    if (known.status.state != answer->state)
+                        note(run, known.zone, "status", answer->state == PartState::kCompleted,
+                             std::string(to_string(answer->state)) +
+                                 (answer->reason.empty() ? "" : ": " + answer->reason));
                     known.status.state = answer->state;
                     known.status.reason = answer->reason;
                     known.status.has_profile = answer->has_profile;

@@ -29,9 +29,11 @@ struct ApplicationService::Run {
     int pending = 0;  // answers outstanding in this phase
     std::string failed_zone, failed_reason;
     std::map<PartId, int> tries;
-    Duration deadline{};    // steady time
-    bool busy = false;      // a phase with outstanding answers is under way
-    bool watching = false;  // the loop watch -> collect_profile -> finish is under way
+    Duration deadline{};        // steady time
+    Duration start{};           // steady time: of a reservation
+    bool awaits_start = false;  // a timer for it is set
+    bool busy = false;          // a phase with outstanding answers is under way
+    bool watching = false;      // the loop watch -> collect_profile -> finish is under way
     bool releasing = false;
     Duration release_retry = kReleaseRetry;
     std::set<PartId> asked;      // part_status outstanding

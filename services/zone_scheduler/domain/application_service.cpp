@@ -42,6 +42,8 @@ Result<void> ApplicationService::resume() {
     for (Application& application : *known) {
         auto run = std::make_shared<Run>();
         run->app = std::move(application);
+        if (run->app.status.start)
+            run->start = clock_.steady_now() + std::max(Duration{0}, *run->app.status.start - clock_.now());
         runs_.emplace(run->app.request.id, run);
         const ApplicationState state = run->app.status.state;
         if (!is_final(state))
@@ -154,6 +156,7 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
         case ApplicationState::kHeld:
             return commit(run);
         case ApplicationState::kCommitted:
+            return status.start ? await_start(run) : start_coordinator(run);
         case ApplicationState::kLaunching:
             return run->watching ? void() : start_coordinator(run);
         case ApplicationState::kRunning:

@@ -27,6 +27,9 @@ class DelegationService;
 ///   accepted -> planned -> held -> committed -> launching -> running -> completed | failed | cancelled
 ///        ^________________________| a zone refuses, times out or lets a hold go: release, plan again without it
 ///
+/// Where not all is free now, the earliest common start is reserved: all parts are held and committed for it, home
+/// waits in `committed`, takes an earlier start where one comes up, and plans again where the start slips.
+///
 /// All or nothing: unless every part holds, commits and starts, every part is given back.
 class ApplicationService {
   public:
@@ -106,7 +109,21 @@ class ApplicationService {
     };
     ModelChoice choose_model(const Caller& owner, const ApplicationRequest& request);
     void collect_offers(const Caller& owner, const ApplicationRequest& request, const std::set<std::string>& excluded,
-                        std::function<void(std::vector<Offer>)> done);
+                        const std::optional<ApplicationId>& without, std::function<void(std::vector<Offer>)> done);
+    struct Plan {
+        ApplicationPlan plan;
+        std::optional<Duration> start_in;  ///< none: now
+    };
+    Result<Plan> choose_start(const ApplicationRequest& request, const ModelChoice& model,
+                              const std::vector<Offer>& offers, bool may_reserve) const;
+    int reservations() const;
+    bool take_plan(const std::shared_ptr<Run>& run, Plan made);
+    void note(const std::shared_ptr<Run>& run, const std::string& zone, const char* what, bool ok,
+              const std::string& answer);
+    void note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
+    void await_start(const std::shared_ptr<Run>& run);
+    void look_for_earlier(const std::shared_ptr<Run>& run);
+    void check_ready(const std::shared_ptr<Run>& run);
     void plan(const std::shared_ptr<Run>& run);
     void hold(const std::shared_ptr<Run>& run);
     void commit(const std::shared_ptr<Run>& run);

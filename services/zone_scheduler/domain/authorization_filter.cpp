@@ -78,7 +78,7 @@ Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
     const int share = static_cast<int>(std::floor(rights.share * zone_processors + 1e-9));
     const bool fits_walltime = query.walltime <= rights.walltime;
     const int total = std::min({allowed, rights.processors, share});
-    const bool open = allows_start(rights, now) && query.usage.parts < rights.concurrent_parts;
+    const bool open = allows_start(rights, now + query.start_in) && query.usage.parts < rights.concurrent_parts;
     // What others of the organisation have counts against its limits, not against the machines: those are free or not.
     const int left = std::min(rights.processors, share) - query.usage.processors;
     const bool has_account = account.kind == AccountDecision::Kind::kAccount ||
@@ -90,6 +90,8 @@ Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
                       : !fits_walltime ? "walltime"
                       : !open          ? "hours or number of parts"
                                        : "";
+    if (const std::optional<Time> opens = find_allowed_start(rights, now + query.start_in))
+        entitlement.opens_in = *opens - now;
     entitlement.given = (own || granted) && !blocked && has_account && fits_walltime;
     entitlement.total_processors = entitlement.given ? std::max(total, 0) : 0;
     entitlement.processors = entitlement.given && open ? std::clamp(left, 0, std::max(allowed, 0)) : 0;

@@ -19,7 +19,8 @@ struct EntitlementQuery {
     const Caller& user;
     const std::vector<std::string>& groups;
     Duration walltime{};
-    PeeringUsage usage;  ///< of home's organisation, now
+    PeeringUsage usage;   ///< of home's organisation, at that time
+    Duration start_in{};  ///< the time asked about; 0 = now
 };
 
 /// What the zone gives one user now.
@@ -31,6 +32,8 @@ struct Entitlement {
     std::vector<bool> machines;  ///< that she may use, by index
     int processors = 0;          ///< that she may have now, on top of what her organisation has
     int total_processors = 0;    ///< with nothing else in use
+    /// From now on, when a part of home's organisation may start at the time asked about or next after it; none: never.
+    std::optional<Duration> opens_in;
 };
 
 /// The one place that says what a user may have here: peering, degree of trust, hours, walltime, partitions, share, the

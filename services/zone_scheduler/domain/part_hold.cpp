@@ -3,45 +3,144 @@
 #include <utility>
 
 #include "algorithms/mapping/mapper.hpp"
+#include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 
 namespace zbs {
+namespace {
 
-/// The free processors that the user may have, as one aggregate. Where she may have fewer than are free, machines with
-/// most free ones count first.
-Capacity PartService::count_free(const Entitlement& entitlement) const {
+constexpr std::size_t kMaxLooks = 512;
+
+/// At most `kMaxStartWindows`: those between two that are told are as the worst among them, so that nothing is promised
+/// that is not there.
+std::vector<StartWindow> merge_windows(std::vector<StartWindow> windows) {
+    const auto same = [](const StartWindow& a, const StartWindow& b) {
+        return a.processors == b.processors && a.speed_sum == b.speed_sum && a.largest_machine == b.largest_machine;
+    };
+    windows.erase(std::unique(windows.begin(), windows.end(), same), windows.end());
+    if (windows.size() <= limits::kMaxStartWindows) return windows;
+    const std::size_t stride = (windows.size() + limits::kMaxStartWindows - 2) / (limits::kMaxStartWindows - 1);
+    std::vector<StartWindow> merged;
+    for (std::size_t i = 0; i + 1 < windows.size(); i += stride) {
+        const std::size_t end = std::min(i + stride, windows.size() - 1);
+        StartWindow worst = *std::min_element(
+            windows.begin() + static_cast<std::ptrdiff_t>(i), windows.begin() + static_cast<std::ptrdiff_t>(end),
+            [](const StartWindow& a, const StartWindow& b) { return a.processors < b.processors; });
+        worst.after = windows[i].after;
+        worst.expected = windows[i].expected;
+        merged.push_back(worst);
+    }
+    merged.push_back(windows.back());
+    return merged;
+}
+
+}  // namespace
+
+/// What a zone is asked about.
+struct PartService::Question {
+    const Caller& caller;
+    const CapacityRequest& request;
+    std::set<PartId> without;  ///< count as free
+};
+
+/// The processors that the user may have from `start` (steady time) on for the walltime, as one aggregate. Where she
+/// may have fewer than are free, machines with most free ones count first. Counted for everybody, given to those
+/// entitled: who gets nothing waits as long as who gets all.
+StartWindow PartService::count_free(const Question& question, Duration start, bool by_experience) const {
+    const Duration start_in = start - clock_.steady_now();
+    const ProcessorCalendar::Interval when = interval_of(start_in, question.request.walltime);
+    const std::vector<bool> busy = calendar_.busy(when, question.without, by_experience);
+    const std::string& organisation = question.caller.organisation;
+    const Entitlement entitlement =
+        filter_.find({question.caller, question.request.user, question.request.groups, question.request.walltime,
+                      usage_in(organisation, when, question.without, by_experience), start_in});
     std::vector<std::pair<int, std::size_t>> machines;  // free, index
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         int free = 0;
         for (int p = 0; p < config_.zone.machines[m].processors; ++p)
-            free += !busy_[static_cast<std::size_t>(first_of_[m] + p)];
+            free += !busy[static_cast<std::size_t>(first_of_[m] + p)];
         machines.emplace_back(entitlement.machines[m] ? free : 0, m);
     }
     std::stable_sort(machines.begin(), machines.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    Capacity capacity{.total_processors = entitlement.total_processors};
+    StartWindow window{.after = start_in, .expected = start_in};
     double squares = 0;
     for (const auto& [free, m] : machines) {
-        const int counted = std::min(free, entitlement.processors - capacity.processors);
+        const int counted = std::min(free, entitlement.processors - window.processors);
         const double speed = config_.zone.machines[m].speed;
-        capacity.processors += counted;
-        capacity.speed_sum += counted * speed;
+        window.processors += counted;
+        window.speed_sum += counted * speed;
         squares += counted * speed * speed;
-        capacity.largest_machine = std::max(capacity.largest_machine, counted);
+        window.largest_machine = std::max(window.largest_machine, counted);
     }
-    if (capacity.processors > 0) {
-        capacity.speed_mean = capacity.speed_sum / capacity.processors;
-        capacity.speed_variance =
-            std::max(0.0, squares / capacity.processors - capacity.speed_mean * capacity.speed_mean);
+    if (window.processors > 0) {
+        window.speed_mean = window.speed_sum / window.processors;
+        window.speed_variance = std::max(0.0, squares / window.processors - window.speed_mean * window.speed_mean);
     }
-    return capacity;
+    return window;
+}
+
+/// What could start later. O(instants at which something changes x promised processors), at most `kMaxLooks` instants.
+std::vector<StartWindow> PartService::find_windows(const Question& question) const {
+    const Duration now = clock_.steady_now();
+    const ProcessorCalendar::Interval sample = interval_of(config_.hold_ttl, question.request.walltime);
+    const Duration length = sample.end - sample.begin;
+    const auto look = [&](bool by_experience) {
+        std::vector<Duration> at = calendar_.changes(now, length, question.without, by_experience);
+        const Entitlement today = filter_.find(
+            {question.caller, question.request.user, question.request.groups, question.request.walltime, {}, {}});
+        if (today.opens_in && *today.opens_in > Duration{0}) at.insert(at.begin() + 1, now + *today.opens_in);
+        std::sort(at.begin(), at.end());
+        std::erase_if(at, [&](Duration t) { return t - now > config_.reserve_ahead; });
+        std::vector<StartWindow> windows;
+        for (std::size_t i = 1; i < at.size() && i < kMaxLooks; ++i) {
+            StartWindow window = count_free(question, at[i], by_experience);
+            if (window.processors > 0 || !windows.empty()) windows.push_back(window);
+        }
+        // Nothing is told of what is behind the last look but what holds from the very end on.
+        if (at.size() > kMaxLooks) {
+            windows.push_back({.after = at[kMaxLooks] - now, .expected = at[kMaxLooks] - now});
+            if (at.back() > at[kMaxLooks]) windows.push_back(count_free(question, at.back(), by_experience));
+        }
+        return windows;
+    };
+    std::vector<StartWindow> windows = merge_windows(look(false));
+    if (used_share_ >= 1) return windows;
+    const std::vector<StartWindow> hoped = look(true);
+    for (StartWindow& window : windows) {
+        const auto first = std::find_if(hoped.begin(), hoped.end(),
+                                        [&](const StartWindow& h) { return h.processors >= window.processors; });
+        if (first != hoped.end()) window.expected = std::min(window.after, first->after);
+    }
+    return windows;
+}
+
+std::set<PartId> PartService::parts_of(const Caller& home, const std::optional<ApplicationId>& application) const {
+    std::set<PartId> own;
+    if (!application) return own;
+    for (const PartId& id : live_) {
+        const PartRecord& record = parts_.at(id).record;
+        if (record.home_caller == home && record.request.application == *application && is_reserved(record))
+            own.insert(id);
+    }
+    return own;
 }
 
 Result<Capacity> PartService::capacity(const Caller& caller, const CapacityRequest& request) const {
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
-    const Entitlement entitlement =
-        filter_.find({caller, request.user, request.groups, request.walltime, usage_of(caller.organisation)});
-    // Counted for everybody, given to those entitled: who gets nothing waits as long as who gets all.
-    Capacity capacity = count_free(entitlement);
+    const Question question{caller, request, parts_of(caller, request.without)};
+    const Duration now = clock_.steady_now();
+    const StartWindow free = count_free(question, now, false);
+    const Entitlement entitlement = filter_.find({caller, request.user, request.groups, request.walltime, {}, {}});
+    Capacity capacity{.processors = free.processors,
+                      .total_processors = entitlement.total_processors,
+                      .speed_sum = free.speed_sum,
+                      .speed_mean = free.speed_mean,
+                      .speed_variance = free.speed_variance,
+                      .largest_machine = free.largest_machine};
+    // Whether later starts are looked for does not depend on the user: nobody learns from the time it takes.
+    const bool is_open = entitlement.opens_in && *entitlement.opens_in <= Duration{0};
+    if (free_processors() < request.processors || !is_open || usage_of(caller.organisation).parts > 0)
+        capacity.windows = find_windows(question);
     if (!entitlement.given) capacity = {};
     capacity.zone = config_.zone.name;
     capacity.within_zone = config_.zone.within_zone;
@@ -52,6 +151,20 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
         capacity.links.push_back({zone, declared == config_.links.end() ? config_.default_link : declared->link});
     }
     return capacity;
+}
+
+/// The part that a request wants to replace; null where there is none any more. Errors: kConflict for one that runs or
+/// is of another application.
+Result<PartService::Live*> PartService::find_replaced(const Caller& caller, const PartRequest& request) {
+    Live* old = request.replaces ? find(caller, *request.replaces) : nullptr;
+    if (old == nullptr || is_final(old->record.status.state)) return nullptr;
+    if (old->record.request.application != request.application || old->record.status.state == PartState::kRunning) {
+        return Error{
+            ErrorCode::kConflict,
+            "part " + to_string(*request.replaces) + " runs or is of another application; nothing takes its place",
+            "/replaces"};
+    }
+    return old;
 }
 
 Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
@@ -69,8 +182,19 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " was held with another request", "/id"};
     }
 
+    if (request.start_in > config_.reserve_ahead)
+        return invalid("is more than the " + std::to_string(to_seconds(config_.reserve_ahead)) + " s for which zone " +
+                           config_.zone.name + " promises starts",
+                       "/start_in_s");
+    const Result<Live*> replaced = find_replaced(caller, request);
+    if (!replaced) return replaced.error();
+    std::set<PartId> without;
+    if (*replaced != nullptr) without.insert((*replaced)->record.request.id);
+    const ProcessorCalendar::Interval when = interval_of(request.start_in, request.walltime);
+    const std::vector<bool> busy = calendar_.busy(when, without);
     const Entitlement entitlement =
-        filter_.find({caller, request.user, request.groups, request.walltime, usage_of(caller.organisation)});
+        filter_.find({caller, request.user, request.groups, request.walltime,
+                      usage_in(caller.organisation, when, without, false), request.start_in});
     const auto not_enough = [&](const std::string& why) {
         log_.info("part_refused", {{"home", to_uri(caller)}, {"user", to_uri(request.user)}, {"reason", why}});
         const bool own = caller.organisation == config_.organisation;
@@ -87,7 +211,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         machine.processors = 0;
         for (int p = 0; p < config_.zone.machines[m].processors; ++p) {
             const std::int32_t processor = first_of_[m] + p;
-            if (busy_[static_cast<std::size_t>(processor)] || !entitlement.machines[m]) continue;
+            if (busy[static_cast<std::size_t>(processor)] || !entitlement.machines[m]) continue;
             ++machine.processors;
             number.push_back(processor);
         }
@@ -115,7 +239,9 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     const Result<std::uint64_t> token = store_.next_token();
     if (!token) return outward(caller, token.error());
     Live part{.record = {.home_caller = caller, .request = request},
-              .deadline = clock_.steady_now() + config_.hold_ttl};
+              .deadline = clock_.steady_now() + config_.hold_ttl,
+              .start = when.begin};
+    if (request.start_in > Duration{0}) part.record.starts_at = clock_.now() + request.start_in;
     part.record.request.delegation.reset();  // has done its work
     part.record.account = *account;
     PartStatus& status = part.record.status;
@@ -131,16 +257,24 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         status.assignment.push_back(
             {request.ranks[task], config_.zone.machines[machine].name, processor - first_of_[machine]});
     }
+    // The old part goes first: a fault between the two must not leave both.
+    if (*replaced != nullptr) {
+        Live& old = **replaced;
+        const std::string why = "part " + to_string(request.id) + " takes its place";
+        if (auto ok = save(old, old.record, PartState::kReleased, why); !ok) return outward(caller, ok.error());
+    }
     if (auto ok = store_.save(part.record); !ok) return outward(caller, ok.error());
     filter_.begin_use(part.record.account);
-    for (const std::int32_t p : part.record.processors) busy_[static_cast<std::size_t>(p)] = true;
     log_.info("part_held", {{"part", to_string(request.id)},
                             {"application", to_string(request.application)},
                             {"home", request.home},
                             {"ranks", std::to_string(request.ranks.size())},
+                            {"start_in_s", std::to_string(to_seconds(request.start_in))},
                             {"token", std::to_string(*token)}});
     live_.insert(request.id);
-    const PartStatus answer = view(parts_.emplace(request.id, std::move(part)).first->second);
+    const Live& held = parts_.emplace(request.id, std::move(part)).first->second;
+    promise_anew(held);
+    const PartStatus answer = view(held);
     watch();
     return answer;
 }

@@ -17,6 +17,8 @@ namespace {
 constexpr const char* kModelFile = "profile.json";
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
 constexpr Duration kStopGrace = std::chrono::seconds{2};
+/// How much before the start of a reservation its home may launch: clocks run at different speeds.
+constexpr Duration kEarly = std::chrono::seconds{2};
 
 /// Step of proxy `id` of a launch; part of the step's id, so that a repeat finds it again.
 std::string step_id(const std::string& operation, int proxy) { return operation + "-p" + std::to_string(proxy); }
@@ -40,7 +42,10 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
     if (is_blocked(part->record)) return blocked(id);
     if (part->record.status.state == PartState::kHeld) {
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
-        part->deadline = clock_.steady_now() + config_.launch_window;
+        part->deadline =
+            (is_reserved(part->record) ? std::max(part->start, clock_.steady_now()) : clock_.steady_now()) +
+            config_.launch_window;
+        promise_anew(*part);
     } else if (is_final(part->record.status.state)) {
         return Error{
             ErrorCode::kConflict,
@@ -64,6 +69,18 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
         return Error{ErrorCode::kConflict,
                      "part " + to_string(id) + " is " + to_string(record.status.state) + ", not committed",
                      {}};
+    }
+    if (is_reserved(record) && clock_.steady_now() + kEarly < part->start) {
+        return Error{ErrorCode::kConflict,
+                     "part " + to_string(id) + " is reserved for a start in " +
+                         std::to_string(to_seconds(part->start - clock_.steady_now())) + " s, not for now",
+                     {}};
+    }
+    if (!is_ready(*part)) {
+        return Error{
+            ErrorCode::kUnavailable,
+            "what ran on the processors of part " + to_string(id) + " has not ended yet; ask again or plan anew",
+            {}};
     }
     const Result<std::string> launcher = mpich::coordinator_host(request.options);
     if (!launcher) return Error{ErrorCode::kInvalidArgument, launcher.error().message, "/options"};
@@ -103,9 +120,12 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     for (const LaunchRequest::Proxy& proxy : request.proxies) changed.proxies.push_back(proxy.id);
     ZBS_EXPECTS(allowed(record.status.state, PartState::kRunning));
     changed.status.state = PartState::kRunning;
+    changed.starts_at = clock_.now();
     if (auto ok = filter_.note_run(record.account); !ok) return outward(caller, ok.error());
     if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
     record = std::move(changed);
+    part->start = clock_.steady_now();
+    promise_anew(*part);
 
     const std::string folder = executor_.folder(steps_of(record).front());
     for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -178,6 +198,7 @@ void PartService::check_deadlines() {
         const PartState state = part.record.status.state;
         Result<void> saved;
         if (state == PartState::kRunning) {
+            if (calendar_.find(id)->when.end <= clock_.steady_now()) promise_anew(part);  // it overruns
             check_running(part);
         } else if (state == PartState::kHeld && clock_.steady_now() >= part.deadline) {
             saved = save(part, part.record, PartState::kExpired, "the hold was not committed in time");

@@ -9,6 +9,12 @@
 namespace zbs {
 namespace {
 
+/// For a process tree to end after its walltime, and for this zone to see it.
+constexpr Duration kStopSlack = std::chrono::seconds{5};
+/// How much later is taken for the end of what should have ended.
+constexpr Duration kOverrun = std::chrono::seconds{10};
+constexpr double kLearning = 0.2;  ///< weight of the last part in `used_share_`
+
 /// Whether state and launch fit together: what the machine of states says of one record. Errors: kConflict.
 Result<void> check_record(const PartRecord& record) {
     const PartState state = record.status.state;
@@ -33,13 +39,61 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
       peerings_(peerings),
       filter_(filter),
       log_(log),
-      decode_(std::move(decode)) {
+      decode_(std::move(decode)),
+      calendar_(config.zone.processor_count()) {
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         first_of_.push_back(static_cast<std::int32_t>(machine_of_.size()));
         machine_of_.insert(machine_of_.end(), static_cast<std::size_t>(config_.zone.machines[m].processors),
                            static_cast<std::int32_t>(m));
     }
-    busy_.assign(machine_of_.size(), false);
+}
+
+bool PartService::is_reserved(const PartRecord& record) {
+    return record.starts_at &&
+           (record.status.state == PartState::kHeld || record.status.state == PartState::kCommitted);
+}
+
+ProcessorCalendar::Interval PartService::interval_of(Duration start_in, Duration walltime) const {
+    const Duration now = clock_.steady_now();
+    const Duration latest = now + std::max(start_in, config_.hold_ttl) + config_.launch_window;
+    return {now + start_in, latest + walltime + kStopSlack};
+}
+
+ProcessorCalendar::Promise PartService::promise(const Live& part) const {
+    const PartRecord& record = part.record;
+    const Duration now = clock_.steady_now(), walltime = record.request.walltime;
+    Duration begin = part.start, latest = part.start;
+    if (record.status.state != PartState::kRunning) {
+        if (!record.starts_at) begin = now;
+        latest = record.status.state == PartState::kHeld ? std::max(part.deadline, begin) + config_.launch_window
+                                                         : part.deadline;
+    }
+    // What should have ended long ago goes on for a while, as far as anybody can tell.
+    const Duration end = std::max(latest + walltime + kStopSlack, now + kOverrun);
+    const auto used = Duration{static_cast<std::int64_t>(used_share_ * static_cast<double>(walltime.count()))};
+    return {record.processors, {begin, end}, std::clamp(begin + used, std::min(now + kStopSlack, end), end)};
+}
+
+ProcessorCalendar::Interval PartService::promise_of(const PartId& id) const {
+    const ProcessorCalendar::Promise* promise = calendar_.find(id);
+    return promise == nullptr ? ProcessorCalendar::Interval{} : promise->when;
+}
+
+/// No process of another part is on its processors.
+bool PartService::is_ready(const Live& part) const {
+    std::set<std::int32_t> own(part.record.processors.begin(), part.record.processors.end());
+    return std::none_of(live_.begin(), live_.end(), [&](const PartId& id) {
+        const PartRecord& other = parts_.at(id).record;
+        return other.status.state == PartState::kRunning && id != part.record.request.id &&
+               std::any_of(other.processors.begin(), other.processors.end(),
+                           [&](std::int32_t p) { return own.contains(p); });
+    });
+}
+
+void PartService::learn(const Live& part) {
+    const double walltime = to_seconds(part.record.request.walltime);
+    const double ran = to_seconds(clock_.steady_now() - part.start);
+    used_share_ += kLearning * (std::clamp(ran / walltime, 0.0, 1.0) - used_share_);
 }
 
 Result<void> PartService::resume() {
@@ -48,23 +102,33 @@ Result<void> PartService::resume() {
     for (const PartRecord& record : *records) {
         if (auto good = check_record(record); !good) return good;
     }
+    std::vector<bool> taken(calendar_.processors(), false);
     for (PartRecord& record : *records) {
         const PartId id = record.request.id;
-        Live part{.record = std::move(record), .deadline = clock_.steady_now()};
+        const Duration now = clock_.steady_now();
+        Live part{.record = std::move(record), .deadline = now, .start = now};
         const PartState state = part.record.status.state;
+        if (part.record.starts_at) part.start += *part.record.starts_at - clock_.now();
+        part.start = is_reserved(part.record) ? std::max(part.start, now) : std::min(part.start, now);
         // A server never counts the time while it was down against anyone: full time again.
-        part.deadline += state == PartState::kHeld ? config_.hold_ttl : config_.launch_window;
+        if (state == PartState::kHeld)
+            part.deadline += config_.hold_ttl;
+        else
+            part.deadline = std::max(now, part.start) + config_.launch_window;
         if (!is_final(state)) {
+            const bool waits = is_reserved(part.record);
             for (const std::int32_t p : part.record.processors) {
-                if (p < 0 || static_cast<std::size_t>(p) >= busy_.size() || busy_[static_cast<std::size_t>(p)]) {
+                if (p < 0 || static_cast<std::size_t>(p) >= taken.size() ||
+                    (!waits && taken[static_cast<std::size_t>(p)])) {
                     return Error{ErrorCode::kConflict,
                                  "part " + to_string(id) + " in the database holds processor " + std::to_string(p) +
                                      ", which the configured machines do not have free; restore the machines of the "
                                      "configuration until it has ended",
                                  {}};
                 }
-                busy_[static_cast<std::size_t>(p)] = true;
+                if (!waits) taken[static_cast<std::size_t>(p)] = true;
             }
+            promise_anew(part);
             filter_.begin_use(part.record.account);
             live_.insert(id);
             log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(state)}});
@@ -102,6 +166,8 @@ PartStatus PartService::view(const Live& part) const {
     PartStatus status = part.record.status;
     if (status.state == PartState::kHeld)
         status.expires_in = std::max(Duration{0}, part.deadline - clock_.steady_now());
+    if (is_reserved(part.record)) status.starts_in = std::max(Duration{0}, part.start - clock_.steady_now());
+    if (status.state == PartState::kCommitted) status.ready = is_ready(part);
     if (part.stopping) status.reason = part.stop_reason;
     if (part.record.home_caller.organisation == config_.organisation) return status;
     return outside_view(std::move(status), part.stop_asked);
@@ -122,6 +188,7 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
     const PartState was = part.record.status.state;
     part.record = std::move(changed);
     if (is_final(state)) {
+        if (was == PartState::kRunning) learn(part);
         note_end(part, was);
         give_back(part);
         live_.erase(part.record.request.id);
@@ -155,7 +222,7 @@ void PartService::note_end(const Live& part, PartState was) {
 }
 
 void PartService::give_back(const Live& part) {
-    for (const std::int32_t p : part.record.processors) busy_[static_cast<std::size_t>(p)] = false;
+    calendar_.remove(part.record.request.id);
     filter_.end_use(part.record.account);
 }
 
@@ -196,14 +263,31 @@ PeeringUsage PartService::usage_of(const std::string& organisation) const {
     return usage;
 }
 
-int PartService::free_processors() const { return static_cast<int>(std::count(busy_.begin(), busy_.end(), false)); }
+PeeringUsage PartService::usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
+                                   const std::set<PartId>& without, bool by_experience) const {
+    PeeringUsage usage;
+    for (const auto& [id, promise] : calendar_.promises()) {
+        if (!promise.taken(by_experience).meets(when) || without.contains(id)) continue;
+        if (parts_.at(id).record.home_caller.organisation != organisation) continue;
+        ++usage.parts;
+        usage.processors += static_cast<int>(promise.processors.size());
+    }
+    return usage;
+}
+
+int PartService::free_processors() const {
+    const Duration now = clock_.steady_now();
+    const std::vector<bool> busy = calendar_.busy({now, now + Duration{1}});
+    return static_cast<int>(std::count(busy.begin(), busy.end(), false));
+}
 
 std::vector<PartService::NodeView> PartService::nodes() const {
     std::vector<NodeView> views;
+    const Duration now = clock_.steady_now();
+    const std::vector<bool> busy = calendar_.busy({now, now + Duration{1}});
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         NodeView view{config_.zone.machines[m], 0};
-        for (int p = 0; p < view.machine.processors; ++p)
-            view.used += busy_[static_cast<std::size_t>(first_of_[m] + p)];
+        for (int p = 0; p < view.machine.processors; ++p) view.used += busy[static_cast<std::size_t>(first_of_[m] + p)];
         views.push_back(std::move(view));
     }
     return views;

@@ -13,6 +13,7 @@
 #include "services/common/ports/zone_store.hpp"
 #include "services/zone_scheduler/domain/authorization_filter.hpp"
 #include "services/zone_scheduler/domain/peering_service.hpp"
+#include "services/zone_scheduler/domain/processor_calendar.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
@@ -21,8 +22,11 @@ namespace zbs {
 /// Owns the processors: no processor is promised twice. Lives on the domain's strand; every answer is stored first.
 ///
 /// States: `kPartTransitions` (services/common/messages/states.hpp). A hold expires by itself; a committed part that is
-/// not launched within the launch window is released; a running part ends with its
-/// processes or at its walltime, never because its home is silent.
+/// not launched within the launch window is released; a running part ends with its processes or at its walltime, never
+/// because its home is silent.
+///
+/// A part starts as soon as its home wishes, or is reserved for a later start. Either way its processors are promised
+/// from its start to the last instant at which it can end: latest launch, walltime, and what it takes to stop.
 class PartService {
   public:
     /// Turns the text of a model file into a model (the domain knows no JSON).
@@ -47,7 +51,8 @@ class PartService {
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
     Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request) const;
     /// Errors: kDenied; kIdReused; kRejected where it does not fit now: one answer for all reasons, except toward
-    /// zones of the own organisation.
+    /// zones of the own organisation; kInvalidArgument for a start too far ahead; kConflict for a part to replace that
+    /// runs.
     Result<PartStatus> hold(const Caller& caller, const PartRequest& request);
     Result<PartStatus> commit(const Caller& caller, const PartId& id, std::uint64_t token);
     Result<PartStatus> launch(const Caller& caller, const PartId& id, const LaunchRequest& request);
@@ -67,11 +72,14 @@ class PartService {
     };
     std::vector<NodeView> nodes() const;
     std::vector<const PartRecord*> parts() const;  ///< those not ended; valid until the strand is left
+    /// When its processors are promised to a part that has not ended, in steady time.
+    ProcessorCalendar::Interval promise_of(const PartId& id) const;
 
   private:
     struct Live {
         PartRecord record;
         Duration deadline{};       ///< steady time: end of hold or of launch window
+        Duration start{};          ///< steady time: of a reservation, or of what runs
         bool stopping = false;     ///< final once all processes are gone
         bool not_started = false;  ///< by a fault of this zone
         bool stop_asked = false;   ///< by home; else it stops because it failed
@@ -82,7 +90,20 @@ class PartService {
         return is_blocked_(record.request.user) || is_blocked_(record.home_caller);
     }
     void stop_blocked(const PartId& id);
-    Capacity count_free(const Entitlement& entitlement) const;
+    static bool is_reserved(const PartRecord& record);
+    bool is_ready(const Live& part) const;
+    /// Of a part that would be held now: all that it may need.
+    ProcessorCalendar::Interval interval_of(Duration start_in, Duration walltime) const;
+    ProcessorCalendar::Promise promise(const Live& part) const;
+    void promise_anew(const Live& part) { calendar_.set(part.record.request.id, promise(part)); }
+    void learn(const Live& part);
+    PeeringUsage usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
+                          const std::set<PartId>& without, bool by_experience) const;
+    struct Question;
+    StartWindow count_free(const Question& question, Duration start, bool by_experience) const;
+    std::vector<StartWindow> find_windows(const Question& question) const;
+    std::set<PartId> parts_of(const Caller& home, const std::optional<ApplicationId>& application) const;
+    Result<Live*> find_replaced(const Caller& caller, const PartRequest& request);
     Result<void> check_caller(const Caller& caller, const Caller& user) const;
     Live* find(const Caller& caller, const PartId& id);
     const Live* find(const Caller& caller, const PartId& id) const;
@@ -111,8 +132,9 @@ class PartService {
     std::function<Result<void>(const std::string&)> check_address_ = [](const std::string&) { return Result<void>{}; };
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::map<PartId, Live> parts_;
-    std::set<PartId> live_;                 ///< those that have not ended: what the watch looks at
-    std::vector<bool> busy_;                ///< by processor
+    std::set<PartId> live_;  ///< those that have not ended: what the watch looks at
+    ProcessorCalendar calendar_;
+    double used_share_ = 1;                 ///< of their walltime, that parts ran lately; 1 = nothing is known
     std::vector<std::int32_t> machine_of_;  ///< by processor
     std::vector<std::int32_t> first_of_;    ///< first processor by machine
     bool watching_ = false;

@@ -102,7 +102,64 @@ Result<void> check_room(int ranks, std::span<const Offer> offers) {
         {}};
 }
 
+/// When the zone may start as many ranks as it has in the plan, or could take.
+std::optional<ZoneVerdict::StartRange> start_range(const Capacity& capacity, int ranks) {
+    if (ranks <= 0) return std::nullopt;
+    if (capacity.processors >= ranks) return ZoneVerdict::StartRange{};
+    for (const StartWindow& window : capacity.windows)
+        if (window.processors >= ranks) return ZoneVerdict::StartRange{window.expected, window.after};
+    return std::nullopt;
+}
+
 }  // namespace
+
+std::vector<Offer> offers_at(std::span<const Offer> offers, Duration after) {
+    std::vector<Offer> then(offers.begin(), offers.end());
+    for (Offer& offer : then) {
+        if (!offer.capacity) continue;
+        Capacity& c = *offer.capacity;
+        for (const StartWindow& window : c.windows) {
+            if (window.after > after) break;
+            c.processors = window.processors;
+            c.speed_sum = window.speed_sum;
+            c.speed_mean = window.speed_mean;
+            c.speed_variance = window.speed_variance;
+            c.largest_machine = window.largest_machine;
+        }
+    }
+    return then;
+}
+
+void tell_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers) {
+    for (ZoneVerdict& verdict : plan.zones) {
+        const auto offer = std::find_if(offers.begin(), offers.end(),
+                                        [&](const Offer& o) { return o.zone == verdict.zone && o.capacity; });
+        if (offer == offers.end()) continue;
+        const int share = verdict.ranks > 0 ? verdict.ranks : std::min(ranks, offer->capacity->total_processors);
+        verdict.start = start_range(*offer->capacity, share);
+    }
+}
+
+std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> offers, Duration horizon) {
+    std::vector<std::pair<Duration, int>> steps;  // when, how many more or fewer are free from then on
+    int free = 0;
+    for (const Offer& offer : offers) {
+        if (!offer.capacity) continue;
+        free += offer.capacity->processors;
+        int before = offer.capacity->processors;
+        for (const StartWindow& window : offer.capacity->windows) {
+            steps.emplace_back(window.after, window.processors - before);
+            before = window.processors;
+        }
+    }
+    std::sort(steps.begin(), steps.end());
+    for (std::size_t i = 0; i < steps.size() && steps[i].first <= horizon; ++i) {
+        free += steps[i].second;
+        const bool last_of_instant = i + 1 == steps.size() || steps[i + 1].first > steps[i].first;
+        if (last_of_instant && free >= ranks && steps[i].first > Duration{0}) return steps[i].first;
+    }
+    return std::nullopt;
+}
 
 bool is_plan_mapper(const std::string& name) {
     return name == kHier || name == kBlock || name == kRoundRobin || name == kRandom;

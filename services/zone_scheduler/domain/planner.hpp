@@ -25,6 +25,16 @@ struct Offer {
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
                                   const std::string& profile, std::span<const Offer> offers);
 
+/// The same offers for a start `after` from the time of the answers on: what is free then is what is told as free.
+std::vector<Offer> offers_at(std::span<const Offer> offers, Duration after);
+
+/// The earliest start later than now at which the offers together hold `ranks`, and no later than `horizon`; none where
+/// there is no such start. O(windows log windows + windows x zones).
+std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> offers, Duration horizon);
+
+/// Tells with every zone of the plan when it may start its share, by what it offered: `ZoneVerdict::start`.
+void tell_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers);
+
 /// The share of `zone` in a planned application: its tasks, the edges among them, and the traffic to other parts summed
 /// by zone.
 PartRequest make_part(const Application& application, const std::optional<ApplicationModel>& model,

@@ -51,12 +51,17 @@ struct ZoneConfig {
     Duration hold_ttl = std::chrono::seconds{30};  ///< an uncommitted hold lives this long
     Duration launch_window =
         std::chrono::seconds{30};  ///< a committed part that nobody launches is given back after this
+    Duration reserve_ahead = std::chrono::hours{24};  ///< no start is promised for later than this
+    /// Waiting applications with a reserved start at a time, of this home; the others wait for what is left.
+    int max_reservations = 16;
     Duration lease = std::chrono::seconds{40};
     Duration renew_every = std::chrono::seconds{10};
     Duration discover_every = std::chrono::seconds{5};
     Duration exchange_every = std::chrono::seconds{15};  ///< looks at others' revocations and blocks
     Duration poll_every = std::chrono::milliseconds{200};
-    int max_rounds = 5;  ///< plans tried before an application is turned away
+    /// Plans tried before an application is turned away. The wait between two grows with their number and is random, so
+    /// that homes that take from each other come apart long before.
+    int max_rounds = 20;
 };
 
 /// The partitions that machines are in, sorted.

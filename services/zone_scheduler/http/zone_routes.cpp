@@ -123,13 +123,8 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
                         return assignment_reply(a, services, http::text_parameter(request.call, "format", "json"));
                     }));
     router.add_sync("GET", "/v1/applications/{id}/explain", Action::kExplainApplication, Body::kNone,
-                    with_application([](const Request&, const Application& a) {
-                        Json json = {{"id", to_string(a.request.id)},
-                                     {"state", to_string(a.status.state)},
-                                     {"reason", a.status.reason}};
-                        if (a.status.plan) json["plan"] = codec::encode(*a.status.plan);
-                        return http::ok(json);
-                    }));
+                    with_application(
+                        [](const Request&, const Application& a) { return http::ok(codec::encode_explanation(a)); }));
     router.add_sync(
         "GET", "/v1/applications/{id}/logs", Action::kListLogs, Body::kNone, [&services](const Request& request) {
             const Result<ApplicationId> id = id_of<ApplicationId>(request);

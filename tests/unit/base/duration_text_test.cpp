@@ -26,5 +26,23 @@ TEST(ParseDuration, RefusesEverythingElse) {
         EXPECT_FALSE(parse_duration(text).has_value()) << text;
 }
 
+TEST(FormatDuration, TellsTheTwoLargestUnitsAndIsReadAgain) {
+    const std::pair<const char*, Duration> table[] = {
+        {"0s", Duration{0}},
+        {"0.25s", Duration{250'000}},
+        {"9s", std::chrono::seconds{9}},
+        {"45s", std::chrono::seconds{45}},
+        {"1h", std::chrono::hours{1}},
+        {"1h30m", std::chrono::seconds{5'459}},
+        {"2d", std::chrono::minutes{2 * 1'440 + 59}},
+        {"2d3h", std::chrono::hours{51}},
+        {"10m", std::chrono::minutes{10}},
+    };
+    for (const auto& [text, time] : table) {
+        EXPECT_EQ(format_duration(time), text);
+        EXPECT_TRUE(parse_duration(text)) << text;
+    }
+}
+
 }  // namespace
 }  // namespace zbs

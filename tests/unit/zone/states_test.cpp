@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 /// "from to" for each step of a machine, written out by hand: the table must say exactly this.
 constexpr const char* kApplicationSteps =
     "accepted:planned,cancelled,rejected planned:accepted,held,cancelled,rejected "
-    "held:accepted,committed,cancelled,rejected committed:launching,cancelled launching:running,failed,cancelled "
+    "held:accepted,committed,cancelled,rejected "
+    "committed:accepted,planned,launching,cancelled,rejected launching:running,failed,cancelled "
     "running:completed,failed,cancelled completed: failed: cancelled: rejected:";
 constexpr const char* kPartSteps =
     "held:committed,released,expired committed:running,released running:completed,failed,released completed: failed: "

@@ -41,6 +41,7 @@ std::vector<ChangedSetting> changed_settings() {
         {"account_map", "", "account_map = 'map'\n"},
         {"reuse_pool_accounts", "", "reuse_pool_accounts = true\n"},
         {"mapper", "", "mapper = 'block'\n"},
+        {"reservations", "", "reservations = 0\n"},
         {"machine", "[[machine]]\nname = 'm0'\n", "[[machine]]\nname = 'm0'\npartition = 'batch'\n"},
         {"peering", "", "[[peering]]\norganisations = ['org-c']\n" + print},
         {"ask", "", "[[ask]]\norganisation = 'org-c'\n" + print},
