@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "algorithms/mapping/mapper.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 
 namespace zbs {
@@ -131,6 +132,8 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         status.assignment.push_back(
             {request.ranks[task], config_.zone.machines[machine].name, processor - first_of_[machine]});
     }
+    if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldDecided); !reached)
+        return outward(caller, reached.error());
     if (auto ok = store_.save(part.record); !ok) return outward(caller, ok.error());
     filter_.begin_use(part.record.account);
     for (const std::int32_t p : part.record.processors) busy_[static_cast<std::size_t>(p)] = true;
@@ -142,6 +145,8 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     live_.insert(request.id);
     const PartStatus answer = view(parts_.emplace(request.id, std::move(part)).first->second);
     watch();
+    if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldStored); !reached)
+        return outward(caller, reached.error());
     return answer;
 }
 

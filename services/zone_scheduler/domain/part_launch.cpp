@@ -5,6 +5,7 @@
 
 #include "algorithms/base/deliberate_bug.hpp"
 #include "algorithms/formats/rank_profile.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
@@ -42,6 +43,8 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
         part->deadline = clock_.steady_now() + config_.launch_window;
     } else if (is_final(part->record.status.state)) {
+        if (auto reached = failpoint::reach(failpoint::Point::kPeerCommitStored); !reached)
+            return outward(caller, reached.error());
         return Error{
             ErrorCode::kConflict,
             "part " + to_string(id) + " is " + to_string(part->record.status.state) + ": " + view(*part).reason,
@@ -108,6 +111,8 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     record = std::move(changed);
 
     const std::string folder = executor_.folder(steps_of(record).front());
+    if (auto reached = failpoint::reach(failpoint::Point::kPeerLaunchStored); !reached)
+        return outward(caller, reached.error());
     for (std::size_t i = 0; i < commands.size(); ++i) {
         StepSpec step{.operation = steps_of(record)[i],
                       .argv = commands[i],
@@ -121,7 +126,9 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             step.environment.emplace_back("LD_PRELOAD", config_.profiler);
             step.environment.emplace_back("ZBS_PROFILE_OUT", folder + "/" + kModelFile);
         }
-        if (auto started = executor_.start(step); !started) {
+        Result<void> started = i == 0 ? Result<void>{} : failpoint::reach(failpoint::Point::kPeerBetweenProxies);
+        if (started) started = executor_.start(step);
+        if (!started) {
             const std::string reason =
                 "zone " + config_.zone.name + " could not start its part: " + started.error().message;
             log_.warn("launch_failed", {{"part", to_string(id)}, {"reason", reason}});
@@ -245,8 +252,9 @@ void PartService::check_running(Live& part) {
     changed.status.exit_code = worst;
     changed.status.has_profile =
         part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();
-    if (auto ok = save(part, std::move(changed), end, reason); !ok)
-        log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
+    auto ok = failpoint::reach(failpoint::Point::kPeerEndSeen);
+    if (ok) ok = save(part, std::move(changed), end, reason);
+    if (!ok) log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {

@@ -18,6 +18,7 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/protection.hpp"
 #include "services/common/adapters/process/supervisor_launch.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::process {
 namespace {
@@ -113,6 +114,8 @@ class Supervised : public StepExecutor {
             if (operation == spec.operation) continue;
             launch.arguments.insert(launch.arguments.end(), {"--share", job_folder(operation)});
         }
+        if (const std::string& armed = failpoint::armed_for_steps(); !armed.empty())
+            launch.arguments.insert(launch.arguments.end(), {"--failpoints", armed});
         if (!spec.directory.empty()) launch.arguments.insert(launch.arguments.end(), {"--directory", spec.directory});
         launch.arguments.emplace_back("--");
         launch.arguments.insert(launch.arguments.end(), spec.argv.begin(), spec.argv.end());
