@@ -39,6 +39,7 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
         return wrong_token(id);
     }
     if (is_blocked(part->record)) return blocked(id);
+    if (auto ok = end_if_over(*part); !ok) return outward(caller, ok.error());
     if (part->record.status.state == PartState::kHeld) {
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
         part->deadline = clock_.steady_now() + config_.launch_window;
@@ -63,6 +64,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     }
     if (record.operation == request.operation) return view(*part);  // asked again: nothing starts twice
     if (is_blocked(record)) return blocked(id);
+    if (auto ok = end_if_over(*part); !ok) return outward(caller, ok.error());
     if (record.status.state != PartState::kCommitted) {
         return Error{ErrorCode::kConflict,
                      "part " + to_string(id) + " is " + to_string(record.status.state) + ", not committed",
@@ -182,21 +184,25 @@ void PartService::check_deadlines() {
     for (const PartId& id : std::set<PartId>(live_)) {  // a copy: parts end on the way
         stop_blocked(id);
         Live& part = parts_.at(id);
-        const PartState state = part.record.status.state;
-        Result<void> saved;
-        if (state == PartState::kRunning) {
-            check_running(part);
-        } else if (state == PartState::kHeld && clock_.steady_now() >= part.deadline) {
-            saved = save(part, part.record, PartState::kExpired, "the hold was not committed in time");
-        } else if (state == PartState::kCommitted && clock_.steady_now() >= part.deadline) {
-            saved =
-                save(part, part.record, PartState::kReleased, "committed, but not launched within the launch window");
-        }
-        if (!saved) log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
+        if (part.record.status.state == PartState::kRunning) check_running(part);
+        if (auto saved = end_if_over(part); !saved)
+            log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
 }
 
 /// Who is blocked or revoked has nothing here any more, not even what runs already: its home may be unable or unwilling
+/// Ends a hold or a committed part whose time is over. The watch asks, and so does whoever uses a token: a zone that
+/// stood still for a while may hear the call before the clock.
+Result<void> PartService::end_if_over(Live& part) {
+    const PartState state = part.record.status.state;
+    if (clock_.steady_now() < part.deadline) return {};
+    if (state == PartState::kHeld)
+        return save(part, part.record, PartState::kExpired, "the hold was not committed in time");
+    if (state == PartState::kCommitted)
+        return save(part, part.record, PartState::kReleased, "committed, but not launched within the launch window");
+    return {};
+}
+
 /// to stop it.
 void PartService::stop_blocked(const PartId& id) {
     Live& part = parts_.at(id);
