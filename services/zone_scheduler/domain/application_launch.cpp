@@ -209,7 +209,7 @@ void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
         transport_.release_part(address_of(part.zone), part.id, run->app.status.stop_reason.substr(0, kMaxReason),
                                 [](const Result<PartStatus>&) {});
     }
-    if (executor_.status(run->app.status.operation).state == StepStatus::State::kRunning)
+    if (executor_.status(run->app.status.operation).state != StepStatus::State::kExited)
         executor_.stop(run->app.status.operation, kStopGrace);
     if (!run->watching) watch(run);
 }

@@ -43,9 +43,9 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
     if (part->record.status.state == PartState::kHeld) {
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
         part->deadline = clock_.steady_now() + config_.launch_window;
-    } else if (is_final(part->record.status.state)) {
         if (auto reached = failpoint::reach(failpoint::Point::kPeerCommitStored); !reached)
             return outward(caller, reached.error());
+    } else if (is_final(part->record.status.state)) {
         return Error{
             ErrorCode::kConflict,
             "part " + to_string(id) + " is " + to_string(part->record.status.state) + ": " + view(*part).reason,
@@ -111,10 +111,10 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     if (auto ok = filter_.note_run(record.account); !ok) return outward(caller, ok.error());
     if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
     record = std::move(changed);
-
-    const std::string folder = executor_.folder(steps_of(record).front());
     if (auto reached = failpoint::reach(failpoint::Point::kPeerLaunchStored); !reached)
         return outward(caller, reached.error());
+
+    const std::string folder = executor_.folder(steps_of(record).front());
     for (std::size_t i = 0; i < commands.size(); ++i) {
         StepSpec step{.operation = steps_of(record)[i],
                       .argv = commands[i],
@@ -165,7 +165,8 @@ void PartService::stop_steps(Live& part, const std::string& reason) {
     part.stopping = true;
     part.stop_reason = reason;
     for (const std::string& step : steps_of(part.record)) {
-        if (executor_.status(step).state == StepStatus::State::kRunning) executor_.stop(step, kStopGrace);
+        // One that is not known may be late: its start was given up, or the zone died in it.
+        if (executor_.status(step).state != StepStatus::State::kExited) executor_.stop(step, kStopGrace);
     }
 }
 
@@ -190,7 +191,6 @@ void PartService::check_deadlines() {
     }
 }
 
-/// Who is blocked or revoked has nothing here any more, not even what runs already: its home may be unable or unwilling
 /// Ends a hold or a committed part whose time is over. The watch asks, and so does whoever uses a token: a zone that
 /// stood still for a while may hear the call before the clock.
 Result<void> PartService::end_if_over(Live& part) {
@@ -203,6 +203,7 @@ Result<void> PartService::end_if_over(Live& part) {
     return {};
 }
 
+/// Who is blocked or revoked has nothing here any more, not even what runs already: its home may be unable or unwilling
 /// to stop it.
 void PartService::stop_blocked(const PartId& id) {
     Live& part = parts_.at(id);
@@ -231,6 +232,7 @@ void PartService::check_running(Live& part) {
             why = status.reason;
         } else if (status.state == StepStatus::State::kUnknown) {
             never_started = true;  // the zone stopped between storing the launch and acting on it
+            if (!part.stopping) executor_.stop(step, kStopGrace);
         }
     }
     std::string fault;

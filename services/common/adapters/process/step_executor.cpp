@@ -139,7 +139,9 @@ class Supervised : public StepExecutor {
     }
 
     void stop(const std::string& operation, Duration grace) override {
+        ZBS_EXPECTS(is_plain_name(operation));
         const std::string path = control_folder(operation);
+        mkdir(path.c_str(), 0700);  // a supervisor that comes late has to find it
         write_file(path + "/stop", std::to_string(grace / std::chrono::milliseconds{1}) + "\n");
         if (const auto supervisor = read_supervisor(path)) send_signal(*supervisor, SIGTERM);
     }
