@@ -12,7 +12,7 @@ usage: with ChaosProxy(("127.0.0.2", port), ("127.0.0.1", port)) as proxy: proxy
 | truncate | ends after the first 40 bytes of an answer |
 | hole_there | what the client sends is lost, and the connection stays |
 | hole_back | what the service answers is lost, and the connection stays |
-| refuse | new connections end with RST at once |
+| refuse | ends with RST at the first byte of a question; new ones end so at once |
 
 The mode counts for every piece from then on, on connections that are open already too: peers keep theirs.
 """
@@ -100,9 +100,9 @@ class ChaosProxy:
             elif mode == "hole_there" and not is_answer or mode == "hole_back" and is_answer:
                 self.met += 1
                 continue
-            elif is_answer and mode in ("reset", "half_close", "truncate", "drip"):
+            elif not is_answer and mode == "refuse" or is_answer and mode in ("reset", "half_close", "truncate", "drip"):
                 self.met += 1
-                if mode == "reset":
+                if mode in ("reset", "refuse"):
                     self._reset(writer)
                     return self._reset(opposite)
                 if mode == "half_close":

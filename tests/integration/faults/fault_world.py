@@ -21,7 +21,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "contract"), str(HERE.parent / "federation"), str(HERE.parents[1] / "support")]
 
-from chaos_proxy import ChaosProxy  # noqa: E402
+from chaos_proxy import MODES, ChaosProxy  # noqa: E402
 from federation import processes, until  # noqa: E402
 from identities import Organisations, context, own, run  # noqa: E402
 
