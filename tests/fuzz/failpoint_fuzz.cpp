@@ -22,7 +22,7 @@ void require(bool holds, const char* what) {
     std::abort();
 }
 
-std::uint64_t read = 0;
+std::uint64_t understood = 0;
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(!armings.error().message.empty(), "a refusal without message");
         return 0;
     }
-    ++read;
+    ++understood;
     // Words give whole milliseconds: what is shorter is lost on the way, once.
     const std::string written = failpoint::to_text(*armings);
     const auto again = failpoint::parse(written, failpoint::Program::kZone);
@@ -55,9 +55,9 @@ int main(int argc, char** argv) {
         fuzz::mutate(text, rng, pieces, 3, 8);
         LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
     }
-    require(read > runs / 20, "hardly anything was read: the inputs are no use");
+    require(understood > runs / 20, "hardly anything was read: the inputs are no use");
     std::printf("failpoint_fuzz: %llu inputs, all answered; %llu read\n", static_cast<unsigned long long>(runs),
-                static_cast<unsigned long long>(read));
+                static_cast<unsigned long long>(understood));
     return 0;
 }
 #endif
