@@ -23,6 +23,7 @@ sys.path[:0] = [str(HERE.parent / "contract"), str(HERE.parent / "federation"), 
 
 from chaos_proxy import MODES, ChaosProxy  # noqa: E402
 from federation import processes, until  # noqa: E402
+from lossy_network import LossyNetwork, why_not as why_no_network  # noqa: E402
 from identities import Organisations, context, own, run  # noqa: E402
 
 DEADLINE_S = float(os.environ.get("ZBS_DEADLINE_S", "60"))  # for what takes a second on an idle machine
@@ -102,10 +103,11 @@ class Service:
 class FaultWorld:
     """`machines`: zone -> numbers of processors, one per machine. Zone a is home, of the users, too."""
 
-    def __init__(self, programs, machines, timing="", watched=True, proxied=None):
-        """`proxied`: the zone that others reach through a ChaosProxy only, `self.proxy`."""
+    def __init__(self, programs, machines, timing="", watched=True, proxied=None, network=None):
+        """`proxied`: the zone that others reach through a ChaosProxy only, `self.proxy`. `network`: a LossyNetwork with a host for each service and one
+        "test", in which this process is already."""
         self.programs, self.machines, self.timing, self.watched, self.proxied = pathlib.Path(programs), machines, timing, watched, proxied
-        self.proxy = None
+        self.proxy, self.network = None, network
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-faults-"))
         self.jobs = self.folder / "jobs"
         self.jobs.mkdir()
@@ -127,6 +129,7 @@ class FaultWorld:
         if self.proxied:  # the same port at another address of loopback
             self.proxy = ChaosProxy((PROXY_HOST, self.ports[self.proxied]), ("127.0.0.1", self.ports[self.proxied])).__enter__()
         registry = self.programs / "zbs-registry"
+        on = lambda name: self.network.hosts[name].enter if self.network else []  # noqa: E731
         run(registry, "init", "--state", self.folder / "registry", "--organisation", "grid")
         for peers in (False, True):
             for zone in self.machines:
@@ -137,14 +140,14 @@ class FaultWorld:
         (self.folder / "issued").mkdir()
         self.organisations = Organisations(self.folder / "issued", self.cas)
         self.user = self.organisations.issue("org-a", "user", "ana")
-        self.services["registry"] = Service("registry", [registry, "run", "--state", self.folder / "registry", "--listen-port", self.ports["registry"],
+        self.services["registry"] = Service("registry", [*on("registry"), registry, "run", "--listen-address", self.host("registry"), "--state", self.folder / "registry", "--listen-port", self.ports["registry"],
                                                          "--allow-private-addresses", "--zone-rate", "0", "--connection-rate", "0"], self.folder / "registry.log")
         self.services["registry"].start()
         until((self.folder / "registry/address").exists, DEADLINE_S, "the registry is not up")
         for zone in self.machines:
             made = run(registry, "token", "--state", self.folder / "registry", "--for", f"org-{zone}")
-            run(self.programs / "zbs-zone", "enrol", re.search(r"zbs-enrol-1\+\S+", made).group(), "--config", self.config(zone))
-            self.services[zone] = Service(zone, [self.programs / "zbs-zone", "run", "--config", self.config(zone)], self.folder / f"{zone}.log")
+            run(*on(zone), self.programs / "zbs-zone", "enrol", re.search(r"zbs-enrol-1\+\S+", made).group(), "--config", self.config(zone))
+            self.services[zone] = Service(zone, [*on(zone), self.programs / "zbs-zone", "run", "--config", self.config(zone)], self.folder / f"{zone}.log")
             self.services[zone].start()
         if self.watched:
             threading.Thread(target=self._watch, daemon=True).start()
@@ -180,6 +183,9 @@ class FaultWorld:
                 if not self.over.is_set():
                     service.watch()
 
+    def host(self, name):
+        return self.network.hosts[name].address if self.network else "127.0.0.1"
+
     def config(self, zone):
         return self.folder / f"{zone}.toml"
 
@@ -188,7 +194,7 @@ class FaultWorld:
 organisation = "org-{zone}"
 contact = "operator@org-{zone}.example"
 state = "{self.folder}/{zone}"
-listen = "127.0.0.1:{self.ports[zone]}"
+listen = "{self.host(zone)}:{self.ports[zone]}"
 allow_private_addresses = true
 run_as = "self"
 shared_memory = true
@@ -203,6 +209,8 @@ account_map = "{self.folder}/{zone}.accounts"
             if peers and other != zone:
                 text += (f'[[peering]]\norganisations = ["org-{other}"]\nbundle = "{self.folder}/{other}/identity/bundle.pem"\ndelegation = false\n'
                          "processors = 64\nfloor_processors = 64\nparts = 1000\nfloor_parts = 1000\n")
+        if self.network:
+            text += '[mpi]\ninterface = "tun0"\n'
         return text + f"""[rates]  # a test calls faster than any person
 user_per_s = 0
 zone_per_s = 0
@@ -218,9 +226,9 @@ discover_s = 0.2
 
     # ---- calls
 
-    def ask(self, zone, method, target, body=None, identity=None, timeout=10, port=None):
+    def ask(self, zone, method, target, body=None, identity=None, timeout=10):
         """Status and JSON; OSError or HTTPException where there is no whole answer."""
-        connection = http.client.HTTPSConnection("127.0.0.1", port or self.ports[zone], timeout=timeout, context=context(identity or self.user))
+        connection = http.client.HTTPSConnection(self.host(zone), self.ports[zone], timeout=timeout, context=context(identity or self.user))
         try:
             connection.request(method, target, None if body is None else json.dumps(body).encode(), {"Content-Type": "application/json"} if body is not None else {})
             answer = connection.getresponse()
