@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 int main(int argc, char** argv) {
@@ -17,6 +18,12 @@ int main(int argc, char** argv) {
         cli.fallthrough();
         cli.require_subcommand(0, 1);
         cli.add_subcommand("run", "the service, until SIGTERM (also without any command)");
+        bool json = false;
+        CLI::App* const failpoints = cli.add_subcommand(
+            "failpoints",
+            "for tests: the places where ZBS_FAILPOINTS can make a service die (crash), fail (error) or stall "
+            "(stall:5s)\n\nExample: ZBS_FAILPOINTS='home.after_held=crash' zbs-zone run --config zone.toml");
+        failpoints->add_flag("--json", json, "as JSON");
         zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
         try {
             cli.parse(argc, argv);
@@ -25,6 +32,10 @@ int main(int argc, char** argv) {
         } catch (const CLI::ParseError& fault) {
             cli.exit(fault);
             return 2;
+        }
+        if (failpoints->parsed()) {
+            std::cout << (json ? zbs::failpoint::table_json() : zbs::failpoint::table_text());
+            return 0;
         }
         if (config_path.empty())
             return zbs::zone_program::fail(zbs::invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG")), 2;

@@ -1,5 +1,7 @@
 #include "services/common/http/rest_transport.hpp"
 
+#include <set>
+
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
@@ -24,26 +26,26 @@ class RestTransport : public ZoneTransport {
              std::move(respond));
     }
     void hold_part(const ServiceAddress& to, const PartRequest& request, zbs::Respond<PartStatus> respond) override {
-        send({to, "POST", "/v1/parts", dump(codec::encode(request)), kLaunchDeadline}, decode_status,
+        send({to, "POST", "/v1/parts", dump(codec::encode(request)), kLaunchDeadline}, decode_hold(request),
              std::move(respond));
     }
     void commit_part(const ServiceAddress& to, const PartId& id, std::uint64_t token,
                      zbs::Respond<PartStatus> respond) override {
-        send({to, "POST", path(id) + "/commit", dump(codec::encode_commit(token)), kAskDeadline}, decode_status,
+        send({to, "POST", path(id) + "/commit", dump(codec::encode_commit(token)), kAskDeadline}, decode_status_of(id),
              std::move(respond));
     }
     void launch_part(const ServiceAddress& to, const PartId& id, const LaunchRequest& request,
                      zbs::Respond<PartStatus> respond) override {
-        send({to, "POST", path(id) + "/launch", dump(codec::encode(request)), kLaunchDeadline}, decode_status,
+        send({to, "POST", path(id) + "/launch", dump(codec::encode(request)), kLaunchDeadline}, decode_status_of(id),
              std::move(respond));
     }
     void part_status(const ServiceAddress& to, const PartId& id, zbs::Respond<PartStatus> respond) override {
-        send({to, "GET", path(id), {}, kAskDeadline}, decode_status, std::move(respond));
+        send({to, "GET", path(id), {}, kAskDeadline}, decode_status_of(id), std::move(respond));
     }
     void release_part(const ServiceAddress& to, const PartId& id, const std::string& reason,
                       zbs::Respond<PartStatus> respond) override {
         send({to, "DELETE", path(id) + "?reason=" + encode_percent(reason.substr(0, 1'000)), {}, kAskDeadline},
-             decode_status, std::move(respond));
+             decode_status_of(id), std::move(respond));
     }
     void part_profile(const ServiceAddress& to, const PartId& id, zbs::Respond<ApplicationModel> respond) override {
         send(
@@ -85,7 +87,31 @@ class RestTransport : public ZoneTransport {
   private:
     static std::string dump(const Json& json) { return codec::dump(json); }
     static std::string path(const PartId& id) { return "/v1/parts/" + to_string(id); }
-    static Result<PartStatus> decode_status(const Json& json) { return codec::decode_part_status(json); }
+
+    /// The state of this part and of no other.
+    static std::function<Result<PartStatus>(const Json&)> decode_status_of(const PartId& id) {
+        return [id](const Json& json) -> Result<PartStatus> {
+            Result<PartStatus> status = codec::decode_part_status(json);
+            if (status && status->id != id) return invalid("is another part than " + to_string(id), "/id");
+            return status;
+        };
+    }
+    /// Of a hold: exactly the ranks that were asked for, in order, no two on one processor.
+    static std::function<Result<PartStatus>(const Json&)> decode_hold(const PartRequest& request) {
+        return [decode = decode_status_of(request.id), ranks = request.ranks](const Json& json) -> Result<PartStatus> {
+            Result<PartStatus> status = decode(json);
+            if (!status || status->state != PartState::kHeld) return status;
+            std::set<std::pair<std::string_view, std::int32_t>> places;
+            std::vector<TaskIndex> placed;
+            for (const RankPlace& place : status->assignment) {
+                placed.push_back(place.rank);
+                if (!places.emplace(place.machine, place.processor).second)
+                    return invalid("gives one processor to two ranks", "/assignment");
+            }
+            if (placed != ranks) return invalid("is not of the ranks that were asked for", "/assignment");
+            return status;
+        };
+    }
 
     /// Sends, decodes and brings the answer to the strand. What the other side says is checked like any input.
     template <class T, class Decode>
@@ -93,8 +119,14 @@ class RestTransport : public ZoneTransport {
         const std::string url = call.to.url;
         const bool to_self = call.to.who == options_.self;
         std::function<void(const Result<HttpAnswer>&)> answered =
-            [post = options_.post, decode, url, respond = std::move(respond)](const Result<HttpAnswer>& answer) {
-                post([result = read<T>(answer, decode, url), respond]() mutable { respond(std::move(result)); });
+            [post = options_.post, decode, url, who = call.to.who, bad_answer = options_.bad_answer,
+             respond = std::move(respond)](const Result<HttpAnswer>& answer) {
+                bool is_bad = !answer && answer.error().code == ErrorCode::kTooLarge;
+                Result<T> result = read<T>(answer, decode, url, is_bad);
+                post([result = std::move(result), is_bad, who, bad_answer, respond]() mutable {
+                    if (is_bad) bad_answer(who, result.error());
+                    respond(std::move(result));
+                });
             };
         if (to_self) return ask_self(call, std::move(answered));
         options_.client->call(std::move(call), std::move(answered));
@@ -118,15 +150,18 @@ class RestTransport : public ZoneTransport {
     }
 
     template <class T, class Decode>
-    static Result<T> read(const Result<HttpAnswer>& answer, const Decode& decode, const std::string& url) {
+    static Result<T> read(const Result<HttpAnswer>& answer, const Decode& decode, const std::string& url,
+                          bool& is_bad) {
         if (!answer) return answer.error();
         if (answer->try_later) {  // as a service that is down: it did nothing, and is asked again
             return Error{ErrorCode::kUnavailable, url + ": " + read_problem(answer->status, answer->body).message, {}};
         }
         if (answer->status < 200 || answer->status > 299) return read_problem(answer->status, answer->body);
         const Result<Json> json = codec::parse(answer->body);
+        is_bad = !json;
         if (!json) return Error{ErrorCode::kUnavailable, url + " answered with text that is no JSON", {}};
         Result<T> value = decode(*json);
+        is_bad = !value;
         if (!value)
             return Error{ErrorCode::kUnavailable,
                          url + " answered with a bad message: " + http::text_with_place(value.error()),

@@ -14,6 +14,9 @@ struct RestTransportOptions {
     std::function<void(std::function<void()>)> post;  ///< puts a callback on the domain's strand
     /// Calls to the zone itself come here instead of going over a socket: the same handlers, the same messages.
     std::function<void(Call, Respond)> own;
+    /// Told, on the strand, who gave an answer that no honest zone gives: larger than any, no message, or about
+    /// something else than was asked.
+    std::function<void(const Caller& who, const Error& what)> bad_answer = [](const Caller&, const Error&) {};
 };
 
 /// ZoneTransport over REST.

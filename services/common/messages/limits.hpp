@@ -62,7 +62,8 @@ inline constexpr std::size_t kMaxAskedOrganisations = 256;  ///< [[ask]] in one 
 inline constexpr std::size_t kMaxAutomaticRules = 256;      ///< [[peering]] in one configuration
 inline constexpr std::size_t kMaxRulePatterns = 256;        ///< organisations of one of them
 inline constexpr std::size_t kMaxPeeringReasonBytes = 1'024;
-inline constexpr std::size_t kMaxAuditTextBytes = 512;  ///< of one field; longer ones are cut
-inline constexpr std::size_t kMaxAuditRows = 1'000;     ///< one reply of the audit route
+inline constexpr std::size_t kMaxFailpointBytes = 4'096;  ///< of ZBS_FAILPOINTS
+inline constexpr std::size_t kMaxAuditTextBytes = 512;    ///< of one field; longer ones are cut
+inline constexpr std::size_t kMaxAuditRows = 1'000;       ///< one reply of the audit route
 
 }  // namespace zbs::limits

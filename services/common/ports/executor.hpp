@@ -41,7 +41,8 @@ class Executor {
     /// twice. An account that jobs may not run as: kRejected.
     virtual Result<void> start(const StepSpec& spec) = 0;
     virtual StepStatus status(const std::string& operation) = 0;
-    /// Asks the tree to end; whatever is left after `grace` is killed. Returns at once.
+    /// Asks the tree to end; whatever is left after `grace` is killed. Returns at once. A step that is not known never
+    /// begins after it, even if its start is under way and late.
     virtual void stop(const std::string& operation, Duration grace) = 0;
     /// The step's own folder (absolute): where its output files are. Exists from before the program starts, for the job
     /// under the same path.

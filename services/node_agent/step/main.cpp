@@ -46,6 +46,11 @@ void answer(const std::string& text) {
     close(kAnswerDescriptor);
 }
 
+void tell_hit(const failpoint::Arming& arming) {
+    std::fprintf(stderr, "zbs-step: failpoint_hit %s\n", failpoint::to_text({arming}).c_str());
+    std::fflush(stderr);
+}
+
 [[noreturn]] void fail(const std::string& text) {
     answer(text);
     std::fprintf(stderr, "zbs-step: %s\n", text.c_str());
@@ -133,6 +138,7 @@ int main(int argc, char** argv) {
     const Result<StepOptions> read = read_step_options(argc, argv);
     if (!read) fail(read.error().message);
     const StepOptions& options = *read;
+    failpoint::arm(options.failpoints, tell_hit);
     const StepInput input = read_input();
     if (options.probe) probe(options);
     std::optional<Account> account;
@@ -160,10 +166,17 @@ int main(int argc, char** argv) {
     for (const int s : {SIGCHLD, SIGTERM, SIGINT, SIGHUP}) sigaddset(&watched, s);
     sigprocmask(SIG_BLOCK, &watched, nullptr);
 
+    if (auto reached = failpoint::reach(failpoint::Point::kStepBeforeRecord); !reached) fail(reached.error().message);
     const auto self = find_process(getpid());
     if (!self || !write_file(options.folder + "/supervisor",
                              std::to_string(self->pid) + " " + std::to_string(self->start_time) + "\n")) {
         fail("cannot write into " + options.folder);
+    }
+    if (auto reached = failpoint::reach(failpoint::Point::kStepAfterRecord); !reached) fail(reached.error().message);
+    // Whoever stops a step writes the file first and looks for the supervisor then: one of the two sees the other.
+    if (access((options.folder + "/stop").c_str(), F_OK) == 0) {
+        write_file(options.folder + "/exit", "143 stopped before it began\n");
+        fail("step " + options.operation + " was stopped before it began");
     }
     const std::string mark = step_variable(options.operation);
     int report[2], alive[2];
@@ -178,7 +191,13 @@ int main(int argc, char** argv) {
     close(report[1]);
     close(alive[0]);
     close(job_folder);
-    const std::string fault = child < 0 ? std::string("cannot fork: ") + std::strerror(errno) : read_report(report[0]);
+    std::string fault = child < 0 ? std::string("cannot fork: ") + std::strerror(errno) : std::string{};
+    if (auto reached = failpoint::reach(failpoint::Point::kStepAfterFork); !reached && child > 0) {
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+        fault = reached.error().message;
+    }
+    if (fault.empty()) fault = read_report(report[0]);
     if (!fault.empty()) {
         write_file(options.folder + "/exit", "127 " + fault + "\n");
         fail(fault);

@@ -49,6 +49,10 @@ Result<StepOptions> read_step_options(int argc, const char* const* argv) {
             good = read_number(value, options.max_open_files);
         } else if (word == "--max-processes") {
             good = read_number(value, options.max_processes);
+        } else if (word == "--failpoints") {
+            auto armings = failpoint::parse(value, failpoint::Program::kStep);
+            if (!armings) return armings.error();
+            options.failpoints = *std::move(armings);
         } else if (word == "--probe") {
             options.probe = value == "yes";
         } else if (word == "--namespaces") {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::step {
 
@@ -30,6 +31,7 @@ struct StepOptions {
     unsigned long max_open_files = 0, max_processes = 0;  ///< 0 = as inherited
     long walltime_s = 0;                                  ///< 0 = no limit
     bool probe = false;                                   ///< only try the namespaces
+    std::vector<failpoint::Arming> failpoints;
     std::vector<std::string> argv;
 
     std::string job_folder() const { return folder + "/job"; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {
@@ -119,10 +120,12 @@ Result<void> Registry::check_bundle(const ZoneEntry& entry) const {
 
 Result<ZoneLease> Registry::accept(const SignedText& text, const ZoneEntry& entry) {
     const Duration lease = std::clamp(entry.lease, kMinLease, kMaxLease);
+    if (auto reached = failpoint::reach(failpoint::Point::kRegistryAnnounceDecided); !reached) return reached.error();
     if (auto ok = store_.zones().save({entry.name, entry.organisation, text, lease}); !ok) return ok.error();
     const bool news = !zones_.contains(entry.name) || zones_.at(entry.name).gone;
     if (news) log_.info("zone_published", {{"zone", to_uri(zone_of(entry))}, {"url", entry.url}});
     zones_[entry.name] = {text, entry, lease, clock_.steady_now() + lease};
+    if (auto reached = failpoint::reach(failpoint::Point::kRegistryAnnounceStored); !reached) return reached.error();
     return ZoneLease{entry.name, lease};
 }
 

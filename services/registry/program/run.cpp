@@ -21,6 +21,7 @@
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/codec/signed_entry.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/http/rate_limit.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/common/messages/limits.hpp"
@@ -40,6 +41,8 @@ int run(const Options& options) {
     if (auto good = check_advertised_host(host); !good)
         return fail(invalid(good.error().message,
                             options.advertised.empty() ? "--listen-address without --advertise" : "--advertise"));
+    const auto failpoints = failpoint::from_environment(failpoint::Program::kRegistry);
+    if (!failpoints) return fail(failpoints.error());
     const StateFolder state{std::filesystem::absolute(options.state).lexically_normal().string()};
     if (!std::filesystem::exists(state.identity())) {
         return fail(invalid("a registry needs keys; make them with 'zbs-registry init --state " + options.state +
@@ -50,6 +53,7 @@ int run(const Options& options) {
     const auto lock = process::FolderLock::take(state.path);
     if (!lock) return fail(lock.error());
     const auto log = system::make_log("zbs-registry");
+    failpoint::arm(*failpoints, *log);
     auto store = sqlite::open_registry_store(state.database());
     if (!store) return fail(store.error());
 

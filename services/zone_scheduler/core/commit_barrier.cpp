@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "services/common/failpoint/failpoint.hpp"
+
 namespace zbs {
 namespace {
 constexpr Duration kAtLeastEvery = std::chrono::seconds{1};
@@ -28,8 +30,10 @@ Result<void> CommitBarrier::commit_now() {
     const Error broken{ErrorCode::kUnavailable, "the zone's storage has failed", {}};
     if (is_broken_) return broken;
     if (!is_dirty()) return {};
-    Result<void> done = record_waits_ ? audit_.flush() : Result<void>{};
+    Result<void> done = failpoint::reach(failpoint::Point::kStoreBeforeCommit);
+    if (done && record_waits_) done = audit_.flush();
     if (done) done = journal_.commit();
+    if (done) done = failpoint::reach(failpoint::Point::kStoreAfterCommit);
     if (done) {
         record_waits_ = false;
         return {};

@@ -30,17 +30,22 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       ports_(std::move(ports)),
       barrier_(ports_.clock, ports_.journal, ports_.audit, ports_.storage_failed),
       executor_(barrier_, ports_.executor),
-      transport_(http::make_rest_transport({.client = std::make_unique<DurableClient>(barrier_, ports_.client),
-                                            .self = self_of(config),
-                                            .post = ports_.post,
-                                            .own =
-                                                [this](http::Call call, http::Respond respond) {
-                                                    ports_.clock.after(
-                                                        Duration{0}, [this, call = std::move(call),
-                                                                      respond = std::move(respond)]() mutable {
-                                                            router_.dispatch(std::move(call), std::move(respond));
-                                                        });
-                                                }})),
+      transport_(http::make_rest_transport(
+          {.client = std::make_unique<DurableClient>(barrier_, ports_.client),
+           .self = self_of(config),
+           .post = ports_.post,
+           .own =
+               [this](http::Call call, http::Respond respond) {
+                   ports_.clock.after(Duration{0},
+                                      [this, call = std::move(call), respond = std::move(respond)]() mutable {
+                                          router_.dispatch(std::move(call), std::move(respond));
+                                      });
+               },
+           .bad_answer =
+               [this](const Caller& who, const Error& what) {
+                   ports_.log.warn("bad_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
+                   peerings_.note(who.organisation, TrustEvent::kFailedCheck);
+               }})),
       peerings_(config, ports_.clock, ports_.site, ports_.trust, ports_.log),
       filter_(config, ports_.clock, ports_.site, peerings_),
       parts_(config, ports_.clock, ports_.store, executor_, peerings_, filter_, ports_.log, decode_model_text),

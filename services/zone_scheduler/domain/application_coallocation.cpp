@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "algorithms/base/deliberate_bug.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
@@ -267,7 +268,9 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
         if (run->app.status.start) request.start_in = std::max(kShortest, run->start - clock_.steady_now());
         if (delegations_ != nullptr && zone.who.organisation != config_.organisation)
             request.delegation = delegations_->prove(request, zone.who);
-        transport_.hold_part(zone, request, [this, run, i, start](const Result<PartStatus>& answer) {
+        transport_.hold_part(zone, request, [this, run, i, start](Result<PartStatus> answer) {
+            if (auto reached = failpoint::reach(failpoint::Point::kHomeHoldAnswered); !reached)
+                answer = reached.error();
             ApplicationPart& held = run->app.status.parts[i];
             const auto complete = [&] {  // a peer is attacker-controlled: exactly our ranks, in order
                 return std::equal(held.ranks.begin(), held.ranks.end(), answer->assignment.begin(),
@@ -329,7 +332,9 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
         transport_.commit_part(address_of(part.zone), part.id, part.status.token,
-                               [this, run, i](const Result<PartStatus>& answer) {
+                               [this, run, i](Result<PartStatus> answer) {
+                                   if (auto reached = failpoint::reach(failpoint::Point::kHomeCommitAnswered); !reached)
+                                       answer = reached.error();
                                    ApplicationPart& committed = run->app.status.parts[i];
                                    const bool good = answer && answer->state == PartState::kCommitted;
                                    const std::string words = !answer ? answer.error().message
@@ -362,6 +367,8 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
 /// until it hears of it or until the part ends by itself.
 void ApplicationService::release(const std::shared_ptr<Run>& run) {
     if (run->releasing || run->app.status.releasing.empty()) return;
+    if (!failpoint::reach(failpoint::Point::kHomeBeforeRelease))
+        return later(run, kReleaseRetry, &ApplicationService::release);
     run->releasing = true;
     auto pending = std::make_shared<std::size_t>(run->app.status.releasing.size());
     auto gone = std::make_shared<std::set<PartId>>();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "algorithms/model/task_graph.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 
 namespace zbs {
@@ -71,8 +72,9 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
         step.account = *std::move(account);
     }
     run->deadline = clock_.steady_now() + kCoordinatorDeadline;
-    if (auto started = executor_.start(step); !started)
-        return stop(run, "the MPI launcher could not be started: " + started.error().message);
+    Result<void> started = executor_.start(step);
+    if (started) started = failpoint::reach(failpoint::Point::kHomeLauncherStarted);
+    if (!started) return stop(run, "the MPI launcher could not be started: " + started.error().message);
     await_coordinator(run);
 }
 
@@ -122,7 +124,9 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
             const ApplicationPart& target = run->app.status.parts[i];
             transport_.launch_part(
                 address_of(target.zone), target.id, request,
-                [this, run, i, again = weak.lock()](const Result<PartStatus>& answer) {
+                [this, run, i, again = weak.lock()](Result<PartStatus> answer) {
+                    if (auto reached = failpoint::reach(failpoint::Point::kHomeLaunchAnswered); !reached)
+                        answer = reached.error();
                     if (is_final(run->app.status.state)) return;
                     ApplicationPart& launched = run->app.status.parts[i];
                     if (!answer && is_passing(answer.error()) && ++run->tries[launched.id] < kLaunchTries &&
@@ -213,7 +217,7 @@ void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
         transport_.release_part(address_of(part.zone), part.id, run->app.status.stop_reason.substr(0, kMaxReason),
                                 [](const Result<PartStatus>&) {});
     }
-    if (executor_.status(run->app.status.operation).state == StepStatus::State::kRunning)
+    if (executor_.status(run->app.status.operation).state != StepStatus::State::kExited)
         executor_.stop(run->app.status.operation, kStopGrace);
     if (!run->watching) watch(run);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
@@ -12,6 +13,30 @@ namespace zbs {
 namespace {
 
 constexpr Duration kStoreRetry = std::chrono::seconds{1};
+
+/// Before and after a state is stored.
+struct Around {
+    failpoint::Point before, after;
+};
+std::optional<Around> failpoints_of(ApplicationState state) {
+    using failpoint::Point;
+    switch (state) {
+        case ApplicationState::kAccepted:
+            return std::nullopt;
+        case ApplicationState::kPlanned:
+            return Around{Point::kHomeBeforePlanned, Point::kHomeAfterPlanned};
+        case ApplicationState::kHeld:
+            return Around{Point::kHomeBeforeHeld, Point::kHomeAfterHeld};
+        case ApplicationState::kCommitted:
+            return Around{Point::kHomeBeforeCommitted, Point::kHomeAfterCommitted};
+        case ApplicationState::kLaunching:
+            return Around{Point::kHomeBeforeLaunching, Point::kHomeAfterLaunching};
+        case ApplicationState::kRunning:
+            return Around{Point::kHomeBeforeRunning, Point::kHomeAfterRunning};
+        default:
+            return Around{Point::kHomeBeforeEnd, Point::kHomeAfterEnd};
+    }
+}
 
 }  // namespace
 
@@ -116,11 +141,20 @@ bool ApplicationService::save(const std::shared_ptr<Run>& run, ApplicationStatus
     return true;
 }
 
+/// False where the point makes the work on this application stop here: it is taken up again from what is stored.
+bool ApplicationService::pass(const std::shared_ptr<Run>& run, failpoint::Point point) {
+    if (failpoint::reach(point)) return true;
+    later(run, kStoreRetry, &ApplicationService::advance);
+    return false;
+}
+
 ApplicationStatus ApplicationService::status_of(const std::shared_ptr<Run>& run) { return run->app.status; }
 
 bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state,
                                const std::string& reason) {
     ZBS_EXPECTS(allowed(run->app.status.state, state));
+    const std::optional<Around> points = failpoints_of(state);
+    if (points && !pass(run, points->before)) return false;
     changed.state = state;
     changed.reason = reason;
     changed.history.push_back({state, clock_.now()});
@@ -129,7 +163,7 @@ bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatu
     log_.info("application_state",
               {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
     if (is_final(state) && delegations_ != nullptr) delegations_->forget(run->app.request.id);
-    return true;
+    return !points || pass(run, points->after);
 }
 
 /// Looks at the stored state and takes the next step: called after every change, after a fault and after a restart.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "algorithms/base/rng.hpp"
+#include "services/common/failpoint/points.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
@@ -96,6 +97,7 @@ class ApplicationService {
     bool save(const std::shared_ptr<Run>& run, ApplicationStatus changed);
     /// One stored write for the new state and all that changes with it: a crash leaves the old state or the new,
     /// nothing between.
+    bool pass(const std::shared_ptr<Run>& run, failpoint::Point point);
     bool enter(const std::shared_ptr<Run>& run, ApplicationStatus changed, ApplicationState state,
                const std::string& reason = {});
     bool enter(const std::shared_ptr<Run>& run, ApplicationState state, const std::string& reason = {}) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "algorithms/mapping/mapper.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 
@@ -257,6 +258,8 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         status.assignment.push_back(
             {request.ranks[task], config_.zone.machines[machine].name, processor - first_of_[machine]});
     }
+    if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldDecided); !reached)
+        return outward(caller, reached.error());
     // The old part goes first: a fault between the two must not leave both.
     if (*replaced != nullptr) {
         Live& old = **replaced;
@@ -276,6 +279,8 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     promise_anew(held);
     const PartStatus answer = view(held);
     watch();
+    if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldStored); !reached)
+        return outward(caller, reached.error());
     return answer;
 }
 

@@ -5,6 +5,7 @@
 
 #include "algorithms/base/deliberate_bug.hpp"
 #include "algorithms/formats/rank_profile.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
@@ -40,12 +41,15 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
         return wrong_token(id);
     }
     if (is_blocked(part->record)) return blocked(id);
+    if (auto ok = end_if_over(*part); !ok) return outward(caller, ok.error());
     if (part->record.status.state == PartState::kHeld) {
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
         part->deadline =
             (is_reserved(part->record) ? std::max(part->start, clock_.steady_now()) : clock_.steady_now()) +
             config_.launch_window;
         promise_anew(*part);
+        if (auto reached = failpoint::reach(failpoint::Point::kPeerCommitStored); !reached)
+            return outward(caller, reached.error());
     } else if (is_final(part->record.status.state)) {
         return Error{
             ErrorCode::kConflict,
@@ -65,6 +69,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     }
     if (record.operation == request.operation) return view(*part);  // asked again: nothing starts twice
     if (is_blocked(record)) return blocked(id);
+    if (auto ok = end_if_over(*part); !ok) return outward(caller, ok.error());
     if (record.status.state != PartState::kCommitted) {
         return Error{ErrorCode::kConflict,
                      "part " + to_string(id) + " is " + to_string(record.status.state) + ", not committed",
@@ -126,6 +131,8 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     record = std::move(changed);
     part->start = clock_.steady_now();
     promise_anew(*part);
+    if (auto reached = failpoint::reach(failpoint::Point::kPeerLaunchStored); !reached)
+        return outward(caller, reached.error());
 
     const std::string folder = executor_.folder(steps_of(record).front());
     for (std::size_t i = 0; i < commands.size(); ++i) {
@@ -141,7 +148,9 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             step.environment.emplace_back("LD_PRELOAD", config_.profiler);
             step.environment.emplace_back("ZBS_PROFILE_OUT", folder + "/" + kModelFile);
         }
-        if (auto started = executor_.start(step); !started) {
+        Result<void> started = i == 0 ? Result<void>{} : failpoint::reach(failpoint::Point::kPeerBetweenProxies);
+        if (started) started = executor_.start(step);
+        if (!started) {
             const std::string reason =
                 "zone " + config_.zone.name + " could not start its part: " + started.error().message;
             log_.warn("launch_failed", {{"part", to_string(id)}, {"reason", reason}});
@@ -176,7 +185,8 @@ void PartService::stop_steps(Live& part, const std::string& reason) {
     part.stopping = true;
     part.stop_reason = reason;
     for (const std::string& step : steps_of(part.record)) {
-        if (executor_.status(step).state == StepStatus::State::kRunning) executor_.stop(step, kStopGrace);
+        // One that is not known may be late: its start was given up, or the zone died in it.
+        if (executor_.status(step).state != StepStatus::State::kExited) executor_.stop(step, kStopGrace);
     }
 }
 
@@ -195,19 +205,25 @@ void PartService::check_deadlines() {
     for (const PartId& id : std::set<PartId>(live_)) {  // a copy: parts end on the way
         stop_blocked(id);
         Live& part = parts_.at(id);
-        const PartState state = part.record.status.state;
-        Result<void> saved;
-        if (state == PartState::kRunning) {
+        if (part.record.status.state == PartState::kRunning) {
             if (calendar_.find(id)->when.end <= clock_.steady_now()) promise_anew(part);  // it overruns
             check_running(part);
-        } else if (state == PartState::kHeld && clock_.steady_now() >= part.deadline) {
-            saved = save(part, part.record, PartState::kExpired, "the hold was not committed in time");
-        } else if (state == PartState::kCommitted && clock_.steady_now() >= part.deadline) {
-            saved =
-                save(part, part.record, PartState::kReleased, "committed, but not launched within the launch window");
         }
-        if (!saved) log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
+        if (auto saved = end_if_over(part); !saved)
+            log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
+}
+
+/// Ends a hold or a committed part whose time is over. The watch asks, and so does whoever uses a token: a zone that
+/// stood still for a while may hear the call before the clock.
+Result<void> PartService::end_if_over(Live& part) {
+    const PartState state = part.record.status.state;
+    if (clock_.steady_now() < part.deadline) return {};
+    if (state == PartState::kHeld)
+        return save(part, part.record, PartState::kExpired, "the hold was not committed in time");
+    if (state == PartState::kCommitted)
+        return save(part, part.record, PartState::kReleased, "committed, but not launched within the launch window");
+    return {};
 }
 
 /// Who is blocked or revoked has nothing here any more, not even what runs already: its home may be unable or unwilling
@@ -239,6 +255,7 @@ void PartService::check_running(Live& part) {
             why = status.reason;
         } else if (status.state == StepStatus::State::kUnknown) {
             never_started = true;  // the zone stopped between storing the launch and acting on it
+            if (!part.stopping) executor_.stop(step, kStopGrace);
         }
     }
     std::string fault;
@@ -266,8 +283,9 @@ void PartService::check_running(Live& part) {
     changed.status.exit_code = worst;
     changed.status.has_profile =
         part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();
-    if (auto ok = save(part, std::move(changed), end, reason); !ok)
-        log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
+    auto ok = failpoint::reach(failpoint::Point::kPeerEndSeen);
+    if (ok) ok = save(part, std::move(changed), end, reason);
+    if (!ok) log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
 
@@ -235,6 +236,8 @@ Result<PartStatus> PartService::status(const Caller& caller, const PartId& id) c
 Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, const std::string& reason) {
     Live* part = find(caller, id);
     if (part == nullptr) return no_such_part(id);
+    if (auto reached = failpoint::reach(failpoint::Point::kPeerReleaseAsked); !reached)
+        return outward(caller, reached.error());
     const PartState state = part->record.status.state;
     if (state == PartState::kRunning) {
         part->stop_asked = true;

@@ -118,6 +118,7 @@ class PartService {
     std::vector<std::string> steps_of(const PartRecord& record) const;
     void watch();
     void check_deadlines();
+    Result<void> end_if_over(Live& part);
     void check_running(Live& part);
 
     const ZoneConfig& config_;

@@ -6,6 +6,7 @@
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/zone_scheduler/program/edge.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
@@ -57,10 +58,13 @@ void drain(Engine& engine, ZoneCore& zone, Edge& edge) {
 int run(const std::string& config_path) {
     Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return fail(settings.error());
+    const auto failpoints = failpoint::from_environment(failpoint::Program::kZone);
+    if (!failpoints) return fail(failpoints.error());
     const StateFolder state{settings->state_folder};
     Result<Storage> storage = open_storage(*settings, state);
     if (!storage) return fail(storage.error());
     Log& log = *storage->log;
+    failpoint::arm(*failpoints, log);
     Engine engine;
     if (auto prepared = prepare(engine, state, *settings); !prepared) return fail(prepared.error());
     if (engine.credentials.server && is_wildcard_address(settings->advertised_host)) {

@@ -14,14 +14,14 @@ BIN = ""
 
 
 def until(condition, seconds, what):
-    """Polls until `condition()` gives something true; fails with `what` after the deadline."""
+    """Polls until `condition()` gives something true; fails with `what`, or what it gives then, after the deadline."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
-            raise AssertionError(f"after {seconds} s: {what}")
+            raise AssertionError(f"after {seconds} s: {what() if callable(what) else what}")
         time.sleep(0.05)
 
 

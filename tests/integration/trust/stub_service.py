@@ -6,7 +6,7 @@ import threading
 
 
 class StubService:
-    """`answer(method, path, body)` gives status and JSON; `received` holds each request: line, headers, body."""
+    """`answer(method, path, body)` gives status and JSON, or a function that writes the answer to the stream by itself; `received` holds each request: line, headers, body."""
 
     def __init__(self, address, port, identity, answer):
         self.received = []
@@ -19,6 +19,9 @@ class StubService:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 service.received.append(self.raw_requestline + bytes(self.headers) + body)
                 status, value = answer(self.command, self.path, body)
+                if callable(value):
+                    self.close_connection = True
+                    return value(self.wfile)
                 text = json.dumps(value).encode()
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")

@@ -74,6 +74,17 @@ TEST_F(StepExecutorTest, FilesAreLaidOutFirstAndListed) {
     EXPECT_TRUE(executor->list("unknown", "").empty());
 }
 
+TEST_F(StepExecutorTest, AStepThatWasStoppedBeforeItBeganNeverBegins) {
+    const std::string ran = folder.path("ran");
+    executor->stop("late", 0s);
+    EXPECT_EQ(executor->status("late").state, State::kUnknown);
+    const Result<void> started = start("late", "touch " + ran);
+    ASSERT_FALSE(started);
+    EXPECT_THAT(started.error().message, HasSubstr("stopped before it began"));
+    EXPECT_EQ(wait("late").exit_code, 143);
+    EXPECT_FALSE(std::filesystem::exists(ran));
+}
+
 TEST_F(StepExecutorTest, TheEnvironmentIsGivenNotInherited) {
     setenv("ZBS_TEST_SECRET", "1", 1);
     StepSpec spec;

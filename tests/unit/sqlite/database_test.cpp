@@ -35,6 +35,24 @@ TEST(Database, LiftsAnOlderSchemaAndKeepsTheRows) {
     EXPECT_EQ(query.integer(2), 7);
 }
 
+/// SQLite takes a batch back by itself where the disk is full; "ROLLBACK" stands for that.
+TEST(Database, NothingIsWrittenBehindABatchThatIsLost) {
+    const TemporaryFolder folder;
+    {
+        const auto database = Database::open(folder.path("d"), kOne);
+        ASSERT_TRUE(database) << database.error();
+        (*database)->batch();
+        ASSERT_TRUE(Database::Query(**database, "INSERT INTO t VALUES('first', 1)").step());
+        ASSERT_TRUE(Database::Query(**database, "ROLLBACK").step());
+        EXPECT_FALSE(Database::Query(**database, "INSERT INTO t VALUES('second', 2)").step());
+        EXPECT_TRUE((*database)->is_dirty());
+        EXPECT_FALSE((*database)->commit());
+    }
+    const auto database = Database::open(folder.path("d"), kOne);
+    Database::Query query(**database, "SELECT id FROM t");
+    EXPECT_FALSE(*query.step()) << query.text(0);
+}
+
 TEST(Database, RefusesASchemaFromTheFuture) {
     const TemporaryFolder folder;
     ASSERT_TRUE(Database::open(folder.path("d"), kTwo));

@@ -141,6 +141,19 @@ TEST_F(PartServiceTest, UncommittedHoldExpiresAndItsTokenIsWorthless) {
     EXPECT_EQ(parts->launch(home, held->id, launch(*held)).error().code, ErrorCode::kConflict);
 }
 
+TEST_F(PartServiceTest, TokenWhoseTimeIsOverIsWorthlessBeforeTheWatchHasLooked) {
+    config.poll_every = std::chrono::hours{1};  // as after a stop of the whole zone
+    const auto held = parts->hold(home, request(1)), committed = parts->hold(home, request(2));
+    ASSERT_TRUE(parts->commit(home, committed->id, committed->token));
+    clock.advance(std::max(config.hold_ttl, config.launch_window));
+    ASSERT_EQ(parts->status(home, held->id)->state, PartState::kHeld);
+    EXPECT_EQ(parts->commit(home, held->id, held->token).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(parts->launch(home, committed->id, launch(*committed)).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kExpired);
+    EXPECT_EQ(parts->status(home, committed->id)->state, PartState::kReleased);
+    EXPECT_EQ(parts->free_processors(), 4);
+}
+
 TEST_F(PartServiceTest, TimeWhileDownCountsAgainstNobody) {
     const auto held = parts->hold(home, request(4));
     clock.advance(config.hold_ttl - std::chrono::seconds{1});

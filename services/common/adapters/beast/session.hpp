@@ -18,6 +18,7 @@
 #include "services/common/adapters/beast/request_head.hpp"
 #include "services/common/adapters/beast/response_text.hpp"
 #include "services/common/adapters/beast/server.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/http/reply.hpp"
 
 /// One connection of `Server`; internal to this module.
@@ -218,6 +219,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         bh::request<bh::string_body> request = parser_->release();
         bool keep_alive = request.keep_alive();
         is_head_ = request.method() == bh::verb::head;
+        may_change_ = !is_head_ && request.method() != bh::verb::get;
         Result<http::Call> call = zbs::beast::read_head(request);
         if (!call) return write(http::problem(call.error()), false);
         if constexpr (kTls) {
@@ -282,6 +284,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         boost::asio::async_write(stream_, boost::asio::buffer(reply_text_),
                                  [self = this->shared_from_this(), keep_alive](ErrorCodeOf fault, std::size_t) {
                                      if (fault) return self->close();
+                                     if (self->may_change_ && !failpoint::reach(failpoint::Point::kAnswerSent))
+                                         return self->close();
                                      if (!keep_alive) return self->linger();
                                      self->read_head();
                                  });
@@ -340,6 +344,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     SteadyClock::time_point identified_{};
     bool idle_ = true;
     bool is_head_ = false;
+    bool may_change_ = false;  // what the request asks for
     bool is_closed_ = false;
     std::size_t discarded_ = 0;
 };

@@ -18,6 +18,7 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/protection.hpp"
 #include "services/common/adapters/process/supervisor_launch.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::process {
 namespace {
@@ -113,6 +114,8 @@ class Supervised : public StepExecutor {
             if (operation == spec.operation) continue;
             launch.arguments.insert(launch.arguments.end(), {"--share", job_folder(operation)});
         }
+        if (const std::string& armed = failpoint::armed_for_steps(); !armed.empty())
+            launch.arguments.insert(launch.arguments.end(), {"--failpoints", armed});
         if (!spec.directory.empty()) launch.arguments.insert(launch.arguments.end(), {"--directory", spec.directory});
         launch.arguments.emplace_back("--");
         launch.arguments.insert(launch.arguments.end(), spec.argv.begin(), spec.argv.end());
@@ -136,7 +139,9 @@ class Supervised : public StepExecutor {
     }
 
     void stop(const std::string& operation, Duration grace) override {
+        ZBS_EXPECTS(is_plain_name(operation));
         const std::string path = control_folder(operation);
+        mkdir(path.c_str(), 0700);  // a supervisor that comes late has to find it
         write_file(path + "/stop", std::to_string(grace / std::chrono::milliseconds{1}) + "\n");
         if (const auto supervisor = read_supervisor(path)) send_signal(*supervisor, SIGTERM);
     }

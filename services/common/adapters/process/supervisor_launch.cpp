@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "services/common/failpoint/failpoint.hpp"
+
 namespace zbs::process {
 namespace {
 
@@ -101,9 +103,10 @@ Result<void> launch_supervisor(const SupervisorLaunch& launch) {
         close(ready[0]);
         return system_error("cannot start " + launch.program, fault);
     }
+    const auto reached = failpoint::reach(failpoint::Point::kPeerStepSpawned);
     const std::string answer = read_answer(ready[0]);
     close(ready[0]);
-    if (answer == "ok") return {};
+    if (answer == "ok") return reached;
     return Error{ErrorCode::kUnavailable, answer.empty() ? "the supervisor of the step did not answer" : answer, {}};
 }
 

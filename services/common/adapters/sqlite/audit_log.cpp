@@ -4,6 +4,7 @@
 
 #include "services/common/adapters/sqlite/audit_chain.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::sqlite {
@@ -109,10 +110,12 @@ class SqliteAuditLog : public AuditLog {
 
   private:
     Result<void> write_pending() {
+        if (auto reached = failpoint::reach(failpoint::Point::kAuditBeforeWrite); !reached) return reached;
         if (auto ok = run(*database_, "BEGIN IMMEDIATE"); !ok) return ok;
         for (const AuditRecord& record : pending_) {
             if (auto ok = insert(*database_, record); !ok) return ok;
         }
+        if (auto reached = failpoint::reach(failpoint::Point::kAuditBeforeSync); !reached) return reached;
         return run(*database_, "COMMIT");
     }
 

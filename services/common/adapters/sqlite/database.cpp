@@ -130,6 +130,10 @@ Result<bool> Database::Query::step() {
         if (auto begun = database_.run("BEGIN IMMEDIATE"); !begun) return begun.error();
         database_.is_open_ = true;
     }
+    // What was written before in this batch is lost (see `commit`); written by itself, this would be more than half of
+    // it.
+    if (database_.is_open_ && sqlite3_get_autocommit(database_.handle_) != 0 && sqlite3_stmt_readonly(statement_) == 0)
+        return Error{ErrorCode::kUnavailable, "the database has lost what was written just before", {}};
     const int code = sqlite3_step(statement_);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;

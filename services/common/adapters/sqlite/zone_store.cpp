@@ -6,6 +6,7 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::sqlite {
 namespace {
@@ -33,6 +34,15 @@ Result<void> finish(Query& query) {
     return {};
 }
 
+/// Writes what is of an application or a part.
+Result<void> write(Database& database, Query& query) {
+    if (auto reached = failpoint::reach(failpoint::Point::kStoreBeforeWrite); !reached) return reached;
+    if (auto done = finish(query); !done) return done;
+    auto reached = failpoint::reach(failpoint::Point::kStoreAfterWrite);
+    if (!reached) static_cast<void>(Query(database, "ROLLBACK").step());
+    return reached;
+}
+
 Error corrupt(const std::string& what, const Error& error) {
     return {ErrorCode::kInternal, "the database holds a " + what + " that this version cannot read: " + error.message,
             error.pointer};
@@ -47,13 +57,13 @@ class SqliteZoneStore : public ZoneStore {
         query.bind(to_string(application.request.id)).bind(to_uri(application.owner));
         query.bind(codec::dump(codec::encode(application.request)))
             .bind(codec::dump(codec::encode(application.status)));
-        return finish(query);
+        return write(*database_, query);
     }
 
     Result<void> update(const ApplicationId& id, const ApplicationStatus& status) override {
         Query query(*database_, "UPDATE application SET status=? WHERE id=?");
         query.bind(codec::dump(codec::encode(status))).bind(to_string(id));
-        return finish(query);
+        return write(*database_, query);
     }
 
     Result<std::vector<Application>> load_applications() override {
@@ -79,7 +89,7 @@ class SqliteZoneStore : public ZoneStore {
         Query query(*database_,
                     "INSERT INTO part(id, record) VALUES(?,?) ON CONFLICT(id) DO UPDATE SET record=excluded.record");
         query.bind(to_string(part.request.id)).bind(codec::dump(codec::encode(part)));
-        return finish(query);
+        return write(*database_, query);
     }
 
     Result<std::vector<PartRecord>> load_parts() override {

@@ -1,0 +1,147 @@
+// Failpoints as text: what the environment says, and the table.
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "algorithms/base/duration_text.hpp"
+#include "services/common/failpoint/failpoint.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::failpoint {
+namespace {
+
+std::string names() {
+    std::string all;
+    for (const Row& row : kTable) all += (all.empty() ? "" : ", ") + std::string(row.name);
+    return all;
+}
+
+Result<Arming> parse_one(std::string_view text) {
+    const std::size_t equals = text.find('=');
+    const std::string name(text.substr(0, equals));
+    const auto row = std::find_if(kTable.begin(), kTable.end(), [&](const Row& r) { return r.name == name; });
+    if (row == kTable.end()) return invalid("no failpoint is named '" + name + "'; there are: " + names());
+    Arming arming{.point = row->point};
+    std::string action(equals == std::string_view::npos ? std::string_view{} : text.substr(equals + 1));
+    if (const std::size_t at = action.find('@'); at != std::string::npos) {
+        const char* const end = action.data() + action.size();
+        const auto [stop, fault] = std::from_chars(action.data() + at + 1, end, arming.at_hit);
+        if (fault != std::errc{} || stop != end || arming.at_hit == 0)
+            return invalid("after '@' of failpoint '" + name + "' comes how many times it is passed before, from 1");
+        action.resize(at);
+    }
+    if (action == "crash") return arming;
+    if (action == "error") {
+        arming.action = Action::kError;
+        return arming;
+    }
+    if (action.starts_with("stall:")) {
+        const Result<Duration> time = parse_duration(action.substr(6));
+        if (!time) return invalid("failpoint '" + name + "' cannot stall: " + time.error().message);
+        arming.action = Action::kStall;
+        arming.stall = *time;
+        return arming;
+    }
+    return invalid("failpoint '" + name + "' can do crash, error or stall:DURATION (as in stall:5s), not '" + action +
+                   "'");
+}
+
+/// A zone comes by what is of its steps, too: it hands those on to their supervisors.
+bool comes_by(Program program, const Row& row) {
+    if (row.program == Program::kServices) return program != Program::kStep;
+    return row.program == program || (row.program == Program::kStep && program == Program::kZone);
+}
+
+/// Our own words need no escapes; a test holds them to that.
+std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+}  // namespace
+
+const char* to_string(Program program) {
+    switch (program) {
+        case Program::kZone:
+            return "zone";
+        case Program::kRegistry:
+            return "registry";
+        case Program::kStep:
+            return "step";
+        case Program::kServices:
+            return "services";
+    }
+    return "?";
+}
+
+const char* to_string(Action action) {
+    switch (action) {
+        case Action::kCrash:
+            return "crash";
+        case Action::kError:
+            return "error";
+        case Action::kStall:
+            return "stall";
+    }
+    return "?";
+}
+
+Result<std::vector<Arming>> parse(std::string_view text, Program program) {
+    if (text.size() > limits::kMaxFailpointBytes)
+        return invalid("failpoints are told in at most " + std::to_string(limits::kMaxFailpointBytes) + " bytes");
+    std::vector<Arming> armings;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(';'), text.size());
+        Result<Arming> one = parse_one(text.substr(0, end));
+        if (!one) return one.error();
+        const Row& row = kTable[static_cast<std::size_t>(one->point)];
+        if (!comes_by(program, row)) {
+            return invalid("failpoint '" + std::string(row.name) + "' is of the " + to_string(row.program) +
+                           ", and a " + to_string(program) + " never comes by it");
+        }
+        for (const Arming& other : armings) {
+            if (other.point == one->point) return invalid("failpoint '" + std::string(row.name) + "' is armed twice");
+        }
+        armings.push_back(*one);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return armings;
+}
+
+Result<std::vector<Arming>> from_environment(Program program) {
+    const char* const text = std::getenv("ZBS_FAILPOINTS");
+    Result<std::vector<Arming>> armings = parse(text == nullptr ? "" : text, program);
+    if (!armings) return Error{armings.error().code, armings.error().message, "ZBS_FAILPOINTS"};
+    return armings;
+}
+
+std::string to_text(const std::vector<Arming>& armings) {
+    std::string text;
+    for (const Arming& arming : armings) {
+        text += (text.empty() ? "" : ";") + std::string(kTable[static_cast<std::size_t>(arming.point)].name) + "=" +
+                to_string(arming.action);
+        if (arming.action == Action::kStall)
+            text += ":" + std::to_string(arming.stall / std::chrono::milliseconds{1}) + "ms";
+        if (arming.at_hit != 1) text += "@" + std::to_string(arming.at_hit);
+    }
+    return text;
+}
+
+std::string table_text() {
+    std::string text;
+    for (const Row& row : kTable) {
+        std::string name(row.name);
+        name.resize(std::max<std::size_t>(name.size(), 26), ' ');
+        text += name + " " + std::string(row.place) + "; error: " + std::string(row.error) + "\n";
+    }
+    return text;
+}
+
+std::string table_json() {
+    std::string text;
+    for (const Row& row : kTable) {
+        text += (text.empty() ? "[" : ",\n ") + std::string("{\"name\":") + quoted(row.name) +
+                ",\"program\":" + quoted(to_string(row.program)) + ",\"place\":" + quoted(row.place) +
+                ",\"error\":" + quoted(row.error) + "}";
+    }
+    return text + "]\n";
+}
+
+}  // namespace zbs::failpoint

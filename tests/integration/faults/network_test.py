@@ -1,0 +1,71 @@
+"""A federation over a network that loses every tenth packet and falls apart for 20 s during a job: network_test.py BIN [--seed S] [unittest names]
+
+Zones and registry are in network namespaces of their own (lossy_network.py); skipped where this process may not make any.
+"""
+import os
+import random
+import subprocess
+import sys
+import time
+import unittest
+
+from fault_world import DEADLINE_S, FaultWorld, LossyNetwork, until, why_no_network
+
+PROGRAMS, SEED = "", random.SystemRandom().randrange(1_000_000)
+SKIPPED = 77  # as CMakeLists.txt tells ctest
+MACHINES = {"a": [2], "b": [2], "c": [2]}
+LOSS, DELAY_S = 0.1, (0.001, 0.02)
+PARTITION_S, REUNION_S = 20, 10
+RUN_S = PARTITION_S + 12  # the launcher's own connections are MPICH's: what they lose on their way is sent again after up to as long a time as it was cut
+
+
+class Network(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        print(f"seed {SEED}", flush=True)
+        cls.network = LossyNetwork(["test", "registry", *MACHINES], SEED, spared=["test"])
+        cls.addClassCleanup(cls.network.close)
+        cls.network.hosts["test"].join()
+        cls.w = FaultWorld(PROGRAMS, MACHINES, "hold_ttl_s = 10\nlaunch_window_s = 30\n", network=cls.network).__enter__()
+        cls.addClassCleanup(cls.w.__exit__, None)
+        cls.network.loss, cls.network.delay_s = LOSS, DELAY_S
+
+    def tearDown(self):
+        self.network.partition()
+
+    def test_jobs_run_with_loss(self):
+        requests = [self.w.request(3, "true") for _ in range(5)]
+        for request in requests:
+            self.w.submit(request)
+        states = self.w.assert_whole(requests, 3 * DEADLINE_S)
+        self.assertEqual(set(states.values()), {"completed"}, [self.w.state_of(identifier)["reason"] for identifier in states])
+        self.assertGreater(self.network.lost, 0, "nothing was lost")
+
+    def test_partition_during_a_run(self):
+        """What runs goes on; what needs the other side waits for it; zones that meet again work together within 10 s."""
+        request = self.w.request(5, f"sleep {RUN_S}")
+        self.w.submit(request)
+        until(lambda: self.w.state_of(request["id"])["state"] == "running", DEADLINE_S, lambda: self.w.state_of(request["id"]))
+        lost, end = self.network.lost, time.monotonic() + PARTITION_S
+        self.network.partition("a")
+        waiting = self.w.request(1, "true", zones=["b", "c"])  # cannot even be asked for
+        self.w.submit(waiting)
+        time.sleep(max(0, end - time.monotonic()))  # the fault's own time
+        self.assertGreater(self.network.lost, lost, "nothing was cut")
+        self.assertNotIn(self.w.state_of(request["id"])["state"], ("failed", "cancelled", "rejected"))
+        self.network.partition()
+        until(lambda: self.w.state_of(waiting["id"])["state"] not in ("accepted", "planned"), REUNION_S, lambda: self.w.state_of(waiting["id"]))
+        states = self.w.assert_whole([request, waiting])
+        self.assertEqual(set(states.values()), {"completed"}, [self.w.state_of(identifier)["reason"] for identifier in states])
+
+
+if __name__ == "__main__":
+    PROGRAMS, arguments = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    if arguments[:1] == ["--seed"]:
+        SEED, arguments = int(arguments[1]), arguments[2:]
+    if why := why_no_network():
+        if os.geteuid() != 0 and not os.environ.get("ZBS_TEST_NETWORK") and subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode == 0:
+            os.execvpe("unshare", ["unshare", "-rn", sys.executable, "-B", *sys.argv], dict(os.environ, ZBS_TEST_NETWORK="1"))
+        print("skipped: no network namespaces here: " + why)
+        sys.exit(SKIPPED)
+    unittest.main(argv=[sys.argv[0], *arguments], verbosity=2)

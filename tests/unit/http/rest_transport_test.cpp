@@ -1,0 +1,103 @@
+#include "services/common/http/rest_transport.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/common/codec/message_codec.hpp"
+#include "tests/support/messages.hpp"
+
+namespace zbs::test {
+namespace {
+
+/// Gives every call the same answer.
+class OneAnswer : public HttpClient {
+  public:
+    explicit OneAnswer(Result<HttpAnswer> answer) : answer_(std::move(answer)) {}
+    void call(HttpCall, std::function<void(Result<HttpAnswer>)> respond) override { respond(answer_); }
+
+  private:
+    Result<HttpAnswer> answer_;
+};
+
+struct HoldCase {
+    const char* name;
+    std::function<Result<HttpAnswer>(PartStatus honest)> answer;
+    bool is_bad;
+};
+
+Result<HttpAnswer> created(const PartStatus& status) {
+    return HttpAnswer{.status = 201, .body = codec::dump(codec::encode(status))};
+}
+
+class HoldAnswers : public testing::TestWithParam<HoldCase> {};
+INSTANTIATE_TEST_SUITE_P(
+    , HoldAnswers,
+    testing::Values(
+        HoldCase{"Honest", [](PartStatus s) { return created(s); }, false},
+        HoldCase{"RefusedWithAReason",
+                 [](PartStatus) {
+                     return Result<HttpAnswer>(
+                         HttpAnswer{.status = 422, .body = "{\"code\":\"rejected\",\"detail\":\"full\"}"});
+                 },
+                 false},
+        HoldCase{"NoAnswer",
+                 [](PartStatus) {
+                     return Result<HttpAnswer>(Error{ErrorCode::kTimeout, "silence", {}});
+                 },
+                 false},
+        HoldCase{"FarTooLarge",
+                 [](PartStatus) {
+                     return Result<HttpAnswer>(Error{ErrorCode::kTooLarge, "400 MB", {}});
+                 },
+                 true},
+        HoldCase{"NoJson", [](PartStatus) { return Result<HttpAnswer>(HttpAnswer{.status = 201, .body = "{held"}); },
+                 true},
+        HoldCase{"WrongTypes",
+                 [](PartStatus) { return Result<HttpAnswer>(HttpAnswer{.status = 201, .body = "{\"id\":7}"}); }, true},
+        HoldCase{"AnotherPart",
+                 [](PartStatus s) {
+                     s.id = PartId{some_id(9)};
+                     return created(s);
+                 },
+                 true},
+        HoldCase{"OtherRanks",
+                 [](PartStatus s) {
+                     s.assignment[1].rank = 5;
+                     return created(s);
+                 },
+                 true},
+        HoldCase{"TooFewRanks",
+                 [](PartStatus s) {
+                     s.assignment.pop_back();
+                     return created(s);
+                 },
+                 true},
+        HoldCase{"OneProcessorTwice",
+                 [](PartStatus s) {
+                     s.assignment[1].machine = s.assignment[0].machine;
+                     s.assignment[1].processor = s.assignment[0].processor;
+                     return created(s);
+                 },
+                 true}),
+    [](const auto& param_info) { return param_info.param.name; });
+
+TEST_P(HoldAnswers, ThatNoHonestZoneGivesAreToldAndNotTaken) {
+    const PartRequest request = some_part_request();
+    PartStatus honest = some_part_status();
+    honest.id = request.id;
+    honest.state = PartState::kHeld;
+    std::vector<std::string> told;
+    http::RestTransportOptions options{.client = std::make_unique<OneAnswer>(GetParam().answer(honest)),
+                                       .self = {CallerKind::kZone, "alpha", "alpha-one"},
+                                       .post = [](const std::function<void()>& work) { work(); }};
+    options.bad_answer = [&](const Caller& who, const Error&) { told.push_back(who.name); };
+    const auto transport = http::make_rest_transport(std::move(options));
+    std::vector<bool> taken;
+    transport->hold_part({"https://beta", {CallerKind::kZone, "beta", "beta-one"}}, request,
+                         [&](const Result<PartStatus>& status) { taken.push_back(status.has_value()); });
+    EXPECT_EQ(taken, std::vector<bool>{std::string(GetParam().name) == "Honest"});
+    EXPECT_EQ(told, GetParam().is_bad ? std::vector<std::string>{"beta-one"} : std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace zbs::test
