@@ -1,6 +1,7 @@
 #pragma once
 #include "services/common/codec/json.hpp"
 #include "services/common/messages/application.hpp"
+#include "services/common/messages/application_summary.hpp"
 #include "services/common/messages/capacity.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/registry.hpp"
@@ -43,8 +44,8 @@ Json encode(const ApplicationStatus& status);
 Result<ApplicationStatus> decode_application_status(const Json& json);
 /// The application as its owner sees it; never the environment or the model.
 Json encode_view(const Application& application);
-/// One row of a list: id, state, ranks, program, zones, times.
-Json encode_summary(const Application& application);
+Json encode(const ApplicationSummary& row);
+Result<ApplicationSummary> decode_application_summary(const Json& json);
 
 // Profiles
 Json encode(const ProfileSummary& summary);

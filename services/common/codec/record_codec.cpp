@@ -6,7 +6,7 @@
 namespace zbs::codec {
 
 Json encode(const PartRecord& record) {
-    return {{"home_caller", to_uri(record.home_caller)},
+    Json json = {{"home_caller", to_uri(record.home_caller)},
             {"request", encode(record.request)},
             {"status", encode(record.status)},
             {"operation", record.operation},
@@ -14,6 +14,8 @@ Json encode(const PartRecord& record) {
             {"proxies", record.proxies},
             {"profile", record.profile},
             {"account", record.account}};
+    if (is_final(record.status.state)) json["ended_us"] = to_microseconds(record.ended);
+    return json;
 }
 
 Result<PartRecord> decode_part_record(const Json& json) {
@@ -45,6 +47,7 @@ Result<PartRecord> decode_part_record(const Json& json) {
     }
     record.profile = in.boolean("profile");
     record.account = in.text_or("account", "", 32);
+    record.ended = time_from_microseconds(in.integer_or("ended_us", 0, 0, INT64_MAX));
     return in.finish(std::move(record));
 }
 

@@ -9,7 +9,6 @@
 namespace zbs {
 namespace {
 
-constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
 constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
 
 }  // namespace
@@ -118,6 +117,7 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
     collect_offers(run->app.owner, run->app.request, run->excluded,
                    [this, run, source = choice.source](const std::vector<Offer>& offers) {
                        run->busy = false;
+                       end_turn(run);
                        if (is_final(run->app.status.state)) return;
                        Result<ApplicationPlan> made = make_plan(run->app.request, run->model, source, offers);
                        if (!made && made.error().code == ErrorCode::kUnavailable) {
@@ -127,7 +127,7 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
                                changed.reason = made.error().message;
                                if (!save(run, std::move(changed))) return;
                            }
-                           return later(run, kWaitForProcessors, &ApplicationService::advance);
+                           return later(run, wait_for_processors(), &ApplicationService::advance);
                        }
                        if (!made) {
                            enter(run, ApplicationState::kRejected, made.error().message);

@@ -30,6 +30,8 @@ struct ApplicationService::Run {
     std::string failed_zone, failed_reason;
     std::map<PartId, int> tries;
     Duration deadline{};    // steady time
+    bool in_line = false;   // for a turn
+    bool has_turn = false;  // to be planned
     bool busy = false;      // a phase with outstanding answers is under way
     bool watching = false;  // the loop watch -> collect_profile -> finish is under way
     bool releasing = false;

@@ -63,11 +63,17 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
             return good.error();
         }
     }
-    if (const auto known = parts_.find(request.id); known != parts_.end()) {
-        if (known->second.record.home_caller == caller && known->second.record.request == request)
-            return view(known->second);
+    const Result<std::shared_ptr<Live>> known = find(request.id);
+    if (!known) return outward(caller, known.error());
+    if (*known != nullptr) {
+        if ((*known)->record.home_caller == caller && (*known)->record.request == request) return view(**known);
         return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " was held with another request", "/id"};
     }
+    const Result<bool> removed = store_.was_removed(request.id);
+    if (!removed) return outward(caller, removed.error());
+    if (*removed)
+        return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " has ended long ago and was removed",
+                     "/id"};
 
     const Entitlement entitlement =
         filter_.find({caller, request.user, request.groups, request.walltime, usage_of(caller.organisation)});
@@ -139,8 +145,9 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                             {"home", request.home},
                             {"ranks", std::to_string(request.ranks.size())},
                             {"token", std::to_string(*token)}});
-    live_.insert(request.id);
-    const PartStatus answer = view(parts_.emplace(request.id, std::move(part)).first->second);
+    const auto live = std::make_shared<Live>(std::move(part));
+    parts_.emplace(request.id, live);
+    const PartStatus answer = view(*live);
     watch();
     return answer;
 }

@@ -18,9 +18,6 @@ constexpr const char* kModelFile = "profile.json";
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
 constexpr Duration kStopGrace = std::chrono::seconds{2};
 
-/// Step of proxy `id` of a launch; part of the step's id, so that a repeat finds it again.
-std::string step_id(const std::string& operation, int proxy) { return operation + "-p" + std::to_string(proxy); }
-
 Error blocked(const PartId& id) {
     return {ErrorCode::kDenied, "the user or the home of part " + to_string(id) + " was blocked", {}};
 }
@@ -31,8 +28,9 @@ Error wrong_token(const PartId& id) {
 }  // namespace
 
 Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, std::uint64_t token) {
-    Live* part = find(caller, id);
-    if (part == nullptr) return no_such_part(id);
+    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found.error();
+    Live* const part = found->get();
     if (part->record.status.token != token && !has_bug(DeliberateBug::kNoFencing)) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
@@ -51,8 +49,9 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
 }
 
 Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, const LaunchRequest& request) {
-    Live* part = find(caller, id);
-    if (part == nullptr) return no_such_part(id);
+    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found.error();
+    Live* const part = found->get();
     PartRecord& record = part->record;
     if (record.status.token != request.token && !has_bug(DeliberateBug::kNoFencing)) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
@@ -146,9 +145,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
 }
 
 std::vector<std::string> PartService::steps_of(const PartRecord& record) const {
-    std::vector<std::string> steps;
-    for (const int proxy : record.proxies) steps.push_back(step_id(record.operation, proxy));
-    return steps;
+    return step_ids(record.operation, record.proxies);
 }
 
 void PartService::stop_steps(Live& part, const std::string& reason) {
@@ -162,7 +159,7 @@ void PartService::stop_steps(Live& part, const std::string& reason) {
 
 void PartService::watch() {
     if (watching_) return;
-    if (live_.empty()) return;
+    if (parts_.empty()) return;
     watching_ = true;
     clock_.after(config_.poll_every, [this] {
         watching_ = false;
@@ -172,9 +169,9 @@ void PartService::watch() {
 }
 
 void PartService::check_deadlines() {
-    for (const PartId& id : std::set<PartId>(live_)) {  // a copy: parts end on the way
-        stop_blocked(id);
-        Live& part = parts_.at(id);
+    for (const auto& [id, held] : std::map<PartId, std::shared_ptr<Live>>(parts_)) {  // a copy: parts end on the way
+        Live& part = *held;
+        stop_blocked(part);
         const PartState state = part.record.status.state;
         Result<void> saved;
         if (state == PartState::kRunning) {
@@ -191,8 +188,7 @@ void PartService::check_deadlines() {
 
 /// Who is blocked or revoked has nothing here any more, not even what runs already: its home may be unable or unwilling
 /// to stop it.
-void PartService::stop_blocked(const PartId& id) {
-    Live& part = parts_.at(id);
+void PartService::stop_blocked(Live& part) {
     const PartState state = part.record.status.state;
     if (is_final(state) || part.stopping || !is_blocked(part.record)) return;
     constexpr const char* kWhy = "its user or home was blocked";
@@ -200,7 +196,7 @@ void PartService::stop_blocked(const PartId& id) {
         part.stop_asked = true;
         stop_steps(part, kWhy);
     } else if (auto saved = save(part, part.record, PartState::kReleased, kWhy); !saved) {
-        log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
+        log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", saved.error().message}});
     }
 }
 
@@ -250,8 +246,9 @@ void PartService::check_running(Live& part) {
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {
-    const Live* part = find(caller, id);
-    if (part == nullptr) return no_such_part(id);
+    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found.error();
+    const Live* const part = found->get();
     const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no profile", {}};
     if (!part->record.profile || part->record.proxies.empty()) return none;
     const std::string step = steps_of(part->record).front();

@@ -43,33 +43,30 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
 }
 
 Result<void> PartService::resume() {
-    Result<std::vector<PartRecord>> records = store_.load_parts();
+    Result<std::vector<PartRecord>> records = store_.load_open_parts();
     if (!records) return records.error();
     for (const PartRecord& record : *records) {
         if (auto good = check_record(record); !good) return good;
     }
     for (PartRecord& record : *records) {
         const PartId id = record.request.id;
-        Live part{.record = std::move(record), .deadline = clock_.steady_now()};
-        const PartState state = part.record.status.state;
+        const auto part = std::make_shared<Live>(Live{.record = std::move(record), .deadline = clock_.steady_now()});
+        const PartState state = part->record.status.state;
         // A server never counts the time while it was down against anyone: full time again.
-        part.deadline += state == PartState::kHeld ? config_.hold_ttl : config_.launch_window;
-        if (!is_final(state)) {
-            for (const std::int32_t p : part.record.processors) {
-                if (p < 0 || static_cast<std::size_t>(p) >= busy_.size() || busy_[static_cast<std::size_t>(p)]) {
-                    return Error{ErrorCode::kConflict,
-                                 "part " + to_string(id) + " in the database holds processor " + std::to_string(p) +
-                                     ", which the configured machines do not have free; restore the machines of the "
-                                     "configuration until it has ended",
-                                 {}};
-                }
-                busy_[static_cast<std::size_t>(p)] = true;
+        part->deadline += state == PartState::kHeld ? config_.hold_ttl : config_.launch_window;
+        for (const std::int32_t p : part->record.processors) {
+            if (p < 0 || static_cast<std::size_t>(p) >= busy_.size() || busy_[static_cast<std::size_t>(p)]) {
+                return Error{ErrorCode::kConflict,
+                             "part " + to_string(id) + " in the database holds processor " + std::to_string(p) +
+                                 ", which the configured machines do not have free; restore the machines of the "
+                                 "configuration until it has ended",
+                             {}};
             }
-            filter_.begin_use(part.record.account);
-            live_.insert(id);
-            log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(state)}});
+            busy_[static_cast<std::size_t>(p)] = true;
         }
-        parts_.emplace(id, std::move(part));
+        filter_.begin_use(part->record.account);
+        log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(state)}});
+        parts_.emplace(id, part);
     }
     watch();
     return {};
@@ -89,13 +86,20 @@ Result<void> PartService::check_caller(const Caller& caller, const Caller& user)
     return {};
 }
 
-PartService::Live* PartService::find(const Caller& caller, const PartId& id) {
-    return const_cast<Live*>(std::as_const(*this).find(caller, id));
+Result<std::shared_ptr<PartService::Live>> PartService::find(const PartId& id) const {
+    if (const auto at = parts_.find(id); at != parts_.end()) return at->second;
+    Result<std::optional<PartRecord>> ended = store_.find_part(id);
+    if (!ended) return ended.error();
+    if (!*ended) return std::shared_ptr<Live>{};
+    return std::make_shared<Live>(Live{.record = **std::move(ended)});
 }
 
-const PartService::Live* PartService::find(const Caller& caller, const PartId& id) const {
-    const auto at = parts_.find(id);
-    return at != parts_.end() && at->second.record.home_caller == caller ? &at->second : nullptr;
+Result<std::shared_ptr<PartService::Live>> PartService::find(const Caller& caller, const PartId& id) const {
+    Result<std::shared_ptr<Live>> part = find(id);
+    // Not "not found": home would take that for the end of it.
+    if (!part) return outward(caller, part.error());
+    if (*part == nullptr || (*part)->record.home_caller != caller) return no_such_part(id);
+    return part;
 }
 
 PartStatus PartService::view(const Live& part) const {
@@ -118,13 +122,14 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
     ZBS_EXPECTS(allowed(part.record.status.state, state));
     changed.status.state = state;
     changed.status.reason = reason;
+    if (is_final(state)) changed.ended = clock_.now();
     if (auto ok = store_.save(changed); !ok) return ok;
     const PartState was = part.record.status.state;
     part.record = std::move(changed);
     if (is_final(state)) {
         note_end(part, was);
         give_back(part);
-        live_.erase(part.record.request.id);
+        parts_.erase(part.record.request.id);  // whoever is at work with it holds it still
     }
     log_.info("part_state",
               {{"part", to_string(part.record.request.id)}, {"state", to_string(state)}, {"reason", reason}});
@@ -160,14 +165,15 @@ void PartService::give_back(const Live& part) {
 }
 
 Result<PartStatus> PartService::status(const Caller& caller, const PartId& id) const {
-    const Live* part = find(caller, id);
-    if (part == nullptr) return no_such_part(id);
-    return view(*part);
+    const Result<std::shared_ptr<Live>> part = find(caller, id);
+    if (!part) return part.error();
+    return view(**part);
 }
 
 Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, const std::string& reason) {
-    Live* part = find(caller, id);
-    if (part == nullptr) return no_such_part(id);
+    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found.error();
+    Live* const part = found->get();
     const PartState state = part->record.status.state;
     if (state == PartState::kRunning) {
         part->stop_asked = true;
@@ -179,16 +185,16 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
     return view(*part);
 }
 
-std::optional<Caller> PartService::home_of(const PartId& id) const {
-    const auto at = parts_.find(id);
-    if (at == parts_.end()) return std::nullopt;
-    return at->second.record.home_caller;
+Result<std::optional<Caller>> PartService::home_of(const PartId& id) const {
+    const Result<std::shared_ptr<Live>> part = find(id);
+    if (!part) return part.error();
+    return *part == nullptr ? std::nullopt : std::optional((*part)->record.home_caller);
 }
 
 PeeringUsage PartService::usage_of(const std::string& organisation) const {
     PeeringUsage usage;
-    for (const PartId& id : live_) {
-        const PartRecord& record = parts_.at(id).record;
+    for (const auto& [id, part] : parts_) {
+        const PartRecord& record = part->record;
         if (record.home_caller.organisation != organisation) continue;
         ++usage.parts;
         usage.processors += static_cast<int>(record.processors.size());
@@ -211,7 +217,7 @@ std::vector<PartService::NodeView> PartService::nodes() const {
 
 std::vector<const PartRecord*> PartService::parts() const {
     std::vector<const PartRecord*> live;
-    for (const PartId& id : live_) live.push_back(&parts_.at(id).record);
+    for (const auto& [id, part] : parts_) live.push_back(&part->record);
     return live;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,8 +56,8 @@ class PartService {
     /// The model that rank 0 left here, else what the ranks of this part left. kNotFound where there is none.
     Result<ApplicationModel> profile(const Caller& caller, const PartId& id) const;
 
-    /// The zone that holds the part; none where there is none.
-    std::optional<Caller> home_of(const PartId& id) const;
+    /// The zone that holds the part, or held it; none where there is none. Errors: the store's.
+    Result<std::optional<Caller>> home_of(const PartId& id) const;
     int free_processors() const;
     /// What the organisation has held, committed or running here.
     PeeringUsage usage_of(const std::string& organisation) const;
@@ -81,11 +81,12 @@ class PartService {
     bool is_blocked(const PartRecord& record) const {
         return is_blocked_(record.request.user) || is_blocked_(record.home_caller);
     }
-    void stop_blocked(const PartId& id);
+    void stop_blocked(Live& part);
     Capacity count_free(const Entitlement& entitlement) const;
     Result<void> check_caller(const Caller& caller, const Caller& user) const;
-    Live* find(const Caller& caller, const PartId& id);
-    const Live* find(const Caller& caller, const PartId& id) const;
+    /// What has ended comes from the store, and a change of it changes nothing. Errors: kNotFound; the store's.
+    Result<std::shared_ptr<Live>> find(const Caller& caller, const PartId& id) const;
+    Result<std::shared_ptr<Live>> find(const PartId& id) const;  ///< null where there is none
     /// As its home may see it: `outside_view` for other organisations.
     PartStatus view(const Live& part) const;
     /// An error as the caller may see it: causes inside of the zone go to the log only.
@@ -110,11 +111,10 @@ class PartService {
     CheckDelegation check_delegation_;
     std::function<Result<void>(const std::string&)> check_address_ = [](const std::string&) { return Result<void>{}; };
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
-    std::map<PartId, Live> parts_;
-    std::set<PartId> live_;                 ///< those that have not ended: what the watch looks at
-    std::vector<bool> busy_;                ///< by processor
-    std::vector<std::int32_t> machine_of_;  ///< by processor
-    std::vector<std::int32_t> first_of_;    ///< first processor by machine
+    std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
+    std::vector<bool> busy_;                         ///< by processor
+    std::vector<std::int32_t> machine_of_;           ///< by processor
+    std::vector<std::int32_t> first_of_;             ///< first processor by machine
     bool watching_ = false;
 };
 
