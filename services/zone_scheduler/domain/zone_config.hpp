@@ -56,7 +56,8 @@ struct ZoneConfig {
     Duration discover_every = std::chrono::seconds{5};
     Duration exchange_every = std::chrono::seconds{15};  ///< looks at others' revocations and blocks
     Duration poll_every = std::chrono::milliseconds{200};
-    int max_rounds = 5;  ///< plans tried before an application is turned away
+    Duration results_kept = std::chrono::hours{30 * 24};  ///< output and records of what has ended
+    int max_rounds = 5;                                   ///< plans tried before an application is turned away
 };
 
 /// The partitions that machines are in, sorted.
