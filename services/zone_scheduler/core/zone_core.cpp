@@ -112,9 +112,11 @@ void ZoneCore::start() {
     exchange_.start();
     registry_.start();
     retention_.start();
+    services_.serves = true;
 }
 
 void ZoneCore::leave() {
+    services_.serves = false;
     registry_.leave();
     peerings_.flush();
 }

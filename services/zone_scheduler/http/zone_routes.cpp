@@ -285,7 +285,11 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
         return http::ok({{"status", "ok"}});
     });
-    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) {
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [&services](const Request&) {
+        if (services.registry.draining())
+            return http::problem({ErrorCode::kUnavailable, "this zone drains: it takes no new work", {}});
+        if (!services.serves)
+            return http::problem({ErrorCode::kUnavailable, "this zone does not serve: it starts or ends", {}});
         return http::ok({{"status", "ok"}});
     });
     router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
