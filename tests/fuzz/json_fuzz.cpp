@@ -92,6 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, codec::decode_peering_answer);
     check(*json, codec::decode_peer);
     check(*json, codec::decode_part_record);
+    check(*json, codec::decode_application_summary);
     check(*json, codec::decode_peering_record);
     check(*json, codec::decode_peering_change);
     check(*json, codec::decode_pool_lease);
@@ -135,6 +136,7 @@ std::vector<Json> samples() {
             codec::encode(PeeringAnswer{"a", "b", PeeringState::kAccepted, ""}),
             codec::encode(some_peer()),
             codec::encode(some_part_record()),
+            codec::encode(summary_of(some_application())),
             codec::encode(PeeringRecord{.organisation = "a", .zones = {{"z", "https://z", {}}}}),
             codec::encode(PeeringChange{.verb = PeeringVerb::kAccept,
                                         .rights = {.processors = 3, .hours = std::vector<DayWindow>{{1, 2}}}}),

@@ -141,7 +141,7 @@ void Checks::at_rest(const ZoneNode& home, const User& user) {
     for (const auto& [id, mine] : user.known()) {
         if (!mine.accepted && !mine.refused) fail("application " + to_string(id) + " was never answered");
         if (!mine.accepted) continue;
-        const Result<const Application*> found = home.core()->applications().find(owner, id);
+        const Result<std::shared_ptr<const Application>> found = home.core()->applications().find(owner, id);
         if (!found) {
             fail("application " + to_string(id) + " was accepted and is lost");
             continue;

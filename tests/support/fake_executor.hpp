@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -89,7 +90,22 @@ class FakeExecutor : public Executor {
         return found;
     }
 
-    /// Everything that was ever started.
+    Result<Removal> remove(const std::string& operation, std::size_t at_most) override {
+        if (unremovable.contains(operation)) return Error{ErrorCode::kUnavailable, "not permitted", {}};
+        const auto at = steps_.find(operation);
+        if (at == steps_.end()) return Removal{0, true};
+        if (status(operation).state == StepStatus::State::kRunning) return Error{ErrorCode::kConflict, "it runs", {}};
+        auto& files = at->second.script.files;
+        Removal removal;
+        for (; !files.empty() && removal.files < at_most; ++removal.files) files.erase(files.begin());
+        removal.complete = files.empty() && removal.files < at_most;
+        removal.files += removal.complete;  // the folder
+        if (removal.complete) steps_.erase(at);
+        return removal;
+    }
+    std::set<std::string> unremovable;  ///< operations whose folders resist
+
+    /// Everything that was ever started and not removed.
     const std::map<std::string, Step>& steps() const { return steps_; }
     int running() {
         return static_cast<int>(std::count_if(steps_.begin(), steps_.end(), [this](const auto& item) {

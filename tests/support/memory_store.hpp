@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +21,9 @@ class MemoryZoneStore : public ZoneStore {
 
     Result<void> insert(const Application& application) override {
         if (fault) return *fault;
-        if (!applications_.emplace(application.request.id, application).second) return taken("application");
+        if (removed_applications_.contains(application.request.id) ||
+            !applications_.emplace(application.request.id, application).second)
+            return taken("application");
         return wrote();
     }
     Result<void> update(const ApplicationId& id, const ApplicationStatus& status) override {
@@ -28,9 +31,42 @@ class MemoryZoneStore : public ZoneStore {
         if (const auto at = applications_.find(id); at != applications_.end()) at->second.status = status;
         return wrote();
     }
-    Result<std::vector<Application>> load_applications() override {
+    Result<std::vector<Application>> load_open_applications() override {
         if (fault) return *fault;
-        return values(applications_);
+        return chosen(applications_, [](const Application& a) { return is_open(a.status); });
+    }
+    Result<std::optional<Application>> find_application(const ApplicationId& id) override {
+        if (fault) return *fault;
+        return found(applications_, id);
+    }
+    Result<std::vector<ApplicationSummary>> list_applications(const ApplicationQuery& query) override {
+        if (fault) return *fault;
+        std::vector<ApplicationSummary> rows;
+        for (auto it = applications_.rbegin(); it != applications_.rend() && rows.size() < query.limit; ++it) {
+            if ((!query.owner || it->second.owner == *query.owner) && (!query.after || it->first < *query.after))
+                rows.push_back(summary_of(it->second));
+        }
+        return rows;
+    }
+    Result<std::vector<EndedApplication>> ended_applications(Time time, std::size_t limit) override {
+        if (fault) return *fault;
+        auto ended = chosen(applications_,
+                            [time](const Application& a) { return !is_open(a.status) && changed_at(a.status) < time; });
+        std::vector<EndedApplication> rows;
+        for (const Application& a :
+             first_of(std::move(ended), limit, [](const Application& x) { return changed_at(x.status); }))
+            rows.push_back({a.request.id, a.status.operation});
+        return rows;
+    }
+    Result<void> remove(const ApplicationId& id) override {
+        if (fault) return *fault;
+        removed_applications_.insert(id);
+        applications_.erase(id);
+        return wrote();
+    }
+    Result<bool> was_removed(const ApplicationId& id) override {
+        if (fault) return *fault;
+        return removed_applications_.contains(id);
     }
 
     Result<void> save(const PartRecord& part) override {
@@ -38,10 +74,36 @@ class MemoryZoneStore : public ZoneStore {
         parts_[part.request.id] = part;
         return wrote();
     }
-    Result<std::vector<PartRecord>> load_parts() override {
+    Result<std::vector<PartRecord>> load_open_parts() override {
         if (fault) return *fault;
-        return values(parts_);
+        return chosen(parts_, [](const PartRecord& p) { return !is_final(p.status.state); });
     }
+    Result<std::optional<PartRecord>> find_part(const PartId& id) override {
+        if (fault) return *fault;
+        return found(parts_, id);
+    }
+    Result<std::vector<EndedPart>> ended_parts(Time time, std::size_t limit) override {
+        if (fault) return *fault;
+        auto ended = chosen(parts_, [time](const PartRecord& p) { return is_final(p.status.state) && p.ended < time; });
+        std::vector<EndedPart> rows;
+        for (const PartRecord& p : first_of(std::move(ended), limit, [](const PartRecord& x) { return x.ended; }))
+            rows.push_back({p.request.id, p.operation, p.proxies});
+        return rows;
+    }
+    Result<void> remove(const PartId& id) override {
+        if (fault) return *fault;
+        removed_parts_.insert(id);
+        parts_.erase(id);
+        return wrote();
+    }
+    Result<bool> was_removed(const PartId& id) override {
+        if (fault) return *fault;
+        return removed_parts_.contains(id);
+    }
+    /// Ended ones, too.
+    std::vector<PartRecord> all_parts() const { return values(parts_); }
+    std::vector<Application> all_applications() const { return values(applications_); }
+
     Result<std::uint64_t> next_token() override {
         if (fault) return *fault;
         ++writes;
@@ -102,6 +164,23 @@ class MemoryZoneStore : public ZoneStore {
         for (const auto& [key, value] : map) all.push_back(value);
         return all;
     }
+    template <class Map, class Choice>
+    static std::vector<typename Map::mapped_type> chosen(const Map& map, Choice choice) {
+        std::vector<typename Map::mapped_type> some = values(map);
+        std::erase_if(some, [&](const auto& value) { return !choice(value); });
+        return some;
+    }
+    template <class Map>
+    static std::optional<typename Map::mapped_type> found(const Map& map, const typename Map::key_type& key) {
+        const auto at = map.find(key);
+        return at == map.end() ? std::nullopt : std::optional(at->second);
+    }
+    template <class Record, class Key>
+    static std::vector<Record> first_of(std::vector<Record> all, std::size_t limit, Key key) {
+        std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+        if (all.size() > limit) all.resize(limit);
+        return all;
+    }
     static Error taken(const char* what) {
         return {ErrorCode::kConflict, std::string("an ") + what + " with this id is stored already", {}};
     }
@@ -112,6 +191,8 @@ class MemoryZoneStore : public ZoneStore {
 
     std::map<ApplicationId, Application> applications_;
     std::map<PartId, PartRecord> parts_;
+    std::set<ApplicationId> removed_applications_;
+    std::set<PartId> removed_parts_;
     std::map<std::string, Peer> peers_;
     std::map<ProfileId, Profile> profiles_;
     std::uint64_t token_ = 0;

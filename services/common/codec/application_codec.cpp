@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <set>
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -286,18 +285,15 @@ Result<ApplicationStatus> decode_application_status(const Json& json) {
     return in.finish(std::move(status));
 }
 
-Json encode_summary(const Application& application) {
-    std::set<std::string> zones;
-    for (const ApplicationPart& part : application.status.parts) zones.insert(part.zone);
-    Json json = {{"id", to_string(application.request.id)},
-                 {"state", to_string(application.status.state)},
-                 {"ranks", application.request.ranks},
-                 {"program", application.request.argv[0]},
-                 {"zones", zones},
-                 {"reason", application.status.reason},
-                 {"submitted_us",
-                  application.status.history.empty() ? 0 : to_microseconds(application.status.history.front().at)}};
-    if (application.status.exit_code) json["exit_code"] = *application.status.exit_code;
+Json encode(const ApplicationSummary& row) {
+    Json json = {{"id", to_string(row.id)},
+                 {"state", to_string(row.state)},
+                 {"ranks", row.ranks},
+                 {"program", row.program},
+                 {"zones", row.zones},
+                 {"reason", row.reason},
+                 {"submitted_us", to_microseconds(row.submitted)}};
+    if (row.exit_code) json["exit_code"] = *row.exit_code;
     return json;
 }
 
@@ -309,8 +305,22 @@ Result<std::vector<ZoneEvent>> decode_events(const Json& json) {
     return events;
 }
 
+Result<ApplicationSummary> decode_application_summary(const Json& json) {
+    JsonReader in(json);
+    ApplicationSummary row;
+    row.id = read_id<ApplicationId>(in, "id");
+    row.state = read_word(in, "state", kApplicationStates);
+    row.ranks = static_cast<int>(in.integer("ranks", 1, limits::kMaxRanks));
+    row.program = in.text("program", limits::kMaxArgumentBytes);
+    row.zones = in.texts("zones", limits::kMaxZonesInRegistry, 1 << 20);
+    row.reason = in.text("reason", 1 << 20);
+    row.submitted = time_from_microseconds(in.integer("submitted_us", 0, INT64_MAX));
+    if (in.has("exit_code")) row.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
+    return in.finish(std::move(row));
+}
+
 Json encode_view(const Application& application) {
-    Json json = encode_summary(application);
+    Json json = encode(summary_of(application));
     json["argv"] = application.request.argv;
     json["directory"] = application.request.directory;
     json["walltime_s"] = to_seconds(application.request.walltime);

@@ -1,6 +1,7 @@
 #pragma once
 #include "services/common/codec/json.hpp"
 #include "services/common/messages/application.hpp"
+#include "services/common/messages/application_summary.hpp"
 #include "services/common/messages/capacity.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/registry.hpp"
@@ -47,8 +48,8 @@ Json encode_view(const Application& application);
 Json encode_explanation(const Application& application);
 /// The events of an explanation; none from a service that does not tell them.
 Result<std::vector<ZoneEvent>> decode_events(const Json& json);
-/// One row of a list: id, state, ranks, program, zones, times.
-Json encode_summary(const Application& application);
+Json encode(const ApplicationSummary& row);
+Result<ApplicationSummary> decode_application_summary(const Json& json);
 
 // Profiles
 Json encode(const ProfileSummary& summary);

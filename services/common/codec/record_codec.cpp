@@ -15,6 +15,7 @@ Json encode(const PartRecord& record) {
                  {"profile", record.profile},
                  {"account", record.account}};
     if (record.starts_at) json["starts_at_us"] = to_microseconds(*record.starts_at);
+    if (is_final(record.status.state)) json["ended_us"] = to_microseconds(record.ended);
     return json;
 }
 
@@ -48,6 +49,7 @@ Result<PartRecord> decode_part_record(const Json& json) {
     record.profile = in.boolean("profile");
     record.account = in.text_or("account", "", 32);
     if (in.has("starts_at_us")) record.starts_at = time_from_microseconds(in.integer("starts_at_us", 0, INT64_MAX));
+    record.ended = time_from_microseconds(in.integer_or("ended_us", 0, 0, INT64_MAX));
     return in.finish(std::move(record));
 }
 

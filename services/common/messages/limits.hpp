@@ -20,6 +20,7 @@ inline constexpr int kMaxZonesInRegistry = 10'000;
 inline constexpr std::size_t kMaxZonesPerPage = 1'000;         ///< one reply of the registry's list, at most
 inline constexpr std::size_t kMaxPageBytes = 8 * 1024 * 1024;  ///< texts in one such reply, beside one entry at least
 inline constexpr int kMaxUnfinishedPerUser = 10'000;
+inline constexpr std::size_t kMaxApplicationRows = 1'000;      ///< one reply of the list of applications
 inline constexpr std::size_t kMaxLogChunkBytes = 1024 * 1024;  ///< one reply of the log route
 inline constexpr int kMaxConnections = 4'096;
 inline constexpr std::size_t kMaxRateBuckets = 16'384;          ///< callers whose rate is remembered at one time

@@ -57,6 +57,13 @@ class Executor {
     };
     /// Files in the step's folder whose names start with `prefix`, by name.
     virtual std::vector<File> list(const std::string& operation, const std::string& prefix) = 0;
+    struct Removal {
+        std::size_t files = 0;  ///< and folders that went now
+        bool complete = false;  ///< nothing of the step is left; also where there is no such step
+    };
+    /// Removes a step that has ended, with its folder, at most so many files at a time. Errors: kConflict while it
+    /// runs; kUnavailable where something cannot be removed.
+    virtual Result<Removal> remove(const std::string& operation, std::size_t at_most) = 0;
 };
 
 }  // namespace zbs

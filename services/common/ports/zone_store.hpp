@@ -6,6 +6,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/application.hpp"
+#include "services/common/messages/application_summary.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/registry.hpp"
 
@@ -23,7 +24,28 @@ struct PartRecord {
     std::string account;  ///< its processes run in; empty: the zone's own
     /// Once launched: when. Before: when it is to start; none where that is as soon as home wishes.
     std::optional<Time> starts_at{};
+    Time ended{};         ///< once it has ended
     bool operator==(const PartRecord&) const = default;
+};
+
+/// One page of a list of applications, newest first.
+struct ApplicationQuery {
+    std::optional<Caller> owner;         ///< none: everybody's
+    std::optional<ApplicationId> after;  ///< only older ones than this
+    std::size_t limit = 100;
+};
+
+/// What is needed to remove one that has ended; whole records may hold megabytes.
+struct EndedApplication {
+    ApplicationId id;
+    std::string operation;  ///< of its launcher; empty where it had none
+    bool operator==(const EndedApplication&) const = default;
+};
+struct EndedPart {
+    PartId id;
+    std::string operation;
+    std::vector<int> proxies;
+    bool operator==(const EndedPart&) const = default;
 };
 
 /// Where a zone keeps what it must not forget. Whole values in, whole values out. A failed call has changed nothing.
@@ -32,12 +54,28 @@ class ZoneStore {
   public:
     virtual ~ZoneStore() = default;
 
-    virtual Result<void> insert(const Application& application) = 0;  ///< kConflict where the id exists
+    /// kConflict where the id exists or has existed.
+    virtual Result<void> insert(const Application& application) = 0;
     virtual Result<void> update(const ApplicationId& id, const ApplicationStatus& status) = 0;
-    virtual Result<std::vector<Application>> load_applications() = 0;  ///< by id (oldest first)
+    /// Those with something left to do (`is_open`), by id (oldest first).
+    virtual Result<std::vector<Application>> load_open_applications() = 0;
+    /// Cost: that of one row, however many there are; likewise `list_applications` for each row of its page.
+    virtual Result<std::optional<Application>> find_application(const ApplicationId& id) = 0;
+    virtual Result<std::vector<ApplicationSummary>> list_applications(const ApplicationQuery& query) = 0;
+    /// Those that ended before `time` and have nothing left to do, longest ago first.
+    virtual Result<std::vector<EndedApplication>> ended_applications(Time time, std::size_t limit) = 0;
+    /// Forgets all of it but that the id was used.
+    virtual Result<void> remove(const ApplicationId& id) = 0;
+    virtual Result<bool> was_removed(const ApplicationId& id) = 0;
 
+    /// Inserts or replaces. kConflict where the id has been removed.
     virtual Result<void> save(const PartRecord& part) = 0;
-    virtual Result<std::vector<PartRecord>> load_parts() = 0;
+    virtual Result<std::vector<PartRecord>> load_open_parts() = 0;  ///< not ended, by id
+    virtual Result<std::optional<PartRecord>> find_part(const PartId& id) = 0;
+    /// As of applications.
+    virtual Result<std::vector<EndedPart>> ended_parts(Time time, std::size_t limit) = 0;
+    virtual Result<void> remove(const PartId& id) = 0;
+    virtual Result<bool> was_removed(const PartId& id) = 0;
     /// A number that has never been returned before, not even before a restart.
     virtual Result<std::uint64_t> next_token() = 0;
 

@@ -59,6 +59,7 @@ constexpr std::array kSettings = {
     Setting{"network", kRestart, [](S a, S b) { return network_of(a) == network_of(b); }},
     Setting{"mpi", kRestart, [](S a, S b) { return mpi_of(a) == mpi_of(b); }},
     Setting{"rates", kReload, same<&ZoneSettings::rates>},
+    Setting{"retention", kReload, same_in_zone<&ZoneConfig::results_kept>},
     Setting{"timing", kRestart, [](S a, S b) { return timing_of(a) == timing_of(b); }},
 };
 

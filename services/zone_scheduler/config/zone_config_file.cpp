@@ -142,6 +142,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     zone.lease = seconds_of(file, "timing.lease_s", zone.lease);
     zone.renew_every = seconds_of(file, "timing.renew_s", zone.renew_every);
     zone.discover_every = seconds_of(file, "timing.discover_s", zone.discover_every);
+    zone.results_kept = seconds_to_duration(86'400 * file.number("retention.results_days", 30, 0.01, 36'500));
     settings.rates.user = rate_of(file, "rates.user", settings.rates.user);
     settings.rates.zone = rate_of(file, "rates.zone", settings.rates.zone);
     settings.rates.anonymous = rate_of(file, "rates.anonymous", settings.rates.anonymous);

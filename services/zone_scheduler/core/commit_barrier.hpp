@@ -68,6 +68,10 @@ class DurableExecutor : public Executor {
     std::vector<File> list(const std::string& operation, const std::string& prefix) override {
         return executor_.list(operation, prefix);
     }
+    /// At once: what is removed has ended in an earlier commit.
+    Result<Removal> remove(const std::string& operation, std::size_t at_most) override {
+        return executor_.remove(operation, at_most);
+    }
 
   private:
     CommitBarrier& barrier_;

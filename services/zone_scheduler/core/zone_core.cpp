@@ -63,6 +63,7 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
           },
           config.exchange_every),
       applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
+      retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
       services_{config,       applications_, parts_,       peers_,       peerings_,          membership_,
                 delegations_, registry_,     ports_.store, ports_.audit, std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
@@ -115,9 +116,12 @@ void ZoneCore::start() {
     barrier_.start();
     exchange_.start();
     registry_.start();
+    retention_.start();
+    services_.serves = true;
 }
 
 void ZoneCore::leave() {
+    services_.serves = false;
     registry_.leave();
     peerings_.flush();
 }

@@ -9,6 +9,7 @@
 #include "services/common/ports/secrets.hpp"
 #include "services/common/ports/site_store.hpp"
 #include "services/zone_scheduler/core/commit_barrier.hpp"
+#include "services/zone_scheduler/domain/retention.hpp"
 #include "services/zone_scheduler/domain/trust_exchange.hpp"
 #include "services/zone_scheduler/http/gate.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
@@ -94,6 +95,7 @@ class ZoneCore {
     DelegationService delegations_;
     TrustExchange exchange_;
     ApplicationService applications_;
+    Retention retention_;
     ZoneServices services_;
     http::DecisionLog decisions_;
     ZoneGate gate_;

@@ -1,5 +1,6 @@
 // ApplicationService from `accepted` to `committed`: offers, plan, hold, commit, and giving back.
 #include <algorithm>
+#include <utility>
 
 #include "algorithms/base/deliberate_bug.hpp"
 #include "services/common/failpoint/failpoint.hpp"
@@ -10,9 +11,9 @@
 namespace zbs {
 namespace {
 
-constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
 constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
 constexpr Duration kShortest{1};
+constexpr Duration kSoon = std::chrono::seconds{1};
 constexpr Duration kStartSlack = std::chrono::seconds{10};
 
 /// Random, twice as long on average with every round, up to 10 s: the more homes want the same, the more they spread.
@@ -173,11 +174,8 @@ Result<ApplicationService::Plan> ApplicationService::choose_start(const Applicat
     return Plan{*std::move(later), *start};
 }
 
-int ApplicationService::reservations() const {
-    return static_cast<int>(std::count_if(runs_.begin(), runs_.end(), [](const auto& item) {
-        const ApplicationStatus& status = item.second->app.status;
-        return status.start && status.state < ApplicationState::kLaunching;
-    }));
+bool ApplicationService::may_reserve(const std::shared_ptr<Run>& run) const {
+    return std::cmp_less(reserved_.size(), config_.max_reservations) || reserved_.contains(run->app.request.id);
 }
 
 void ApplicationService::plan(const std::shared_ptr<Run>& run) {
@@ -186,10 +184,11 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
     run->model = choice.model;
     const auto planned = [this, run, choice](const std::vector<Offer>& offers) {
         run->busy = false;
+        end_turn(run);
         if (is_final(run->app.status.state)) return;
         note_offers(run, offers);
-        Result<Plan> made = choose_start(run->app.request, choice, offers, reservations() < config_.max_reservations);
-        if (made && made->start_in && *made->start_in < kWaitForProcessors) {
+        Result<Plan> made = choose_start(run->app.request, choice, offers, may_reserve(run));
+        if (made && made->start_in && *made->start_in < kSoon) {
             // Sooner than a reservation pays.
             return later(run, *made->start_in, &ApplicationService::advance);
         }
@@ -200,7 +199,7 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
                 changed.reason = made.error().message;
                 if (!save(run, std::move(changed))) return;
             }
-            return later(run, kWaitForProcessors, &ApplicationService::advance);
+            return later(run, wait_for_processors(), &ApplicationService::advance);
         }
         if (!made) {
             enter(run, ApplicationState::kRejected, made.error().message);

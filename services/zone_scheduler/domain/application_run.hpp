@@ -32,6 +32,8 @@ struct ApplicationService::Run {
     Duration deadline{};        // steady time
     Duration start{};           // steady time: of a reservation
     bool awaits_start = false;  // a timer for it is set
+    bool in_line = false;       // for a turn
+    bool has_turn = false;      // to be planned
     bool busy = false;          // a phase with outstanding answers is under way
     bool watching = false;      // the loop watch -> collect_profile -> finish is under way
     bool releasing = false;

@@ -1,6 +1,7 @@
 #include "services/zone_scheduler/domain/application_service.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
@@ -13,6 +14,19 @@ namespace zbs {
 namespace {
 
 constexpr Duration kStoreRetry = std::chrono::seconds{1};
+/// Plans under way at one time. Each asks every zone: thousands at once would ask millions of questions, and everything
+/// else would wait behind their answers.
+constexpr int kPlansAtOnce = 32;
+constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
+/// So many look for processors per second at most; who waits among many looks less often himself.
+constexpr Duration kBetweenLooks = std::chrono::milliseconds{5};
+
+/// The answer to an id that is known already.
+Result<Application> repeat_of(const Application& known, const Caller& caller, const ApplicationRequest& request) {
+    if (known.owner == caller && known.request == request) return known;
+    return Error{ErrorCode::kIdReused, "id " + to_string(request.id) + " was used for another request; make a new id",
+                 "/id"};
+}
 
 /// Before and after a state is stored.
 struct Around {
@@ -53,7 +67,7 @@ ApplicationService::ApplicationService(const ZoneConfig& config, Clock& clock, I
       jitter_(static_cast<std::uint64_t>(to_microseconds(clock.now())) ^ std::hash<std::string>{}(config.zone.name)) {}
 
 Result<void> ApplicationService::resume() {
-    Result<std::vector<Application>> known = store_.load_applications();
+    Result<std::vector<Application>> known = store_.load_open_applications();
     if (!known) return known.error();
     for (const Application& application : *known) {
         if (auto good = check_history(application.status); !good) {
@@ -64,24 +78,43 @@ Result<void> ApplicationService::resume() {
                          {}};
         }
     }
+    std::size_t waiting = 0;
     for (Application& application : *known) {
         auto run = std::make_shared<Run>();
         run->app = std::move(application);
         if (run->app.status.start)
             run->start = clock_.steady_now() + std::max(Duration{0}, *run->app.status.start - clock_.now());
-        runs_.emplace(run->app.request.id, run);
+        take_up(run);
         const ApplicationState state = run->app.status.state;
-        if (!is_final(state))
+        if (state == ApplicationState::kAccepted)
+            ++waiting;
+        else if (!is_final(state))
             log_.info("application_resumed",
                       {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}});
         if (state == ApplicationState::kPlanned) {
             // What was held under this plan is unknown: give it back and plan afresh.
             plan_again(run, {}, "the home zone restarted");
-        } else if (!is_final(state) || !run->app.status.releasing.empty()) {
+        } else if (state == ApplicationState::kAccepted && run->app.status.releasing.empty()) {
+            wait_for_turn(run);
+        } else {
             later(run, Duration{0}, &ApplicationService::advance);
         }
     }
+    if (waiting > 0) log_.info("applications_wait", {{"count", std::to_string(waiting)}});
     return {};
+}
+
+void ApplicationService::count_reservation(const Run& run) {
+    if (run.app.status.start && run.app.status.state < ApplicationState::kLaunching)
+        reserved_.insert(run.app.request.id);
+    else
+        reserved_.erase(run.app.request.id);
+}
+
+void ApplicationService::take_up(const std::shared_ptr<Run>& run) {
+    runs_.emplace(run->app.request.id, run);
+    if (!is_final(run->app.status.state)) ++unfinished_[to_uri(run->app.owner)];
+    count_reservation(*run);
 }
 
 Result<Application> ApplicationService::submit(const Caller& caller, const ApplicationRequest& request) {
@@ -97,18 +130,22 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
             return invalid("':' alone separates programs for mpiexec and would start another one",
                            "/argv/" + std::to_string(i));
     }
-    if (const auto at = runs_.find(request.id); at != runs_.end()) {
-        const Application& known = at->second->app;
-        if (known.owner == caller && known.request == request) return known;
+    if (const auto at = runs_.find(request.id); at != runs_.end()) return repeat_of(at->second->app, caller, request);
+    const Result<std::optional<Application>> ended = store_.find_application(request.id);
+    if (!ended) return ended.error();
+    if (*ended) return repeat_of(**ended, caller, request);
+    const Result<bool> removed = store_.was_removed(request.id);
+    if (!removed) return removed.error();
+    if (*removed) {
         return Error{ErrorCode::kIdReused,
-                     "id " + to_string(request.id) + " was used for another request; make a new id", "/id"};
+                     "application " + to_string(request.id) +
+                         " has ended long ago and was removed with its results; make a new id",
+                     "/id"};
     }
-    const auto unfinished = std::count_if(runs_.begin(), runs_.end(), [&](const auto& item) {
-        return item.second->app.owner == caller && !is_final(item.second->app.status.state);
-    });
-    if (unfinished >= limits::kMaxUnfinishedPerUser) {
+    const auto mine = unfinished_.find(to_uri(caller));
+    if (mine != unfinished_.end() && mine->second >= limits::kMaxUnfinishedPerUser) {
         return Error{ErrorCode::kTooManyRequests,
-                     "you have " + std::to_string(unfinished) + " unfinished applications; wait for some to end",
+                     "you have " + std::to_string(mine->second) + " unfinished applications; wait for some to end",
                      {}};
     }
     if (delegations_ != nullptr) {
@@ -118,7 +155,7 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
     run->app = {caller, request, {}};
     run->app.status.history.push_back({ApplicationState::kAccepted, clock_.now()});
     if (auto ok = store_.insert(run->app); !ok) return ok.error();
-    runs_.emplace(request.id, run);
+    take_up(run);
     log_.info("application_accepted", {{"application", to_string(request.id)},
                                        {"owner", to_uri(caller)},
                                        {"ranks", std::to_string(request.ranks)},
@@ -138,6 +175,9 @@ bool ApplicationService::save(const std::shared_ptr<Run>& run, ApplicationStatus
         return false;
     }
     run->app.status = std::move(changed);
+    count_reservation(*run);
+    // Who looks for it from now on finds it in the store.
+    if (!is_open(run->app.status)) runs_.erase(run->app.request.id);
     return true;
 }
 
@@ -162,7 +202,12 @@ bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatu
     if (!save(run, std::move(changed))) return false;
     log_.info("application_state",
               {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
-    if (is_final(state) && delegations_ != nullptr) delegations_->forget(run->app.request.id);
+    if (is_final(state)) {
+        if (const auto mine = unfinished_.find(to_uri(run->app.owner));
+            mine != unfinished_.end() && --mine->second <= 0)
+            unfinished_.erase(mine);
+        if (delegations_ != nullptr) delegations_->forget(run->app.request.id);
+    }
     return !points || pass(run, points->after);
 }
 
@@ -184,7 +229,7 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
     if (!status.stop_reason.empty() && !run->watching) return stop_everything(run);
     switch (status.state) {
         case ApplicationState::kAccepted:
-            return plan(run);
+            return run->has_turn ? plan(run) : wait_for_turn(run);
         case ApplicationState::kPlanned:
             return hold(run);
         case ApplicationState::kHeld:
@@ -200,6 +245,36 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
     }
 }
 
+/// In the order in which they come, a few at a time; who finds no room comes again at the end of the line.
+void ApplicationService::wait_for_turn(const std::shared_ptr<Run>& run) {
+    if (std::exchange(run->in_line, true)) return;
+    line_.push_back(run);
+    if (line_.size() == 1 && planning_ < kPlansAtOnce) clock_.after(Duration{0}, [this] { next_turn(); });
+}
+
+void ApplicationService::next_turn() {
+    while (planning_ < kPlansAtOnce && !line_.empty()) {
+        const std::shared_ptr<Run> run = line_.front();
+        line_.pop_front();
+        run->in_line = false;
+        if (run->app.status.state != ApplicationState::kAccepted || run->busy) continue;
+        run->has_turn = true;
+        ++planning_;
+        advance(run);
+        if (!run->busy) end_turn(run);  // cancelled, or it could not be stored
+    }
+}
+
+void ApplicationService::end_turn(const std::shared_ptr<Run>& run) {
+    if (!std::exchange(run->has_turn, false)) return;
+    --planning_;
+    if (!line_.empty()) clock_.after(Duration{0}, [this] { next_turn(); });
+}
+
+Duration ApplicationService::wait_for_processors() const {
+    return std::max(kWaitForProcessors, kBetweenLooks * static_cast<std::int64_t>(runs_.size()));
+}
+
 /// Who was revoked or blocked has nothing running or waiting any more. False where that could not be stored.
 bool ApplicationService::cancel_if_blocked(const std::shared_ptr<Run>& run) {
     if (run->app.status.cancel_requested || !is_blocked_(run->app.owner)) return true;
@@ -212,31 +287,42 @@ std::string ApplicationService::why_cancelled(const std::shared_ptr<Run>& run) c
     return is_blocked_(run->app.owner) ? "its owner was revoked or blocked" : "cancelled by its owner";
 }
 
-std::optional<Caller> ApplicationService::owner_of(const ApplicationId& id) const {
+/// In memory, without a look into the store; null where it is not there.
+std::shared_ptr<const Application> ApplicationService::known(const ApplicationId& id) const {
     const auto at = runs_.find(id);
-    if (at == runs_.end()) return std::nullopt;
-    return at->second->app.owner;
+    if (at == runs_.end()) return nullptr;
+    return {at->second, &at->second->app};
 }
 
-Result<const Application*> ApplicationService::find(const Caller& caller, const ApplicationId& id) const {
-    const auto at = runs_.find(id);
-    const bool may_see =
-        at != runs_.end() && (at->second->app.owner == caller || caller.is_operator_of(config_.organisation));
-    if (!may_see) return Error{ErrorCode::kNotFound, "no application " + to_string(id) + " of yours is here", {}};
-    return &at->second->app;
+Result<std::optional<Caller>> ApplicationService::owner_of(const ApplicationId& id) const {
+    if (const auto open = known(id)) return std::optional(open->owner);
+    const Result<std::optional<Application>> ended = store_.find_application(id);
+    if (!ended) return ended.error();
+    return *ended ? std::optional((*ended)->owner) : std::nullopt;
 }
 
-std::vector<const Application*> ApplicationService::list(const Caller& caller) const {
-    std::vector<const Application*> mine;
-    for (auto it = runs_.rbegin(); it != runs_.rend(); ++it) {
-        if (it->second->app.owner == caller || caller.is_operator_of(config_.organisation))
-            mine.push_back(&it->second->app);
+Result<std::shared_ptr<const Application>> ApplicationService::find(const Caller& caller,
+                                                                    const ApplicationId& id) const {
+    std::shared_ptr<const Application> application = known(id);
+    if (application == nullptr) {
+        Result<std::optional<Application>> ended = store_.find_application(id);
+        if (!ended) return ended.error();
+        if (*ended) application = std::make_shared<const Application>(**std::move(ended));
     }
-    return mine;
+    const bool may_see =
+        application != nullptr && (application->owner == caller || caller.is_operator_of(config_.organisation));
+    if (!may_see) return Error{ErrorCode::kNotFound, "no application " + to_string(id) + " of yours is here", {}};
+    return application;
+}
+
+Result<std::vector<ApplicationSummary>> ApplicationService::list(const Caller& caller, const Page& page) const {
+    ApplicationQuery query{.after = page.after, .limit = page.limit};
+    if (!caller.is_operator_of(config_.organisation)) query.owner = caller;
+    return store_.list_applications(query);
 }
 
 Result<Application> ApplicationService::cancel(const Caller& caller, const ApplicationId& id) {
-    const Result<const Application*> found = find(caller, id);
+    const Result<std::shared_ptr<const Application>> found = find(caller, id);
     if (!found) return found.error();
     if (is_final((*found)->status.state) || (*found)->status.cancel_requested) return **found;
     const std::shared_ptr<Run> run = runs_.at(id);
@@ -252,9 +338,9 @@ Result<Application> ApplicationService::cancel(const Caller& caller, const Appli
 }
 
 Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& caller, const ApplicationId& id) const {
-    const Result<const Application*> found = find(caller, id);
+    const Result<std::shared_ptr<const Application>> found = find(caller, id);
     if (!found) return found.error();
-    const Application* application = *found;
+    const std::shared_ptr<const Application>& application = *found;
     LogIndex index;
     index.complete = is_final(application->status.state);
     if (application->status.operation.empty()) return index;
@@ -279,9 +365,9 @@ Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& call
 Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& caller, const ApplicationId& id, int rank,
                                                              bool error_stream, std::uint64_t offset,
                                                              std::size_t limit) const {
-    const Result<const Application*> found = find(caller, id);
+    const Result<std::shared_ptr<const Application>> found = find(caller, id);
     if (!found) return found.error();
-    const Application* application = *found;
+    const std::shared_ptr<const Application>& application = *found;
     if (rank >= application->request.ranks)
         return Error{
             ErrorCode::kNotFound,

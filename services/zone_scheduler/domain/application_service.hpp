@@ -1,7 +1,10 @@
 #pragma once
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,12 +47,18 @@ class ApplicationService {
     Result<Application> submit(const Caller& caller, const ApplicationRequest& request);
     /// The plan that `submit` would start with; changes nothing.
     void dry_run(const Caller& caller, const ApplicationRequest& request, Respond<ApplicationPlan> respond);
-    /// kNotFound also for other users' applications.
-    /// Valid until the strand is left.
-    Result<const Application*> find(const Caller& caller, const ApplicationId& id) const;
-    std::vector<const Application*> list(const Caller& caller) const;  ///< newest first; valid until the strand is left
-    /// Whose it is; none where there is none.
-    std::optional<Caller> owner_of(const ApplicationId& id) const;
+    /// As it is now, and changing with it where it has not ended. Errors: kNotFound, also for other users'
+    /// applications; the store's.
+    Result<std::shared_ptr<const Application>> find(const Caller& caller, const ApplicationId& id) const;
+    /// Newest first; an operator's are everybody's.
+    struct Page {
+        std::optional<ApplicationId> after;  ///< only older ones than this
+        std::size_t limit = 100;
+    };
+    Result<std::vector<ApplicationSummary>> list(const Caller& caller, const Page& page) const;
+    /// Whose it is; none where there is none. Errors: the store's.
+    Result<std::optional<Caller>> owner_of(const ApplicationId& id) const;
+    std::size_t open_count() const { return runs_.size(); }  ///< with something left to do
     Result<Application> cancel(const Caller& caller, const ApplicationId& id);
 
     /// A piece of one rank's output. `rank` -1 is the launcher's own. Errors: kNotFound.
@@ -93,6 +102,13 @@ class ApplicationService {
     void advance(const std::shared_ptr<Run>& run);
     bool cancel_if_blocked(const std::shared_ptr<Run>& run);
     std::string why_cancelled(const std::shared_ptr<Run>& run) const;
+    std::shared_ptr<const Application> known(const ApplicationId& id) const;
+    void take_up(const std::shared_ptr<Run>& run);
+    void wait_for_turn(const std::shared_ptr<Run>& run);
+    void next_turn();
+    void end_turn(const std::shared_ptr<Run>& run);
+    /// How long until an application that found too few processors looks again.
+    Duration wait_for_processors() const;
     void later(const std::shared_ptr<Run>& run, Duration delay, Step step);
     bool save(const std::shared_ptr<Run>& run, ApplicationStatus changed);
     /// One stored write for the new state and all that changes with it: a crash leaves the old state or the new,
@@ -118,7 +134,8 @@ class ApplicationService {
     };
     Result<Plan> choose_start(const ApplicationRequest& request, const ModelChoice& model,
                               const std::vector<Offer>& offers, bool may_reserve) const;
-    int reservations() const;
+    void count_reservation(const Run& run);
+    bool may_reserve(const std::shared_ptr<Run>& run) const;
     bool take_plan(const std::shared_ptr<Run>& run, Plan made);
     void note(const std::shared_ptr<Run>& run, const std::string& zone, const char* what, bool ok,
               const std::string& answer);
@@ -159,7 +176,11 @@ class ApplicationService {
     };
     Log& log_;
     Rng jitter_;
-    std::map<ApplicationId, std::shared_ptr<Run>> runs_;
+    std::map<ApplicationId, std::shared_ptr<Run>> runs_;  ///< those with something left to do
+    std::set<ApplicationId> reserved_;                    ///< those that wait for a start
+    std::map<std::string, int> unfinished_;               ///< by owner's URI
+    std::deque<std::shared_ptr<Run>> line_;               ///< waiting for their turn to be planned
+    int planning_ = 0;
 };
 
 }  // namespace zbs

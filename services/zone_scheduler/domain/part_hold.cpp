@@ -118,8 +118,8 @@ std::vector<StartWindow> PartService::find_windows(const Question& question) con
 std::set<PartId> PartService::parts_of(const Caller& home, const std::optional<ApplicationId>& application) const {
     std::set<PartId> own;
     if (!application) return own;
-    for (const PartId& id : live_) {
-        const PartRecord& record = parts_.at(id).record;
+    for (const auto& [id, part] : parts_) {
+        const PartRecord& record = part->record;
         if (record.home_caller == home && record.request.application == *application && is_reserved(record))
             own.insert(id);
     }
@@ -156,9 +156,11 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
 
 /// The part that a request wants to replace; null where there is none any more. Errors: kConflict for one that runs or
 /// is of another application.
-Result<PartService::Live*> PartService::find_replaced(const Caller& caller, const PartRequest& request) {
-    Live* old = request.replaces ? find(caller, *request.replaces) : nullptr;
-    if (old == nullptr || is_final(old->record.status.state)) return nullptr;
+Result<std::shared_ptr<PartService::Live>> PartService::find_replaced(const Caller& caller,
+                                                                      const PartRequest& request) {
+    const auto at = request.replaces ? parts_.find(*request.replaces) : parts_.end();
+    if (at == parts_.end() || at->second->record.home_caller != caller) return std::shared_ptr<Live>{};
+    const std::shared_ptr<Live>& old = at->second;
     if (old->record.request.application != request.application || old->record.status.state == PartState::kRunning) {
         return Error{
             ErrorCode::kConflict,
@@ -177,17 +179,23 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
             return good.error();
         }
     }
-    if (const auto known = parts_.find(request.id); known != parts_.end()) {
-        if (known->second.record.home_caller == caller && known->second.record.request == request)
-            return view(known->second);
+    const Result<std::shared_ptr<Live>> known = find(request.id);
+    if (!known) return outward(caller, known.error());
+    if (*known != nullptr) {
+        if ((*known)->record.home_caller == caller && (*known)->record.request == request) return view(**known);
         return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " was held with another request", "/id"};
     }
+    const Result<bool> removed = store_.was_removed(request.id);
+    if (!removed) return outward(caller, removed.error());
+    if (*removed)
+        return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " has ended long ago and was removed",
+                     "/id"};
 
     if (request.start_in > config_.reserve_ahead)
         return invalid("is more than the " + std::to_string(to_seconds(config_.reserve_ahead)) + " s for which zone " +
                            config_.zone.name + " promises starts",
                        "/start_in_s");
-    const Result<Live*> replaced = find_replaced(caller, request);
+    const Result<std::shared_ptr<Live>> replaced = find_replaced(caller, request);
     if (!replaced) return replaced.error();
     std::set<PartId> without;
     if (*replaced != nullptr) without.insert((*replaced)->record.request.id);
@@ -274,10 +282,10 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                             {"ranks", std::to_string(request.ranks.size())},
                             {"start_in_s", std::to_string(to_seconds(request.start_in))},
                             {"token", std::to_string(*token)}});
-    live_.insert(request.id);
-    const Live& held = parts_.emplace(request.id, std::move(part)).first->second;
-    promise_anew(held);
-    const PartStatus answer = view(held);
+    const auto live = std::make_shared<Live>(std::move(part));
+    parts_.emplace(request.id, live);
+    promise_anew(*live);
+    const PartStatus answer = view(*live);
     watch();
     if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldStored); !reached)
         return outward(caller, reached.error());

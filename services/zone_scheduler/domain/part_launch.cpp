@@ -21,9 +21,6 @@ constexpr Duration kStopGrace = std::chrono::seconds{2};
 /// How much before the start of a reservation its home may launch: clocks run at different speeds.
 constexpr Duration kEarly = std::chrono::seconds{2};
 
-/// Step of proxy `id` of a launch; part of the step's id, so that a repeat finds it again.
-std::string step_id(const std::string& operation, int proxy) { return operation + "-p" + std::to_string(proxy); }
-
 Error blocked(const PartId& id) {
     return {ErrorCode::kDenied, "the user or the home of part " + to_string(id) + " was blocked", {}};
 }
@@ -34,8 +31,9 @@ Error wrong_token(const PartId& id) {
 }  // namespace
 
 Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, std::uint64_t token) {
-    Live* part = find(caller, id);
-    if (part == nullptr) return no_such_part(id);
+    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found.error();
+    Live* const part = found->get();
     if (part->record.status.token != token && !has_bug(DeliberateBug::kNoFencing)) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
@@ -60,8 +58,9 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
 }
 
 Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, const LaunchRequest& request) {
-    Live* part = find(caller, id);
-    if (part == nullptr) return no_such_part(id);
+    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found.error();
+    Live* const part = found->get();
     PartRecord& record = part->record;
     if (record.status.token != request.token && !has_bug(DeliberateBug::kNoFencing)) {
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
@@ -175,9 +174,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
 }
 
 std::vector<std::string> PartService::steps_of(const PartRecord& record) const {
-    std::vector<std::string> steps;
-    for (const int proxy : record.proxies) steps.push_back(step_id(record.operation, proxy));
-    return steps;
+    return step_ids(record.operation, record.proxies);
 }
 
 void PartService::stop_steps(Live& part, const std::string& reason) {
@@ -192,7 +189,7 @@ void PartService::stop_steps(Live& part, const std::string& reason) {
 
 void PartService::watch() {
     if (watching_) return;
-    if (live_.empty()) return;
+    if (parts_.empty()) return;
     watching_ = true;
     clock_.after(config_.poll_every, [this] {
         watching_ = false;
@@ -202,11 +199,11 @@ void PartService::watch() {
 }
 
 void PartService::check_deadlines() {
-    for (const PartId& id : std::set<PartId>(live_)) {  // a copy: parts end on the way
-        stop_blocked(id);
-        Live& part = parts_.at(id);
+    for (const auto& [id, held] : std::map<PartId, std::shared_ptr<Live>>(parts_)) {  // a copy: parts end on the way
+        Live& part = *held;
+        stop_blocked(part);
         if (part.record.status.state == PartState::kRunning) {
-            if (calendar_.find(id)->when.end <= clock_.steady_now()) promise_anew(part);  // it overruns
+            if (promise_of(id).end <= clock_.steady_now()) promise_anew(part);  // it overruns
             check_running(part);
         }
         if (auto saved = end_if_over(part); !saved)
@@ -228,8 +225,7 @@ Result<void> PartService::end_if_over(Live& part) {
 
 /// Who is blocked or revoked has nothing here any more, not even what runs already: its home may be unable or unwilling
 /// to stop it.
-void PartService::stop_blocked(const PartId& id) {
-    Live& part = parts_.at(id);
+void PartService::stop_blocked(Live& part) {
     const PartState state = part.record.status.state;
     if (is_final(state) || part.stopping || !is_blocked(part.record)) return;
     constexpr const char* kWhy = "its user or home was blocked";
@@ -237,7 +233,7 @@ void PartService::stop_blocked(const PartId& id) {
         part.stop_asked = true;
         stop_steps(part, kWhy);
     } else if (auto saved = save(part, part.record, PartState::kReleased, kWhy); !saved) {
-        log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
+        log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", saved.error().message}});
     }
 }
 
@@ -289,8 +285,9 @@ void PartService::check_running(Live& part) {
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {
-    const Live* part = find(caller, id);
-    if (part == nullptr) return no_such_part(id);
+    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found.error();
+    const Live* const part = found->get();
     const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no profile", {}};
     if (!part->record.profile || part->record.proxies.empty()) return none;
     const std::string step = steps_of(part->record).front();

@@ -83,9 +83,9 @@ ProcessorCalendar::Interval PartService::promise_of(const PartId& id) const {
 /// No process of another part is on its processors.
 bool PartService::is_ready(const Live& part) const {
     std::set<std::int32_t> own(part.record.processors.begin(), part.record.processors.end());
-    return std::none_of(live_.begin(), live_.end(), [&](const PartId& id) {
-        const PartRecord& other = parts_.at(id).record;
-        return other.status.state == PartState::kRunning && id != part.record.request.id &&
+    return std::none_of(parts_.begin(), parts_.end(), [&](const auto& item) {
+        const PartRecord& other = item.second->record;
+        return other.status.state == PartState::kRunning && item.first != part.record.request.id &&
                std::any_of(other.processors.begin(), other.processors.end(),
                            [&](std::int32_t p) { return own.contains(p); });
     });
@@ -98,7 +98,7 @@ void PartService::learn(const Live& part) {
 }
 
 Result<void> PartService::resume() {
-    Result<std::vector<PartRecord>> records = store_.load_parts();
+    Result<std::vector<PartRecord>> records = store_.load_open_parts();
     if (!records) return records.error();
     for (const PartRecord& record : *records) {
         if (auto good = check_record(record); !good) return good;
@@ -107,34 +107,31 @@ Result<void> PartService::resume() {
     for (PartRecord& record : *records) {
         const PartId id = record.request.id;
         const Duration now = clock_.steady_now();
-        Live part{.record = std::move(record), .deadline = now, .start = now};
-        const PartState state = part.record.status.state;
-        if (part.record.starts_at) part.start += *part.record.starts_at - clock_.now();
-        part.start = is_reserved(part.record) ? std::max(part.start, now) : std::min(part.start, now);
+        const auto part = std::make_shared<Live>(Live{.record = std::move(record), .deadline = now, .start = now});
+        const PartState state = part->record.status.state;
+        if (part->record.starts_at) part->start += *part->record.starts_at - clock_.now();
+        const bool waits = is_reserved(part->record);
+        part->start = waits ? std::max(part->start, now) : std::min(part->start, now);
         // A server never counts the time while it was down against anyone: full time again.
         if (state == PartState::kHeld)
-            part.deadline += config_.hold_ttl;
+            part->deadline += config_.hold_ttl;
         else
-            part.deadline = std::max(now, part.start) + config_.launch_window;
-        if (!is_final(state)) {
-            const bool waits = is_reserved(part.record);
-            for (const std::int32_t p : part.record.processors) {
-                if (p < 0 || static_cast<std::size_t>(p) >= taken.size() ||
-                    (!waits && taken[static_cast<std::size_t>(p)])) {
-                    return Error{ErrorCode::kConflict,
-                                 "part " + to_string(id) + " in the database holds processor " + std::to_string(p) +
-                                     ", which the configured machines do not have free; restore the machines of the "
-                                     "configuration until it has ended",
-                                 {}};
-                }
-                if (!waits) taken[static_cast<std::size_t>(p)] = true;
+            part->deadline = std::max(now, part->start) + config_.launch_window;
+        for (const std::int32_t p : part->record.processors) {
+            if (p < 0 || static_cast<std::size_t>(p) >= taken.size() ||
+                (!waits && taken[static_cast<std::size_t>(p)])) {
+                return Error{ErrorCode::kConflict,
+                             "part " + to_string(id) + " in the database holds processor " + std::to_string(p) +
+                                 ", which the configured machines do not have free; restore the machines of the "
+                                 "configuration until it has ended",
+                             {}};
             }
-            promise_anew(part);
-            filter_.begin_use(part.record.account);
-            live_.insert(id);
-            log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(state)}});
+            if (!waits) taken[static_cast<std::size_t>(p)] = true;
         }
-        parts_.emplace(id, std::move(part));
+        promise_anew(*part);
+        filter_.begin_use(part->record.account);
+        log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(state)}});
+        parts_.emplace(id, part);
     }
     watch();
     return {};
@@ -154,13 +151,20 @@ Result<void> PartService::check_caller(const Caller& caller, const Caller& user)
     return {};
 }
 
-PartService::Live* PartService::find(const Caller& caller, const PartId& id) {
-    return const_cast<Live*>(std::as_const(*this).find(caller, id));
+Result<std::shared_ptr<PartService::Live>> PartService::find(const PartId& id) const {
+    if (const auto at = parts_.find(id); at != parts_.end()) return at->second;
+    Result<std::optional<PartRecord>> ended = store_.find_part(id);
+    if (!ended) return ended.error();
+    if (!*ended) return std::shared_ptr<Live>{};
+    return std::make_shared<Live>(Live{.record = **std::move(ended)});
 }
 
-const PartService::Live* PartService::find(const Caller& caller, const PartId& id) const {
-    const auto at = parts_.find(id);
-    return at != parts_.end() && at->second.record.home_caller == caller ? &at->second : nullptr;
+Result<std::shared_ptr<PartService::Live>> PartService::find(const Caller& caller, const PartId& id) const {
+    Result<std::shared_ptr<Live>> part = find(id);
+    // Not "not found": home would take that for the end of it.
+    if (!part) return outward(caller, part.error());
+    if (*part == nullptr || (*part)->record.home_caller != caller) return no_such_part(id);
+    return part;
 }
 
 PartStatus PartService::view(const Live& part) const {
@@ -185,6 +189,7 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
     ZBS_EXPECTS(allowed(part.record.status.state, state));
     changed.status.state = state;
     changed.status.reason = reason;
+    if (is_final(state)) changed.ended = clock_.now();
     if (auto ok = store_.save(changed); !ok) return ok;
     const PartState was = part.record.status.state;
     part.record = std::move(changed);
@@ -192,7 +197,7 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
         if (was == PartState::kRunning) learn(part);
         note_end(part, was);
         give_back(part);
-        live_.erase(part.record.request.id);
+        parts_.erase(part.record.request.id);  // whoever is at work with it holds it still
     }
     log_.info("part_state",
               {{"part", to_string(part.record.request.id)}, {"state", to_string(state)}, {"reason", reason}});
@@ -228,14 +233,15 @@ void PartService::give_back(const Live& part) {
 }
 
 Result<PartStatus> PartService::status(const Caller& caller, const PartId& id) const {
-    const Live* part = find(caller, id);
-    if (part == nullptr) return no_such_part(id);
-    return view(*part);
+    const Result<std::shared_ptr<Live>> part = find(caller, id);
+    if (!part) return part.error();
+    return view(**part);
 }
 
 Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, const std::string& reason) {
-    Live* part = find(caller, id);
-    if (part == nullptr) return no_such_part(id);
+    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found.error();
+    Live* const part = found->get();
     if (auto reached = failpoint::reach(failpoint::Point::kPeerReleaseAsked); !reached)
         return outward(caller, reached.error());
     const PartState state = part->record.status.state;
@@ -249,16 +255,16 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
     return view(*part);
 }
 
-std::optional<Caller> PartService::home_of(const PartId& id) const {
-    const auto at = parts_.find(id);
-    if (at == parts_.end()) return std::nullopt;
-    return at->second.record.home_caller;
+Result<std::optional<Caller>> PartService::home_of(const PartId& id) const {
+    const Result<std::shared_ptr<Live>> part = find(id);
+    if (!part) return part.error();
+    return *part == nullptr ? std::nullopt : std::optional((*part)->record.home_caller);
 }
 
 PeeringUsage PartService::usage_of(const std::string& organisation) const {
     PeeringUsage usage;
-    for (const PartId& id : live_) {
-        const PartRecord& record = parts_.at(id).record;
+    for (const auto& [id, part] : parts_) {
+        const PartRecord& record = part->record;
         if (record.home_caller.organisation != organisation) continue;
         ++usage.parts;
         usage.processors += static_cast<int>(record.processors.size());
@@ -271,7 +277,7 @@ PeeringUsage PartService::usage_in(const std::string& organisation, const Proces
     PeeringUsage usage;
     for (const auto& [id, promise] : calendar_.promises()) {
         if (!promise.taken(by_experience).meets(when) || without.contains(id)) continue;
-        if (parts_.at(id).record.home_caller.organisation != organisation) continue;
+        if (parts_.at(id)->record.home_caller.organisation != organisation) continue;
         ++usage.parts;
         usage.processors += static_cast<int>(promise.processors.size());
     }
@@ -298,7 +304,7 @@ std::vector<PartService::NodeView> PartService::nodes() const {
 
 std::vector<const PartRecord*> PartService::parts() const {
     std::vector<const PartRecord*> live;
-    for (const PartId& id : live_) live.push_back(&parts_.at(id).record);
+    for (const auto& [id, part] : parts_) live.push_back(&part->record);
     return live;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,8 +61,8 @@ class PartService {
     /// The model that rank 0 left here, else what the ranks of this part left. kNotFound where there is none.
     Result<ApplicationModel> profile(const Caller& caller, const PartId& id) const;
 
-    /// The zone that holds the part; none where there is none.
-    std::optional<Caller> home_of(const PartId& id) const;
+    /// The zone that holds the part, or held it; none where there is none. Errors: the store's.
+    Result<std::optional<Caller>> home_of(const PartId& id) const;
     int free_processors() const;
     /// What the organisation has held, committed or running here.
     PeeringUsage usage_of(const std::string& organisation) const;
@@ -89,7 +89,7 @@ class PartService {
     bool is_blocked(const PartRecord& record) const {
         return is_blocked_(record.request.user) || is_blocked_(record.home_caller);
     }
-    void stop_blocked(const PartId& id);
+    void stop_blocked(Live& part);
     static bool is_reserved(const PartRecord& record);
     bool is_ready(const Live& part) const;
     /// Of a part that would be held now: all that it may need.
@@ -103,10 +103,11 @@ class PartService {
     StartWindow count_free(const Question& question, Duration start, bool by_experience) const;
     std::vector<StartWindow> find_windows(const Question& question) const;
     std::set<PartId> parts_of(const Caller& home, const std::optional<ApplicationId>& application) const;
-    Result<Live*> find_replaced(const Caller& caller, const PartRequest& request);
+    Result<std::shared_ptr<Live>> find_replaced(const Caller& caller, const PartRequest& request);
     Result<void> check_caller(const Caller& caller, const Caller& user) const;
-    Live* find(const Caller& caller, const PartId& id);
-    const Live* find(const Caller& caller, const PartId& id) const;
+    /// What has ended comes from the store, and a change of it changes nothing. Errors: kNotFound; the store's.
+    Result<std::shared_ptr<Live>> find(const Caller& caller, const PartId& id) const;
+    Result<std::shared_ptr<Live>> find(const PartId& id) const;  ///< null where there is none
     /// As its home may see it: `outside_view` for other organisations.
     PartStatus view(const Live& part) const;
     /// An error as the caller may see it: causes inside of the zone go to the log only.
@@ -132,12 +133,11 @@ class PartService {
     CheckDelegation check_delegation_;
     std::function<Result<void>(const std::string&)> check_address_ = [](const std::string&) { return Result<void>{}; };
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
-    std::map<PartId, Live> parts_;
-    std::set<PartId> live_;  ///< those that have not ended: what the watch looks at
-    ProcessorCalendar calendar_;
-    double used_share_ = 1;                 ///< of their walltime, that parts ran lately; 1 = nothing is known
-    std::vector<std::int32_t> machine_of_;  ///< by processor
-    std::vector<std::int32_t> first_of_;    ///< first processor by machine
+    std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
+    ProcessorCalendar calendar_;                     ///< what is promised to them
+    double used_share_ = 1;                          ///< of their walltime, that parts ran lately; 1 = nothing is known
+    std::vector<std::int32_t> machine_of_;           ///< by processor
+    std::vector<std::int32_t> first_of_;             ///< first processor by machine
     bool watching_ = false;
 };
 

@@ -42,6 +42,12 @@ PartStatus outside_view(PartStatus inside, bool asked) {
     return inside;
 }
 
+std::vector<std::string> step_ids(const std::string& operation, const std::vector<int>& proxies) {
+    std::vector<std::string> steps;
+    for (const int proxy : proxies) steps.push_back(operation + "-p" + std::to_string(proxy));
+    return steps;
+}
+
 Error no_such_part(const PartId& id) {
     return {ErrorCode::kNotFound, "no part " + to_string(id) + " of yours is here", {}};
 }

@@ -1,4 +1,7 @@
 #pragma once
+#include <string>
+#include <vector>
+
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/part.hpp"
 
@@ -11,5 +14,8 @@ PartStatus outside_view(PartStatus inside, bool asked);
 
 /// The same for a part that is another's and for one that is nowhere.
 Error no_such_part(const PartId& id);
+
+/// The steps of a part's launch, one for each proxy; stable, so that a repeat finds them again.
+std::vector<std::string> step_ids(const std::string& operation, const std::vector<int>& proxies);
 
 }  // namespace zbs

@@ -59,6 +59,7 @@ struct ZoneConfig {
     Duration discover_every = std::chrono::seconds{5};
     Duration exchange_every = std::chrono::seconds{15};  ///< looks at others' revocations and blocks
     Duration poll_every = std::chrono::milliseconds{200};
+    Duration results_kept = std::chrono::hours{30 * 24};  ///< output and records of what has ended
     /// Plans tried before an application is turned away. The wait between two grows with their number and is random, so
     /// that homes that take from each other come apart long before.
     int max_rounds = 20;

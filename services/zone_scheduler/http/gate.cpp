@@ -32,7 +32,9 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kReadLog: {
             const auto id = codec::decode_id<ApplicationId>(parameter(call, "id"), "id");
             if (!id) return id.error();
-            return owned(ObjectKind::kApplication, services.applications.owner_of(*id));
+            const Result<std::optional<Caller>> owner = services.applications.owner_of(*id);
+            if (!owner) return owner.error();
+            return owned(ObjectKind::kApplication, *owner);
         }
         case Action::kGetProfile: {
             const auto id = codec::decode_id<ProfileId>(parameter(call, "id"), "id");
@@ -48,7 +50,9 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kGetPartProfile: {
             const auto id = codec::decode_id<PartId>(parameter(call, "id"), "id");
             if (!id) return id.error();
-            return owned(ObjectKind::kPart, services.parts.home_of(*id));
+            const Result<std::optional<Caller>> home = services.parts.home_of(*id);
+            if (!home) return home.error();
+            return owned(ObjectKind::kPart, *home);
         }
         case Action::kPutDelegation:
         case Action::kGetDelegation:

@@ -87,28 +87,39 @@ Reply read_log(const Request& request, ZoneServices& services) {
             {{"Zbs-Next-Offset", std::to_string(next)}, {"Zbs-Complete", chunk->complete ? "true" : "false"}}};
 }
 
+Reply list_applications(const Request& request, ZoneServices& services) {
+    if (auto good = http::check_parameters(request.call, {"limit", "after"}); !good) return http::problem(good.error());
+    const Result<std::uint64_t> limit = http::number_parameter(request.call, "limit", 100);
+    if (!limit) return http::problem(limit.error());
+    ApplicationService::Page page{
+        .limit = static_cast<std::size_t>(std::min<std::uint64_t>(*limit, limits::kMaxApplicationRows))};
+    if (const std::string after = http::text_parameter(request.call, "after", ""); !after.empty()) {
+        const Result<ApplicationId> id = codec::decode_id<ApplicationId>(after, "after");
+        if (!id) return http::problem(id.error());
+        page.after = *id;
+    }
+    const Result<std::vector<ApplicationSummary>> rows = services.applications.list(request.call.caller(), page);
+    if (!rows) return http::problem(rows.error());
+    Json json = {{"applications", Json::array()}};
+    for (const ApplicationSummary& row : *rows) json["applications"].push_back(codec::encode(row));
+    if (!rows->empty() && rows->size() == page.limit) json["next"] = to_string(rows->back().id);
+    return http::ok(json);
+}
+
 void add_application_routes(http::Router& router, ZoneServices& services) {
     router.add("POST", "/v1/applications", Action::kScheduleApplication, Body::kJson,
                [&services](const Request& request, Respond respond) { submit(request, services, std::move(respond)); });
     router.add_sync("GET", "/v1/applications", Action::kListApplications, Body::kNone,
                     [&services](const Request& request) {
                         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-                        if (auto good = http::check_parameters(request.call, {"limit"}); !good)
-                            return http::problem(good.error());
-                        const Result<std::uint64_t> limit = http::number_parameter(request.call, "limit", 100);
-                        if (!limit) return http::problem(limit.error());
-                        Json rows = Json::array();
-                        for (const Application* application : services.applications.list(request.call.caller())) {
-                            if (rows.size() >= std::min<std::uint64_t>(*limit, 1'000)) break;
-                            rows.push_back(codec::encode_summary(*application));
-                        }
-                        return http::ok({{"applications", std::move(rows)}});
+                        return list_applications(request, services);
                     });
     const auto with_application = [&services](auto answer) {
         return [&services, answer](const Request& request) {
             const Result<ApplicationId> id = id_of<ApplicationId>(request);
             if (!id) return http::problem(id.error());
-            const Result<const Application*> application = services.applications.find(request.call.caller(), *id);
+            const Result<std::shared_ptr<const Application>> application =
+                services.applications.find(request.call.caller(), *id);
             if (!application) return http::problem(application.error());
             return answer(request, **application);
         };
@@ -162,7 +173,9 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
         const Result<PartRequest> part = codec::decode_part_request(request.json);
         if (!part) return http::problem(part.error());
         // A repeat of what is held already is answered; nothing new is taken.
-        if (services.registry.draining() && !services.parts.home_of(part->id)) {
+        const Result<std::optional<Caller>> home = services.parts.home_of(part->id);
+        if (!home) return http::problem(home.error());
+        if (services.registry.draining() && !*home) {
             return http::problem({ErrorCode::kRejected,
                                   "zone " + services.config.zone.name + " takes no new work; plan without it",
                                   {}});
@@ -267,7 +280,11 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
         return http::ok({{"status", "ok"}});
     });
-    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) {
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [&services](const Request&) {
+        if (services.registry.draining())
+            return http::problem({ErrorCode::kUnavailable, "this zone drains: it takes no new work", {}});
+        if (!services.serves)
+            return http::problem({ErrorCode::kUnavailable, "this zone does not serve: it starts or ends", {}});
         return http::ok({{"status", "ok"}});
     });
     router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {

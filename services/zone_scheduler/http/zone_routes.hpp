@@ -24,6 +24,7 @@ struct ZoneServices {
     ZoneStore& store;
     AuditLog& audit;
     std::string contract;  ///< text of schemas/openapi/zone.json
+    bool serves = false;   ///< what the stores hold was taken up, and the zone is not about to end
 };
 
 /// Routes of schemas/openapi/zone.json. `services` must outlive the router.

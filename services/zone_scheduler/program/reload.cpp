@@ -35,6 +35,7 @@ void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& z
     running.zone.accounts = again->zone.accounts;
     running.zone.rules = again->zone.rules;
     running.zone.asks = again->zone.asks;
+    running.zone.results_kept = again->zone.results_kept;
     running.rates = again->rates;
     if (new_contact) zone.sign_anew();
     edge.limiter.set_limits(again->rates);

@@ -126,6 +126,17 @@ class LocalZone(unittest.TestCase):
         self.assertIn("blockSubject", "".join(rows))
         self.assertRegex(self.operate("audit", "verify").stdout, r"^good: \d+ entries, \S+Z to \S+Z; head \d+:[0-9a-f]{64}\n.*--head\n$")
 
+    def test_a_zone_that_drains_is_not_ready(self):
+        self.assertEqual(self.ask(target="/readyz")[0], 200)
+        self.operate("drain")
+        self.addCleanup(self.operate, "undrain")
+        status, problem = self.ask(target="/readyz")
+        self.assertEqual((status, problem["code"]), (503, "unavailable"))
+        self.assertIn("drains", problem["detail"])
+        self.assertEqual(self.ask(target="/livez")[0], 200)
+        self.operate("undrain")
+        self.assertEqual(self.ask(target="/readyz")[0], 200)
+
     def test_a_restart_keeps_the_token(self):
         before = self.token
         self.end()

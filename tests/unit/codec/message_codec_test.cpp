@@ -86,6 +86,7 @@ std::vector<Message> all_messages() {
                 decode_peering_answer),
         message("Peer", some_peer(), decode_peer),
         message("PartRecord", some_part_record(), decode_part_record),
+        message("ApplicationSummary", summary_of(some_application()), decode_application_summary),
     };
 }
 
@@ -139,6 +140,7 @@ TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
                                             "/code",
                                             "/delegation",
                                             "/revoked_us",
+                                            "/ended_us",
                                             "/exit_code",
                                             "/plan",
                                             "/profile",

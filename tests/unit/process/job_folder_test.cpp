@@ -106,5 +106,52 @@ TEST_F(JobFolder, NamesThatAreNotPlainAreNotListed) {
     }
 }
 
+/// Rounds until nothing is left; 0 where that does not happen.
+int remove_in_rounds(const std::string& path, std::size_t at_most) {
+    for (int round = 1; round < 100; ++round) {
+        const auto removal = remove_job_tree(path, at_most, "exit");
+        EXPECT_TRUE(removal) << removal.error();
+        if (!removal) return 0;
+        EXPECT_LE(removal->files, at_most + 1);
+        if (removal->complete) return round;
+    }
+    return 0;
+}
+
+TEST_F(JobFolder, IsRemovedAFewFilesAtATimeAndTheNamedOneLast) {
+    for (int i = 0; i < 25; ++i) std::ofstream(job + "/out." + std::to_string(i)) << "text";
+    std::ofstream(job + "/exit") << "0";
+    const auto first = remove_job_tree(job, 10, "exit");
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->files, 10U);
+    EXPECT_FALSE(first->complete);
+    EXPECT_TRUE(fs::exists(job + "/exit"));
+    EXPECT_EQ(remove_in_rounds(job, 10), 2);
+    EXPECT_FALSE(fs::exists(job));
+    EXPECT_TRUE(remove_job_tree(job, 10, "exit")->complete) << "nothing is left to do";
+}
+
+TEST_F(JobFolder, WhatItLinksToStays) {
+    fs::create_directory(folder.path("other"));
+    std::ofstream(folder.path("other") + "/kept") << "text";
+    fs::create_directory_symlink(folder.path("other"), job + "/link");
+    fs::create_symlink(folder.path("secret"), job + "/exit");
+    fs::create_hard_link(folder.path("secret"), job + "/hard");
+    EXPECT_EQ(remove_in_rounds(job, 100), 1);
+    EXPECT_TRUE(fs::exists(folder.path("other") + "/kept"));
+    EXPECT_TRUE(fs::exists(folder.path("secret")));
+}
+
+TEST_F(JobFolder, IsRemovedHoweverDeepAndWithoutRightsItsFoldersAre) {
+    std::string deep = job;
+    for (int i = 0; i < 300; ++i) fs::create_directory(deep += "/d");
+    std::ofstream(deep + "/file") << "text";
+    fs::create_directories(job + "/closed/inside");
+    chmod((job + "/closed").c_str(), 0);
+    mkfifo((job + "/fifo").c_str(), 0600);
+    EXPECT_GT(remove_in_rounds(job, 100), 0);
+    EXPECT_FALSE(fs::exists(job));
+}
+
 }  // namespace
 }  // namespace zbs::process

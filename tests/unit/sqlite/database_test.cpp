@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "services/common/adapters/sqlite/zone_schema.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -84,6 +85,56 @@ TEST(Database, ABrokenConstraintIsAConflict) {
     EXPECT_FALSE(wrong.step());
 }
 
+TEST(Database, WritesTogetherAreAllDoneOrNone) {
+    for (const bool batches : {false, true}) {
+        const TemporaryFolder folder;
+        const auto database = Database::open(folder.path("d"), kOne);
+        if (batches) (*database)->batch();
+        const auto insert = [&](const char* id) -> Result<void> {
+            Database::Query query(**database, "INSERT INTO t VALUES(?, 1)");
+            query.bind(id);
+            if (const Result<bool> step = query.step(); !step) return step.error();
+            return {};
+        };
+        ASSERT_TRUE(insert("a"));
+        const auto both = [&](const char* first, const char* second) {
+            return (*database)->together([&] {
+                Result<void> done = insert(first);
+                return done ? insert(second) : done;
+            });
+        };
+        EXPECT_EQ(both("b", "a").error().code, ErrorCode::kConflict);
+        EXPECT_TRUE(both("c", "d"));
+        ASSERT_TRUE((*database)->commit());
+        Database::Query left(**database, "SELECT group_concat(id, '') FROM t");
+        ASSERT_TRUE(*left.step());
+        EXPECT_EQ(left.text(0), "acd");
+    }
+}
+
+TEST(Database, AStatementMayBeAtWorkTwiceAtOnce) {
+    const TemporaryFolder folder;
+    const auto database = Database::open(folder.path("d"), kOne);
+    for (const char* id : {"a", "b"}) {
+        Database::Query insert(**database, "INSERT INTO t VALUES(?, 1)");
+        insert.bind(id);
+        ASSERT_FALSE(*insert.step());
+    }
+    constexpr const char* kSelect = "SELECT id FROM t ORDER BY id";
+    Database::Query outer(**database, kSelect);
+    ASSERT_TRUE(*outer.step());
+    {
+        Database::Query inner(**database, kSelect);
+        ASSERT_TRUE(*inner.step());
+        EXPECT_EQ(inner.text(0), "a");
+    }
+    ASSERT_TRUE(*outer.step());
+    EXPECT_EQ(outer.text(0), "b");
+    Database::Query again(**database, kSelect);
+    ASSERT_TRUE(*again.step());
+    EXPECT_EQ(again.text(0), "a") << "a used one begins anew";
+}
+
 TEST(Database, AMissingFolderIsNamed) {
     const TemporaryFolder folder;
     const auto database = Database::open(folder.path("no/such/d"), kOne);
@@ -121,7 +172,8 @@ TEST(ZoneStoreOnDisk, ADamagedFileIsRefusedWithAdvice) {
     file.close();
     const auto store = open_zone_database(path);
     ASSERT_FALSE(store);
-    EXPECT_THAT(store.error().message, testing::AllOf(HasSubstr("damaged"), HasSubstr("restore it from a backup")));
+    EXPECT_THAT(store.error().message, testing::AllOf(HasSubstr("damaged"), HasSubstr("restore it from a backup"),
+                                                      HasSubstr("zbs-zone restore FILE --config")));
 }
 
 TEST(ZoneStoreOnDisk, ATornTailOfTheLogLosesOnlyWhatWasNotDone) {
@@ -134,7 +186,7 @@ TEST(ZoneStoreOnDisk, ATornTailOfTheLogLosesOnlyWhatWasNotDone) {
     std::ofstream(crashed.path("zone.db-wal"), std::ios::app | std::ios::binary) << std::string(1000, '\x11');
     const auto recovered = open_zone_database(crashed.path("zone.db"));
     ASSERT_TRUE(recovered) << recovered.error();
-    EXPECT_EQ(*recovered->zone->load_applications(), std::vector{some_application()});
+    EXPECT_EQ(*recovered->zone->load_open_applications(), std::vector{some_application()});
 }
 
 TEST(ZoneStoreOnDisk, ARecordThatCannotBeReadIsAFaultNotSilence) {
@@ -142,7 +194,7 @@ TEST(ZoneStoreOnDisk, ARecordThatCannotBeReadIsAFaultNotSilence) {
     const std::string path = folder.path("zone.db");
     ASSERT_TRUE(open_zone_database(path)->zone->save(some_peer()));
     {
-        const auto database = Database::open(path, std::vector<std::string>(2));
+        const auto database = Database::open(path, zone_schema());
         ASSERT_TRUE(database) << database.error();
         Database::Query update(**database, "UPDATE peer SET record='{\"zone\":1}'");
         ASSERT_TRUE(update.step());
@@ -159,7 +211,7 @@ TEST(ZoneStoreInBatches, WritesAreSeenAtOnceAndDurableTogetherWithTheCommit) {
         const TemporaryFolder crashed;
         for (const char* name : {"zone.db", "zone.db-wal"})
             std::filesystem::copy(folder.path(name), crashed.path(name));
-        return open_zone_database(crashed.path("zone.db"))->zone->load_applications()->size();
+        return open_zone_database(crashed.path("zone.db"))->zone->load_open_applications()->size();
     };
     EXPECT_FALSE(store->journal->is_dirty());
     Application application = some_application();
@@ -167,7 +219,7 @@ TEST(ZoneStoreInBatches, WritesAreSeenAtOnceAndDurableTogetherWithTheCommit) {
         application.request.id = {some_id(i)};
         ASSERT_TRUE(store->zone->insert(application));
     }
-    EXPECT_EQ(store->zone->load_applications()->size(), 3u);
+    EXPECT_EQ(store->zone->load_open_applications()->size(), 3u);
     EXPECT_TRUE(store->journal->is_dirty());
     EXPECT_EQ(stored(), 0u);
     ASSERT_TRUE(store->journal->commit());
@@ -183,13 +235,13 @@ TEST(ZoneStoreInBatches, RefusedWriteLeavesTheOthersOfItsBatch) {
         EXPECT_EQ(store->zone->insert(some_application()).error().code, ErrorCode::kConflict);
         ASSERT_TRUE(store->journal->commit());
     }
-    EXPECT_EQ(open_zone_database(folder.path("zone.db"))->zone->load_applications()->size(), 1u);
+    EXPECT_EQ(open_zone_database(folder.path("zone.db"))->zone->load_open_applications()->size(), 1u);
 }
 
 TEST(ZoneStoreInBatches, WhatWasNotCommittedIsGoneAfterTheEnd) {
     const TemporaryFolder folder;
     ASSERT_TRUE(open_zone_database(folder.path("zone.db"), Durability::kBatches)->zone->insert(some_application()));
-    EXPECT_TRUE(open_zone_database(folder.path("zone.db"))->zone->load_applications()->empty());
+    EXPECT_TRUE(open_zone_database(folder.path("zone.db"))->zone->load_open_applications()->empty());
 }
 
 }  // namespace

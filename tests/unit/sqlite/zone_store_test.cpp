@@ -52,8 +52,8 @@ Application application(std::uint64_t low) {
 }
 
 TYPED_TEST(ZoneStoreContract, AnEmptyStoreHoldsNothing) {
-    EXPECT_THAT(*this->store().load_applications(), IsEmpty());
-    EXPECT_THAT(*this->store().load_parts(), IsEmpty());
+    EXPECT_THAT(*this->store().load_open_applications(), IsEmpty());
+    EXPECT_THAT(*this->store().load_open_parts(), IsEmpty());
     EXPECT_THAT(*this->store().load_peers(), IsEmpty());
     EXPECT_THAT(*this->store().list_profiles(some_user()), IsEmpty());
     EXPECT_EQ(*this->store().find_profile(some_user(), "./ring", 4), std::nullopt);
@@ -63,7 +63,7 @@ TYPED_TEST(ZoneStoreContract, ApplicationsComeBackWholeAndOldestFirst) {
     ASSERT_TRUE(this->store().insert(application(9)));
     ASSERT_TRUE(this->store().insert(application(2)));
     this->reopen();
-    EXPECT_EQ(*this->store().load_applications(), (std::vector{application(2), application(9)}));
+    EXPECT_EQ(*this->store().load_open_applications(), (std::vector{application(2), application(9)}));
 }
 
 TYPED_TEST(ZoneStoreContract, AnApplicationIsInsertedOnce) {
@@ -71,29 +71,119 @@ TYPED_TEST(ZoneStoreContract, AnApplicationIsInsertedOnce) {
     Application other = application(1);
     other.request.ranks = 99;
     EXPECT_EQ(this->store().insert(other).error().code, ErrorCode::kConflict);
-    EXPECT_EQ(*this->store().load_applications(), std::vector{application(1)}) << "the failed call has changed nothing";
+    EXPECT_EQ(*this->store().load_open_applications(), std::vector{application(1)})
+        << "the failed call has changed nothing";
 }
 
 TYPED_TEST(ZoneStoreContract, AnUpdateChangesTheStatusOfOne) {
     ASSERT_TRUE(this->store().insert(application(1)));
     ASSERT_TRUE(this->store().insert(application(2)));
     ApplicationStatus changed;
-    changed.state = ApplicationState::kFailed;
+    changed.state = ApplicationState::kHeld;
     ASSERT_TRUE(this->store().update({some_id(1)}, changed));
     this->reopen();
     Application expected = application(1);
     expected.status = changed;
-    EXPECT_EQ(*this->store().load_applications(), (std::vector{expected, application(2)}));
+    EXPECT_EQ(*this->store().load_open_applications(), (std::vector{expected, application(2)}));
+}
+
+ApplicationStatus ended(std::int64_t at_us, std::string operation = {}) {
+    return {.state = ApplicationState::kFailed,
+            .exit_code = 3,
+            .history = {{ApplicationState::kAccepted, time_from_microseconds(1)},
+                        {ApplicationState::kFailed, time_from_microseconds(at_us)}},
+            .operation = std::move(operation)};
+}
+
+TYPED_TEST(ZoneStoreContract, WhatHasEndedIsFoundByItsIdOnly) {
+    for (std::uint64_t low = 1; low <= 2; ++low) ASSERT_TRUE(this->store().insert(application(low)));
+    ASSERT_TRUE(this->store().update({some_id(1)}, ended(9)));
+    this->reopen();
+    EXPECT_EQ(*this->store().load_open_applications(), std::vector{application(2)});
+    Application expected = application(1);
+    expected.status = ended(9);
+    EXPECT_EQ(*this->store().find_application({some_id(1)}), expected);
+    EXPECT_EQ(*this->store().find_application({some_id(3)}), std::nullopt);
+}
+
+TYPED_TEST(ZoneStoreContract, AnEndWithSomethingLeftToGiveBackIsStillOpen) {
+    ASSERT_TRUE(this->store().insert(application(1)));
+    ApplicationStatus status = ended(9);
+    status.releasing = some_application_status().releasing;
+    ASSERT_TRUE(this->store().update({some_id(1)}, status));
+    EXPECT_EQ(this->store().load_open_applications()->size(), 1U);
+    EXPECT_THAT(*this->store().ended_applications(time_from_microseconds(100), 10), IsEmpty());
+}
+
+TYPED_TEST(ZoneStoreContract, ApplicationsAreListedByPagesNewestFirst) {
+    Application foreign = application(4);
+    foreign.owner = {CallerKind::kUser, "alpha", "bob"};
+    for (std::uint64_t low : {1, 2, 3}) ASSERT_TRUE(this->store().insert(application(low)));
+    ASSERT_TRUE(this->store().insert(foreign));
+    ASSERT_TRUE(this->store().update({some_id(2)}, ended(9)));
+    this->reopen();
+    Application second = application(2);
+    second.status = ended(9);
+    EXPECT_THAT(*this->store().list_applications({.owner = some_user(), .limit = 2}),
+                ElementsAre(summary_of(application(3)), summary_of(second)));
+    EXPECT_THAT(*this->store().list_applications({.owner = some_user(), .after = ApplicationId{some_id(2)}}),
+                ElementsAre(summary_of(application(1))));
+    EXPECT_EQ(this->store().list_applications({})->size(), 4U) << "everybody's";
+}
+
+TYPED_TEST(ZoneStoreContract, TheLongestEndedComeFirst) {
+    for (std::uint64_t low = 1; low <= 4; ++low) ASSERT_TRUE(this->store().insert(application(low)));
+    for (const auto& [low, at] : {std::pair{1U, 30}, {2U, 10}, {3U, 20}})
+        ASSERT_TRUE(this->store().update({some_id(low)}, ended(at, "mpi-" + std::to_string(low))));
+    const auto old = this->store().ended_applications(time_from_microseconds(30), 10);
+    ASSERT_TRUE(old);
+    EXPECT_THAT(*old, ElementsAre(EndedApplication{{some_id(2)}, "mpi-2"}, EndedApplication{{some_id(3)}, "mpi-3"}));
+    EXPECT_EQ(this->store().ended_applications(time_from_microseconds(30), 1)->size(), 1U);
+}
+
+TYPED_TEST(ZoneStoreContract, AnIdThatWasRemovedIsNotTakenAgain) {
+    ASSERT_TRUE(this->store().insert(application(1)));
+    EXPECT_FALSE(*this->store().was_removed(ApplicationId{some_id(1)}));
+    ASSERT_TRUE(this->store().remove(ApplicationId{some_id(1)}));
+    this->reopen();
+    EXPECT_TRUE(*this->store().was_removed(ApplicationId{some_id(1)}));
+    EXPECT_EQ(*this->store().find_application({some_id(1)}), std::nullopt);
+    EXPECT_EQ(this->store().insert(application(1)).error().code, ErrorCode::kConflict);
+    EXPECT_THAT(*this->store().list_applications({}), IsEmpty());
+}
+
+PartRecord ended_part(std::uint64_t low, std::int64_t at_us) {
+    PartRecord part = some_part_record();
+    part.request.id = part.status.id = {some_id(low)};
+    part.status.state = PartState::kCompleted;
+    part.ended = time_from_microseconds(at_us);
+    return part;
+}
+
+TYPED_TEST(ZoneStoreContract, EndedPartsAreFoundByTheirIdAndByTheirAge) {
+    PartRecord open = ended_part(1, 0);
+    open.status.state = PartState::kHeld;
+    for (const PartRecord& part : {open, ended_part(2, 20), ended_part(3, 10), ended_part(4, 30)})
+        ASSERT_TRUE(this->store().save(part));
+    this->reopen();
+    EXPECT_EQ(*this->store().load_open_parts(), std::vector{open});
+    EXPECT_EQ(*this->store().find_part({some_id(2)}), ended_part(2, 20));
+    EXPECT_THAT(*this->store().ended_parts(time_from_microseconds(30), 10),
+                ElementsAre(EndedPart{{some_id(3)}, "op-1", {0, 2}}, EndedPart{{some_id(2)}, "op-1", {0, 2}}));
+    ASSERT_TRUE(this->store().remove(PartId{some_id(3)}));
+    EXPECT_EQ(*this->store().find_part({some_id(3)}), std::nullopt);
+    EXPECT_TRUE(*this->store().was_removed(PartId{some_id(3)}));
+    EXPECT_FALSE(*this->store().was_removed(PartId{some_id(2)}));
 }
 
 TYPED_TEST(ZoneStoreContract, PartsAreReplacedWhole) {
     PartRecord part = some_part_record();
     ASSERT_TRUE(this->store().save(part));
-    part.status.state = PartState::kReleased;
+    part.status.state = PartState::kCommitted;
     part.proxies = {};
     ASSERT_TRUE(this->store().save(part));
     this->reopen();
-    EXPECT_EQ(*this->store().load_parts(), std::vector{part});
+    EXPECT_EQ(*this->store().load_open_parts(), std::vector{part});
 }
 
 TYPED_TEST(ZoneStoreContract, TokensGrowAndNeverRepeat) {
@@ -158,7 +248,7 @@ TYPED_TEST(ZoneStoreContract, TextsWithQuotesAndAnyLanguageAreKept) {
     odd.request.argv = {"a'b\"; DROP TABLE application; --", "ü\n\t\x01", "模拟"};
     ASSERT_TRUE(this->store().insert(odd));
     this->reopen();
-    EXPECT_EQ(*this->store().load_applications(), std::vector{odd});
+    EXPECT_EQ(*this->store().load_open_applications(), std::vector{odd});
 }
 
 TYPED_TEST(ZoneStoreContract, ALargeModelIsKept) {
@@ -167,7 +257,7 @@ TYPED_TEST(ZoneStoreContract, ALargeModelIsKept) {
     large.request.model = some_model(5000);
     ASSERT_TRUE(this->store().insert(large));
     this->reopen();
-    EXPECT_EQ(*this->store().load_applications(), std::vector{large});
+    EXPECT_EQ(*this->store().load_open_applications(), std::vector{large});
 }
 
 }  // namespace

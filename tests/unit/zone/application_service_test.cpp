@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/peering_request.hpp"
 #include "tests/support/federation_world.hpp"
 
@@ -49,11 +50,79 @@ TEST_F(ApplicationServiceTest, SameIdSameAnswerOtherBodyRefused) {
     ASSERT_TRUE(home.submit(world.user(), request));
     world.run(1s);
     EXPECT_TRUE(home.submit(world.user(), request));
-    EXPECT_EQ(home.list(world.user()).size(), 1U);
+    EXPECT_EQ(home.list(world.user(), {})->size(), 1U);
     ApplicationRequest other = request;
     other.ranks = 3;
     EXPECT_EQ(home.submit(world.user(), other).error().code, ErrorCode::kIdReused);
     EXPECT_EQ(home.submit({CallerKind::kUser, "org-a", "bob"}, request).error().code, ErrorCode::kIdReused);
+}
+
+TEST_F(ApplicationServiceTest, WhatHasEndedIsAnsweredFromTheStoreAlsoAfterARestart) {
+    run_for(5s);
+    const ApplicationRequest request = world.request(2);
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    EXPECT_EQ(world.node("a").applications->open_count(), 1U);
+    world.run(60s);
+    for (const bool restarted : {false, true}) {
+        if (restarted) {
+            world.crash("a");
+            world.restart("a");
+        }
+        ApplicationService& home = *world.node("a").applications;
+        EXPECT_EQ(home.open_count(), 0U) << "nothing of it is kept in memory";
+        EXPECT_EQ(home.find(world.user(), request.id).value()->status.state, ApplicationState::kCompleted);
+        EXPECT_EQ(home.submit(world.user(), request)->status.state, ApplicationState::kCompleted);
+        EXPECT_EQ(home.cancel(world.user(), request.id)->status.state, ApplicationState::kCompleted);
+        EXPECT_TRUE(home.logs(world.user(), request.id)->complete);
+        EXPECT_EQ(**home.owner_of(request.id), world.user());
+        EXPECT_EQ(home.list(world.user(), {})->at(0).state, ApplicationState::kCompleted);
+        ApplicationRequest other = request;
+        other.ranks = 3;
+        EXPECT_EQ(home.submit(world.user(), other).error().code, ErrorCode::kIdReused);
+    }
+}
+
+TEST_F(ApplicationServiceTest, AStoreThatCannotBeReadIsNotTakenForAnUnknownId) {
+    run_for(1s);
+    const ApplicationId id = submit(1);
+    world.run(60s);
+    world.node("a").store.fault = Error{ErrorCode::kUnavailable, "disk", {}};
+    ApplicationService& home = *world.node("a").applications;
+    EXPECT_EQ(home.find(world.user(), id).error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(home.owner_of(id).error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(home.submit(world.user(), world.request(1)).error().code, ErrorCode::kUnavailable);
+}
+
+TEST_F(ApplicationServiceTest, ManyThatWaitArePlannedInTurns) {
+    world.run(1s);
+    int asked = 0, most = 0;
+    Duration instant{};
+    world.on_message = [&](const std::string& from, const std::string&, const char* what) {
+        if (from != "a" || std::string(what) != "capacity") return;
+        if (std::exchange(instant, world.clock.steady_now()) != world.clock.steady_now()) asked = 0;
+        most = std::max(most, ++asked);
+    };
+    run_for(1s);
+    std::vector<ApplicationId> ids;
+    for (int i = 0; i < 80; ++i) ids.push_back(submit(1));
+    world.run(Duration{0});
+    EXPECT_GT(most, 0);
+    EXPECT_LE(most, 32 * 3) << "not all at once";
+    world.run(3min);
+    for (const ApplicationId& id : ids) EXPECT_TRUE(is_final(world.status(id).state)) << "everybody has a turn";
+    EXPECT_EQ(world.node("a").applications->open_count(), 0U);
+}
+
+TEST_F(ApplicationServiceTest, UnfinishedOnesAreCountedForEachUserAndEndedOnesAreNot) {
+    ApplicationService& home = *world.node("a").applications;
+    ApplicationId last;
+    for (int i = 0; i < limits::kMaxUnfinishedPerUser; ++i) last = submit(1);
+    EXPECT_EQ(home.submit(world.user(), world.request(1)).error().code, ErrorCode::kTooManyRequests);
+    EXPECT_TRUE(home.submit({CallerKind::kUser, "org-a", "bob"}, world.request(1)));
+    ASSERT_TRUE(home.cancel(world.user(), last));
+    world.run(Duration{0});
+    EXPECT_TRUE(home.submit(world.user(), world.request(1)));
+    EXPECT_EQ(home.submit(world.user(), world.request(1)).error().code, ErrorCode::kTooManyRequests);
 }
 
 TEST_F(ApplicationServiceTest, OthersSeeNothing) {
@@ -62,7 +131,7 @@ TEST_F(ApplicationServiceTest, OthersSeeNothing) {
     const Caller bob{CallerKind::kUser, "org-a", "bob"};
     EXPECT_EQ(home.find(bob, id).error().code, ErrorCode::kNotFound);
     EXPECT_EQ(home.cancel(bob, id).error().code, ErrorCode::kNotFound);
-    EXPECT_TRUE(home.list(bob).empty());
+    EXPECT_TRUE(home.list(bob, {})->empty());
     EXPECT_EQ(home.submit({CallerKind::kUser, "org-b", "eve"}, world.request(1)).error().code, ErrorCode::kDenied);
 }
 

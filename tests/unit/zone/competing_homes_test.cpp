@@ -21,7 +21,7 @@ struct CompetingHomesTest : testing::Test {
         ASSERT_TRUE(world.node(home).applications->submit(user, request));
         submitted.emplace(request.id, home);
     }
-    const ApplicationStatus& status(const ApplicationId& id) {
+    ApplicationStatus status(const ApplicationId& id) {
         const std::string& home = submitted.at(id);
         return (*world.node(home).applications->find({CallerKind::kUser, "org-" + home, "ana"}, id))->status;
     }

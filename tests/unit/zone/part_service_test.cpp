@@ -203,7 +203,7 @@ TEST_F(PartServiceTest, RunningPartIsFoundAgainAfterACrash) {
 TEST_F(PartServiceTest, CrashBetweenIntentAndStartLeavesNothingStuck) {
     const auto held = parts->hold(home, request(2));
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
-    PartRecord record = store.load_parts()->at(0);  // the intent was stored, the step never started
+    PartRecord record = store.all_parts().at(0);  // the intent was stored, the step never started
     record.status.state = PartState::kRunning;
     record.operation = "run-1";
     record.proxies = {0};
@@ -237,7 +237,7 @@ TEST_F(PartServiceTest, FailedStartStopsTheRestAndTellsTheCauseInside) {
     EXPECT_EQ(answer->state, PartState::kFailed);
     EXPECT_EQ(answer->reason.find("no such program"), std::string::npos);
     EXPECT_FALSE(answer->reason.empty());
-    EXPECT_NE(store.load_parts()->at(0).status.reason.find("no such program"), std::string::npos);
+    EXPECT_NE(store.all_parts().at(0).status.reason.find("no such program"), std::string::npos);
     clock.advance(std::chrono::seconds{3});
     EXPECT_EQ(executor.running(), 0);
     EXPECT_EQ(parts->free_processors(), 4);
@@ -323,11 +323,39 @@ TEST_F(PartServiceTest, StoreThatFailsMeansNothingHappened) {
     EXPECT_TRUE(executor.steps().empty());
 }
 
+TEST_F(PartServiceTest, AnEndedPartIsAnsweredFromTheStore) {
+    const PartRequest asked = request(2);
+    ASSERT_TRUE(parts->hold(home, asked));
+    ASSERT_TRUE(parts->release(home, asked.id, "not needed"));
+    for (const bool restarted : {false, true}) {
+        if (restarted) restart();
+        EXPECT_TRUE(parts->parts().empty());
+        EXPECT_EQ(parts->status(home, asked.id)->state, PartState::kReleased);
+        EXPECT_EQ(parts->hold(home, asked)->state, PartState::kReleased) << "the old answer, and no new hold";
+        EXPECT_EQ(parts->release(home, asked.id, "again")->state, PartState::kReleased);
+        EXPECT_EQ(**parts->home_of(asked.id), home);
+        PartRequest other = asked;
+        other.seed = 77;
+        EXPECT_EQ(parts->hold(home, other).error().code, ErrorCode::kIdReused);
+        EXPECT_EQ(parts->free_processors(), 4);
+    }
+    EXPECT_EQ(store.all_parts().front().ended, clock.now());
+}
+
+TEST_F(PartServiceTest, AStoreThatCannotBeReadIsNotTakenForAPartThatIsNotThere) {
+    const PartRequest asked = request(2);
+    ASSERT_TRUE(parts->hold(home, asked));
+    ASSERT_TRUE(parts->release(home, asked.id, "not needed"));
+    store.fault = Error{ErrorCode::kUnavailable, "disk", {}};
+    EXPECT_EQ(parts->release(home, asked.id, "again").error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(parts->status(home, asked.id).error().code, ErrorCode::kUnavailable);
+}
+
 // A part that ended well without ever having run would leave its launcher waiting at the barrier for ever.
 TEST_F(PartServiceTest, PartWhoseProcessesNeverStartedHasFailedAfterARestart) {
     const PartStatus held = *parts->hold(home, request(2));
     ASSERT_TRUE(parts->commit(home, held.id, held.token));
-    PartRecord stored = store.load_parts()->front();  // as a crash leaves it between the write and the start
+    PartRecord stored = store.all_parts().front();  // as a crash leaves it between the write and the start
     stored.status.state = PartState::kRunning;
     stored.operation = "run-1";
     stored.proxies = {0};
@@ -343,7 +371,7 @@ TEST_F(PartServiceTest, PartOfWhichOneProxyNeverStartedIsStopped) {
     ASSERT_TRUE(parts->commit(home, held.id, held.token));
     ASSERT_TRUE(parts->launch(home, held.id, launch(held)));
     ASSERT_EQ(executor.running(), 1);
-    PartRecord stored = store.load_parts()->front();
+    PartRecord stored = store.all_parts().front();
     stored.proxies.push_back(1);
     ASSERT_TRUE(store.save(stored));
     restart();

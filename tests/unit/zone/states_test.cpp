@@ -134,7 +134,7 @@ TEST(States, RecordThatCannotBeStopsTheStartWithItsName) {
     world.run(3s);
     world.crash("a");
     world.crash("b");
-    ApplicationStatus status = world.node("a").store.load_applications()->front().status;
+    ApplicationStatus status = world.node("a").store.all_applications().front().status;
     status.state = ApplicationState::kHeld;
     ASSERT_TRUE(world.node("a").store.update(request.id, status));
     auto& a = world.node("a");
@@ -144,7 +144,7 @@ TEST(States, RecordThatCannotBeStopsTheStartWithItsName) {
     EXPECT_NE(home.error().message.find(to_string(request.id)), std::string::npos) << home.error().message;
 
     auto& b = world.node("b");
-    PartRecord part = b.store.load_parts()->front();
+    PartRecord part = b.store.all_parts().front();
     ASSERT_EQ(part.status.state, PartState::kRunning);
     part.operation.clear();
     ASSERT_TRUE(b.store.save(part));

@@ -50,6 +50,7 @@ std::vector<ChangedSetting> changed_settings() {
         {"network", "", "[network]\nmachine_delay_s = 0.5\n"},
         {"mpi", "", "[mpi]\ninterface = 'eth0'\n"},
         {"rates", "", "[rates]\nuser_per_s = 1\n"},
+        {"retention", "", "[retention]\nresults_days = 7\n"},
         {"timing", "", "[timing]\nlease_s = 77\n"},
     };
 }
@@ -135,7 +136,7 @@ TEST(ReloadedSettings, AreThoseThatAnOperatorChangesWhileItRuns) {
     for (const Setting& setting : settings_table())
         if (setting.counts == Counts::kAfterReload) live.emplace_back(setting.key);
     EXPECT_THAT(live, testing::UnorderedElementsAre("contact", "honour_blocks", "peering", "ask", "account_map",
-                                                    "reuse_pool_accounts", "grid_mapfile", "rates"));
+                                                    "reuse_pool_accounts", "grid_mapfile", "retention", "rates"));
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <limits>
+#include <memory>
 
 #include "services/common/messages/limits.hpp"
 
@@ -88,6 +90,96 @@ std::vector<Executor::File> list_job_files(const std::string& folder, const std:
     std::sort(files.begin(), files.end(),
               [](const Executor::File& a, const Executor::File& b) { return a.name < b.name; });
     return files;
+}
+
+namespace {
+
+/// Each level holds a file descriptor; what lies deeper is moved to the top, for the next round.
+constexpr int kDeepest = 64;
+
+class TreeRemoval {
+  public:
+    TreeRemoval(int top, std::size_t at_most, const std::string& last) : top_(top), at_most_(at_most), last_(last) {}
+
+    /// The content of the folder open as `fd` (which is closed), then what is called `last`. False: an end was reached,
+    /// of the budget or of what can be done.
+    bool empty(int fd, int depth, dev_t device) {
+        const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(fd), closedir);
+        if (entries == nullptr) return fail(errno, "a folder");
+        bool has_last = false;
+        while (const dirent* entry = readdir(entries.get())) {
+            const std::string name = entry->d_name;
+            if (name == "." || name == "..") continue;
+            if (depth == 0 && name == last_)
+                has_last = true;
+            else if (!take(fd, name, depth, device))
+                return false;
+        }
+        return !has_last || take(fd, last_, depth, device);
+    }
+
+    bool take(int parent, const std::string& name, int depth, dev_t device) {
+        if (removed_ >= at_most_) return false;
+        if (unlinkat(parent, name.c_str(), 0) == 0) return ++removed_ > 0;
+        if (errno == ENOENT) return true;
+        if (errno != EISDIR && errno != EPERM) return fail(errno, name);
+        if (depth >= kDeepest) {
+            struct stat info {};
+            if (fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return fail(errno, name);
+            const std::string moved = ".deep-" + std::to_string(info.st_ino);
+            return renameat(parent, name.c_str(), top_, moved.c_str()) == 0 ? ++removed_ > 0 : fail(errno, name);
+        }
+        // A job may have taken its own rights away. Only a folder is changed: a link in its place is not followed.
+        int fd = openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 && errno == EACCES && fchmodat(parent, name.c_str(), 0700, AT_SYMLINK_NOFOLLOW) == 0)
+            fd = openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0) return fail(errno, name);
+        struct stat info {};
+        if (fstat(fd, &info) != 0 || info.st_dev != device) {
+            close(fd);
+            return fail(EXDEV, name);
+        }
+        if ((info.st_mode & 0700) != 0700) static_cast<void>(fchmod(fd, 0700));
+        if (!empty(fd, depth + 1, device)) return false;
+        if (unlinkat(parent, name.c_str(), AT_REMOVEDIR) != 0) return fail(errno, name);
+        return ++removed_ > 0;
+    }
+
+    std::size_t removed() const { return removed_; }
+    const std::string& fault() const { return fault_; }
+
+  private:
+    bool fail(int error, const std::string& name) {
+        fault_ = name + ": " + std::strerror(error);
+        return false;
+    }
+    int top_;
+    std::size_t at_most_;
+    std::size_t removed_ = 0;
+    const std::string& last_;
+    std::string fault_;
+};
+
+}  // namespace
+
+Result<Executor::Removal> remove_job_tree(const std::string& path, std::size_t at_most, const std::string& last) {
+    uid_t owner = 0;
+    const int fd = open_folder(path, owner);
+    if (fd < 0) {
+        if (errno == ENOENT) return Executor::Removal{0, true};
+        return Error{ErrorCode::kUnavailable, "cannot open " + path + ": " + std::strerror(errno), {}};
+    }
+    struct stat info {};
+    TreeRemoval tree(fd, at_most, last);
+    const bool opened = fstat(fd, &info) == 0;
+    const bool is_empty = opened ? tree.empty(fd, 0, info.st_dev) : (close(fd), false);
+    if (!tree.fault().empty())
+        return Error{ErrorCode::kUnavailable, "cannot remove all of " + path + ": " + tree.fault(), {}};
+    if (!is_empty || tree.removed() >= at_most) return Executor::Removal{tree.removed(), false};
+    if (rmdir(path.c_str()) == 0 || errno == ENOENT) return Executor::Removal{tree.removed() + 1, true};
+    if (errno != ENOTEMPTY)
+        return Error{ErrorCode::kUnavailable, "cannot remove " + path + ": " + std::strerror(errno), {}};
+    return Executor::Removal{tree.removed(), false};  // what lay too deep is at the top now
 }
 
 }  // namespace zbs::process

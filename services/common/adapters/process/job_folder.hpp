@@ -20,4 +20,9 @@ Result<std::string> read_job_file(const std::string& folder, const std::string& 
 /// more than limits::kMaxJobFiles entries.
 std::vector<Executor::File> list_job_files(const std::string& folder, const std::string& prefix);
 
+/// Removes a folder that jobs have written to, at most `at_most` files and folders of it, those named in `last` at its
+/// top behind all others. Follows no link and leaves no file system. Errors: kUnavailable naming what cannot be
+/// removed.
+Result<Executor::Removal> remove_job_tree(const std::string& path, std::size_t at_most, const std::string& last);
+
 }  // namespace zbs::process

@@ -157,6 +157,13 @@ class Supervised : public StepExecutor {
         return list_job_files(job_folder(operation), prefix);
     }
 
+    Result<Removal> remove(const std::string& operation, std::size_t at_most) override {
+        if (!is_plain_name(operation)) return invalid("no name of a step");
+        if (status(operation).state == StepStatus::State::kRunning)
+            return Error{ErrorCode::kConflict, "step " + operation + " runs", {}};
+        return remove_job_tree(control_folder(operation), at_most, "exit");  // until then it counts as ended
+    }
+
   private:
     std::string control_folder(const std::string& operation) const { return common_.options.folder + "/" + operation; }
     std::string job_folder(const std::string& operation) const { return control_folder(operation) + "/job"; }

@@ -8,7 +8,11 @@
 
 namespace zbs::sqlite {
 
-Database::~Database() { sqlite3_close_v2(handle_); }
+Database::~Database() {
+    for (const auto& [sql, idle] : prepared_)
+        for (sqlite3_stmt* statement : idle) sqlite3_finalize(statement);
+    sqlite3_close_v2(handle_);
+}
 
 Error Database::fault(const std::string& what) const {
     const int code = sqlite3_errcode(handle_);
@@ -22,13 +26,16 @@ Result<void> Database::run(const std::string& sql) {
     return {};
 }
 
-Result<std::unique_ptr<Database>> Database::open(const std::string& path, const std::vector<std::string>& statements) {
+Result<std::unique_ptr<Database>> Database::open(const std::string& path, const std::vector<std::string>& statements,
+                                                 const std::string& how_to_restore) {
+    const std::string remedy = "; restore it from a backup" + how_to_restore + ", or move it away to start empty";
     // SQLite makes its files readable for all; its journals take over what the database has. Only a new file is
     // touched: closing one that is open elsewhere here would drop its locks.
     if (const int file = ::open(path.c_str(), O_CREAT | O_EXCL | O_CLOEXEC | O_RDWR, 0600); file >= 0) ::close(file);
     sqlite3* handle = nullptr;
-    const int opened = sqlite3_open_v2(path.c_str(), &handle,
-                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX, nullptr);
+    const int opened =
+        sqlite3_open_v2(path.c_str(), &handle,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_URI, nullptr);
     std::unique_ptr<Database> database(new Database(handle));
     if (opened != SQLITE_OK) {
         return Error{ErrorCode::kUnavailable,
@@ -44,20 +51,18 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, const 
     for (const char* pragma : {"PRAGMA journal_mode=WAL", durability, "PRAGMA foreign_keys=ON",
                                "PRAGMA trusted_schema=OFF", "PRAGMA journal_size_limit=67108864"}) {
         if (auto ok = database->run(pragma); !ok) {
-            return Error{ErrorCode::kUnavailable,
-                         "database " + path + " cannot be used: " + ok.error().message +
-                             "; restore it from a backup, or move it away to start empty",
-                         {}};
+            return Error{
+                ErrorCode::kUnavailable, "database " + path + " cannot be used: " + ok.error().message + remedy, {}};
         }
     }
     {
         Query check(*database, "PRAGMA quick_check(1)");
         const Result<bool> row = check.step();
         if (!row || !*row || check.text(0) != "ok") {
-            return Error{ErrorCode::kUnavailable,
-                         "database " + path + " is damaged (" + (row ? check.text(0) : row.error().message) +
-                             "); restore it from a backup, or move it away to start empty",
-                         {}};
+            return Error{
+                ErrorCode::kUnavailable,
+                "database " + path + " is damaged (" + (row ? check.text(0) : row.error().message) + ")" + remedy,
+                {}};
         }
     }
     std::int64_t version = 0;
@@ -97,6 +102,21 @@ Result<std::unique_ptr<Database>> Database::open_read_only(const std::string& pa
     return database;
 }
 
+Result<std::unique_ptr<Database>> Database::open_scratch(const std::string& path) {
+    sqlite3* handle = nullptr;
+    const int opened = sqlite3_open_v2(path.c_str(), &handle,
+                                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_URI, nullptr);
+    std::unique_ptr<Database> database(new Database(handle));
+    if (opened != SQLITE_OK)
+        return Error{ErrorCode::kUnavailable, "cannot open " + path + ": " + sqlite3_errstr(opened), {}};
+    sqlite3_extended_result_codes(handle, 1);
+    sqlite3_busy_timeout(handle, 2'000);
+    for (const char* pragma : {"PRAGMA journal_mode=DELETE", "PRAGMA synchronous=OFF", "PRAGMA trusted_schema=OFF"}) {
+        if (auto ok = database->run(pragma); !ok) return ok.error();
+    }
+    return database;
+}
+
 bool Database::is_dirty() const { return is_open_; }
 
 Result<void> Database::commit() {
@@ -109,10 +129,48 @@ Result<void> Database::commit() {
     return {};
 }
 
-Database::Query::Query(Database& database, const char* sql) : database_(database) {
-    fault_ = sqlite3_prepare_v2(database.handle_, sql, -1, &statement_, nullptr);
+Result<void> Database::begin_batch() {
+    if (!batches_ || is_open_) return {};
+    if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
+    is_open_ = true;
+    return {};
 }
-Database::Query::~Query() { sqlite3_finalize(statement_); }
+
+namespace {
+/// What was written before in this batch is lost (see `commit`); written by itself, the rest would be more than half of
+/// it.
+Error lost_batch() { return {ErrorCode::kUnavailable, "the database has lost what was written just before", {}}; }
+}  // namespace
+
+Result<void> Database::together(const std::function<Result<void>()>& writes) {
+    if (auto begun = begin_batch(); !begun) return begun;
+    if (is_open_ && sqlite3_get_autocommit(handle_) != 0) return lost_batch();
+    if (auto marked = run("SAVEPOINT together"); !marked) return marked;
+    Result<void> done = writes();
+    if (done) done = run("RELEASE together");
+    // Where the disk failed SQLite has taken back all of it already; that this fails then says nothing new.
+    if (!done) static_cast<void>(run("ROLLBACK TO together; RELEASE together"));
+    return done;
+}
+
+Database::Query::Query(Database& database, std::string_view sql) : database_(database) {
+    auto at = database.prepared_.find(sql);
+    if (at == database.prepared_.end()) at = database.prepared_.emplace(sql, std::vector<sqlite3_stmt*>{}).first;
+    idle_ = &at->second;
+    if (!idle_->empty()) {
+        statement_ = idle_->back();
+        idle_->pop_back();
+        return;
+    }
+    fault_ = sqlite3_prepare_v3(database.handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                                &statement_, nullptr);
+}
+Database::Query::~Query() {
+    if (statement_ == nullptr) return;
+    sqlite3_reset(statement_);
+    sqlite3_clear_bindings(statement_);
+    idle_->push_back(statement_);
+}
 
 Database::Query& Database::Query::bind(std::string_view text) {
     if (fault_ == SQLITE_OK)
@@ -126,14 +184,11 @@ Database::Query& Database::Query::bind(std::int64_t number) {
 
 Result<bool> Database::Query::step() {
     if (fault_ != SQLITE_OK) return database_.fault("database statement cannot be prepared");
-    if (database_.batches_ && !database_.is_open_ && sqlite3_stmt_readonly(statement_) == 0) {
-        if (auto begun = database_.run("BEGIN IMMEDIATE"); !begun) return begun.error();
-        database_.is_open_ = true;
+    if (sqlite3_stmt_readonly(statement_) == 0) {
+        if (auto begun = database_.begin_batch(); !begun) return begun.error();
     }
-    // What was written before in this batch is lost (see `commit`); written by itself, this would be more than half of
-    // it.
     if (database_.is_open_ && sqlite3_get_autocommit(database_.handle_) != 0 && sqlite3_stmt_readonly(statement_) == 0)
-        return Error{ErrorCode::kUnavailable, "the database has lost what was written just before", {}};
+        return lost_batch();
     const int code = sqlite3_step(statement_);
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,22 +22,28 @@ class Database : public Journal {
   public:
     /// Opens or creates `path`, checks it (quick_check), and brings its schema to `statements` (version = their count;
     /// the statements already applied are not run again). Errors name the file and the remedy.
-    static Result<std::unique_ptr<Database>> open(const std::string& path, const std::vector<std::string>& statements);
+    /// `how_to_restore` follows the advice to restore a damaged one from a backup.
+    static Result<std::unique_ptr<Database>> open(const std::string& path, const std::vector<std::string>& statements,
+                                                  const std::string& how_to_restore = {});
     /// A database that is there already, without the right to change it; the folder must let SQLite put its log beside
     /// it. Not checked: damage shows as an error of a query.
     static Result<std::unique_ptr<Database>> open_read_only(const std::string& path);
+    /// A file that nobody needs yet: without a journal that outlives it and without syncs; whoever keeps it syncs it.
+    static Result<std::unique_ptr<Database>> open_scratch(const std::string& path);
     ~Database() override;
     /// From now on what is written becomes durable with `commit` only, all of it or nothing.
     void batch() { batches_ = true; }
+    /// All that `writes` does, or nothing where it fails.
+    Result<void> together(const std::function<Result<void>()>& writes);
     bool is_dirty() const override;
     Result<void> commit() override;
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// A prepared statement at work: bind in order, then step. Finishes when it goes out of scope.
+    /// A statement at work: bind in order, then step. Finishes when it goes out of scope. Prepared once for each text.
     class Query {
       public:
-        Query(Database& database, const char* sql);
+        Query(Database& database, std::string_view sql);
         ~Query();
         Query(const Query&) = delete;
         Query& operator=(const Query&) = delete;
@@ -48,6 +56,7 @@ class Database : public Journal {
 
       private:
         Database& database_;
+        std::vector<sqlite3_stmt*>* idle_ = nullptr;  ///< where it goes afterwards
         sqlite3_stmt* statement_ = nullptr;
         int bound_ = 0;
         int fault_ = 0;
@@ -57,7 +66,9 @@ class Database : public Journal {
     explicit Database(sqlite3* handle) : handle_(handle) {}
     Error fault(const std::string& what) const;
     Result<void> run(const std::string& sql);
+    Result<void> begin_batch();
     sqlite3* handle_;
+    std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>> prepared_;  ///< those not at work, by text
     bool batches_ = false;
     bool is_open_ = false;  ///< a batch was begun
 };

@@ -3,6 +3,7 @@
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/record_table.hpp"
 #include "services/common/adapters/sqlite/site_store.hpp"
+#include "services/common/adapters/sqlite/zone_schema.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
@@ -13,20 +14,6 @@ namespace {
 
 using codec::Json;
 using Query = Database::Query;
-
-// Append only: each entry lifts the schema by one version.
-const std::vector<std::string> kZoneSchema = {
-    "CREATE TABLE application(id TEXT PRIMARY KEY, owner TEXT NOT NULL, request TEXT NOT NULL, status TEXT NOT NULL) "
-    "WITHOUT ROWID;"
-    "CREATE TABLE part(id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE peer(zone TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE profile(id TEXT PRIMARY KEY, owner TEXT NOT NULL, program TEXT NOT NULL, ranks INTEGER NOT NULL, "
-    "complete INTEGER NOT NULL,"
-    " at_us INTEGER NOT NULL, application TEXT NOT NULL, model TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE INDEX profile_by_program ON profile(owner, program, ranks, complete, id);"
-    "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
-    "INSERT INTO counter VALUES('token', 0)",
-    kRecordSchema};
 
 Result<void> finish(Query& query) {
     const Result<bool> step = query.step();
@@ -53,58 +40,159 @@ class SqliteZoneStore : public ZoneStore {
     explicit SqliteZoneStore(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
     Result<void> insert(const Application& application) override {
-        Query query(*database_, "INSERT INTO application(id, owner, request, status) VALUES(?,?,?,?)");
-        query.bind(to_string(application.request.id)).bind(to_uri(application.owner));
-        query.bind(codec::dump(codec::encode(application.request)))
-            .bind(codec::dump(codec::encode(application.status)));
-        return write(*database_, query);
+        const ApplicationId& id = application.request.id;
+        const Result<bool> removed = was_removed(id);
+        if (!removed) return removed.error();
+        if (*removed)
+            return Error{ErrorCode::kConflict, "application " + to_string(id) + " has ended and was removed", {}};
+        if (auto reached = failpoint::reach(failpoint::Point::kStoreBeforeWrite); !reached) return reached;
+        return database_->together([&]() -> Result<void> {
+            Query query(*database_,
+                        "INSERT INTO application(id, owner, ranks, program, outline, open, ended_us, status) "
+                        "VALUES(?,?,?,?,?,?,?,?)");
+            query.bind(to_string(id)).bind(to_uri(application.owner));
+            query.bind(std::int64_t{application.request.ranks});
+            query.bind(application.request.argv.empty() ? "" : application.request.argv[0]);
+            bind_status(query, application.status);
+            if (auto done = finish(query); !done) return done;
+            Query request(*database_, "INSERT INTO application_request(id, request) VALUES(?,?)");
+            request.bind(to_string(id)).bind(codec::dump(codec::encode(application.request)));
+            if (auto done = finish(request); !done) return done;
+            return failpoint::reach(failpoint::Point::kStoreAfterWrite);
+        });
     }
 
     Result<void> update(const ApplicationId& id, const ApplicationStatus& status) override {
-        Query query(*database_, "UPDATE application SET status=? WHERE id=?");
-        query.bind(codec::dump(codec::encode(status))).bind(to_string(id));
+        Query query(*database_, "UPDATE application SET outline=?, open=?, ended_us=?, status=? WHERE id=?");
+        bind_status(query, status);
+        query.bind(to_string(id));
         return write(*database_, query);
     }
 
-    Result<std::vector<Application>> load_applications() override {
-        Query query(*database_, "SELECT owner, request, status FROM application ORDER BY id");
-        std::vector<Application> all;
+    Result<std::vector<Application>> load_open_applications() override {
+        Query query(*database_,
+                    "SELECT owner, request, status FROM application JOIN application_request USING(id) WHERE open=1 "
+                    "ORDER BY id");
+        return read_applications(query);
+    }
+
+    Result<std::optional<Application>> find_application(const ApplicationId& id) override {
+        Query query(*database_,
+                    "SELECT owner, request, status FROM application JOIN application_request USING(id) WHERE id=?");
+        query.bind(to_string(id));
+        return only_one(read_applications(query));
+    }
+
+    Result<std::vector<EndedApplication>> ended_applications(Time time, std::size_t limit) override {
+        Query query(*database_,
+                    "SELECT id, json_extract(status, '$.operation') FROM application WHERE open=0 AND ended_us<? "
+                    "ORDER BY ended_us, id LIMIT ?");
+        query.bind(to_microseconds(time)).bind(static_cast<std::int64_t>(limit));
+        std::vector<EndedApplication> all;
         for (;;) {
             const Result<bool> row = query.step();
             if (!row) return row.error();
             if (!*row) return all;
-            const auto owner = parse_identity(query.text(0));
-            const Result<Json> request_json = codec::parse(query.text(1));
-            const Result<Json> status_json = codec::parse(query.text(2));
-            if (!owner || !request_json || !status_json) return corrupt("application", invalid("not JSON"));
-            Result<ApplicationRequest> request = codec::decode_application_request(*request_json);
-            if (!request) return corrupt("application", request.error());
-            Result<ApplicationStatus> status = codec::decode_application_status(*status_json);
-            if (!status) return corrupt("application", status.error());
-            all.push_back({*owner, *std::move(request), *std::move(status)});
+            const auto id = parse_id128(query.text(0));
+            if (!id) return corrupt("application", invalid("bad id"));
+            all.push_back({ApplicationId{*id}, query.text(1)});
         }
+    }
+
+    Result<std::vector<ApplicationSummary>> list_applications(const ApplicationQuery& wanted) override {
+        constexpr std::string_view kEverybodys =
+            "SELECT id, ranks, program, outline FROM application WHERE id<? ORDER BY id DESC LIMIT ?";
+        constexpr std::string_view kOnes =
+            "SELECT id, ranks, program, outline FROM application WHERE owner=? AND id<? ORDER BY id DESC LIMIT ?";
+        Query query(*database_, wanted.owner ? kOnes : kEverybodys);
+        if (wanted.owner) query.bind(to_uri(*wanted.owner));
+        query.bind(wanted.after ? to_string(*wanted.after) : "~");  // behind every id
+        query.bind(static_cast<std::int64_t>(wanted.limit));
+        std::vector<ApplicationSummary> rows;
+        for (;;) {
+            const Result<bool> row = query.step();
+            if (!row) return row.error();
+            if (!*row) return rows;
+            Result<Json> json = codec::parse(query.text(3));
+            if (!json || !json->is_object()) return corrupt("application", invalid("not JSON"));
+            (*json)["id"] = query.text(0);
+            (*json)["ranks"] = query.integer(1);
+            (*json)["program"] = query.text(2);
+            Result<ApplicationSummary> summary = codec::decode_application_summary(*json);
+            if (!summary) return corrupt("application", summary.error());
+            rows.push_back(*std::move(summary));
+        }
+    }
+
+    Result<void> remove(const ApplicationId& id) override {
+        return database_->together([&]() -> Result<void> {
+            for (const char* sql :
+                 {"INSERT OR IGNORE INTO removed_application(id) VALUES(?)", "DELETE FROM application WHERE id=?",
+                  "DELETE FROM application_request WHERE id=?"}) {
+                if (auto done = run(sql, to_string(id)); !done) return done;
+            }
+            return {};
+        });
+    }
+
+    Result<bool> was_removed(const ApplicationId& id) override {
+        return is_there("SELECT 1 FROM removed_application WHERE id=?", to_string(id));
     }
 
     Result<void> save(const PartRecord& part) override {
         Query query(*database_,
-                    "INSERT INTO part(id, record) VALUES(?,?) ON CONFLICT(id) DO UPDATE SET record=excluded.record");
+                    "INSERT INTO part(id, record, open, ended_us) VALUES(?,?,?,?) ON CONFLICT(id) DO UPDATE SET "
+                    "record=excluded.record, open=excluded.open, ended_us=excluded.ended_us");
         query.bind(to_string(part.request.id)).bind(codec::dump(codec::encode(part)));
+        query.bind(std::int64_t{!is_final(part.status.state)}).bind(to_microseconds(part.ended));
         return write(*database_, query);
     }
 
-    Result<std::vector<PartRecord>> load_parts() override {
-        Query query(*database_, "SELECT record FROM part ORDER BY id");
-        std::vector<PartRecord> all;
+    Result<std::vector<PartRecord>> load_open_parts() override {
+        Query query(*database_, "SELECT record FROM part WHERE open=1 ORDER BY id");
+        return read_parts(query);
+    }
+
+    Result<std::optional<PartRecord>> find_part(const PartId& id) override {
+        Query query(*database_, "SELECT record FROM part WHERE id=?");
+        query.bind(to_string(id));
+        return only_one(read_parts(query));
+    }
+
+    Result<std::vector<EndedPart>> ended_parts(Time time, std::size_t limit) override {
+        Query query(*database_,
+                    "SELECT id, json_extract(record, '$.operation'), json_extract(record, '$.proxies') FROM part "
+                    "WHERE open=0 AND ended_us<? ORDER BY ended_us, id LIMIT ?");
+        query.bind(to_microseconds(time)).bind(static_cast<std::int64_t>(limit));
+        std::vector<EndedPart> all;
         for (;;) {
             const Result<bool> row = query.step();
             if (!row) return row.error();
             if (!*row) return all;
-            const Result<Json> json = codec::parse(query.text(0));
-            if (!json) return corrupt("part", json.error());
-            Result<PartRecord> part = codec::decode_part_record(*json);
-            if (!part) return corrupt("part", part.error());
-            all.push_back(*std::move(part));
+            const auto id = parse_id128(query.text(0));
+            const Result<Json> proxies = codec::parse(query.text(2));
+            if (!id || !proxies || !proxies->is_array()) return corrupt("part", invalid("bad id or proxies"));
+            EndedPart part{PartId{*id}, query.text(1), {}};
+            for (const Json& proxy : *proxies) {
+                if (!proxy.is_number_integer()) return corrupt("part", invalid("bad proxy"));
+                part.proxies.push_back(proxy.get<int>());
+            }
+            all.push_back(std::move(part));
         }
+    }
+
+    Result<void> remove(const PartId& id) override {
+        return database_->together([&]() -> Result<void> {
+            for (const char* sql :
+                 {"INSERT OR IGNORE INTO removed_part(id) VALUES(?)", "DELETE FROM part WHERE id=?"}) {
+                if (auto done = run(sql, to_string(id)); !done) return done;
+            }
+            return {};
+        });
+    }
+
+    Result<bool> was_removed(const PartId& id) override {
+        return is_there("SELECT 1 FROM removed_part WHERE id=?", to_string(id));
     }
 
     Result<std::uint64_t> next_token() override {
@@ -194,6 +282,65 @@ class SqliteZoneStore : public ZoneStore {
     }
 
   private:
+    /// The next four: outline, open, ended_us, status.
+    static void bind_status(Query& query, const ApplicationStatus& status) {
+        Json outline = codec::encode(summary_of({{}, {}, status}));
+        for (const char* of_request : {"id", "ranks", "program"}) outline.erase(of_request);
+        query.bind(codec::dump(outline)).bind(std::int64_t{is_open(status)});
+        query.bind(to_microseconds(changed_at(status))).bind(codec::dump(codec::encode(status)));
+    }
+
+    static Result<std::vector<Application>> read_applications(Query& query) {
+        std::vector<Application> all;
+        for (;;) {
+            const Result<bool> row = query.step();
+            if (!row) return row.error();
+            if (!*row) return all;
+            const auto owner = parse_identity(query.text(0));
+            const Result<Json> request_json = codec::parse(query.text(1));
+            const Result<Json> status_json = codec::parse(query.text(2));
+            if (!owner || !request_json || !status_json) return corrupt("application", invalid("not JSON"));
+            Result<ApplicationRequest> request = codec::decode_application_request(*request_json);
+            if (!request) return corrupt("application", request.error());
+            Result<ApplicationStatus> status = codec::decode_application_status(*status_json);
+            if (!status) return corrupt("application", status.error());
+            all.push_back({*owner, *std::move(request), *std::move(status)});
+        }
+    }
+
+    static Result<std::vector<PartRecord>> read_parts(Query& query) {
+        std::vector<PartRecord> all;
+        for (;;) {
+            const Result<bool> row = query.step();
+            if (!row) return row.error();
+            if (!*row) return all;
+            const Result<Json> json = codec::parse(query.text(0));
+            if (!json) return corrupt("part", json.error());
+            Result<PartRecord> part = codec::decode_part_record(*json);
+            if (!part) return corrupt("part", part.error());
+            all.push_back(*std::move(part));
+        }
+    }
+
+    template <class Record>
+    static Result<std::optional<Record>> only_one(Result<std::vector<Record>> found) {
+        if (!found) return found.error();
+        if (found->empty()) return std::optional<Record>{};
+        return std::optional<Record>{std::move(found->front())};
+    }
+
+    Result<void> run(const char* sql, const std::string& id) {
+        Query query(*database_, sql);
+        query.bind(id);
+        return finish(query);
+    }
+
+    Result<bool> is_there(const char* sql, const std::string& id) {
+        Query query(*database_, sql);
+        query.bind(id);
+        return query.step();
+    }
+
     static Result<std::optional<Profile>> read_profile(Query& query, const Caller& owner) {
         const Result<bool> row = query.step();
         if (!row) return row.error();
@@ -214,7 +361,8 @@ class SqliteZoneStore : public ZoneStore {
 }  // namespace
 
 Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability) {
-    Result<std::unique_ptr<Database>> opened = Database::open(path, kZoneSchema);
+    Result<std::unique_ptr<Database>> opened =
+        Database::open(path, zone_schema(), " ('zbs-zone restore FILE --config CONFIG')");
     if (!opened) return opened.error();
     const std::shared_ptr<Database> database = *std::move(opened);
     if (durability == Durability::kBatches) database->batch();

@@ -1,0 +1,60 @@
+#include "services/common/adapters/sqlite/zone_schema.hpp"
+
+#include "services/common/adapters/sqlite/record_table.hpp"
+
+namespace zbs::sqlite {
+namespace {
+
+constexpr const char* kFirst =
+    "CREATE TABLE application(id TEXT PRIMARY KEY, owner TEXT NOT NULL, request TEXT NOT NULL, status TEXT NOT NULL) "
+    "WITHOUT ROWID;"
+    "CREATE TABLE part(id TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE peer(zone TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE profile(id TEXT PRIMARY KEY, owner TEXT NOT NULL, program TEXT NOT NULL, ranks INTEGER NOT NULL, "
+    "complete INTEGER NOT NULL,"
+    " at_us INTEGER NOT NULL, application TEXT NOT NULL, model TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE INDEX profile_by_program ON profile(owner, program, ranks, complete, id);"
+    "CREATE TABLE counter(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
+    "INSERT INTO counter VALUES('token', 0)";
+
+// What has ended is found by an index and not kept in memory. The request, which never changes and may hold a model of
+// megabytes, lies apart from the status, which changes eight times and more; `outline` is a row of a list. What had
+// ended before this version has its time from its history; of parts nobody wrote it down: they count as ended now.
+constexpr const char* kEndedApart =
+    "CREATE TABLE application_request(id TEXT PRIMARY KEY, request TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE removed_application(id TEXT PRIMARY KEY) WITHOUT ROWID;"
+    "CREATE TABLE removed_part(id TEXT PRIMARY KEY) WITHOUT ROWID;"
+    "ALTER TABLE application RENAME TO application_before;"
+    "CREATE TABLE application(id TEXT PRIMARY KEY, owner TEXT NOT NULL, open INTEGER NOT NULL, ended_us INTEGER NOT "
+    "NULL, ranks INTEGER NOT NULL, program TEXT NOT NULL, outline TEXT NOT NULL, status TEXT NOT NULL) WITHOUT ROWID;"
+    "INSERT INTO application_request SELECT id, request FROM application_before;"
+    "INSERT INTO application SELECT id, owner,"
+    " json_extract(status, '$.state') NOT IN ('completed', 'failed', 'cancelled', 'rejected')"
+    "  OR json_array_length(status, '$.releasing') > 0,"
+    " coalesce(json_extract(status, '$.history[#-1].at_us'), 0),"
+    " json_extract(request, '$.ranks'), json_extract(request, '$.argv[0]'),"
+    " json_patch(json_object('state', json_extract(status, '$.state'), 'reason', json_extract(status, '$.reason'),"
+    "  'zones', json((SELECT json_group_array(zone) FROM (SELECT DISTINCT json_extract(value, '$.zone') AS zone FROM"
+    "   json_each(application_before.status, '$.parts') ORDER BY 1))),"
+    "  'submitted_us', coalesce(json_extract(status, '$.history[0].at_us'), 0)),"
+    "  json_object('exit_code', json_extract(status, '$.exit_code'))),"  // a patch leaves out what is null
+    " status FROM application_before;"
+    "DROP TABLE application_before;"
+    "CREATE INDEX application_by_owner ON application(owner, id);"
+    "CREATE INDEX application_open ON application(id) WHERE open=1;"
+    "CREATE INDEX application_ended ON application(ended_us, id) WHERE open=0;"
+    "ALTER TABLE part ADD COLUMN open INTEGER NOT NULL DEFAULT 1;"
+    "ALTER TABLE part ADD COLUMN ended_us INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE part SET open=0, ended_us=CAST(strftime('%s', 'now') AS INTEGER) * 1000000"
+    " WHERE json_extract(record, '$.status.state') IN ('completed', 'failed', 'released', 'expired');"
+    "CREATE INDEX part_open ON part(id) WHERE open=1;"
+    "CREATE INDEX part_ended ON part(ended_us, id) WHERE open=0";
+
+}  // namespace
+
+const std::vector<std::string>& zone_schema() {
+    static const std::vector<std::string> steps = {kFirst, kRecordSchema, kEndedApart};
+    return steps;
+}
+
+}  // namespace zbs::sqlite

@@ -1,0 +1,47 @@
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/common/messages/application.hpp"
+
+namespace zbs {
+
+/// One row of a list of applications.
+struct ApplicationSummary {
+    ApplicationId id;
+    ApplicationState state = ApplicationState::kAccepted;
+    int ranks = 1;
+    std::string program;             ///< argv[0]
+    std::vector<std::string> zones;  ///< of its parts, sorted, each once
+    std::string reason;
+    Time submitted{};
+    std::optional<int> exit_code;
+    bool operator==(const ApplicationSummary&) const = default;
+};
+
+inline ApplicationSummary summary_of(const Application& application) {
+    const ApplicationStatus& status = application.status;
+    ApplicationSummary row{.id = application.request.id,
+                           .state = status.state,
+                           .ranks = application.request.ranks,
+                           .program = application.request.argv.empty() ? std::string{} : application.request.argv[0],
+                           .reason = status.reason,
+                           .submitted = status.history.empty() ? Time{} : status.history.front().at,
+                           .exit_code = status.exit_code};
+    for (const ApplicationPart& part : status.parts) row.zones.push_back(part.zone);
+    std::sort(row.zones.begin(), row.zones.end());
+    row.zones.erase(std::unique(row.zones.begin(), row.zones.end()), row.zones.end());
+    return row;
+}
+
+/// Whether there is still something to do for it: it has not ended, or a zone may still hold a part of it.
+inline bool is_open(const ApplicationStatus& status) { return !is_final(status.state) || !status.releasing.empty(); }
+
+/// When it came to its state; the epoch where it has no history.
+inline Time changed_at(const ApplicationStatus& status) {
+    return status.history.empty() ? Time{} : status.history.back().at;
+}
+
+}  // namespace zbs

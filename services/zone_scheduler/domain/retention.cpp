@@ -1,0 +1,76 @@
+#include "services/zone_scheduler/domain/retention.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "services/zone_scheduler/domain/part_view.hpp"
+
+namespace zbs {
+
+void Retention::start() {
+    clock_.after(kBusy, [this] { look(); });
+}
+
+void Retention::look() {
+    const bool more = clock_is_believable() && remove_some();
+    if (!more && removed_ > 0) log_.info("results_removed", {{"count", std::to_string(std::exchange(removed_, 0))}});
+    clock_.after(more ? kBusy : kIdle, [this] { look(); });
+}
+
+bool Retention::clock_is_believable() {
+    const Duration ahead = clock_.now().time_since_epoch() - clock_.steady_now();
+    const Duration jump = wall_ahead_ ? std::chrono::abs(ahead - *wall_ahead_) : Duration{0};
+    wall_ahead_ = ahead;
+    if (jump > kBelievableJump) {
+        distrusted_until_ = clock_.steady_now() + kDistrust;
+        log_.warn("clock_jumped", {{"seconds", std::to_string(to_seconds(jump))},
+                                   {"what_now", "results are not removed for a day; check this host's clock"}});
+    }
+    return clock_.steady_now() >= distrusted_until_;
+}
+
+/// Files first: a record without them can be removed later, files without a record would never be. True where there is
+/// more to do.
+bool Retention::remove_some() {
+    const Time limit = clock_.now() - config_.results_kept;
+    std::size_t budget = kFilesPerLook;
+    const auto fault = [this](const Error& error) {
+        log_.warn("retention_failed", {{"reason", error.message}});
+        return false;
+    };
+    const Result<std::vector<EndedApplication>> applications = store_.ended_applications(limit, kRecordsPerLook);
+    if (!applications) return fault(applications.error());
+    for (const EndedApplication& application : *applications) {
+        std::vector<std::string> operations;
+        if (!application.operation.empty()) operations.push_back(application.operation);
+        if (!remove_files(operations, budget)) return true;
+        if (auto removed = store_.remove(application.id); !removed) return fault(removed.error());
+        ++removed_;
+    }
+    const Result<std::vector<EndedPart>> parts = store_.ended_parts(limit, kRecordsPerLook);
+    if (!parts) return fault(parts.error());
+    for (const EndedPart& part : *parts) {
+        if (!remove_files(step_ids(part.operation, part.proxies), budget)) return true;
+        if (auto removed = store_.remove(part.id); !removed) return fault(removed.error());
+        ++removed_;
+    }
+    return applications->size() == kRecordsPerLook || parts->size() == kRecordsPerLook;
+}
+
+/// False where the budget was used up before they were gone. A folder that cannot be removed is told of and left: it
+/// must not keep all younger ones.
+bool Retention::remove_files(const std::vector<std::string>& operations, std::size_t& budget) {
+    for (const std::string& operation : operations) {
+        const Result<Executor::Removal> removal = executor_.remove(operation, budget);
+        if (!removal) {
+            log_.warn("results_not_removed", {{"operation", operation}, {"reason", removal.error().message}});
+            continue;
+        }
+        budget -= std::min(budget, removal->files);
+        if (!removal->complete) return false;
+    }
+    return true;
+}
+
+}  // namespace zbs

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/executor.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/common/ports/zone_store.hpp"
+#include "services/zone_scheduler/domain/zone_config.hpp"
+
+namespace zbs {
+
+/// Removes what ended longer ago than `ZoneConfig::results_kept`: the output and raw profiles of applications and
+/// parts, then their records, all but their ids. Never what has not ended or still has a part to give back. A little a
+/// second, so that nobody waits for it. Lives on the domain's strand.
+class Retention {
+  public:
+    Retention(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log)
+        : config_(config), clock_(clock), store_(store), executor_(executor), log_(log) {}
+    void start();
+
+    static constexpr std::size_t kRecordsPerLook = 20;  ///< of applications, and as many of parts
+    static constexpr std::size_t kFilesPerLook = 500;
+    static constexpr Duration kBusy = std::chrono::seconds{1};   ///< between looks while there is something
+    static constexpr Duration kIdle = std::chrono::minutes{10};  ///< while there is nothing
+    /// A wall clock that jumps by more says nothing of how old something is: nothing is removed for a day.
+    static constexpr Duration kBelievableJump = std::chrono::hours{1};
+    static constexpr Duration kDistrust = std::chrono::hours{24};
+
+  private:
+    void look();
+    bool clock_is_believable();
+    bool remove_some();
+    bool remove_files(const std::vector<std::string>& operations, std::size_t& budget);
+
+    const ZoneConfig& config_;
+    Clock& clock_;
+    ZoneStore& store_;
+    Executor& executor_;
+    Log& log_;
+    std::optional<Duration> wall_ahead_;  ///< of the monotonic clock, at the last look
+    Duration distrusted_until_{};         ///< monotonic
+    std::size_t removed_ = 0;             ///< since the log was last told
+};
+
+}  // namespace zbs
