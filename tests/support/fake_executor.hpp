@@ -39,6 +39,7 @@ class FakeExecutor : public Executor {
 
     Result<void> start(const StepSpec& spec) override {
         if (steps_.contains(spec.operation)) return {};
+        if (stopped_.contains(spec.operation)) return Error{ErrorCode::kUnavailable, "stopped before it began", {}};
         Step step{.spec = spec, .script = find_script(spec.operation), .started = clock_.steady_now()};
         if (!step.script.refusal.empty()) return Error{ErrorCode::kUnavailable, step.script.refusal, {}};
         step.exit_code = step.script.exit_code;
@@ -61,6 +62,7 @@ class FakeExecutor : public Executor {
     }
     void stop(const std::string& operation, Duration grace) override {
         const auto at = steps_.find(operation);
+        if (at == steps_.end()) stopped_.insert(operation);
         if (at == steps_.end() || at->second.ends <= clock_.steady_now()) return;
         Step& step = at->second;
         const bool killed = step.script.stop_takes > grace;
@@ -140,6 +142,7 @@ class FakeExecutor : public Executor {
     const Clock& clock_;
     std::map<std::string, Script> scripts_;
     std::map<std::string, Step> steps_;
+    std::set<std::string> stopped_;  // before they began
 };
 
 }  // namespace zbs::test

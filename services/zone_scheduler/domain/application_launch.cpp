@@ -12,6 +12,8 @@ constexpr Duration kCoordinatorLook = std::chrono::milliseconds{20};
 constexpr Duration kCoordinatorDeadline = std::chrono::seconds{10};
 constexpr Duration kStopGrace = std::chrono::seconds{2};
 constexpr Duration kProfileWait = std::chrono::seconds{4};
+/// From the end of the last part to that of the launcher, which is told by each proxy over a connection of its own.
+constexpr Duration kLauncherGrace = std::chrono::minutes{1};
 constexpr int kLaunchTries = 3;
 constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
 
@@ -168,7 +170,22 @@ void ApplicationService::watch(const std::shared_ptr<Run>& run) {
         return collect_profile(run);
     }
     if (run->app.status.stop_reason.empty()) poll_parts(run);
+    stop_deserted_launcher(run);
     later(run, config_.poll_every, &ApplicationService::watch);
+}
+
+/// A launcher that lost the connection over which a proxy would have told its end waits until the walltime.
+void ApplicationService::stop_deserted_launcher(const std::shared_ptr<Run>& run) {
+    const std::vector<ApplicationPart>& parts = run->app.status.parts;
+    const Duration now = clock_.steady_now();
+    if (!std::all_of(parts.begin(), parts.end(), [](const auto& part) { return is_final(part.status.state); }))
+        run->deserted_since.reset();
+    else if (!run->deserted_since)
+        run->deserted_since = now;
+    else if (now - *run->deserted_since >= kLauncherGrace)
+        stop(run,
+             "all its processes have ended, but a connection to the MPI launcher was lost, so how they ended is not "
+             "known; output may be missing");
 }
 
 /// A part that failed takes the application with it; a part that is silent does not.

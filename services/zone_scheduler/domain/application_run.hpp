@@ -37,6 +37,7 @@ struct ApplicationService::Run {
     bool busy = false;          // a phase with outstanding answers is under way
     bool watching = false;      // the loop watch -> collect_profile -> finish is under way
     bool releasing = false;
+    std::optional<Duration> deserted_since;  // steady time: all parts have ended, the launcher has not
     Duration release_retry = kReleaseRetry;
     std::set<PartId> asked;      // part_status outstanding
     std::size_t profile_at = 0;  // next part to ask for a profile

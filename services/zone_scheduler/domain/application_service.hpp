@@ -150,6 +150,7 @@ class ApplicationService {
     void await_coordinator(const std::shared_ptr<Run>& run);
     void launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options);
     void watch(const std::shared_ptr<Run>& run);
+    void stop_deserted_launcher(const std::shared_ptr<Run>& run);
     void poll_parts(const std::shared_ptr<Run>& run);
     void stop(const std::shared_ptr<Run>& run, const std::string& reason);
     void stop_everything(const std::shared_ptr<Run>& run);

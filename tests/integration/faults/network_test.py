@@ -55,8 +55,10 @@ class Network(unittest.TestCase):
         self.assertNotIn(self.w.state_of(request["id"])["state"], ("failed", "cancelled", "rejected"))
         self.network.partition()
         until(lambda: self.w.state_of(waiting["id"])["state"] not in ("accepted", "planned"), REUNION_S, lambda: self.w.state_of(waiting["id"]))
-        states = self.w.assert_whole([request, waiting])
-        self.assertEqual(set(states.values()), {"completed"}, [self.w.state_of(identifier)["reason"] for identifier in states])
+        states = self.w.assert_whole([request, waiting], 3 * DEADLINE_S)
+        self.assertEqual(states[waiting["id"]], "completed", self.w.state_of(waiting["id"])["reason"])
+        if states[request["id"]] != "completed":  # MPICH's own connections have no second try
+            self.assertIn("a connection to the MPI launcher was lost", self.w.state_of(request["id"])["reason"])
 
 
 if __name__ == "__main__":

@@ -219,6 +219,18 @@ TEST_F(ApplicationServiceTest, LostProxyStopsAllWithinFiveSeconds) {
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, LauncherThatIsNotToldOfTheEndIsStoppedAfterAMinute) {
+    run_for(5s);
+    world.node("a").executor->script("mpi-", {});  // runs until it is stopped
+    const ApplicationId id = submit(9);
+    world.run(50s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kRunning) << "it may still be told";
+    world.run(30s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
+    EXPECT_NE(world.status(id).reason.find("connection to the MPI launcher was lost"), std::string::npos);
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, ZoneThatCannotStartStopsAll) {
     world.node("c").executor->script("run-", {.refusal = "cannot run the proxy"});
     const ApplicationId id = submit(12);
