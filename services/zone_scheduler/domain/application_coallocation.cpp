@@ -13,6 +13,8 @@ namespace {
 
 constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
 constexpr Duration kShortest{1};
+constexpr const char* kWaitsForStart =
+    "waiting for processors: a common start is reserved, and taken earlier where something ends early";
 constexpr Duration kSoon = std::chrono::seconds{1};
 constexpr Duration kStartSlack = std::chrono::seconds{10};
 
@@ -356,7 +358,7 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
                                        run->round = 1;
                                        run->excluded.clear();
                                    }
-                                   const std::string waits = run->app.status.start ? "its start is reserved" : "";
+                                   const std::string waits = run->app.status.start ? kWaitsForStart : "";
                                    if (enter(run, ApplicationState::kCommitted, waits)) advance(run);
                                });
     }

@@ -18,7 +18,9 @@ class Jobs:
         self.assertIn("count", self.call("GET", at + "/assignment?format=rsl", USER, status=200).body.decode())
         self.assertIn("alpha-one.node", self.call("GET", at + "/assignment?format=hostfile", USER, status=200).body.decode())
         self.call("GET", at + "/assignment?format=xml", USER, status=400)
-        self.assertEqual(self.call("GET", at + "/explain", USER, status=200).json["plan"]["zone_of_rank"], ["alpha-one", "alpha-one"])
+        explanation = self.call("GET", at + "/explain", USER, status=200).json
+        self.assertEqual(explanation["plan"]["zone_of_rank"], ["alpha-one", "alpha-one"])
+        self.assertEqual([(event["what"], event["zone"], event["ok"]) for event in explanation["events"]], [(what, "alpha-one", True) for what in ("capacity", "hold", "commit", "launch")])
         index = until(lambda: len((found := self.call("GET", at + "/logs", USER, status=200).json)["files"]) >= 2 and found, "two logs")
         self.assertEqual(index["complete"], False)
         self.assertIn({"rank": "0", "stream": "stdout", "bytes": 18}, index["files"])
@@ -47,6 +49,7 @@ class Jobs:
     def test_a_dry_run_changes_nothing(self):
         request = self.application(3, model={**MODEL, "ranks": 3, "compute": [1, 1, 1]})
         plan = self.call("POST", "/v1/applications?dry_run=true", USER, request, status=200).json
+        self.assertEqual((plan["start_in_s"], plan["zones"][0]["start_from_s"], plan["zones"][0]["start_to_s"]), (0, 0, 0))
         self.assertEqual(plan["profile"], "request")
         self.call("GET", f"/v1/applications/{request['id']}", USER, status=404)
         self.assertIn(self.call("POST", "/v1/applications?dry_run=true", USER, self.application(5)).status, (422, 503))

@@ -161,6 +161,23 @@ class Runs(Shared):
         self.assertEqual(self.f.wait_state(second, ["completed"], 20)["state"], "completed")
 
 
+    def test_a_later_start_is_shown_reserved_and_moved_up(self):
+        long = self.f.submit("-n", "9", "-t", "1h", "--", "/bin/sleep", "600")
+        self.f.wait_state(long, ["running"])
+        shown = self.f.zbs("run", "-n", "6", "-t", "1m", "--dry-run", "--", "/bin/true")
+        self.assertRegex(shown.stdout, r"common start: in (59m|1h)")
+        self.assertRegex(shown.stdout, r"COULD START")
+        waits = self.f.submit("-n", "6", "-t", "1m", "--", "/bin/true")
+        self.f.wait_state(waits, ["committed"])
+        self.assertIn("reserved start", self.f.zbs("explain", waits).stdout)
+        self.f.zbs("cancel", long)
+        self.f.wait_state(waits, ["completed"])
+        told = self.f.zbs("explain", waits).stdout
+        for what in ("capacity", "hold", "commit", "launch"):
+            self.assertRegex(told, rf"\b{what}\b")
+        events = json.loads(self.f.zbs("explain", waits, "-o", "json").stdout)["events"]
+        self.assertGreater(sum(event["what"] == "commit" for event in events), 1, "reserved, then held anew for an earlier start")
+
     def test_two_interrupts_at_once_still_cancel(self):
         run = self.f.start("run", "-n", "2", "--", "/bin/sleep", "600")
         try:
