@@ -360,6 +360,7 @@ void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_co
     add_blocks(cli, shared);
     add_audit(cli, shared);
     add_drain(cli, shared);
+    add_backup_commands(cli, config_path, exit_code);
     add_enrol_command(cli, config_path, exit_code);
     add_peer_commands(cli, config_path, exit_code);
 }

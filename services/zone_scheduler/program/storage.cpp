@@ -10,6 +10,24 @@
 
 namespace zbs::zone_program {
 
+sqlite::ZoneFiles zone_files(const ZoneSettings& settings, const StateFolder& state) {
+    return {state.database(), state.audit(),
+            to_uri({CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name})};
+}
+
+Result<std::unique_ptr<process::StepExecutor>> open_executor(const ZoneSettings& settings, const StateFolder& state) {
+    std::vector<std::string> hidden = {state.path};
+    hidden.insert(hidden.end(), settings.hidden_paths.begin(), settings.hidden_paths.end());
+    return process::make_step_executor({.folder = state.steps(),
+                                        .supervisor = settings.step_supervisor,
+                                        .hidden_paths = std::move(hidden),
+                                        .default_account = settings.default_account,
+                                        .allow_root_jobs = !settings.zone.run_as_accounts,
+                                        .minimum_uid = static_cast<uid_t>(settings.minimum_uid),
+                                        .require_isolation = settings.require_isolation,
+                                        .shared_memory = settings.shared_memory});
+}
+
 Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& state) {
     Storage storage;
     std::error_code fault;
@@ -19,23 +37,18 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     if (!lock) return lock.error();
     storage.lock = *std::move(lock);
     storage.log = system::make_log("zbs-zone." + settings.zone.zone.name);
+    const sqlite::ZoneFiles files = zone_files(settings, state);
+    if (sqlite::is_half_restored(files)) {
+        return Error{ErrorCode::kConflict, "a restore was interrupted; run 'zbs-zone restore FILE --config ...' again",
+                     state.path};
+    }
     auto database = sqlite::open_zone_database(state.database(), sqlite::Durability::kBatches);
     if (!database) return database.error();
     storage.database = *std::move(database);
-    const Caller self{CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name};
-    auto audit = sqlite::open_audit_log(state.audit(), {to_uri(self), system::wall_clock()});
+    auto audit = sqlite::open_audit_log(state.audit(), {files.zone, system::wall_clock()});
     if (!audit) return audit.error();
     storage.audit = *std::move(audit);
-    std::vector<std::string> hidden = {state.path};
-    hidden.insert(hidden.end(), settings.hidden_paths.begin(), settings.hidden_paths.end());
-    auto executor = process::make_step_executor({.folder = state.steps(),
-                                                 .supervisor = settings.step_supervisor,
-                                                 .hidden_paths = std::move(hidden),
-                                                 .default_account = settings.default_account,
-                                                 .allow_root_jobs = !settings.zone.run_as_accounts,
-                                                 .minimum_uid = static_cast<uid_t>(settings.minimum_uid),
-                                                 .require_isolation = settings.require_isolation,
-                                                 .shared_memory = settings.shared_memory});
+    auto executor = open_executor(settings, state);
     if (!executor) return executor.error();
     storage.executor = *std::move(executor);
     storage.log->info("jobs", {{"protection", storage.executor->protection().text}});

@@ -3,6 +3,8 @@
 
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
+#include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/sqlite/zone_backup.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/ports/audit.hpp"
 #include "services/common/ports/log.hpp"
@@ -18,6 +20,9 @@ struct Storage {
     std::unique_ptr<AuditLog> audit;
     std::unique_ptr<process::StepExecutor> executor;
 };
+
+sqlite::ZoneFiles zone_files(const ZoneSettings& settings, const StateFolder& state);
+Result<std::unique_ptr<process::StepExecutor>> open_executor(const ZoneSettings& settings, const StateFolder& state);
 
 /// Makes the state folder where it is missing. Errors: another zone runs on it; a file that cannot be used; no way to
 /// start jobs as the settings ask.

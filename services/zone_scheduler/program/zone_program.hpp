@@ -39,6 +39,9 @@ int run(const std::string& config_path);
 /// init, renew, user, block, unblock, audit, trust, enrol: adds them to `cli`; each sets `exit_code`.
 void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_code);
 
+/// backup, restore; likewise.
+void add_backup_commands(CLI::App& cli, std::string& config_path, int& exit_code);
+
 /// Makes a registry known.
 void add_enrol_command(CLI::App& cli, std::string& config_path, int& exit_code);
 /// Where the zone has enrolled, into `config`, and the registry's bundle into `trust`; nothing where it has not.

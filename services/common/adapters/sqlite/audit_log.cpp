@@ -196,6 +196,8 @@ Result<void> begin(Database& database, const AuditRecord& record) {
 
 }  // namespace
 
+const std::vector<std::string>& audit_schema() { return kAuditSchema; }
+
 Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const AuditBeginning& beginning) {
     Result<std::unique_ptr<Database>> database = Database::open(path, kAuditSchema);
     if (!database) return database.error();

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "services/common/ports/audit.hpp"
 
@@ -18,6 +19,9 @@ struct AuditBeginning {
     Time at{};
 };
 Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const AuditBeginning& beginning);
+
+/// The steps that make the log's database, oldest first.
+const std::vector<std::string>& audit_schema();
 
 /// Reads the whole log without changing it, also while a service writes to it, and checks every link of the chain.
 /// Errors: kConflict naming the first entry that was changed, removed, inserted or moved, and for a log without its

@@ -1,0 +1,168 @@
+"""A zone with jobs: backup while it works, more jobs, kill -9, restore, start.
+
+usage: backup_test.py ZBS_ZONE [unittest arguments]
+"""
+import http.client
+import json
+import pathlib
+import secrets
+import select
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "contract"))
+from stand_ins import write_stand_ins  # noqa: E402
+
+ZONE, DEADLINE_S = sys.argv[1], 40
+ANA = "spiffe://alpha/user/ana"
+SETTINGS = """name = "alpha-one"
+organisation = "alpha"
+state = "{folder}/state"
+listen = "127.0.0.1:0"
+run_as = "self"
+[[machine]]
+name = "node-1"
+processors = 4
+{stand_ins}"""
+
+
+def fresh_id():
+    alphabet, number = "0123456789ABCDEFGHJKMNPQRSTVWXYZ", (int(time.time() * 1000) << 80) | secrets.randbits(80)
+    return "".join(alphabet[(number >> (5 * i)) & 31] for i in reversed(range(26)))
+
+
+def until(look, what):
+    end = time.monotonic() + DEADLINE_S
+    while not (found := look()):
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {DEADLINE_S} s: {what}")
+        time.sleep(0.05)
+    return found
+
+
+class Backup(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-backup-"))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        (self.folder / "zone.toml").write_text(SETTINGS.format(folder=self.folder, stand_ins=write_stand_ins(self.folder)))
+        self.addCleanup((self.folder / "end").touch)  # whatever still runs ends
+        self.process = None
+        self.addCleanup(self.end)
+        self.begin()
+
+    def begin(self):
+        with open(self.folder / "log", "ab") as log:
+            self.process = subprocess.Popen([ZONE, "run", "--config", self.folder / "zone.toml"], stdout=subprocess.PIPE, stderr=log, text=True)
+        ready, _, _ = select.select([self.process.stdout], [], [], DEADLINE_S)
+        line = self.process.stdout.readline() if ready else ""
+        self.assertIn("http://127.0.0.1:", line, line + (self.folder / "log").read_text()[-4000:])
+        self.port = int(line.rsplit(":", 1)[1])
+
+    def end(self, kill=False):
+        if self.process is None:
+            return
+        self.process.kill() if kill else self.process.terminate()
+        code = self.process.wait(DEADLINE_S)
+        self.process.stdout.close()
+        self.process = None
+        if not kill:
+            self.assertEqual(code, 0, (self.folder / "log").read_text()[-4000:])
+
+    def operate(self, *words, code=0):
+        done = subprocess.run([ZONE, *words, "--config", self.folder / "zone.toml"], capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def call(self, method, target, body=None, status=200):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        try:
+            headers = {"Zbs-Identity": ANA, "Zbs-Token": (self.folder / "state/local_token").read_text()}
+            if body is not None:
+                headers["Content-Type"] = "application/json"
+            connection.request(method, target, json.dumps(body) if body is not None else None, headers)
+            response = connection.getresponse()
+            text = response.read()
+            self.assertEqual(response.status, status, text)
+            return json.loads(text)
+        finally:
+            connection.close()
+
+    def submit(self, id=None, ranks=2):
+        request = {"id": id or fresh_id(), "ranks": ranks, "argv": ["./ring"], "directory": str(self.folder), "environment": {}, "walltime_s": 120}
+        self.call("POST", "/v1/applications", request, 202)
+        return request["id"]
+
+    def state(self, id):
+        return self.call("GET", f"/v1/applications/{id}")["state"]
+
+    def wait_for(self, id, state):
+        until(lambda: self.state(id) == state, f"{id} {state}")
+
+    def tokens(self):
+        """Of all parts that the database knows."""
+        with sqlite3.connect(f"file:{self.folder}/state/zone.db?mode=ro", uri=True) as database:
+            return [row[0] for row in database.execute("SELECT json_extract(record, '$.status.token') FROM part")]
+
+    def test_what_the_backup_has_goes_on_and_no_token_comes_twice(self):
+        ended = self.submit(ranks=1)
+        self.wait_for(ended, "running")
+        (self.folder / "end").touch()
+        self.wait_for(ended, "completed")
+        (self.folder / "end").unlink()
+        running = self.submit()
+        self.wait_for(running, "running")
+        backup = self.folder / "backup.db"
+        self.assertIn("2 applications", self.operate("backup", str(backup)))
+        self.assertEqual(stat.S_IMODE(backup.stat().st_mode), 0o600)
+        self.assertIn("exists", self.operate("backup", str(backup), code=1))
+        self.assertIn("stop the zone first", self.operate("restore", str(backup), code=1))
+
+        later = self.submit()
+        self.wait_for(later, "running")
+        self.end(kill=True)
+        given = max(self.tokens())
+        said = self.operate("restore", str(backup))
+        self.assertIn("2 applications", said)
+        self.assertIn("were put aside", said)
+        self.assertEqual(len(list((self.folder / "state").glob("zone.db.before-restore-*[0-9]"))), 1)
+
+        self.begin()
+        self.assertEqual(self.state(ended), "completed")
+        self.assertTrue(self.call("GET", f"/v1/applications/{ended}/logs")["complete"])
+        self.assertEqual(self.state(running), "running")
+        self.call("GET", f"/v1/applications/{later}", status=404)
+        self.submit(later)  # as its client does, which has kept the id
+        self.wait_for(later, "running")
+        self.assertGreater(max(self.tokens()), given)
+        (self.folder / "end").touch()
+        for id in (running, later):
+            self.wait_for(id, "completed")
+        self.assertIn("good: ", self.operate("audit", "verify"))
+        self.assertIn("restoreBackup", self.operate("audit", "list"))
+
+    def test_a_torn_backup_is_refused_and_the_zone_starts_as_it_was(self):
+        id = self.submit(ranks=9)
+        self.wait_for(id, "rejected")
+        backup = self.folder / "backup.db"
+        self.operate("backup", str(backup))
+        self.end()
+        torn = self.folder / "torn.db"
+        torn.write_bytes(backup.read_bytes()[:backup.stat().st_size // 2])
+        self.assertIn("torn.db", self.operate("restore", str(torn), code=1))
+        (self.folder / "state/zone.db.restoring").touch()  # as a restore leaves it that the power ended
+        refused = subprocess.run([ZONE, "run", "--config", self.folder / "zone.toml"], capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("restore", refused.stderr)
+        self.operate("restore", str(backup))
+        self.begin()
+        self.assertEqual(self.state(id), "rejected")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

@@ -1,0 +1,231 @@
+#include "services/common/adapters/sqlite/zone_backup.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/adapters/sqlite/zone_schema.hpp"
+#include "services/common/adapters/sqlite/zone_store.hpp"
+#include "tests/support/messages.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace zbs::sqlite {
+namespace {
+using namespace zbs::test;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+constexpr Time kMonday{std::chrono::seconds{1'700'000'000}};
+constexpr Time kTuesday = kMonday + std::chrono::hours{24};
+
+class ZoneBackup : public testing::Test {
+  protected:
+    ZoneBackup() { open(); }
+    void open() {
+        auto database = open_zone_database(files.database, Durability::kBatches);
+        auto log = open_audit_log(files.audit, {files.zone, kMonday});
+        ASSERT_TRUE(database && log);
+        zone = *std::move(database);
+        audit = *std::move(log);
+    }
+    void close() {
+        zone = {};
+        audit.reset();
+    }
+    /// As the zone does it: on record, then stored, then durable.
+    void submit(std::uint64_t low) {
+        ASSERT_TRUE(audit->append({.at = kMonday, .who = "ana", .action = "scheduleApplication"}, AuditUrgency::kNow));
+        Application application = some_application();
+        application.request.id = {some_id(low)};
+        ASSERT_TRUE(zone.zone->insert(application));
+        ASSERT_TRUE(zone.journal->commit());
+    }
+    std::uint64_t token() {
+        const auto token = zone.zone->next_token();
+        EXPECT_TRUE(zone.journal->commit());
+        return *token;
+    }
+    std::size_t applications() { return zone.zone->list_applications({.limit = 1'000})->size(); }
+
+    TemporaryFolder folder;
+    ZoneFiles files{folder.path("zone.db"), folder.path("audit.db"), "spiffe://alpha/zone/one"};
+    std::string backup = folder.path("backup.db");
+    ZoneDatabase zone;
+    std::unique_ptr<AuditLog> audit;
+};
+
+TEST_F(ZoneBackup, ARunningZoneIsBackedUpAsItStandsAndGoesOn) {
+    for (std::uint64_t i = 0; i < 5; ++i) submit(i);
+    const auto made = write_backup(files, backup, kMonday);
+    ASSERT_TRUE(made) << made.error();
+    EXPECT_EQ(made->applications, 5U);
+    EXPECT_EQ(made->audit, audit->head());
+    struct stat info {};
+    ASSERT_EQ(stat(backup.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0600U);
+    EXPECT_FALSE(fs::exists(backup + ".part"));
+    submit(9);
+    EXPECT_EQ(applications(), 6U);
+    const auto checked = check_backup(backup, files.zone);
+    ASSERT_TRUE(checked) << checked.error();
+    EXPECT_EQ(checked->applications, 5U) << "what came later is not in it";
+}
+
+TEST_F(ZoneBackup, WhatIsNotYetDurableIsNotInIt) {
+    submit(1);
+    Application application = some_application();
+    application.request.id = {some_id(2)};
+    ASSERT_TRUE(zone.zone->insert(application));
+    EXPECT_EQ(write_backup(files, backup, kMonday)->applications, 1U);
+}
+
+TEST_F(ZoneBackup, ReplacesNothing) {
+    std::ofstream(backup) << "dear";
+    EXPECT_EQ(write_backup(files, backup, kMonday).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(fs::file_size(backup), 4U);
+}
+
+TEST_F(ZoneBackup, RestoredItHasWhatItHadAndTokensThatNobodyHasSeen) {
+    submit(1);
+    const std::uint64_t before = token();
+    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    submit(2);
+    std::uint64_t last = before;
+    for (int i = 0; i < 10; ++i) last = token();
+    close();
+    const auto restored = restore_backup(backup, files, kTuesday);
+    ASSERT_TRUE(restored) << restored.error();
+    EXPECT_TRUE(fs::exists(restored->kept));
+    open();
+    EXPECT_EQ(applications(), 1U);
+    const std::uint64_t next = token();
+    EXPECT_GT(next, last);
+    EXPECT_EQ(next, restored->first_token);
+    close();
+    // The same backup once more, a second later: what was given in between is not given again.
+    const auto again = restore_backup(backup, files, kTuesday + std::chrono::seconds{1});
+    ASSERT_TRUE(again);
+    EXPECT_GT(again->first_token, next);
+}
+
+TEST_F(ZoneBackup, TokensGrowAlsoWhereTheClockIsWrong) {
+    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    close();
+    ASSERT_TRUE(restore_backup(backup, files, kTuesday));
+    open();
+    const std::uint64_t last = token();
+    close();
+    const auto restored = restore_backup(backup, files, Time{});  // 1970
+    ASSERT_TRUE(restored);
+    EXPECT_GT(restored->first_token, last) << "the old database is still there and is asked";
+}
+
+TEST_F(ZoneBackup, TheLogInPlaceKnowsMoreAndStays) {
+    submit(1);
+    const auto made = write_backup(files, backup, kMonday);
+    submit(2);
+    const AuditHead later = audit->head();
+    close();
+    const auto restored = restore_backup(backup, files, kTuesday);
+    ASSERT_TRUE(restored) << restored.error();
+    EXPECT_TRUE(restored->kept_audit);
+    const auto log = verify_audit_log(files.audit, later);
+    ASSERT_TRUE(log) << log.error();
+    EXPECT_EQ(log->head.entries, later.entries + 1) << "and has the restore itself";
+}
+
+TEST_F(ZoneBackup, ALogThatIsGoneOrBrokenComesFromTheBackup) {
+    submit(1);
+    const AuditHead head = audit->head();
+    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    close();
+    for (const bool gone : {true, false}) {
+        if (gone)
+            fs::remove(files.audit);
+        else
+            std::ofstream(files.audit) << std::string(8'192, 'x');
+        const auto restored = restore_backup(backup, files, kTuesday + std::chrono::seconds{gone});
+        ASSERT_TRUE(restored) << restored.error();
+        EXPECT_FALSE(restored->kept_audit);
+        const auto log = verify_audit_log(files.audit, head);
+        ASSERT_TRUE(log) << log.error();
+        EXPECT_EQ(log->head.entries, head.entries + 1);
+    }
+}
+
+TEST_F(ZoneBackup, AZoneWithoutAnythingIsMadeFromIt) {
+    submit(1);
+    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    close();
+    for (const char* name : {"zone.db", "audit.db"}) fs::remove(folder.path(name));
+    ASSERT_TRUE(restore_backup(backup, files, kTuesday));
+    open();
+    EXPECT_EQ(applications(), 1U);
+}
+
+TEST_F(ZoneBackup, WhatIsNoGoodBackupOfThisZoneIsRefusedAndChangesNothing) {
+    submit(1);
+    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    ASSERT_TRUE(write_backup({files.database, files.audit, "spiffe://alpha/zone/two"}, folder.path("other"), kMonday));
+    std::ofstream(folder.path("text")) << std::string(8'192, 'x');
+    fs::copy(backup, folder.path("torn"));
+    fs::resize_file(folder.path("torn"), fs::file_size(backup) / 2);
+    fs::copy(backup, folder.path("newer"));
+    fs::copy(backup, folder.path("forged"));
+    for (const auto& [name, sql] :
+         {std::pair{"newer", "PRAGMA user_version=99"}, {"forged", "UPDATE audit SET who='bob' WHERE number=2"}}) {
+        const auto scratch = Database::open_scratch(folder.path(name));
+        ASSERT_TRUE(Database::Query(**scratch, sql).step());
+    }
+    close();
+    for (const auto& [name, words] : {std::pair{"other", "this zone is"},
+                                      {"text", "not a database"},
+                                      {"torn", "backup"},
+                                      {"newer", "newer program"},
+                                      {"forged", "entry 2"},
+                                      {"zone.db", "zbs-zone backup"},
+                                      {"nowhere", "check that it exists"}}) {
+        const auto refused = restore_backup(folder.path(name), files, kTuesday);
+        ASSERT_FALSE(refused) << name;
+        EXPECT_THAT(refused.error().message, HasSubstr(words)) << name;
+    }
+    open();
+    EXPECT_EQ(applications(), 1U);
+    EXPECT_FALSE(is_half_restored(files));
+}
+
+TEST_F(ZoneBackup, AnInterruptedRestoreIsSeenAndCanBeRunAgain) {
+    submit(1);
+    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    close();
+    std::ofstream(files.database + ".restoring") << "";
+    fs::rename(files.database, folder.path("moved"));  // as it stood when the power went
+    EXPECT_TRUE(is_half_restored(files));
+    ASSERT_TRUE(restore_backup(backup, files, kTuesday));
+    EXPECT_FALSE(is_half_restored(files));
+    open();
+    EXPECT_EQ(applications(), 1U);
+}
+
+TEST_F(ZoneBackup, KnowsTheStepsOfItsApplicationsAndParts) {
+    submit(1);  // its operation is op-1
+    PartRecord part = some_part_record();
+    part.operation = "run-X";
+    ASSERT_TRUE(zone.zone->save(part));
+    ASSERT_TRUE(zone.journal->commit());
+    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    const auto knows = known_steps(backup);
+    ASSERT_TRUE(knows) << knows.error();
+    EXPECT_TRUE((*knows)("op-1"));
+    EXPECT_TRUE((*knows)("run-X-p3"));
+    EXPECT_FALSE((*knows)("run-Y-p3"));
+    EXPECT_FALSE((*knows)("mpi-1"));
+}
+
+}  // namespace
+}  // namespace zbs::sqlite
