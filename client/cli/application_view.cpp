@@ -78,9 +78,9 @@ Listing starts_of(const ApplicationPlan& plan) {
     return listing;
 }
 
-Listing events_of(const std::vector<ZoneEvent>& events) {
+Listing events_of(const std::vector<ApplicationEvent>& events) {
     Listing listing{{"TIME", "ROUND", "ZONE", "ASKED FOR", "OK", "ANSWER"}, {}, Json::array()};
-    for (const ZoneEvent& event : events) {
+    for (const ApplicationEvent& event : events) {
         const std::string times = event.times > 1 ? " (" + std::to_string(event.times) + " times)" : "";
         listing.rows.push_back({clock_text(event.at), std::to_string(event.round), event.zone, event.what,
                                 event.ok ? "yes" : "no", event.answer + times});

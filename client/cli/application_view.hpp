@@ -21,7 +21,7 @@ void describe_plan(std::ostream& out, const ApplicationPlan& plan);
 /// When each zone could start its share.
 Listing starts_of(const ApplicationPlan& plan);
 /// What every zone was asked and answered, by time.
-Listing events_of(const std::vector<ZoneEvent>& events);
+Listing events_of(const std::vector<ApplicationEvent>& events);
 /// Rank matrix of the profile, rows and columns grouped by the zones of the plan.
 void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const TaskGraph& graph);
 bool is_ended(const std::string& state);

@@ -66,9 +66,9 @@ Result<std::vector<ApplicationPart>> decode_parts(JsonReader& in, const char* ke
     return parts;
 }
 
-Json encode_events(const std::vector<ZoneEvent>& events) {
+Json encode_events(const std::vector<ApplicationEvent>& events) {
     Json json = Json::array();
-    for (const ZoneEvent& event : events) {
+    for (const ApplicationEvent& event : events) {
         json.push_back({{"at_us", to_microseconds(event.at)},
                         {"last_us", to_microseconds(event.last)},
                         {"times", event.times},
@@ -81,12 +81,12 @@ Json encode_events(const std::vector<ZoneEvent>& events) {
     return json;
 }
 
-Result<std::vector<ZoneEvent>> read_events(JsonReader& in) {
-    std::vector<ZoneEvent> events;
+Result<std::vector<ApplicationEvent>> read_events(JsonReader& in) {
+    std::vector<ApplicationEvent> events;
     const Json& list = in.array("events", kMaxEvents);
     for (std::size_t i = 0; i < list.size() && in.ok(); ++i) {
         JsonReader e(list[i], in.pointer_of("events/" + std::to_string(i)));
-        ZoneEvent event;
+        ApplicationEvent event;
         event.at = time_from_microseconds(e.integer("at_us", 0, INT64_MAX));
         event.last = time_from_microseconds(e.integer("last_us", 0, INT64_MAX));
         event.times = static_cast<int>(e.integer("times", 1, INT32_MAX));
@@ -95,7 +95,7 @@ Result<std::vector<ZoneEvent>> read_events(JsonReader& in) {
         event.what = e.text("what", 32);
         event.answer = e.text("answer", kMaxEventText + 8);
         event.ok = e.boolean("ok");
-        Result<ZoneEvent> done = e.finish(std::move(event));
+        Result<ApplicationEvent> done = e.finish(std::move(event));
         if (!done) return done.error();
         events.push_back(*std::move(done));
     }
@@ -278,7 +278,7 @@ Result<ApplicationStatus> decode_application_status(const Json& json) {
     if (in.has("profile")) status.profile = read_id<ProfileId>(in, "profile");
     if (in.has("start_us")) status.start = time_from_microseconds(in.integer("start_us", 0, INT64_MAX));
     if (in.has("events")) {
-        Result<std::vector<ZoneEvent>> events = read_events(in);
+        Result<std::vector<ApplicationEvent>> events = read_events(in);
         if (!events) return events.error();
         status.events = *std::move(events);
     }
@@ -297,11 +297,11 @@ Json encode(const ApplicationSummary& row) {
     return json;
 }
 
-Result<std::vector<ZoneEvent>> decode_events(const Json& json) {
-    if (!json.is_object() || !json.contains("events")) return std::vector<ZoneEvent>{};
+Result<std::vector<ApplicationEvent>> decode_events(const Json& json) {
+    if (!json.is_object() || !json.contains("events")) return std::vector<ApplicationEvent>{};
     const Json only = {{"events", json.at("events")}};
     JsonReader in(only);
-    Result<std::vector<ZoneEvent>> events = read_events(in);
+    Result<std::vector<ApplicationEvent>> events = read_events(in);
     return events;
 }
 

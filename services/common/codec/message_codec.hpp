@@ -47,7 +47,7 @@ Json encode_view(const Application& application);
 /// Why it is where it is: state, last plan, and what every zone was asked and answered.
 Json encode_explanation(const Application& application);
 /// The events of an explanation; none from a service that does not tell them.
-Result<std::vector<ZoneEvent>> decode_events(const Json& json);
+Result<std::vector<ApplicationEvent>> decode_events(const Json& json);
 Json encode(const ApplicationSummary& row);
 Result<ApplicationSummary> decode_application_summary(const Json& json);
 

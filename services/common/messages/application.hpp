@@ -96,7 +96,7 @@ struct StateChange {
 };
 
 /// What a zone was asked for an application, and what came of it.
-struct ZoneEvent {
+struct ApplicationEvent {
     Time at{};
     Time last{};  ///< of the same question with the same answer, `times` in a row
     int times = 1;
@@ -105,7 +105,7 @@ struct ZoneEvent {
     std::string what;    ///< capacity, hold, commit, ready, launch, status, release
     std::string answer;  ///< for people, at most `kMaxEventText` bytes
     bool ok = false;     ///< as home wished
-    bool operator==(const ZoneEvent&) const = default;
+    bool operator==(const ApplicationEvent&) const = default;
 };
 inline constexpr std::size_t kMaxEventText = 300;
 /// Events kept of one application; the oldest give way.
@@ -125,12 +125,12 @@ struct ApplicationStatus {
     std::string stop_reason;           ///< why the job is being stopped; empty = it is not
     std::optional<ProfileId> profile;  ///< what this run left
     std::optional<Time> start{};       ///< common start that is reserved; none: as soon as all is held
-    std::vector<ZoneEvent> events{};   ///< by time
+    std::vector<ApplicationEvent> events{};   ///< by time
     bool operator==(const ApplicationStatus&) const = default;
 };
 
 /// Adds an event; one that says what the last of this zone and kind said only counts up.
-void add_event(std::vector<ZoneEvent>& events, ZoneEvent event);
+void add_event(std::vector<ApplicationEvent>& events, ApplicationEvent event);
 
 struct Application {
     Caller owner;

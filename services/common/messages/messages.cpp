@@ -118,9 +118,9 @@ const char* to_string(TrustEvent event) {
     return "invalid_request";
 }
 
-void add_event(std::vector<ZoneEvent>& events, ZoneEvent event) {
+void add_event(std::vector<ApplicationEvent>& events, ApplicationEvent event) {
     event.answer = event.answer.substr(0, kMaxEventText);
-    const auto same = std::find_if(events.rbegin(), events.rend(), [&](const ZoneEvent& known) {
+    const auto same = std::find_if(events.rbegin(), events.rend(), [&](const ApplicationEvent& known) {
         return known.zone == event.zone && known.what == event.what;
     });
     if (same != events.rend() && same->answer == event.answer && same->ok == event.ok && same->round == event.round) {

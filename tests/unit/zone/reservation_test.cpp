@@ -231,7 +231,7 @@ TEST_F(ReservationTest, StartThatSlipsIsPlannedAgain) {
     world.run(12min);
     EXPECT_LT(state(second), ApplicationState::kLaunching);
     std::vector<std::string> slips;
-    for (const ZoneEvent& event : world.status(second).events)
+    for (const ApplicationEvent& event : world.status(second).events)
         if (event.what == "ready" && !event.ok) slips.push_back(event.zone);
     EXPECT_FALSE(slips.empty());
     world.run(6min);
