@@ -8,6 +8,9 @@ constexpr Duration kAtLeastEvery = std::chrono::seconds{1};
 }
 
 void CommitBarrier::start() {
+    if (audit_.rides_on_journal()) {
+        if (auto written = audit_.flush(); !written) break_with(written.error());
+    }
     after_commit([] {});
     clock_.after(kAtLeastEvery, [this] { start(); });
 }
@@ -28,16 +31,20 @@ Result<void> CommitBarrier::commit_now() {
     const Error broken{ErrorCode::kUnavailable, "the zone's storage has failed", {}};
     if (is_broken_) return broken;
     if (!is_dirty()) return {};
-    Result<void> done = record_waits_ ? audit_.flush() : Result<void>{};
+    Result<void> done = record_waits_ && !audit_.rides_on_journal() ? audit_.flush() : Result<void>{};
     if (done) done = journal_.commit();
     if (done) {
         record_waits_ = false;
         return {};
     }
-    is_broken_ = true;
-    effects_.clear();
-    failed_(done.error());
+    break_with(done.error());
     return broken;
+}
+
+void CommitBarrier::break_with(const Error& error) {
+    if (std::exchange(is_broken_, true)) return;
+    effects_.clear();
+    failed_(error);
 }
 
 /// In the order in which they were asked for. What they write is for the next commit, and so is what they ask for then.
