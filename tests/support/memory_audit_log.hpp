@@ -16,6 +16,7 @@ namespace zbs::test {
 class MemoryAuditLog : public AuditLog {
   public:
     std::optional<Error> fault;
+    bool rides = false;  ///< its entries become durable with the journal
 
     Result<void> append(const AuditEntry& entry, AuditUrgency urgency) override {
         const auto stored = [](const std::string& text) { return printable_text(text, limits::kMaxAuditTextBytes); };
@@ -25,7 +26,7 @@ class MemoryAuditLog : public AuditLog {
                            {}};
         record.hash = hash_of(record);
         pending_.push_back(std::move(record));
-        if (urgency == AuditUrgency::kSoon && pending_.size() < 64) return {};
+        if (urgency != AuditUrgency::kNow && pending_.size() < 64) return {};
         Result<void> written = flush();
         if (!written) pending_.pop_back();
         return written;
@@ -45,6 +46,7 @@ class MemoryAuditLog : public AuditLog {
         }
         return rows;
     }
+    bool rides_on_journal() const override { return rides; }
     AuditHead head() const override {
         return durable_.empty() ? AuditHead{} : AuditHead{durable_.size(), durable_.back().hash};
     }

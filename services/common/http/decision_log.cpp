@@ -126,7 +126,7 @@ void DecisionLog::refuse(Action action, const Call& call, const char* decision, 
 
 Result<void> DecisionLog::allow(Action action, const Call& call) {
     if (!changes_something(call)) return {};
-    const AuditUrgency urgency = record_waits_ ? AuditUrgency::kSoon : AuditUrgency::kNow;
+    const AuditUrgency urgency = record_waits_ ? AuditUrgency::kWithWrites : AuditUrgency::kNow;
     if (record_waits_) record_waits_();
     if (auto kept = record(action, call, "allow", meaning_of(call), urgency); !kept)
         return Error{ErrorCode::kUnavailable, "this cannot be put on record now, so it is not done; try again", {}};

@@ -51,8 +51,10 @@ struct AuditSummary {
 inline constexpr std::string_view kAuditBegins = "beginAudit";
 
 enum class AuditUrgency {
-    kSoon,  ///< written with the next flush
-    kNow,   ///< durable when `append` returns: decisions that change something
+    kSoon,        ///< written with the next flush
+    kWithWrites,  ///< durable with the next commit of the service's journal, where the log `rides_on_journal`; else
+                  ///< kSoon
+    kNow,         ///< durable when `append` returns: decisions that change something
 };
 
 /// Append-only record of decisions. Belongs to one thread. A failed call has changed nothing: refuse what cannot be
@@ -61,12 +63,14 @@ class AuditLog {
   public:
     virtual ~AuditLog() = default;
 
-    /// Keeps at most 64 entries back; the 64th writes them all.
+    /// Keeps a bounded number of entries back; the last of them writes them all.
     virtual Result<void> append(const AuditEntry& entry, AuditUrgency urgency) = 0;
     /// Makes durable what was kept back. Call it every 50 ms or so; free when there is nothing.
     virtual Result<void> flush() = 0;
     /// Entries `from`, `from` + 1, ... (numbers start at 1), at most `limit` and 1,000. Flushes first.
     virtual Result<std::vector<AuditRecord>> read(std::uint64_t from, std::size_t limit) = 0;
+    /// Whether entries of `kWithWrites` are durable with the journal's commit, before the log itself has them.
+    virtual bool rides_on_journal() const { return false; }
     /// Of what is durable.
     virtual AuditHead head() const = 0;
 };

@@ -10,6 +10,9 @@ constexpr Duration kAtLeastEvery = std::chrono::seconds{1};
 }
 
 void CommitBarrier::start() {
+    if (audit_.rides_on_journal()) {
+        if (auto written = audit_.flush(); !written) break_with(written.error());
+    }
     after_commit([] {});
     clock_.after(kAtLeastEvery, [this] { start(); });
 }
@@ -31,17 +34,21 @@ Result<void> CommitBarrier::commit_now() {
     if (is_broken_) return broken;
     if (!is_dirty()) return {};
     Result<void> done = failpoint::reach(failpoint::Point::kStoreBeforeCommit);
-    if (done && record_waits_) done = audit_.flush();
+    if (done && record_waits_ && !audit_.rides_on_journal()) done = audit_.flush();
     if (done) done = journal_.commit();
     if (done) done = failpoint::reach(failpoint::Point::kStoreAfterCommit);
     if (done) {
         record_waits_ = false;
         return {};
     }
-    is_broken_ = true;
-    effects_.clear();
-    failed_(done.error());
+    break_with(done.error());
     return broken;
+}
+
+void CommitBarrier::break_with(const Error& error) {
+    if (std::exchange(is_broken_, true)) return;
+    effects_.clear();
+    failed_(error);
 }
 
 /// In the order in which they were asked for. What they write is for the next commit, and so is what they ask for then.

@@ -31,6 +31,7 @@ class CommitBarrier {
   private:
     bool is_dirty() const { return record_waits_ || journal_.is_dirty(); }
     void run_effects();
+    void break_with(const Error& error);
 
     Clock& clock_;
     Journal& journal_;

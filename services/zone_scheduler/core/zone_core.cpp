@@ -128,7 +128,8 @@ void ZoneCore::leave() {
 
 Result<void> ZoneCore::commit() {
     if (auto done = barrier_.commit_now(); !done) return done;
-    return ports_.audit.flush();
+    if (auto done = ports_.audit.flush(); !done) return done;
+    return barrier_.commit_now();
 }
 
 /// The local account that an own user's launcher runs as.

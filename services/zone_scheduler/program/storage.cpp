@@ -45,7 +45,8 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     auto database = sqlite::open_zone_database(state.database(), sqlite::Durability::kBatches);
     if (!database) return database.error();
     storage.database = *std::move(database);
-    auto audit = sqlite::open_audit_log(state.audit(), {files.zone, system::wall_clock()});
+    auto audit =
+        sqlite::open_audit_log(state.audit(), {files.zone, system::wall_clock()}, storage.database.outbox.get());
     if (!audit) return audit.error();
     storage.audit = *std::move(audit);
     auto executor = open_executor(settings, state);

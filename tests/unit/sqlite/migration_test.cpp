@@ -73,7 +73,7 @@ TEST_F(Migration, AZonesApplicationsAndPartsComeAlong) {
             EXPECT_EQ(store.load_open_parts()->front().request.id.value, stored_id('7'));
             EXPECT_EQ((**store.find_part({stored_id('4')})).status.state, PartState::kCompleted);
             EXPECT_THAT(*store.ended_parts(time_from_microseconds(1'700'000'000'000'000), 9), testing::IsEmpty())
-                << "nobody knows when it ended: its days begin now";
+                << "before the third version nobody wrote down when it ended: its days begin then";
             EXPECT_EQ(store.ended_parts(time_from_microseconds(INT64_MAX), 9)->size(), 1U);
             EXPECT_EQ(*store.next_token(), again ? 11U : 10U);
             EXPECT_TRUE(**store.find_profile(ana, "./app", 2) == **store.load_profile(ana, {stored_id('8')}));

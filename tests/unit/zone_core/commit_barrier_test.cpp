@@ -75,6 +75,31 @@ TEST_F(CommitBarrierTest, NothingGetsOutAfterACommitThatFailed) {
     EXPECT_EQ(journal.commits, 1) << "a failed sync is never tried again";
 }
 
+TEST_F(CommitBarrierTest, RecordThatRidesOnTheJournalCostsNoSyncOfItsOwnAndReachesTheLogSoon) {
+    audit.rides = true;
+    barrier.start();
+    ASSERT_TRUE(audit.append({.action = "createUser"}, AuditUrgency::kWithWrites));
+    barrier.note_record();
+    journal.dirty = true;
+    effect(1);
+    clock.settle();
+    EXPECT_EQ(seen, std::vector{1});
+    EXPECT_EQ(journal.commits, 1);
+    EXPECT_TRUE(audit.durable().empty());
+    clock.advance(std::chrono::seconds{1});
+    EXPECT_EQ(audit.durable().size(), 1U);
+}
+
+TEST_F(CommitBarrierTest, LogThatCannotTakeItsRecordsEndsTheZone) {
+    audit.rides = true;
+    barrier.start();
+    ASSERT_TRUE(audit.append({.action = "createUser"}, AuditUrgency::kWithWrites));
+    audit.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
+    clock.advance(std::chrono::seconds{3});
+    EXPECT_EQ(failures, 1);
+    EXPECT_FALSE(barrier.commit_now());
+}
+
 TEST_F(CommitBarrierTest, RecordIsDurableBeforeWhatItAllowsIsTold) {
     ASSERT_TRUE(audit.append({.action = "createUser"}, AuditUrgency::kSoon));
     barrier.note_record();

@@ -1,6 +1,7 @@
 #include "services/common/adapters/sqlite/audit_log.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "services/common/adapters/sqlite/audit_chain.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
@@ -13,6 +14,7 @@ namespace {
 using Query = Database::Query;
 
 constexpr std::size_t kMostPending = 64;
+constexpr std::size_t kMostPendingOfOutbox = 4'096;  ///< they are durable already
 
 // Append only: each entry lifts the schema by one version. The trigger on INSERT also stops "INSERT OR REPLACE", which
 // deletes without telling a trigger on DELETE.
@@ -60,8 +62,8 @@ Result<void> insert(Database& database, const AuditRecord& record) {
 
 class SqliteAuditLog : public AuditLog {
   public:
-    SqliteAuditLog(std::unique_ptr<Database> database, AuditHead head)
-        : database_(std::move(database)), durable_(std::move(head)) {}
+    SqliteAuditLog(std::unique_ptr<Database> database, AuditHead head, AuditOutbox* outbox)
+        : database_(std::move(database)), outbox_(outbox), durable_(std::move(head)) {}
     ~SqliteAuditLog() override { static_cast<void>(flush()); }
 
     Result<void> append(const AuditEntry& entry, AuditUrgency urgency) override {
@@ -71,11 +73,23 @@ class SqliteAuditLog : public AuditLog {
         if (!hash) return hash.error();
         record.hash = *std::move(hash);
         pending_.push_back(std::move(record));
-        if (urgency == AuditUrgency::kSoon && pending_.size() < kMostPending) return {};
+        if (urgency == AuditUrgency::kWithWrites && outbox_ != nullptr) {
+            // And what was kept back before it: the chain has no gaps.
+            for (; in_outbox_ < pending_.size(); ++in_outbox_) {
+                if (auto kept = outbox_->add(pending_[in_outbox_]); !kept) {
+                    pending_.pop_back();
+                    return kept;
+                }
+            }
+            if (pending_.size() < kMostPendingOfOutbox) return {};
+        }
+        if (urgency != AuditUrgency::kNow && in_outbox_ > 0 && pending_.size() < kMostPendingOfOutbox) return {};
+        if (urgency != AuditUrgency::kNow && pending_.size() < kMostPending) return {};
         Result<void> written = flush();
-        if (!written) pending_.pop_back();
+        if (!written && in_outbox_ < pending_.size()) pending_.pop_back();
         return written;
     }
+    bool rides_on_journal() const override { return outbox_ != nullptr; }
 
     Result<void> flush() override {
         if (pending_.empty()) return {};
@@ -89,6 +103,8 @@ class SqliteAuditLog : public AuditLog {
         }
         durable_ = {pending_.back().number, pending_.back().hash};
         pending_.clear();
+        // Where this fails they are forgotten later: they are known by their numbers.
+        if (std::exchange(in_outbox_, 0) > 0) static_cast<void>(outbox_->forget(durable_.entries));
         return {};
     }
 
@@ -120,8 +136,10 @@ class SqliteAuditLog : public AuditLog {
     }
 
     std::unique_ptr<Database> database_;
+    AuditOutbox* outbox_;
     AuditHead durable_;
     std::vector<AuditRecord> pending_;
+    std::size_t in_outbox_ = 0;  ///< the first so many of `pending_`
 };
 
 /// Steps along the chain.
@@ -194,11 +212,38 @@ Result<void> begin(Database& database, const AuditRecord& record) {
     return done;
 }
 
+/// What waits in the outbox, into the log. `head` moves on with it.
+Result<void> take_over(Database& database, AuditHead& head, AuditOutbox& outbox) {
+    const Result<std::vector<AuditRecord>> waiting = outbox.load();
+    if (!waiting) return waiting.error();
+    AuditHead next = head;
+    Result<void> done = run(database, "BEGIN IMMEDIATE");
+    if (!done) return done;
+    for (const AuditRecord& record : *waiting) {
+        if (record.number <= head.entries) continue;  // written, and then not forgotten
+        Result<std::string> hash = chain_hash(next.hash, next.entries + 1, record.entry);
+        if (!hash) done = hash.error();
+        if (done) {
+            next = {next.entries + 1, *hash};
+            done = insert(database, {next.entries, record.entry, next.hash});
+        }
+        if (!done) break;
+    }
+    if (done) done = run(database, "COMMIT");
+    if (!done) {
+        static_cast<void>(run(database, "ROLLBACK"));
+        return done;
+    }
+    head = next;
+    return waiting->empty() ? Result<void>{} : outbox.forget(waiting->back().number);
+}
+
 }  // namespace
 
 const std::vector<std::string>& audit_schema() { return kAuditSchema; }
 
-Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const AuditBeginning& beginning) {
+Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const AuditBeginning& beginning,
+                                                 AuditOutbox* outbox) {
     Result<std::unique_ptr<Database>> database = Database::open(path, kAuditSchema);
     if (!database) return database.error();
     AuditHead head;
@@ -232,7 +277,10 @@ Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const 
         if (auto ok = begin(**database, record); !ok) return ok.error();
         head = {record.number, record.hash};
     }
-    return std::unique_ptr<AuditLog>(std::make_unique<SqliteAuditLog>(*std::move(database), std::move(head)));
+    if (outbox != nullptr) {
+        if (auto taken = take_over(**database, head, *outbox); !taken) return taken.error();
+    }
+    return std::unique_ptr<AuditLog>(std::make_unique<SqliteAuditLog>(*std::move(database), std::move(head), outbox));
 }
 
 Result<AuditSummary> verify_audit_log(const std::string& path, const std::optional<AuditHead>& expected) {

@@ -9,6 +9,16 @@
 
 namespace zbs::sqlite {
 
+/// Records on their way to the log: they become durable with the writes that they allow, in one commit and so with one
+/// sync of the disk, and reach the log's own file within a second, or when it is opened the next time.
+class AuditOutbox {
+  public:
+    virtual ~AuditOutbox() = default;
+    virtual Result<void> add(const AuditRecord& record) = 0;
+    virtual Result<void> forget(std::uint64_t up_to) = 0;       ///< numbers up to this
+    virtual Result<std::vector<AuditRecord>> load() const = 0;  ///< by number
+};
+
 /// AuditLog in its own SQLite file. Triggers refuse every change but appending, and each entry's hash covers all before
 /// it, so whoever edits the file behind the triggers' back is found by `verify_audit_log`.
 ///
@@ -18,7 +28,11 @@ struct AuditBeginning {
     std::string who;  ///< URI of the service
     Time at{};
 };
-Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const AuditBeginning& beginning);
+///
+/// What waits in `outbox` (which has to outlive the log) is taken over first: as it is where it goes on from the log's
+/// end, else, because the log is another one now, as new entries behind it.
+Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const AuditBeginning& beginning,
+                                                 AuditOutbox* outbox = nullptr);
 
 /// The steps that make the log's database, oldest first.
 const std::vector<std::string>& audit_schema();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/sqlite/audit_outbox.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/zone_schema.hpp"
 
@@ -158,6 +159,17 @@ std::int64_t greatest_counter(const std::string& path) {
     return most ? *most : 0;
 }
 
+/// Into the log in place what the database in place still had for it; as far as the two can be read.
+void take_waiting(const ZoneFiles& files, Time now) {
+    if (::access(files.database.c_str(), R_OK) != 0 || ::access(files.audit.c_str(), R_OK) != 0) return;
+    Result<std::unique_ptr<Database>> old = Database::open_read_only(files.database);
+    if (!old) return;
+    const std::unique_ptr<AuditOutbox> outbox = make_outbox(*std::move(old));
+    if (const auto waiting = outbox->load(); !waiting || waiting->empty()) return;
+    // It cannot be told to forget, and need not: it is put aside next.
+    static_cast<void>(open_audit_log(files.audit, {files.zone, now}, outbox.get()));
+}
+
 std::string mark_of(const ZoneFiles& files) { return files.database + ".restoring"; }
 
 /// A database and what SQLite has beside it, under another name.
@@ -274,6 +286,7 @@ Result<Restored> restore_backup(const std::string& file, const ZoneFiles& to, Ti
     if (!token) return token.error();
     restored.first_token = static_cast<std::uint64_t>(*token) + 1;
     if (auto synced = sync_path(database.path()); !synced) return synced.error();
+    take_waiting(to, now);
     // What the log in place knows of the time since the backup happened, though its effects are gone.
     restored.kept_audit = is_there(to.audit) && verify_audit_log(to.audit, backup->audit).has_value();
     if (!restored.kept_audit) {
@@ -299,6 +312,7 @@ Result<Restored> restore_backup(const std::string& file, const ZoneFiles& to, Ti
         if (auto moved = move_database(log.path(), to.audit); !moved) return moved.error();
     }
     if (auto synced = sync_path(folder_of(to.database)); !synced) return synced.error();
+    take_waiting(to, now);  // of the backup: before an entry of today takes their numbers
     Result<std::unique_ptr<AuditLog>> audit = open_audit_log(to.audit, {to.zone, now});
     if (!audit) return audit.error();
     const AuditEntry entry{.at = now,

@@ -1,5 +1,6 @@
 #include "services/common/adapters/sqlite/zone_schema.hpp"
 
+#include "services/common/adapters/sqlite/audit_outbox.hpp"
 #include "services/common/adapters/sqlite/record_table.hpp"
 
 namespace zbs::sqlite {
@@ -53,7 +54,7 @@ constexpr const char* kEndedApart =
 }  // namespace
 
 const std::vector<std::string>& zone_schema() {
-    static const std::vector<std::string> steps = {kFirst, kRecordSchema, kEndedApart};
+    static const std::vector<std::string> steps = {kFirst, kRecordSchema, kEndedApart, kOutboxSchema};
     return steps;
 }
 

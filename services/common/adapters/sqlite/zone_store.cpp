@@ -1,5 +1,6 @@
 #include "services/common/adapters/sqlite/zone_store.hpp"
 
+#include "services/common/adapters/sqlite/audit_outbox.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/record_table.hpp"
 #include "services/common/adapters/sqlite/site_store.hpp"
@@ -366,7 +367,8 @@ Result<ZoneDatabase> open_zone_database(const std::string& path, Durability dura
     if (!opened) return opened.error();
     const std::shared_ptr<Database> database = *std::move(opened);
     if (durability == Durability::kBatches) database->batch();
-    return ZoneDatabase{std::make_unique<SqliteZoneStore>(database), make_site_store(database), database};
+    return ZoneDatabase{std::make_unique<SqliteZoneStore>(database), make_site_store(database), database,
+                        make_outbox(database)};
 }
 
 }  // namespace zbs::sqlite

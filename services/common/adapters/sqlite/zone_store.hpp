@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/ports/journal.hpp"
 #include "services/common/ports/site_store.hpp"
 #include "services/common/ports/zone_store.hpp"
@@ -13,6 +14,7 @@ struct ZoneDatabase {
     std::unique_ptr<ZoneStore> zone;
     std::unique_ptr<SiteStore> site;
     std::shared_ptr<Journal> journal;
+    std::unique_ptr<AuditOutbox> outbox;  ///< in the same file: for the audit log
 };
 
 /// When what is written to a zone's stores is durable.

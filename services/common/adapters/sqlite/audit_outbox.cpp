@@ -1,0 +1,56 @@
+#include "services/common/adapters/sqlite/audit_outbox.hpp"
+
+#include <utility>
+
+namespace zbs::sqlite {
+namespace {
+
+class SqliteAuditOutbox : public AuditOutbox {
+  public:
+    explicit SqliteAuditOutbox(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+
+    Result<void> add(const AuditRecord& record) override {
+        Database::Query query(*database_, "INSERT INTO audit_outbox VALUES(?,?,?,?,?,?,?,?,?)");
+        query.bind(static_cast<std::int64_t>(record.number)).bind(to_microseconds(record.entry.at));
+        query.bind(record.entry.who).bind(record.entry.action).bind(record.entry.object).bind(record.entry.decision);
+        query.bind(record.entry.request_id).bind(record.entry.detail).bind(record.hash);
+        const Result<bool> step = query.step();
+        if (!step) return step.error();
+        return {};
+    }
+
+    Result<void> forget(std::uint64_t up_to) override {
+        Database::Query query(*database_, "DELETE FROM audit_outbox WHERE number<=?");
+        query.bind(static_cast<std::int64_t>(up_to));
+        const Result<bool> step = query.step();
+        if (!step) return step.error();
+        return {};
+    }
+
+    Result<std::vector<AuditRecord>> load() const override {
+        Database::Query query(*database_,
+                              "SELECT number, at_us, who, action, object, decision, request_id, detail, hash FROM "
+                              "audit_outbox ORDER BY number");
+        std::vector<AuditRecord> all;
+        for (;;) {
+            const Result<bool> row = query.step();
+            if (!row) return row.error();
+            if (!*row) return all;
+            all.push_back({static_cast<std::uint64_t>(query.integer(0)),
+                           {time_from_microseconds(query.integer(1)), query.text(2), query.text(3), query.text(4),
+                            query.text(5), query.text(6), query.text(7)},
+                           query.text(8)});
+        }
+    }
+
+  private:
+    std::shared_ptr<Database> database_;
+};
+
+}  // namespace
+
+std::unique_ptr<AuditOutbox> make_outbox(std::shared_ptr<Database> database) {
+    return std::make_unique<SqliteAuditOutbox>(std::move(database));
+}
+
+}  // namespace zbs::sqlite
