@@ -6,35 +6,35 @@
  * ends the cycle, so the graph of states has no cycle at all: `spin -DNP` proves it, and then "no invalid end state"
  * means that every run ends well, without any assumption of fairness.
  *
- * Instances are chosen by macros, see README.md:
+ * What may happen is chosen when the search starts, by variables of its environment (see README.md), so that one
+ * compiled search serves many instances:
  *   EARLY=n     deadlines (of calls, holds, launch windows) that pass before all else has come to rest; without it a
  *               call ends unanswered only when no answer can come, and a timer fires only when nothing else can happen
  *   LOSS=n      requests or replies lost          DUP=n         requests delivered twice
- *   CRASHES=n   crashes with restart, of          CRASH_HOME, CRASH_ZONE
- *   HOME_GONE   home 0 goes away for ever, at any moment
- *   CANCEL      owners cancel at any moment       PART_DIES     processes of one part end by themselves
- *   WANT1=n     zones that home 1 needs (home 0: two)           ROUNDS=n      plans before it gives up
- *   NO_TIMER    no timer may have anything to do (worlds without faults)
- * Mistakes that must be found: FORGET_RELEASE, COMMIT_WITHOUT_HOLD, EXPIRE_COMMITTED, UNSTARTED_IS_COMPLETED,
- * EARLY_GIVE_BACK, REPLAN_WITHOUT_WAITING. */
+ *   CRASHES=n   crashes with restart, of          CRASH_HOME=1, CRASH_ZONE=1
+ *   HOME_GONE=1 home 0 goes away for ever, at any moment
+ *   CANCEL=n    owners cancel at any moment       PART_DIES=n   processes of so many parts end by themselves
+ *   OVERRUN=n   reserved starts at which what ran before has not ended
+ *   WANT1=n     zones that home 1 needs, else two as home 0
+ *   NO_TIMER=1  no timer may have anything to do (worlds without faults)
+ * Mistakes that must be found are chosen the same way: FORGET_RELEASE, COMMIT_WITHOUT_HOLD, EXPIRE_COMMITTED,
+ * UNSTARTED_IS_COMPLETED, EARLY_GIVE_BACK, REPLAN_WITHOUT_WAITING, FORGET_REPLACED, START_UNREADY.
+ * What changes the size of a state is a macro: ROUNDS=n, plans before a home gives up, and RESERVE, later starts. */
 #ifndef ROUNDS
 #define ROUNDS 2
 #endif
-#ifndef WANT1
-#define WANT1 2
-#endif
-#ifndef EARLY
-#define EARLY 0
-#endif
-#ifndef LOSS
-#define LOSS 0
-#endif
-#ifndef DUP
-#define DUP 0
-#endif
-#ifndef CRASHES
-#define CRASHES 0
-#endif
+
+c_decl {
+\#include <stdlib.h>
+static int option(const char* name) {
+    const char* text = getenv(name);
+    return text ? atoi(text) : 0;
+}
+}
+/* Not in the states: they never change. */
+hidden byte want1, crash_home, crash_zones, home_may_go, no_timer;
+hidden byte forget_release, commit_without_hold, expire_committed, unstarted_is_completed, early_give_back,
+    replan_without_waiting, forget_replaced, start_unready;
 
 #define ZONES 3
 #define P(h, r, z) (((h) * ROUNDS + (r)) * ZONES + (z)) /* a part: a new id in every round */
@@ -42,20 +42,21 @@
 #define HAS(set, i) (((set) >> (i)) & 1)
 #define ADD(set, i) set = set | BIT(i)
 #define DROP(set, i) set = set & ~BIT(i)
-#define WANT(h) ((h) == 0 -> 2 : WANT1)
+#define WANT(h) ((h) == 0 -> 2 : want1)
 
 
-/* ApplicationState; final from kAppCompleted on. `committed` is left out: home goes on to `launching` in the same
- * handler, and a crash between the two leads to the same step. */
+/* ApplicationState; final from kAppCompleted on. `committed` is there only before a reserved start: else home goes on
+ * to `launching` in the same handler, and a crash between the two leads to the same step. */
 #define kAccepted 0
 #define kPlanned 1
 #define kAllHeld 2
-#define kLaunching 3
-#define kAppRunning 4
-#define kAppCompleted 5
-#define kAppFailed 6
-#define kCancelled 7
-#define kRejected 8
+#define kReserved 3
+#define kLaunching 4
+#define kAppRunning 5
+#define kAppCompleted 6
+#define kAppFailed 7
+#define kCancelled 8
+#define kRejected 9
 /* PartState; kGone stands for failed, released and expired: home takes them alike. */
 #define kNone 0
 #define kHeld 1
@@ -87,6 +88,15 @@ byte plan[2];  /* zones of the present parts */
 bit cancel[2];
 bit stopping[2]; /* stop_reason */
 int owed;      /* parts in `releasing` */
+#ifdef RESERVE
+/* A zone's time has two slots: now, and later. What has the first ends before the second begins, unless it overruns. A
+ * reservation moves from the second to the first when its start comes. */
+int reserved;     /* parts whose slot is the second */
+bit replacing[2]; /* the present parts take the place of those of the round before */
+#define SLOT(p) HAS(reserved, p)
+#else
+#define SLOT(p) 0
+#endif
 /* In home's memory. */
 byte call[6];
 bit home_up[2];
@@ -94,7 +104,7 @@ bit home_gone[2];
 /* Stored by the zones. */
 byte part[2 * ROUNDS * ZONES];
 /* In the zones' memory. */
-bit busy[ZONES];
+byte busy[ZONES]; /* by slot */
 bit zone_up[ZONES];
 /* Under way. A request stays until it is delivered, maybe after its home has given up. */
 int hold_sent, commit_sent, launch_sent;
@@ -104,17 +114,7 @@ int alive, killed;
 /* Seen by the checks, never by the protocol. */
 int was_committed, was_launched, started, died;
 
-byte early = EARLY, losses = LOSS, duplicates = DUP, crashes = CRASHES;
-#ifdef PART_DIES
-byte deaths = 1;
-#else
-byte deaths = 0;
-#endif
-#ifdef CANCEL
-byte cancels = 1;
-#else
-byte cancels = 0;
-#endif
+byte early, losses, duplicates, crashes, deaths, cancels, overruns;
 
 #define FINAL(h) (app[h] >= kAppCompleted)
 #define IN_PLAN(h, z) HAS(plan[h], z)
@@ -124,7 +124,23 @@ byte cancels = 0;
 #define PARTS_OF(h) (plan[h] << P(h, round[h], 0)) /* of the present round, as a set of parts */
 #define EVER_OF(h) (((1 << (ROUNDS * ZONES)) - 1) << P(h, 0, 0))
 #define SUBSET(a, b) (((a) & ~(b)) == 0)
-#define ROOM(z) (zone_up[z] && !busy[z])
+#define ROOM(z) (zone_up[z] && !HAS(busy[z], 0))
+
+#ifdef RESERVE
+#define NOW(p) DROP(reserved, p)
+#else
+#define NOW(p) skip
+#endif
+
+/* Over all parts that a zone may have. */
+#if ROUNDS == 1
+#define SUM_AT_ZONE(of, z) (of(P(0, 0, z)) + of(P(1, 0, z)))
+#elif ROUNDS == 2
+#define SUM_AT_ZONE(of, z) (of(P(0, 0, z)) + of(P(0, 1, z)) + of(P(1, 0, z)) + of(P(1, 1, z)))
+#else
+#define SUM_AT_ZONE(of, z) \
+    (of(P(0, 0, z)) + of(P(0, 1, z)) + of(P(0, 2, z)) + of(P(1, 0, z)) + of(P(1, 1, z)) + of(P(1, 2, z)))
+#endif
 
 /* Not of the protocol: what nothing can refer to any more is forgotten, so that equal futures are equal states. */
 inline tidy(h, r, z) {
@@ -138,7 +154,8 @@ inline tidy(h, r, z) {
         part[P(h, r, z)] = kNone;
         DROP(started, P(h, r, z));
         DROP(killed, P(h, r, z));
-        DROP(died, P(h, r, z))
+        DROP(died, P(h, r, z));
+        NOW(P(h, r, z))
     :: else
     fi
 }
@@ -154,8 +171,9 @@ inline enter(h, state) { /* enter(): stored, then acted on */
 }
 
 inline give_up_plan(h, state) {
-#ifndef FORGET_RELEASE
-    owed = owed | PARTS_OF(h);
+    owed = owed | (forget_release -> 0 : PARTS_OF(h));
+#ifdef RESERVE
+    replacing[h] = 0;
 #endif
     was_committed = was_committed & ~PARTS_OF(h);
     was_launched = was_launched & ~PARTS_OF(h);
@@ -188,11 +206,13 @@ inline ask_all(h, messages) {
     ask(h, 2, messages)
 }
 
-#ifdef REPLAN_WITHOUT_WAITING
-#define ANSWERED(h) (ALL_CALLS(h, != kWait) || SOME_CALL(h, == kNo))
-#else
-#define ANSWERED(h) ALL_CALLS(h, != kWait)
-#endif
+#define ANSWERED(h) (ALL_CALLS(h, != kWait) || (replan_without_waiting && SOME_CALL(h, == kNo)))
+
+inline start_coordinator(h) {
+    enter(h, kLaunching);
+    launcher[h] = kGoing;
+    ask_all(h, launch_sent)
+}
 
 /* What home does within the handler of an answer or of a deadline: the ends of hold(), commit() and launch_parts(). */
 inline go_on(h) {
@@ -211,9 +231,12 @@ inline go_on(h) {
             enter(h, kAllHeld);
             ask_all(h, commit_sent)
         :: !cancel[h] && !SOME_CALL(h, == kNo) && app[h] == kAllHeld ->
-            enter(h, kLaunching);
-            launcher[h] = kGoing; /* start_coordinator() */
-            ask_all(h, launch_sent)
+            if
+#ifdef RESERVE
+            :: (reserved & PARTS_OF(h)) != 0 -> enter(h, kReserved)
+#endif
+            :: else -> start_coordinator(h)
+            fi
         fi
     :: else
     fi
@@ -238,6 +261,64 @@ inline go_on(h) {
         plan[h] = zones; \
         enter(h, kPlanned); \
         ask_all(h, hold_sent) }
+
+#ifdef RESERVE
+/* choose_start(): not all is free now, but all is later. */
+#define ROOM_LATER(z) (zone_up[z] && !HAS(busy[z], 1))
+#define RESERVES(h, zones) \
+    :: d_step { home_up[h] && app[h] == kAccepted && !cancel[h] && ENOUGH(h, zones) && \
+                (!HAS(zones, 0) || ROOM_LATER(0)) && (!HAS(zones, 1) || ROOM_LATER(1)) && \
+                (!HAS(zones, 2) || ROOM_LATER(2)) && \
+                ((HAS(zones, 0) && busy[0]) || (HAS(zones, 1) && busy[1]) || (HAS(zones, 2) && busy[2])) -> \
+        plan[h] = zones; \
+        reserved = reserved | PARTS_OF(h); \
+        enter(h, kPlanned); \
+        ask_all(h, hold_sent) }
+/* look_for_earlier(), take_plan(): parts for now take the place of those reserved. */
+#define REPLACES(h, zones) \
+    :: d_step { home_up[h] && app[h] == kReserved && !cancel[h] && round[h] + 1 < ROUNDS && ENOUGH(h, zones) && \
+                (!HAS(zones, 0) || ROOM(0)) && (!HAS(zones, 1) || ROOM(1)) && (!HAS(zones, 2) || ROOM(2)) -> \
+        owed = owed | (forget_replaced -> 0 : PARTS_OF(h)); \
+        was_committed = was_committed & ~PARTS_OF(h); \
+        round[h]++; \
+        plan[h] = zones; \
+        replacing[h] = 1; \
+        enter(h, kPlanned); \
+        ask_all(h, hold_sent) }
+/* check_ready(): the start has come. What was promised the processors before has ended by then, or overruns; what was
+ * committed and not launched has been given back. */
+#define READY(h, z) \
+    (!IN_PLAN(h, z) || \
+     (zone_up[z] && part[P(h, round[h], z)] == kCommitted && (!HAS(busy[z], 0) || (start_unready && WORKS(z)))))
+#define WORKS(z) (busy[z] && SUM_AT_ZONE(IS_RUNNING, z) > 0)
+#define IS_RUNNING(p) (part[p] == kRunning)
+inline has_come(h, z) {
+    if
+    :: IN_PLAN(h, z) ->
+        DROP(reserved, P(h, round[h], z));
+        busy[z] = 1
+    :: else
+    fi
+}
+#define LATE(h, z) (IN_PLAN(h, z) && (!zone_up[z] || part[P(h, round[h], z)] != kCommitted))
+#define OVERRUN(h, z) (IN_PLAN(h, z) && overruns > 0 && WORKS(z))
+#define STARTS(h) \
+    :: d_step { home_up[h] && app[h] == kReserved && !cancel[h] && READY(h, 0) && READY(h, 1) && READY(h, 2) -> \
+        has_come(h, 0); \
+        has_come(h, 1); \
+        has_come(h, 2); \
+        start_coordinator(h) } \
+    :: d_step { home_up[h] && app[h] == kReserved && !cancel[h] && (LATE(h, 0) || LATE(h, 1) || LATE(h, 2)) -> \
+        plan_again(h) } \
+    :: d_step { home_up[h] && app[h] == kReserved && !cancel[h] && \
+                (OVERRUN(h, 0) || OVERRUN(h, 1) || OVERRUN(h, 2)) -> \
+        overruns--; \
+        plan_again(h) }
+#else
+#define RESERVES(h, zones)
+#define REPLACES(h, zones)
+#define STARTS(h)
+#endif
 
 /* launch_parts(): asked again with the same operation where request or answer was lost. */
 #define LAUNCHES_AGAIN(h, z) \
@@ -280,9 +361,18 @@ proctype Home(byte h) {
 end_home:
     do
     PLANS(h, 3)
+    RESERVES(h, 3)
+    REPLACES(h, 3)
     PLANS(h, 5)
+    RESERVES(h, 5)
+    REPLACES(h, 5)
     PLANS(h, 6)
+    RESERVES(h, 6)
+    REPLACES(h, 6)
     PLANS(h, 7)
+    RESERVES(h, 7)
+    REPLACES(h, 7)
+    STARTS(h)
     TIMES_OUT(h, 0)
     TIMES_OUT(h, 1)
     TIMES_OUT(h, 2)
@@ -299,7 +389,7 @@ end_home:
         cancels--;
         cancel[h] = 1;
         if
-        :: app[h] == kAccepted -> give_up_plan(h, kCancelled)
+        :: app[h] == kAccepted || app[h] == kReserved -> give_up_plan(h, kCancelled)
         :: app[h] == kLaunching || app[h] == kAppRunning ->
             stopping[h] = 1;
             enter(h, app[h])
@@ -313,12 +403,11 @@ end_home:
     :: d_step { launcher[h] == kGoing && (stopping[h] || (PARTS_OF(h) & started & ~alive) != 0) ->
         launcher_ends(h, kEndedBadly) }
 
-#ifdef CRASH_HOME
     /* What it had just sent may be on its way, or may never have left. */
-    :: d_step { crashes > 0 && home_up[h] && (!FINAL(h) || (owed & EVER_OF(h)) != 0) ->
+    :: d_step { crash_home && crashes > 0 && home_up[h] && (!FINAL(h) || (owed & EVER_OF(h)) != 0) ->
         crashes--;
         forget_calls(h) }
-    :: d_step { crashes > 0 && home_up[h] && ((hold_sent | commit_sent | launch_sent) & PARTS_OF(h)) != 0 ->
+    :: d_step { crash_home && crashes > 0 && home_up[h] && ((hold_sent | commit_sent | launch_sent) & PARTS_OF(h)) != 0 ->
         crashes--;
         hold_sent = hold_sent & ~PARTS_OF(h);
         commit_sent = commit_sent & ~PARTS_OF(h);
@@ -333,32 +422,33 @@ end_home:
         :: app[h] == kLaunching && !stopping[h] -> ask_all(h, launch_sent)
         :: else
         fi }
-#endif
-#ifdef HOME_GONE
-    :: d_step { h == 0 && !home_gone[h] && !FINAL(h) -> /* the machine, with its launcher */
+    :: d_step { home_may_go && h == 0 && !home_gone[h] && !FINAL(h) -> /* the machine, with its launcher */
         home_gone[h] = 1;
         forget_calls(h);
         if
         :: launcher[h] == kGoing -> launcher[h] = kEndedBadly
         :: else
         fi }
-#endif
     od
 }
 
 /* ---- zone ------------------------------------------------------------------------------------------------------- */
 
-#if ROUNDS == 1
-#define SUM_AT(of) (of(P(0, 0, z)) + of(P(1, 0, z)))
-#elif ROUNDS == 2
-#define SUM_AT(of) (of(P(0, 0, z)) + of(P(0, 1, z)) + of(P(1, 0, z)) + of(P(1, 1, z)))
-#else
-#define SUM_AT(of) (of(P(0, 0, z)) + of(P(0, 1, z)) + of(P(0, 2, z)) + of(P(1, 0, z)) + of(P(1, 1, z)) + of(P(1, 2, z)))
-#endif
+#define SUM_AT(of) SUM_AT_ZONE(of, z)
+#define LIVE_NOW(p) (LIVE(p) && !SLOT(p))
 #define IS_ALIVE(p) HAS(alive, p)
+#ifdef RESERVE
+#define LIVE_LATER(p) (LIVE(p) && SLOT(p))
+#define PROMISED(z) (SUM_AT(LIVE_NOW) + 2 * SUM_AT(LIVE_LATER))
+#else
+#define PROMISED(z) SUM_AT(LIVE)
+#endif
 
 inline check_room(z) { /* no processor is held by two parts, nor used by processes of two */
-    assert(SUM_AT(LIVE) <= 1);
+    assert(SUM_AT(LIVE_NOW) <= 1);
+#ifdef RESERVE
+    assert(SUM_AT(LIVE_LATER) <= 1);
+#endif
     assert(SUM_AT(IS_ALIVE) <= 1)
 }
 
@@ -367,7 +457,7 @@ inline check_room(z) { /* no processor is held by two parts, nor used by process
 inline end_part(h, r, z, state) {
     assert(!HAS(started, P(h, r, z)) || launcher[h] != kGoing || HAS(killed, P(h, r, z)) || HAS(died, P(h, r, z)));
     part[P(h, r, z)] = state;
-    busy[z] = 0
+    DROP(busy[z], SLOT(P(h, r, z)))
 }
 
 /* The answer reaches home if it still waits for it. Its way takes no time here: home's next request takes it. */
@@ -381,25 +471,37 @@ inline answer(h, r, z, phase, word) {
     fi
 }
 
+#define BEFORE(h, r, z) P(h, (r > 0 -> r - 1 : 0), z)
+/* The old part goes in the same step, and only if the new one is held. */
+inline give_up_replaced(h, r, z) {
+#ifdef RESERVE
+    if
+    :: replacing[h] && round[h] == r && r > 0 && part[BEFORE(h, r, z)] >= kHeld && part[BEFORE(h, r, z)] <= kCommitted ->
+        part[BEFORE(h, r, z)] = kGone;
+        DROP(busy[z], SLOT(BEFORE(h, r, z)))
+    :: else
+    fi
+#else
+    skip
+#endif
+}
 inline do_hold(h, r, z) {
     if
     :: part[P(h, r, z)] == kHeld -> answer(h, r, z, kPlanned, kYes)
-    :: part[P(h, r, z)] == kNone && !busy[z] ->
+    :: part[P(h, r, z)] == kNone && !HAS(busy[z], SLOT(P(h, r, z))) ->
+        give_up_replaced(h, r, z);
         part[P(h, r, z)] = kHeld;
-        busy[z] = 1;
+        ADD(busy[z], SLOT(P(h, r, z)));
         answer(h, r, z, kPlanned, kYes)
     :: else -> answer(h, r, z, kPlanned, kNo)
     fi
 }
 inline do_commit(h, r, z) {
     if
-#ifdef COMMIT_WITHOUT_HOLD
-    :: part[P(h, r, z)] != kRunning ->
-#else
-    :: part[P(h, r, z)] == kHeld || part[P(h, r, z)] == kCommitted ->
-#endif
+    :: part[P(h, r, z)] == kHeld || part[P(h, r, z)] == kCommitted ||
+       (commit_without_hold && part[P(h, r, z)] != kRunning) ->
         part[P(h, r, z)] = kCommitted;
-        busy[z] = 1;
+        ADD(busy[z], SLOT(P(h, r, z)));
         was_committed = was_committed | (BIT(P(h, r, z)) & PARTS_OF(h));
         answer(h, r, z, kAllHeld, kYes)
     :: else -> answer(h, r, z, kAllHeld, kNo)
@@ -429,10 +531,8 @@ inline choose_fate(messages, p) {
     :: losses > 0 -> losses--; DROP(messages, p); mode = kRequestLost
     :: losses > 0 -> losses--; DROP(messages, p); mode = kReplyLost
     :: duplicates > 0 -> duplicates--
-#ifdef CRASH_ZONE
-    :: crashes > 0 -> DROP(messages, p); mode = kReplyLost; falls = 1
-    :: crashes > 0 -> DROP(messages, p); mode = kCrashBeforeStart; falls = 1
-#endif
+    :: crash_zones && crashes > 0 -> DROP(messages, p); mode = kReplyLost; falls = 1
+    :: crash_zones && crashes > 0 -> DROP(messages, p); mode = kCrashBeforeStart; falls = 1
     fi
 }
 inline crash_zone(z) {
@@ -474,29 +574,21 @@ inline crash_zone(z) {
     :: d_step { zone_up[z] && home_up[h] && HAS(owed, P(h, r, z)) && !LIVE(P(h, r, z)) -> /* ended, or unknown */ \
         DROP(owed, P(h, r, z)); \
         tidy(h, r, z) }
-#ifdef EARLY_GIVE_BACK
+/* stop_steps(); an end only once its processes are gone */
 #define STOP(h, r) \
     ADD(killed, P(h, r, z)); \
-    part[P(h, r, z)] = kGone; \
-    busy[z] = 0
-#else
-#define STOP(h, r) ADD(killed, P(h, r, z)) /* stop_steps(); an end only once its processes are gone */
-#endif
+    if \
+    :: early_give_back -> \
+        part[P(h, r, z)] = kGone; \
+        DROP(busy[z], SLOT(P(h, r, z))) \
+    :: else \
+    fi
 
-/* Without faults no timer has anything to do: who gives up a plan gives it back. */
-#ifdef NO_TIMER
-#define NOTHING_TO_DO assert(false);
-#else
-#define NOTHING_TO_DO
-#endif
 /* check_deadlines(): end of the hold, end of the launch window. */
-#ifdef EXPIRE_COMMITTED
-#define MAY_EXPIRE(h, r) LIVE(P(h, r, z))
-#else
-#define MAY_EXPIRE(h, r) BEFORE_RUN(h, r)
-#endif
+#define MAY_EXPIRE(h, r) (BEFORE_RUN(h, r) || (expire_committed && LIVE(P(h, r, z))))
+/* Without faults no timer has anything to do: who gives up a plan gives it back. */
 #define EXPIRE(h, r) \
-    NOTHING_TO_DO \
+    assert(!no_timer); \
     DROP(alive, P(h, r, z)); \
     end_part(h, r, z, kGone); \
     tidy(h, r, z)
@@ -508,11 +600,9 @@ inline crash_zone(z) {
         d_step { EXPIRE(h, r) } }
 
 /* check_running(): a part ends when its processes are gone. Without launcher they end by themselves. */
-#ifdef UNSTARTED_IS_COMPLETED
-#define END_STATE(h, r) (!HAS(started, P(h, r, z)) || launcher[h] == kEndedWell -> kCompleted : kGone)
-#else
-#define END_STATE(h, r) (HAS(started, P(h, r, z)) && launcher[h] == kEndedWell -> kCompleted : kGone)
-#endif
+#define END_STATE(h, r) \
+    ((HAS(started, P(h, r, z)) && launcher[h] == kEndedWell) || \
+     (!HAS(started, P(h, r, z)) && unstarted_is_completed) -> kCompleted : kGone)
 #define RUNS(h, r) \
     :: d_step { HAS(alive, P(h, r, z)) && (HAS(killed, P(h, r, z)) || launcher[h] != kGoing) -> \
         DROP(alive, P(h, r, z)); \
@@ -552,12 +642,10 @@ end_zone:
     ALL_OF(0, 2)
     ALL_OF(1, 2)
 #endif
-#ifdef CRASH_ZONE
-    :: d_step { crashes > 0 && zone_up[z] && !(FINAL(0) && FINAL(1)) -> crash_zone(z) }
-#endif
+    :: d_step { crash_zones && crashes > 0 && zone_up[z] && !(FINAL(0) && FINAL(1)) -> crash_zone(z) }
     :: d_step { !zone_up[z] -> /* resume(): what is stored is held again, leases begin anew */
         zone_up[z] = 1;
-        busy[z] = SUM_AT(LIVE) }
+        busy[z] = PROMISED(z) }
     od
 }
 
@@ -578,6 +666,28 @@ proctype Judge() {
 
 init {
     atomic {
+        c_code {
+            now.early = option("EARLY");
+            now.losses = option("LOSS");
+            now.duplicates = option("DUP");
+            now.crashes = option("CRASHES");
+            now.deaths = option("PART_DIES");
+            now.cancels = option("CANCEL");
+            now.overruns = option("OVERRUN");
+            crash_home = option("CRASH_HOME");
+            crash_zones = option("CRASH_ZONE");
+            home_may_go = option("HOME_GONE");
+            no_timer = option("NO_TIMER");
+            want1 = option("WANT1") ? option("WANT1") : 2;
+            forget_release = option("FORGET_RELEASE");
+            commit_without_hold = option("COMMIT_WITHOUT_HOLD");
+            expire_committed = option("EXPIRE_COMMITTED");
+            unstarted_is_completed = option("UNSTARTED_IS_COMPLETED");
+            early_give_back = option("EARLY_GIVE_BACK");
+            replan_without_waiting = option("REPLAN_WITHOUT_WAITING");
+            forget_replaced = option("FORGET_REPLACED");
+            start_unready = option("START_UNREADY");
+        };
         home_up[0] = 1;
         home_up[1] = 1;
         zone_up[0] = 1;

@@ -24,6 +24,25 @@ void know_all(test::FakeTrust& trust, const std::vector<std::string>& organisati
 
 }  // namespace
 
+ZoneConfig open_zone(const std::string& name, const std::string& organisation, const ServiceAddress& registry,
+                     std::string code) {
+    AutomaticRule all{.organisations = {"org-*"}, .trust_on_first_use = true};
+    all.rights.ceiling = {.processors = 1'000,
+                          .walltime = std::chrono::hours{24},
+                          .concurrent_parts = 1'000,
+                          .account_rule = "account:guest",
+                          .require_delegation = false};
+    all.rights.floor = {1'000, std::chrono::hours{24}, 1'000};
+    ZoneConfig config;
+    config.zone.name = name;
+    config.organisation = organisation;
+    config.contact = "operator of " + name;
+    config.rules = {std::move(all)};
+    config.registry = registry;
+    config.registry_code = std::move(code);
+    return config;
+}
+
 /// A host answers where its name says, if it is up.
 class HostProver : public AddressProver {
   public:

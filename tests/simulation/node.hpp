@@ -21,6 +21,10 @@ struct Surroundings {
     std::vector<std::string> organisations;  ///< whose bundles everybody knows
 };
 
+/// Settings of a zone that takes the users of all organisations without limits; its machines are for the caller to add.
+ZoneConfig open_zone(const std::string& name, const std::string& organisation, const ServiceAddress& registry,
+                     std::string code);
+
 /// A machine with a service on it. `boot` starts the service on what the disk has; `crash` ends it between two
 /// instructions, and the disk forgets what was not synced.
 class Node {

@@ -9,30 +9,11 @@ namespace {
 
 std::string organisation_of(const std::string& zone) { return "org-" + zone; }
 
-/// Takes the users of all organisations, without limits.
-AutomaticRule take_all() {
-    AutomaticRule rule{.organisations = {"org-*"}, .trust_on_first_use = true};
-    rule.rights.ceiling = {.processors = 1'000,
-                           .walltime = std::chrono::hours{24},
-                           .concurrent_parts = 1'000,
-                           .account_rule = "account:guest",
-                           .require_delegation = false};
-    rule.rights.floor = {1'000, std::chrono::hours{24}, 1'000};
-    return rule;
-}
-
 ZoneConfig make_config(const std::string& name, Rng& rng, const ServiceAddress& registry, std::string code) {
-    ZoneConfig config;
-    config.zone.name = name;
+    ZoneConfig config = open_zone(name, organisation_of(name), registry, std::move(code));
     const std::uint64_t machines = 1 + rng.below(3);
     for (std::uint64_t m = 0; m < machines; ++m)
         config.zone.machines.push_back({"m" + std::to_string(m), static_cast<int>(2 + rng.below(5)), 1.0});
-    config.organisation = organisation_of(name);
-    config.contact = "operator of " + name;
-    config.rules = {take_all()};
-    config.asks = {};
-    config.registry = registry;
-    config.registry_code = std::move(code);
     // Less idle talk than in life: it costs most of the time and shows nothing.
     config.poll_every = std::chrono::seconds{2};
     config.discover_every = config.exchange_every = std::chrono::seconds{60};
