@@ -6,6 +6,7 @@
 
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
+#include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 
 namespace zbs::zone_program {
@@ -37,12 +38,13 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     if (!lock) return lock.error();
     storage.lock = *std::move(lock);
     storage.log = system::make_log("zbs-zone." + settings.zone.zone.name);
+    storage.runner = std::make_unique<system::ThreadRunner>(0);
     const sqlite::ZoneFiles files = zone_files(settings, state);
     if (sqlite::is_half_restored(files)) {
         return Error{ErrorCode::kConflict, "a restore was interrupted; run 'zbs-zone restore FILE --config ...' again",
                      state.path};
     }
-    auto database = sqlite::open_zone_database(state.database(), sqlite::Durability::kBatches);
+    auto database = sqlite::open_zone_database(state.database(), sqlite::Durability::kBatches, storage.runner.get());
     if (!database) return database.error();
     storage.database = *std::move(database);
     auto audit =

@@ -16,6 +16,7 @@ namespace zbs::zone_program {
 struct Storage {
     std::unique_ptr<process::FolderLock> lock;
     std::unique_ptr<Log> log;
+    std::unique_ptr<TaskRunner> runner;  ///< for the database
     sqlite::ZoneDatabase database;
     std::unique_ptr<AuditLog> audit;
     std::unique_ptr<process::StepExecutor> executor;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "services/common/adapters/sqlite/zone_schema.hpp"
@@ -242,6 +243,39 @@ TEST(ZoneStoreInBatches, WhatWasNotCommittedIsGoneAfterTheEnd) {
     const TemporaryFolder folder;
     ASSERT_TRUE(open_zone_database(folder.path("zone.db"), Durability::kBatches)->zone->insert(some_application()));
     EXPECT_TRUE(open_zone_database(folder.path("zone.db"))->zone->load_open_applications()->empty());
+}
+
+/// The pieces from behind, as a pool of threads may carry them out.
+class BackwardRunner final : public TaskRunner {
+  public:
+    int width() const override { return 2; }
+    void run(int count, const std::function<void(int)>& work) override {
+        pieces += count;
+        for (int i = count; i > 0; --i) work(i - 1);
+    }
+    int pieces = 0;
+};
+
+TEST(ZoneDatabase, ManyRecordsAreDecodedInPiecesAndStayInOrder) {
+    const TemporaryFolder folder;
+    BackwardRunner runner;
+    const auto database = open_zone_database(folder.path("zone.db"), Durability::kBatches, &runner);
+    ASSERT_TRUE(database) << database.error();
+    Application application = some_application();
+    application.status.state = ApplicationState::kRunning;
+    std::vector<ApplicationId> ids;
+    for (std::uint64_t n = 1; n <= 2'500; ++n) {
+        application.request.id = {some_id(n)};
+        ids.push_back(application.request.id);
+        ASSERT_TRUE(database->zone->insert(application));
+    }
+    const auto all = database->zone->load_open_applications();
+    ASSERT_TRUE(all) << all.error();
+    std::sort(ids.begin(), ids.end());
+    std::vector<ApplicationId> read;
+    for (const Application& one : *all) read.push_back(one.request.id);
+    EXPECT_EQ(read, ids);
+    EXPECT_EQ(runner.pieces, 3);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "services/common/adapters/sqlite/zone_store.hpp"
 
+#include <algorithm>
+
 #include "services/common/adapters/sqlite/audit_outbox.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/record_table.hpp"
@@ -36,9 +38,12 @@ Error corrupt(const std::string& what, const Error& error) {
             error.pointer};
 }
 
+constexpr std::size_t kRowsPerPiece = 1'000;
+
 class SqliteZoneStore : public ZoneStore {
   public:
-    explicit SqliteZoneStore(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+    SqliteZoneStore(std::shared_ptr<Database> database, TaskRunner* runner)
+        : database_(std::move(database)), runner_(runner) {}
 
     Result<void> insert(const Application& application) override {
         const ApplicationId& id = application.request.id;
@@ -291,22 +296,50 @@ class SqliteZoneStore : public ZoneStore {
         query.bind(to_microseconds(changed_at(status))).bind(codec::dump(codec::encode(status)));
     }
 
-    static Result<std::vector<Application>> read_applications(Query& query) {
-        std::vector<Application> all;
+    struct ApplicationRow {
+        std::string owner, request, status;
+    };
+    static Result<Application> decode(const ApplicationRow& row) {
+        const auto owner = parse_identity(row.owner);
+        const Result<Json> request_json = codec::parse(row.request);
+        const Result<Json> status_json = codec::parse(row.status);
+        if (!owner || !request_json || !status_json) return corrupt("application", invalid("not JSON"));
+        Result<ApplicationRequest> request = codec::decode_application_request(*request_json);
+        if (!request) return corrupt("application", request.error());
+        Result<ApplicationStatus> status = codec::decode_application_status(*status_json);
+        if (!status) return corrupt("application", status.error());
+        return Application{*owner, *std::move(request), *std::move(status)};
+    }
+
+    /// Reading is the connection's alone; decoding, which takes most of the time, is shared out.
+    Result<std::vector<Application>> read_applications(Query& query) {
+        std::vector<ApplicationRow> rows;
         for (;;) {
             const Result<bool> row = query.step();
             if (!row) return row.error();
-            if (!*row) return all;
-            const auto owner = parse_identity(query.text(0));
-            const Result<Json> request_json = codec::parse(query.text(1));
-            const Result<Json> status_json = codec::parse(query.text(2));
-            if (!owner || !request_json || !status_json) return corrupt("application", invalid("not JSON"));
-            Result<ApplicationRequest> request = codec::decode_application_request(*request_json);
-            if (!request) return corrupt("application", request.error());
-            Result<ApplicationStatus> status = codec::decode_application_status(*status_json);
-            if (!status) return corrupt("application", status.error());
-            all.push_back({*owner, *std::move(request), *std::move(status)});
+            if (!*row) break;
+            rows.push_back({query.text(0), query.text(1), query.text(2)});
         }
+        std::vector<Application> all(rows.size());
+        const std::size_t pieces = (rows.size() + kRowsPerPiece - 1) / kRowsPerPiece;
+        std::vector<Result<void>> faults(pieces);
+        const auto decode_piece = [&](int piece) {
+            const std::size_t begin = static_cast<std::size_t>(piece) * kRowsPerPiece;
+            for (std::size_t i = begin; i < std::min(begin + kRowsPerPiece, rows.size()); ++i) {
+                Result<Application> made = decode(rows[i]);
+                if (!made) {
+                    faults[static_cast<std::size_t>(piece)] = made.error();
+                    return;
+                }
+                all[i] = *std::move(made);
+                rows[i] = {};
+            }
+        };
+        SerialRunner alone;
+        (runner_ != nullptr ? *runner_ : alone).run(static_cast<int>(pieces), decode_piece);
+        for (const Result<void>& fault : faults)
+            if (!fault) return fault.error();
+        return all;
     }
 
     static Result<std::vector<PartRecord>> read_parts(Query& query) {
@@ -357,17 +390,18 @@ class SqliteZoneStore : public ZoneStore {
     }
 
     std::shared_ptr<Database> database_;
+    TaskRunner* runner_;
 };
 
 }  // namespace
 
-Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability) {
+Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability, TaskRunner* runner) {
     Result<std::unique_ptr<Database>> opened =
         Database::open(path, zone_schema(), " ('zbs-zone restore FILE --config CONFIG')");
     if (!opened) return opened.error();
     const std::shared_ptr<Database> database = *std::move(opened);
     if (durability == Durability::kBatches) database->batch();
-    return ZoneDatabase{std::make_unique<SqliteZoneStore>(database), make_site_store(database), database,
+    return ZoneDatabase{std::make_unique<SqliteZoneStore>(database, runner), make_site_store(database), database,
                         make_outbox(database)};
 }
 

@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 
+#include "algorithms/base/task_runner.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/ports/journal.hpp"
 #include "services/common/ports/site_store.hpp"
@@ -23,7 +24,9 @@ enum class Durability {
     kBatches,   ///< with the journal's next commit
 };
 
-/// A zone's stores in one SQLite file.
-Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability = Durability::kEachCall);
+/// A zone's stores in one SQLite file. Many records at once are decoded by `runner`, which must outlive the stores;
+/// null is serial.
+Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability = Durability::kEachCall,
+                                        TaskRunner* runner = nullptr);
 
 }  // namespace zbs::sqlite
