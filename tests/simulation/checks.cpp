@@ -11,6 +11,9 @@ namespace {
 /// when it should.
 constexpr Duration kLeaseSlack = std::chrono::seconds{5};
 
+/// How much before its start a reserved part may run: clocks run at different speeds.
+constexpr Duration kEarly = std::chrono::seconds{2};
+
 constexpr Duration kForgetting = std::chrono::seconds{5};
 
 }  // namespace
@@ -20,6 +23,7 @@ void Checks::look(const ZoneNode& zone) {
     const Parts parts = zone.core()->parts().parts();
     check_processors(zone, parts);
     check_leases(zone, parts);
+    check_starts(zone, parts);
     check_processes(zone, parts);
 }
 
@@ -64,6 +68,34 @@ void Checks::check_leases(const ZoneNode& zone, const Parts& parts) {
     }
 }
 
+/// What was promised for later stays where it is while it waits, and does not run before.
+void Checks::check_starts(const ZoneNode& zone, const Parts& parts) {
+    const std::uint64_t life = const_cast<ZoneNode&>(zone).host().life();
+    for (const PartRecord* part : parts) {
+        if (!part->starts_at || part->status.state == PartState::kRunning) continue;
+        const PartId& id = part->request.id;
+        const Duration when = zone.core()->parts().promise_of(id).begin;
+        const auto [known, fresh] = starts_.try_emplace(id, Start{life, when});
+        if (!fresh && known->second.life == life && known->second.when != when)
+            fail("zone " + zone.config().zone.name + " moves the reserved start of part " + to_string(id) + " by " +
+                 std::to_string(to_seconds(when - known->second.when)) + " s");
+        known->second = {life, when};
+    }
+}
+
+void Checks::look_at_starts(const ZoneNode& home, const User& user) {
+    if (home.core() == nullptr) return;
+    for (const auto& [id, mine] : user.known()) {
+        if (mine.ended()) continue;
+        const auto found = home.core()->applications().find(user.self(), id);
+        if (!found) continue;
+        const ApplicationStatus& status = (*found)->status;
+        if (status.state != ApplicationState::kCommitted || !status.start) continue;
+        const Time start = start_of_.try_emplace(status.parts.front().id, *status.start).first->second;
+        if (start != *status.start) fail("the start of application " + to_string(id) + " moves, its parts stay");
+    }
+}
+
 void Checks::look_for_forgotten(const ZoneNode& zone, const std::map<std::string, const ZoneNode*>& homes) {
     if (zone.core() == nullptr) return;
     for (const PartRecord* part : zone.core()->parts().parts()) {
@@ -94,6 +126,11 @@ void Checks::check_processes(const ZoneNode& zone, const Parts& parts) {
         if (!operation.starts_with("run-")) continue;
         if (!running.contains(operation.substr(0, operation.rfind("-p"))))
             fail("process " + operation + " runs in zone " + zone.config().zone.name + ", which has no part for it");
+        const auto part = running.find(operation.substr(0, operation.rfind("-p")));
+        const auto start = part == running.end() ? starts_.end() : starts_.find(part->second->request.id);
+        if (start != starts_.end() && process->started + kEarly < start->second.when)
+            fail("process " + operation + " started " +
+                 std::to_string(to_seconds(start->second.when - process->started)) + " s before its reserved start");
     }
 }
 
@@ -137,7 +174,7 @@ void Checks::at_rest(const ZoneNode& zone) {
 
 void Checks::at_rest(const ZoneNode& home, const User& user) {
     if (home.core() == nullptr) return;
-    const Caller owner{CallerKind::kUser, home.config().organisation, "ana"};
+    const Caller& owner = user.self();
     for (const auto& [id, mine] : user.known()) {
         if (!mine.accepted && !mine.refused) fail("application " + to_string(id) + " was never answered");
         if (!mine.accepted) continue;

@@ -22,6 +22,8 @@ class Checks {
     /// What a host answered.
     void served(const std::string& host, const http::Call& call, const http::Reply& reply);
     void complaints(const User& user);
+    /// A reserved start is moved by its home only, for which it takes other parts.
+    void look_at_starts(const ZoneNode& home, const User& user);
     /// Once the world had time to come to rest.
     void at_rest(const ZoneNode& zone);
     void at_rest(const ZoneNode& home, const User& user);
@@ -40,6 +42,7 @@ class Checks {
     }
     void check_processors(const ZoneNode& zone, const Parts& parts);
     void check_leases(const ZoneNode& zone, const Parts& parts);
+    void check_starts(const ZoneNode& zone, const Parts& parts);
     void check_processes(const ZoneNode& zone, const Parts& parts);
     void check_completed(const ApplicationId& id, const ApplicationStatus& status);
 
@@ -51,6 +54,12 @@ class Checks {
     const Jobs& jobs_;
     std::optional<std::string> violation_;
     std::map<PartId, Hold> holds_;
+    struct Start {
+        std::uint64_t life = 0;  ///< of the zone: after a restart it counts anew, by its wall clock
+        Duration when{};
+    };
+    std::map<PartId, Start> starts_;           ///< of parts that were reserved
+    std::map<PartId, Time> start_of_;          ///< of applications with a reserved start, by their first part
     std::map<PartId, std::uint64_t> made_in_;  ///< life of the zone in which a part was seen first
     std::map<PartId, Duration> forgotten_;     ///< since when
     std::map<std::pair<std::string, std::string>, std::uint64_t> token_of_;  ///< by zone and part

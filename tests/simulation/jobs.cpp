@@ -44,7 +44,7 @@ class Jobs::HostExecutor : public Executor {
         return {StepStatus::State::kExited, process->exit_code, process->reason};
     }
     void stop(const std::string& operation, Duration) override {
-        if (host_.step() && find(operation) != nullptr) jobs_.end(operation, 143, "stopped");
+        if (host_.step() && find(operation) != nullptr) jobs_.stop(operation, "stopped");
     }
     std::string folder(const std::string& operation) override { return "/steps/" + operation; }
     Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
@@ -74,13 +74,16 @@ Result<void> Jobs::start(const std::string& host, const StepSpec& spec) {
     Process process{.host = host, .spec = spec, .started = time_.now()};
     for (const auto& [name, text] : spec.files)
         if (name == "hosts") process.proxies = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    if (rng_.uniform() < lingering)
+        process.linger =
+            Duration{static_cast<std::int64_t>(rng_.uniform() * static_cast<double>(longest_linger.count()))};
     ++starts_[spec.operation];
     chronicle_.note(host, "process " + spec.operation + " starts");
     live_[host][spec.operation] = &processes_.emplace(spec.operation, std::move(process)).first->second;
     const std::string application = application_of(spec);
     members_[application].push_back(spec.operation);
     if (spec.walltime > Duration{0})
-        time_.after(spec.walltime, [this, operation = spec.operation] { end(operation, 143, "walltime reached"); });
+        time_.after(spec.walltime, [this, operation = spec.operation] { stop(operation, "walltime reached"); });
     meet(application);
     return {};
 }
@@ -100,6 +103,7 @@ void Jobs::meet(const std::string& application) {
     for (const std::string& member : members)
         there += !member.starts_with(kLauncher) && processes_.at(member).runs(time_.now());
     if (there < launcher->second.proxies) return;
+    if (rng_.uniform() < endless) return;
     const auto spread = static_cast<std::uint64_t>((longest - shortest).count()) + 1;
     time_.after(shortest + Duration{static_cast<std::int64_t>(rng_.below(spread))}, [this, application] {
         const std::vector<std::string> all = members_[application];
@@ -109,6 +113,12 @@ void Jobs::meet(const std::string& application) {
         if (!whole) return;  // the others are about to hear of it
         for (const std::string& member : all) end(member, 0, {});
     });
+}
+
+void Jobs::stop(const std::string& operation, const std::string& reason) {
+    const Duration linger = processes_.at(operation).linger;
+    if (linger == Duration{0}) return end(operation, 143, reason);
+    time_.after(linger, [this, operation, reason] { end(operation, 143, reason); });
 }
 
 void Jobs::end(const std::string& operation, int exit_code, const std::string& reason) {

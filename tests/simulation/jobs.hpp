@@ -13,7 +13,7 @@ namespace zbs::simulation {
 /// The processes of all simulated machines, which outlive the services that started them. An MPI job behaves as
 /// MPICH's: the launcher prints what its proxies need and waits; once all proxies are there the ranks compute for a
 /// while and end with 0; a proxy that dies takes launcher and job with it, a launcher that dies its proxies, each after
-/// a moment, if the two machines hear each other.
+/// a moment. Some jobs would compute beyond their walltime, and some processes take a while to end when stopped.
 class Jobs {
   public:
     Jobs(Timeline& time, Chronicle& chronicle, Rng rng) : time_(time), chronicle_(chronicle), rng_(rng) {}
@@ -27,7 +27,8 @@ class Jobs {
         Duration ended = Duration::max();
         int exit_code = 0;
         std::string reason;
-        int proxies = 0;  ///< of a launcher: how many it waits for
+        int proxies = 0;    ///< of a launcher: how many it waits for
+        Duration linger{};  ///< from being stopped to its end
         bool runs(Duration now) const { return ended > now; }
     };
     /// By operation; an operation is started once in a world, wherever.
@@ -41,10 +42,14 @@ class Jobs {
     /// How long jobs compute: uniform between these.
     Duration shortest = std::chrono::seconds{5};
     Duration longest = std::chrono::seconds{120};
+    double endless = 0;         ///< jobs that compute until their walltime stops them
+    double lingering = 0;       ///< processes that do not end at once when they are stopped
+    Duration longest_linger{};  ///< but up to so much later, uniform
 
   private:
     class HostExecutor;
     Result<void> start(const std::string& host, const StepSpec& spec);
+    void stop(const std::string& operation, const std::string& reason);
     void end(const std::string& operation, int exit_code, const std::string& reason);
     void meet(const std::string& application);
 

@@ -7,22 +7,6 @@ namespace {
 
 constexpr std::string_view kScheme = "https://";
 
-/// What the other side's edge makes of the bytes of a call.
-Result<http::Call> read_call(const HttpCall& call, const Caller& self) {
-    http::Call read;
-    read.method = call.method;
-    read.body = call.body;
-    read.peer = PeerIdentity(self, Evidence::kCertificate);
-    const std::size_t question = std::min(call.path.find('?'), call.path.size());
-    read.path = call.path.substr(0, question);
-    if (question < call.path.size()) {
-        auto query = http::parse_query(std::string_view(call.path).substr(question + 1));
-        if (!query) return query.error();
-        read.query = *std::move(query);
-    }
-    return read;
-}
-
 }  // namespace
 
 /// Calls of one host. The caller's answer is whichever comes first: the reply, the refusal, the deadline.
@@ -51,7 +35,7 @@ class Network::Client : public HttpClient {
         ++network.messages_;
         const std::string from = host_.name();
         if (network.lost(from, to)) return;
-        Result<http::Call> read = read_call(call, self_);
+        Result<http::Call> read = http::read_call(call, self_);
         network.time_.after(network.travel(), [&network, &host = host_, life = host_.life(), from, to, answer,
                                                expected = call.to.who, read = std::move(read)]() mutable {
             const auto back = [&network, &host, life, from, to, answer](Result<HttpAnswer> result) {

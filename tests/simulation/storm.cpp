@@ -1,10 +1,11 @@
 #include "tests/simulation/storm.hpp"
 
-#include <cstdio>
+#include "tests/simulation/liar.hpp"
 
 namespace zbs::simulation {
 namespace {
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr std::uint64_t kMostSteps = 40;  ///< into which a crash falls, at the latest
@@ -76,8 +77,10 @@ void Storm::fail_disk(Node& node) {
 void Storm::finish_crash(Node& node) {
     node.crash(rng_);
     const bool soon = rng_.below(2) == 0;
-    time_.after(soon ? between(milliseconds{200}, seconds{2}) : between(seconds{2}, seconds{120}),
-                [this, &node] { boot(node); });
+    Duration away = soon ? between(milliseconds{200}, seconds{2}) : between(seconds{2}, seconds{120});
+    // The registry now and then for so long that all leases end.
+    if (&node == nodes_.front() && rng_.below(4) == 0) away = between(minutes{3}, minutes{15});
+    time_.at(std::min(time_.now() + away, std::max(end_, time_.now() + seconds{2})), [this, &node] { boot(node); });
 }
 
 void Storm::boot(Node& node) {
@@ -141,38 +144,9 @@ void Storm::jump(Node& node) {
 void Storm::bend(Node& node) {
     const std::string& name = node.name();
     chronicle_.note(name, "answers nonsense for a while");
-    auto dice = std::make_shared<Rng>(rng_.next());
-    auto before = std::make_shared<std::string>(R"({"id":"00000000000000000000000000"})");
-    network_.bent_replies[name] = [dice, before](const http::Call& call, http::Reply& reply) {
-        if (call.caller().kind != CallerKind::kZone || dice->below(3) != 0) return;
-        switch (dice->below(6)) {
-            case 0:
-                reply.body = "{";
-                return;
-            case 1:
-                reply.status = 500;
-                return;
-            case 2:
-                std::swap(reply.body, *before);  // yesterday's answer, to another question
-                return;
-            case 3:
-                reply.body = R"({"state":7})";
-                return;
-            case 4: {
-                const std::size_t digit = reply.body.find_first_of("0123456789");
-                if (digit != std::string::npos) reply.body[digit] = static_cast<char>('0' + dice->below(10));
-                return;
-            }
-            default:
-                reply.status = 404;
-                return;
-        }
-    };
-    network_.bent_calls[name] = [dice](http::Call& call) {
-        const std::size_t token = call.body.find("\"token\":");
-        if (token == std::string::npos || dice->below(3) != 0) return;
-        call.body.insert(token + 8, "1");  // somebody else's token
-    };
+    const auto liar = std::make_shared<Liar>(rng_.next());
+    network_.bent_replies[name] = [liar](const http::Call& call, http::Reply& reply) { liar->bend(call, reply); };
+    network_.bent_calls[name] = [liar](http::Call& call) { liar->bend(call); };
     time_.after(between(seconds{5}, seconds{60}), [this, name] {
         network_.bent_replies.erase(name);
         network_.bent_calls.erase(name);

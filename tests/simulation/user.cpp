@@ -17,14 +17,16 @@ bool is_final_name(const std::string& state) {
 
 }  // namespace
 
+bool User::Known::ended() const { return is_final_name(state); }
+
 User::User(Timeline& time, Network& network, Rng rng, const std::string& organisation, const std::string& home,
            std::uint64_t id_stream)
     : rng_(rng),
-      home_(home),
+      self_{CallerKind::kUser, organisation, "ana"},
       zone_{"https://" + home, {CallerKind::kZone, organisation, home}},
       host_(time, "user-of-" + home),
       ids_(host_, id_stream),
-      client_(network.client(host_, {CallerKind::kUser, organisation, "ana"})) {
+      client_(network.client(host_, self_)) {
     host_.boot();
 }
 
@@ -78,21 +80,20 @@ void User::look(const ApplicationId& id) {
             const std::string state = json->at("state").get<std::string>();
             const std::size_t history = json->at("history").size();
             if (history < mine.history) mine.complaint = "its history became shorter";
-            if (is_final_name(mine.state) && state != mine.state)
-                mine.complaint = "it was " + mine.state + " and is " + state;
+            if (mine.ended() && state != mine.state) mine.complaint = "it was " + mine.state + " and is " + state;
             mine.state = state;
             mine.history = history;
         }
         const Duration spread{static_cast<std::int64_t>(rng_.below(10'000'000))};
         // She looks now and then even at what has ended: an end must stay.
-        host_.after(is_final_name(mine.state) ? kLookEvery * 20 : kLookEvery + spread, [this, id] { look(id); });
+        host_.after(mine.ended() ? kLookEvery * 40 : kLookEvery + spread, [this, id] { look(id); });
     });
 }
 
 void User::cancel_one() {
     std::vector<ApplicationId> open;
     for (const auto& [id, mine] : known_)
-        if (mine.accepted && !mine.cancel_asked && !is_final_name(mine.state)) open.push_back(id);
+        if (mine.accepted && !mine.cancel_asked && !mine.ended()) open.push_back(id);
     if (open.empty()) return;
     const ApplicationId id = open[rng_.below(open.size())];
     known_.at(id).cancel_asked = true;

@@ -23,6 +23,7 @@ class User {
         std::string state;        ///< last seen
         std::size_t history = 0;  ///< length of its history, last seen
         std::string complaint;    ///< what she saw that cannot be; empty: nothing
+        bool ended() const;       ///< as far as she has seen
     };
 
     User(Timeline& time, Network& network, Rng rng, const std::string& organisation, const std::string& home,
@@ -32,6 +33,7 @@ class User {
     void cancel_one();
     const std::map<ApplicationId, Known>& known() const { return known_; }
     Host& host() { return host_; }
+    const Caller& self() const { return self_; }
 
   private:
     void send(const ApplicationId& id);
@@ -40,7 +42,7 @@ class User {
     void call(std::string method, std::string path, std::string body, std::function<void(Result<HttpAnswer>)> respond);
 
     Rng rng_;
-    std::string home_;
+    Caller self_;
     ServiceAddress zone_;
     Host host_;
     HostIds ids_;

@@ -16,9 +16,23 @@ ZoneConfig make_config(const std::string& name, Rng& rng, const ServiceAddress& 
         config.zone.machines.push_back({"m" + std::to_string(m), static_cast<int>(2 + rng.below(5)), 1.0});
     // Less idle talk than in life: it costs most of the time and shows nothing.
     config.poll_every = std::chrono::seconds{2};
-    config.discover_every = config.exchange_every = std::chrono::seconds{60};
-    config.renew_every = std::chrono::seconds{20};
+    config.discover_every = std::chrono::seconds{90};
+    config.exchange_every = std::chrono::seconds{300};
+    config.lease = std::chrono::seconds{150};
+    config.renew_every = std::chrono::seconds{60};
     return config;
+}
+
+/// What became of reserved starts: between `committed` and `launching` time passes only before one.
+void count_starts(const ApplicationStatus& status, Outcome& outcome) {
+    for (std::size_t i = 0; i + 1 < status.history.size(); ++i) {
+        const StateChange& change = status.history[i];
+        const StateChange& next = status.history[i + 1];
+        if (change.state != ApplicationState::kCommitted) continue;
+        outcome.earlier += next.state == ApplicationState::kPlanned;
+        outcome.slipped += next.state == ApplicationState::kAccepted;
+        outcome.reserved += next.state != ApplicationState::kLaunching || next.at > change.at;
+    }
 }
 
 }  // namespace
@@ -32,6 +46,9 @@ Outcome run_world(const WorldOptions& options) {
     install_disks(disks);
     Network network(time, chronicle, Rng(rng.next()));
     Jobs jobs(time, chronicle, Rng(rng.next()));
+    jobs.endless = 0.08;
+    jobs.lingering = 0.15;
+    jobs.longest_linger = std::chrono::seconds{60};
     Surroundings around{time, chronicle, network, jobs, disks, {"grid"}};
     Checks checks(time, jobs);
     network.on_served = [&checks](const std::string& host, const http::Call& call, const http::Reply& reply) {
@@ -97,7 +114,10 @@ Outcome run_world(const WorldOptions& options) {
             for (const auto& node : nodes) checks.look_for_forgotten(*node, homes);
         if (looks % 1'000 == 0) {
             for (const auto& node : nodes) checks.look(*node);
-            for (const auto& user : users) checks.complaints(*user);
+            for (std::size_t i = 0; i < nodes.size(); ++i) {
+                checks.complaints(*users[i]);
+                checks.look_at_starts(*nodes[i], *users[i]);
+            }
         }
         return !checks.violation();
     });
@@ -111,10 +131,13 @@ Outcome run_world(const WorldOptions& options) {
         }
         checks.jobs_at_rest();
     }
-    for (const auto& user : users) {
-        for (const auto& [id, mine] : user->known()) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        for (const auto& [id, mine] : users[i]->known()) {
             outcome.applications += mine.accepted;
             if (mine.accepted) ++outcome.ends[mine.state];
+            if (!mine.accepted || nodes[i]->core() == nullptr) continue;
+            if (const auto found = nodes[i]->core()->applications().find(users[i]->self(), id))
+                count_starts((*found)->status, outcome);
         }
     }
     outcome.violation = checks.violation();

@@ -24,6 +24,9 @@ struct Outcome {
     int zones = 0;
     int applications = 0;  ///< accepted
     std::map<std::string, int> ends;
+    int reserved = 0;  ///< starts that were reserved for later,
+    int earlier = 0;   ///< of those, given up for an earlier one,
+    int slipped = 0;   ///< and planned again, because something was not there or not free in time
     int crashes = 0;
     int partitions = 0;
     std::uint64_t messages = 0;

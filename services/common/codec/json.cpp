@@ -30,12 +30,12 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
     bool end_array() override { return stack_.pop_back(), true; }
 
     bool key(string_t& name) override {
-        Json& object = *stack_.back();
-        if (object.contains(name)) {
+        const auto [at, fresh] = stack_.back()->get_ref<Json::object_t&>().try_emplace(name, nullptr);
+        if (!fresh) {
             error = invalid("key \"" + name + "\" stands twice in one object", pointer() + "/" + pointer_step(name));
             return false;
         }
-        slot_ = &(object[name] = nullptr);
+        slot_ = &at->second;
         names_.resize(stack_.size());
         names_.back() = name;
         return true;

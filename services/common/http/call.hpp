@@ -7,6 +7,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/common/ports/http_client.hpp"
 
 namespace zbs::http {
 
@@ -33,6 +34,10 @@ struct Reply {
 
 /// Called exactly once per call, from any thread.
 using Respond = std::function<void(Reply)>;
+
+/// A call as the service at its other end reads it from its caller; for those that carry calls without a socket.
+/// Errors: as `parse_query`.
+Result<Call> read_call(const HttpCall& call, const Caller& caller);
 
 /// Splits "a=1&b=2%20x"; errors: bad escapes, a key twice.
 Result<std::map<std::string, std::string>> parse_query(std::string_view text);

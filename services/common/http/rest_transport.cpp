@@ -133,18 +133,9 @@ class RestTransport : public ZoneTransport {
     }
 
     void ask_self(const HttpCall& call, std::function<void(const Result<HttpAnswer>&)> answered) {
-        Call own;
-        own.method = call.method;
-        own.peer = PeerIdentity(options_.self, Evidence::kCertificate);
-        own.body = call.body;
-        const std::size_t question = std::min(call.path.find('?'), call.path.size());
-        own.path = call.path.substr(0, question);
-        if (question < call.path.size()) {
-            auto query = parse_query(std::string_view(call.path).substr(question + 1));
-            if (!query) return answered(query.error());
-            own.query = *std::move(query);
-        }
-        options_.own(std::move(own), [answered = std::move(answered)](Reply reply) {
+        Result<Call> own = read_call(call, options_.self);
+        if (!own) return answered(own.error());
+        options_.own(*std::move(own), [answered = std::move(answered)](Reply reply) {
             answered(HttpAnswer{reply.status, std::move(reply.body), {}, false});
         });
     }

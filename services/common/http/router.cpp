@@ -62,6 +62,21 @@ Result<std::string> decode_percent(std::string_view text) {
     return out;
 }
 
+Result<Call> read_call(const HttpCall& call, const Caller& caller) {
+    Call read;
+    read.method = call.method;
+    read.body = call.body;
+    read.peer = PeerIdentity(caller, Evidence::kCertificate);
+    const std::size_t question = std::min(call.path.find('?'), call.path.size());
+    read.path = call.path.substr(0, question);
+    if (question < call.path.size()) {
+        auto query = parse_query(std::string_view(call.path).substr(question + 1));
+        if (!query) return query.error();
+        read.query = *std::move(query);
+    }
+    return read;
+}
+
 Result<std::map<std::string, std::string>> parse_query(std::string_view text) {
     std::map<std::string, std::string> query;
     while (!text.empty()) {

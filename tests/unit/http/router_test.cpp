@@ -213,5 +213,18 @@ TEST(Query, IsSplitAndDecoded) {
     for (const char* text : {"a=1&a=2", "a&%61", "a=%zz", "%=1", "=&="}) EXPECT_FALSE(parse_query(text)) << text;
 }
 
+TEST(ReadCall, SplitsPathAndQueryAndKnowsItsCaller) {
+    const Caller ana{CallerKind::kUser, "org-a", "ana"};
+    const auto read = read_call({.to = {}, .method = "DELETE", .path = "/v1/parts/7?reason=a%20b", .body = "{}"}, ana);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->method, "DELETE");
+    EXPECT_EQ(read->path, "/v1/parts/7");
+    EXPECT_EQ(read->query, (std::map<std::string, std::string>{{"reason", "a b"}}));
+    EXPECT_EQ(read->body, "{}");
+    EXPECT_EQ(read->caller(), ana);
+    EXPECT_EQ(read_call({.to = {}, .path = "/v1/zones"}, ana)->path, "/v1/zones");
+    EXPECT_FALSE(read_call({.to = {}, .path = "/v1/zones?a=1&a=2"}, ana));
+}
+
 }  // namespace
 }  // namespace zbs::http
