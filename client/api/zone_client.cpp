@@ -3,10 +3,11 @@
 #include <charconv>
 #include <thread>
 
+#include "client/calls/application_calls.hpp"
+#include "client/calls/repeated_call.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
-#include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::client {
@@ -24,33 +25,41 @@ ZoneClient::ZoneClient(Credentials credentials, std::chrono::milliseconds patien
       patience_(patience) {}
 ZoneClient::~ZoneClient() = default;
 
-Result<std::string> ZoneClient::text(const std::string& method, const std::string& path, const std::string& body) {
-    const auto give_up = std::chrono::steady_clock::now() + patience_;
-    for (auto pause = std::chrono::milliseconds{100};; pause = std::min(pause * 2, std::chrono::milliseconds{1'000})) {
-        const Result<HttpAnswer> answer = caller_->call({home_, method, path, body, std::chrono::seconds{15}});
-        if (answer && answer->status < 300) {
-            last_ = {{}, 0, answer->complete};
-            std::from_chars(answer->next_offset.data(), answer->next_offset.data() + answer->next_offset.size(),
-                            last_.next_offset);
-            return answer->body;
+Result<std::string> ZoneClient::text(const HttpCall& call) {
+    const auto steady_now = [] {
+        return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
+    };
+    RepeatedCall repeated(steady_now(), patience_);
+    for (;;) {
+        const Result<HttpAnswer> answer = caller_->call(call);
+        if (const auto pause = repeated.pause_after(answer, steady_now())) {
+            std::this_thread::sleep_for(*pause);
+            continue;
         }
-        const Error error = answer ? http::read_problem(answer->status, answer->body) : answer.error();
-        const bool passing =
-            (answer && answer->try_later) || error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
-        if (!passing || std::chrono::steady_clock::now() + pause > give_up) return error;
-        std::this_thread::sleep_for(pause);
+        const Result<HttpAnswer> success = success_of(answer);
+        if (!success) return success.error();
+        last_ = {{}, 0, success->complete};
+        std::from_chars(success->next_offset.data(), success->next_offset.data() + success->next_offset.size(),
+                        last_.next_offset);
+        return success->body;
     }
 }
 
-Result<codec::Json> ZoneClient::json(const std::string& method, const std::string& path, const std::string& body) {
-    const Result<std::string> answer = text(method, path, body);
+Result<std::string> ZoneClient::text(const std::string& method, const std::string& path, const std::string& body) {
+    return text({home_, method, path, body, std::chrono::seconds{15}});
+}
+
+Result<codec::Json> ZoneClient::json(const HttpCall& call) {
+    const Result<std::string> answer = text(call);
     if (!answer) return answer.error();
     return codec::parse(*answer);
 }
 
-Result<codec::Json> ZoneClient::submit(const ApplicationRequest& request) {
-    return json("POST", "/v1/applications", codec::dump(codec::encode(request)));
+Result<codec::Json> ZoneClient::json(const std::string& method, const std::string& path, const std::string& body) {
+    return json({home_, method, path, body, std::chrono::seconds{15}});
 }
+
+Result<codec::Json> ZoneClient::submit(const ApplicationRequest& request) { return json(submit_call(home_, request)); }
 
 Result<ApplicationPlan> ZoneClient::dry_run(const ApplicationRequest& request) {
     const Result<codec::Json> plan = json("POST", "/v1/applications?dry_run=true", codec::dump(codec::encode(request)));
@@ -58,14 +67,14 @@ Result<ApplicationPlan> ZoneClient::dry_run(const ApplicationRequest& request) {
     return codec::decode_application_plan(*plan);
 }
 
-Result<codec::Json> ZoneClient::show(const std::string& id) { return json("GET", "/v1/applications/" + id); }
+Result<codec::Json> ZoneClient::show(const std::string& id) { return json(show_call(home_, id)); }
 Result<codec::Json> ZoneClient::list(int limit) {
     return json("GET", "/v1/applications?limit=" + std::to_string(limit));
 }
 Result<codec::Json> ZoneClient::explain(const std::string& id) {
     return json("GET", "/v1/applications/" + id + "/explain");
 }
-Result<codec::Json> ZoneClient::cancel(const std::string& id) { return json("DELETE", "/v1/applications/" + id); }
+Result<codec::Json> ZoneClient::cancel(const std::string& id) { return json(cancel_call(home_, id)); }
 Result<std::string> ZoneClient::assignment(const std::string& id, const std::string& format) {
     return text("GET", "/v1/applications/" + id + "/assignment?format=" + format);
 }

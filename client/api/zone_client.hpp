@@ -7,6 +7,7 @@
 #include "client/api/credentials.hpp"
 #include "services/common/codec/json.hpp"
 #include "services/common/messages/application.hpp"
+#include "services/common/ports/http_client.hpp"
 
 namespace zbs::cpprest {
 class HttpCaller;
@@ -50,6 +51,8 @@ class ZoneClient {
     const Credentials* credentials() const { return credentials_.get(); }
 
   private:
+    Result<std::string> text(const HttpCall& call);
+    Result<codec::Json> json(const HttpCall& call);
     Result<std::string> text(const std::string& method, const std::string& path, const std::string& body = {});
     Result<codec::Json> json(const std::string& method, const std::string& path, const std::string& body = {});
 

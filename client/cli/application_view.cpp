@@ -106,10 +106,6 @@ void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const Task
     out << draw_matrix(graph, order, blocks, labels);
 }
 
-bool is_ended(const std::string& state) {
-    return state == "completed" || state == "failed" || state == "cancelled" || state == "rejected";
-}
-
 int code_of_end(const Json& view) {
     const std::string state = text_of(view, "state");
     if (state == "rejected") return kRejected;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "algorithms/model/task_graph.hpp"
+#include "client/calls/application_calls.hpp"
 #include "client/cli/context.hpp"
 #include "services/common/codec/json.hpp"
 #include "services/common/messages/application.hpp"
@@ -24,7 +25,7 @@ Listing starts_of(const ApplicationPlan& plan);
 Listing events_of(const std::vector<ApplicationEvent>& events);
 /// Rank matrix of the profile, rows and columns grouped by the zones of the plan.
 void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const TaskGraph& graph);
-bool is_ended(const std::string& state);
+using client::is_ended;
 /// What a command that waited for this application exits with.
 int code_of_end(const codec::Json& view);
 

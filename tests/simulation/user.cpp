@@ -1,23 +1,18 @@
 #include "tests/simulation/user.hpp"
 
+#include "client/calls/application_calls.hpp"
 #include "services/common/codec/message_codec.hpp"
 
 namespace zbs::simulation {
 namespace {
 
 constexpr Duration kLookEvery = std::chrono::seconds{30};
-constexpr Duration kAskAgain = std::chrono::seconds{2};
-
-bool is_final_name(const std::string& state) {
-    for (const ApplicationState s : {ApplicationState::kCompleted, ApplicationState::kFailed,
-                                     ApplicationState::kCancelled, ApplicationState::kRejected})
-        if (state == to_string(s)) return true;
-    return false;
-}
+constexpr Duration kPatience = std::chrono::seconds{10};  // of her client
+constexpr Duration kAskAgain = std::chrono::seconds{2};   // after it has told her that it gave up
 
 }  // namespace
 
-bool User::Known::ended() const { return is_final_name(state); }
+bool User::Known::ended() const { return client::is_ended(state); }
 
 User::User(Timeline& time, Network& network, Rng rng, const std::string& organisation, const std::string& home,
            std::uint64_t id_stream)
@@ -30,12 +25,20 @@ User::User(Timeline& time, Network& network, Rng rng, const std::string& organis
     host_.boot();
 }
 
-void User::call(std::string method, std::string path, std::string body,
-                std::function<void(Result<HttpAnswer>)> respond) {
-    client_->call({zone_, std::move(method), std::move(path), std::move(body), std::chrono::seconds{10}},
-                  [this, respond = std::move(respond)](Result<HttpAnswer> answer) {
-                      host_.after(Duration{0}, [respond, answer = std::move(answer)] { respond(answer); });
-                  });
+/// As `client::ZoneClient` does, without a thread that waits.
+void User::call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) {
+    make(std::move(call), client::RepeatedCall(host_.steady_now(), kPatience), std::move(respond));
+}
+
+void User::make(HttpCall call, client::RepeatedCall repeated, std::function<void(Result<HttpAnswer>)> respond) {
+    client_->call(call, [this, call, repeated, respond = std::move(respond)](Result<HttpAnswer> answer) mutable {
+        const auto pause = repeated.pause_after(answer, host_.steady_now());
+        host_.after(pause.value_or(Duration{0}), [this, pause, call = std::move(call), repeated,
+                                                  respond = std::move(respond), answer = std::move(answer)]() mutable {
+            if (pause) return make(std::move(call), repeated, std::move(respond));
+            respond(std::move(answer));
+        });
+    });
 }
 
 void User::submit(int ranks) {
@@ -52,26 +55,25 @@ void User::submit(int ranks) {
 }
 
 void User::send(const ApplicationId& id) {
-    call("POST", "/v1/applications", codec::dump(codec::encode(known_.at(id).request)),
-         [this, id](const Result<HttpAnswer>& answer) {
-             Known& mine = known_.at(id);
-             const bool passing = !answer || answer->status >= 500 || answer->try_later;
-             if (passing) return host_.after(kAskAgain, [this, id] { send(id); });
-             if (answer->status == 200 || answer->status == 202) {
-                 mine.accepted = true;
-                 return look(id);
-             }
-             mine.refused = true;
-             if (answer->status != 429)
-                 mine.complaint = "her request was refused with " + std::to_string(answer->status) + " " + answer->body;
-         });
+    call(client::submit_call(zone_, known_.at(id).request), [this, id](const Result<HttpAnswer>& answer) {
+        Known& mine = known_.at(id);
+        if (client::success_of(answer)) {
+            mine.accepted = true;
+            return look(id);
+        }
+        // Whether it was taken is unknown: the same request again, with the id that she kept.
+        if (client::is_passing(answer)) return host_.after(kAskAgain, [this, id] { send(id); });
+        const Error error = client::success_of(answer).error();
+        mine.refused = true;
+        if (error.code != ErrorCode::kTooManyRequests) mine.complaint = "her request was refused: " + error.message;
+    });
 }
 
 void User::look(const ApplicationId& id) {
-    call("GET", "/v1/applications/" + to_string(id), {}, [this, id](const Result<HttpAnswer>& answer) {
+    call(client::show_call(zone_, to_string(id)), [this, id](const Result<HttpAnswer>& answer) {
         Known& mine = known_.at(id);
         if (answer && answer->status == 404) mine.complaint = "an accepted application is not found";
-        if (answer && answer->status == 200) {
+        if (client::success_of(answer)) {
             const Result<codec::Json> json = codec::parse(answer->body);
             if (!json || !json->contains("state") || !json->contains("history")) {
                 mine.complaint = "a reply without state or history: " + answer->body;
@@ -101,10 +103,9 @@ void User::cancel_one() {
 }
 
 void User::cancel(const ApplicationId& id) {
-    call("DELETE", "/v1/applications/" + to_string(id), {}, [this, id](const Result<HttpAnswer>& answer) {
-        if (!answer || answer->status >= 500 || answer->try_later)
-            return host_.after(kAskAgain, [this, id] { cancel(id); });
-        if (answer->status == 200 || answer->status == 202) known_.at(id).cancelled = true;
+    call(client::cancel_call(zone_, to_string(id)), [this, id](const Result<HttpAnswer>& answer) {
+        if (client::is_passing(answer)) return host_.after(kAskAgain, [this, id] { cancel(id); });
+        if (client::success_of(answer)) known_.at(id).cancelled = true;
     });
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "client/calls/repeated_call.hpp"
 #include "services/common/messages/application.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/timeline.hpp"
@@ -39,7 +40,8 @@ class User {
     void send(const ApplicationId& id);
     void look(const ApplicationId& id);
     void cancel(const ApplicationId& id);
-    void call(std::string method, std::string path, std::string body, std::function<void(Result<HttpAnswer>)> respond);
+    void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond);
+    void make(HttpCall call, client::RepeatedCall repeated, std::function<void(Result<HttpAnswer>)> respond);
 
     Rng rng_;
     Caller self_;

@@ -1,0 +1,30 @@
+#include "client/calls/repeated_call.hpp"
+
+#include <algorithm>
+
+#include "services/common/http/reply.hpp"
+
+namespace zbs::client {
+namespace {
+constexpr Duration kLongestPause = std::chrono::seconds{1};
+}
+
+Result<HttpAnswer> success_of(const Result<HttpAnswer>& answer) {
+    if (answer && answer->status >= 300) return http::read_problem(answer->status, answer->body);
+    return answer;
+}
+
+bool is_passing(const Result<HttpAnswer>& answer) {
+    if (answer && answer->try_later) return true;
+    const Result<HttpAnswer> success = success_of(answer);
+    return !success && (success.error().code == ErrorCode::kUnavailable || success.error().code == ErrorCode::kTimeout);
+}
+
+std::optional<Duration> RepeatedCall::pause_after(const Result<HttpAnswer>& answer, Duration now) {
+    if (!is_passing(answer) || now + pause_ > give_up_) return std::nullopt;
+    const Duration pause = pause_;
+    pause_ = std::min(pause_ * 2, kLongestPause);
+    return pause;
+}
+
+}  // namespace zbs::client
