@@ -12,6 +12,7 @@ namespace zbs {
 namespace {
 
 constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
+constexpr int kMaxDenials = 5;
 constexpr Duration kShortest{1};
 constexpr const char* kWaitsForStart =
     "waiting for processors: a common start is reserved, and taken earlier where something ends early";
@@ -22,6 +23,12 @@ constexpr Duration kStartSlack = std::chrono::seconds{10};
 Duration back_off(int round, Rng& rng) {
     const std::uint64_t most = std::min<std::uint64_t>(200'000ULL << std::min(round, 10), 10'000'000);
     return Duration{static_cast<std::int64_t>(50'000 + rng.below(most))};
+}
+
+/// Whether the zone will not take this part of this user, however often it is asked: no right, no delegation.
+bool is_denial(const Error& error) {
+    return error.code == ErrorCode::kDenied || error.code == ErrorCode::kUnauthenticated ||
+           error.code == ErrorCode::kInvalidArgument;
 }
 
 /// A reservation for another time than asked would not be a common start.
@@ -289,6 +296,7 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
             } else {
                 run->failed_zone = held.zone;
                 run->failed_reason = words;
+                run->was_denied |= !answer && is_denial(answer.error());
             }
             if (--run->pending > 0) return;
             run->busy = false;
@@ -309,10 +317,10 @@ void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const std::
     changed.parts.clear();
     changed.start.reset();
     const std::string what = (zone.empty() ? "" : "zone " + zone + ": ") + reason;
-    if (run->round >= config_.max_rounds) {
+    if (std::exchange(run->was_denied, false)) ++run->denials;
+    if (run->denials >= kMaxDenials || run->round >= config_.max_rounds) {
         if (enter(run, std::move(changed), ApplicationState::kRejected,
-                  "no plan held in " + std::to_string(config_.max_rounds) + " rounds; the last one failed because " +
-                      what)) {
+                  "no plan held in " + std::to_string(run->round) + " rounds; the last one failed because " + what)) {
             release(run);
         }
         return;

@@ -28,6 +28,8 @@ struct ApplicationService::Run {
     int round = 1;
     int pending = 0;  // answers outstanding in this phase
     std::string failed_zone, failed_reason;
+    bool was_denied = false;  // the zone refused for good, not for want of processors
+    int denials = 0;          // rounds that failed so
     std::map<PartId, int> tries;
     Duration deadline{};        // steady time
     Duration start{};           // steady time: of a reservation

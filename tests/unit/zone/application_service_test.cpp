@@ -170,6 +170,17 @@ TEST_F(ApplicationServiceTest, ZoneThatDiesAndIsNeededIsWaitedFor) {
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, WhatIsDeniedAndNotOnlyShortOfProcessorsIsTurnedAwayWithinSeconds) {
+    for (const char* zone : {"b", "c"})
+        world.node(zone).parts->require_delegations(
+            [](const PartRequest&, bool) -> Result<void> { return Error{ErrorCode::kDenied, "no delegation", {}}; });
+    const ApplicationId id = submit(12);
+    world.run(15s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kRejected);
+    EXPECT_THAT(world.status(id).reason, testing::HasSubstr("no delegation"));
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, SilenceDoesNotKillWhatRuns) {
     run_for(120s);
     const ApplicationId id = submit(12);
