@@ -126,8 +126,9 @@ std::set<PartId> PartService::parts_of(const Caller& home, const std::optional<A
     return own;
 }
 
-Result<Capacity> PartService::capacity(const Caller& caller, const CapacityRequest& request) const {
+Result<Capacity> PartService::capacity(const Caller& caller, const CapacityRequest& request) {
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
+    promise_overruns();
     const Question question{caller, request, parts_of(caller, request.without)};
     const Duration now = clock_.steady_now();
     const StartWindow free = count_free(question, now, false);
@@ -197,6 +198,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                        "/start_in_s");
     const Result<std::shared_ptr<Live>> replaced = find_replaced(caller, request);
     if (!replaced) return replaced.error();
+    promise_overruns();
     std::set<PartId> without;
     if (*replaced != nullptr) without.insert((*replaced)->record.request.id);
     const ProcessorCalendar::Interval when = interval_of(request.start_in, request.walltime);

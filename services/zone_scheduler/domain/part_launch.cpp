@@ -198,12 +198,20 @@ void PartService::watch() {
     });
 }
 
+/// What still runs has its processors, whatever was promised of its end. Who gives processors out asks first: between
+/// two looks of the watch a promise ends, and a zone that stood still hears the call before the clock.
+void PartService::promise_overruns() {
+    for (const auto& [id, part] : parts_)
+        if (part->record.status.state == PartState::kRunning && promise_of(id).end <= clock_.steady_now())
+            promise_anew(*part);
+}
+
 void PartService::check_deadlines() {
+    promise_overruns();
     for (const auto& [id, held] : std::map<PartId, std::shared_ptr<Live>>(parts_)) {  // a copy: parts end on the way
         Live& part = *held;
         stop_blocked(part);
         if (part.record.status.state == PartState::kRunning) {
-            if (promise_of(id).end <= clock_.steady_now()) promise_anew(part);  // it overruns
             check_running(part);
         }
         if (auto saved = end_if_over(part); !saved)

@@ -49,7 +49,7 @@ class PartService {
     Result<void> resume();
 
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
-    Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request) const;
+    Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request);
     /// Errors: kDenied; kIdReused; kRejected where it does not fit now: one answer for all reasons, except toward
     /// zones of the own organisation; kInvalidArgument for a start too far ahead; kConflict for a part to replace that
     /// runs.
@@ -96,6 +96,7 @@ class PartService {
     ProcessorCalendar::Interval interval_of(Duration start_in, Duration walltime) const;
     ProcessorCalendar::Promise promise(const Live& part) const;
     void promise_anew(const Live& part) { calendar_.set(part.record.request.id, promise(part)); }
+    void promise_overruns();
     void learn(const Live& part);
     PeeringUsage usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
                           const std::set<PartId>& without, bool by_experience) const;

@@ -99,6 +99,16 @@ TEST_F(ReservationTest, NoLaunchBeforeTheStartNorOntoWhatStillRuns) {
     EXPECT_TRUE(launch(next));
 }
 
+TEST_F(ReservationTest, WhatOverrunsKeepsItsProcessorsBetweenTwoLooksOfTheWatch) {
+    world.node("b").config.poll_every = 1h;
+    world.node("b").executor->script("run-", {.overruns = true});
+    ASSERT_TRUE(launch(committed(part(4, 0s, 1min))));
+    world.run(2min);
+    EXPECT_EQ(zone().hold(home, part(1, 0s)).error().code, ErrorCode::kRejected);
+    world.run(2min);
+    EXPECT_EQ(ask(4).processors, 0);
+}
+
 TEST_F(ReservationTest, LaunchWindowCountsFromTheStart) {
     const PartStatus next = committed(part(4, 10min));
     world.run(10min + world.node("b").config.launch_window - 1s);
