@@ -122,10 +122,10 @@ struct ApplicationStatus {
     std::vector<ApplicationPart> releasing;  ///< parts of failed rounds that still have to be given back
     std::string operation;                   ///< id of the coordinator's step; empty before launch
     bool cancel_requested = false;
-    std::string stop_reason;           ///< why the job is being stopped; empty = it is not
-    std::optional<ProfileId> profile;  ///< what this run left
-    std::optional<Time> start{};       ///< common start that is reserved; none: as soon as all is held
-    std::vector<ApplicationEvent> events{};   ///< by time
+    std::string stop_reason;                 ///< why the job is being stopped; empty = it is not
+    std::optional<ProfileId> profile;        ///< what this run left
+    std::optional<Time> start{};             ///< common start that is reserved; none: as soon as all is held
+    std::vector<ApplicationEvent> events{};  ///< by time
     bool operator==(const ApplicationStatus&) const = default;
 };
 

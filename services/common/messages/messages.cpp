@@ -28,6 +28,8 @@ const char* to_string(PartState state) {
     return "failed";
 }
 
+std::string launch_operation(const PartId& part) { return "run-" + to_string(part); }
+
 const char* to_string(ApplicationState state) {
     switch (state) {
         case ApplicationState::kAccepted:

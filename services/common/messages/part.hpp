@@ -87,7 +87,7 @@ struct PartStatus {
 /// The start of one zone's share of an MPI job: how its proxies reach the coordinator.
 struct LaunchRequest {
     std::uint64_t token = 0;
-    std::string operation;  ///< stable id of this launch; a repeat starts nothing twice
+    std::string operation;  ///< `launch_operation` of the part: a repeat starts nothing twice
     std::vector<std::pair<std::string, std::string>>
         options;  ///< of the MPI launcher's proxy, name without dashes and value
     struct Proxy {
@@ -99,5 +99,8 @@ struct LaunchRequest {
     bool profile = true;  ///< tell the ranks where to leave the model
     bool operator==(const LaunchRequest&) const = default;
 };
+
+/// Name of the only launch that a part can have.
+std::string launch_operation(const PartId& part);
 
 }  // namespace zbs

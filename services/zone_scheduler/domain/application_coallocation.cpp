@@ -173,8 +173,9 @@ Result<ApplicationService::Plan> ApplicationService::choose_start(const Applicat
         return Plan{*std::move(now), std::nullopt};
     }
     if (now.error().code != ErrorCode::kUnavailable || !may_reserve) return now.error();
-    const std::optional<Duration> start = earliest_common_start(request.ranks, offers, config_.reserve_ahead);
+    std::optional<Duration> start = earliest_common_start(request.ranks, offers, config_.reserve_ahead);
     if (!start) return now.error();
+    start = std::max(*start, kSoon);  // whoever tells of a moment is taken at its word, not asked again and again
     const std::vector<Offer> then = offers_at(offers, *start);
     Result<ApplicationPlan> later = make_plan(request, model.model, model.source, then);
     if (!later) return now.error();
@@ -197,10 +198,6 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
         if (is_final(run->app.status.state)) return;
         note_offers(run, offers);
         Result<Plan> made = choose_start(run->app.request, choice, offers, may_reserve(run));
-        if (made && made->start_in && *made->start_in < kSoon) {
-            // Sooner than a reservation pays.
-            return later(run, *made->start_in, &ApplicationService::advance);
-        }
         if (!made && made.error().code == ErrorCode::kUnavailable) {
             run->excluded.clear();  // who refused before may have room by then
             if (run->app.status.reason != made.error().message) {
@@ -296,10 +293,12 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
             } else {
                 run->failed_zone = held.zone;
                 run->failed_reason = words;
+                if (run->swaps) run->misleading.insert(held.zone);
                 run->was_denied |= !answer && is_denial(answer.error());
             }
             if (--run->pending > 0) return;
             run->busy = false;
+            run->swaps = false;
             if (run->app.status.cancel_requested) return advance(run);
             if (!run->failed_zone.empty()) return plan_again(run, run->failed_zone, run->failed_reason);
             if (!enter(run, ApplicationState::kHeld)) return;

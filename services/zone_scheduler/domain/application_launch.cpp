@@ -114,10 +114,8 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
                                                 [](const ApplicationPart& part) { return part.status.can_profile; });
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
-        LaunchRequest request{.token = part.status.token,
-                              .operation = "run-" + to_string(part.id),
-                              .options = options,
-                              .profile = profile};
+        LaunchRequest request{
+            .token = part.status.token, .operation = launch_operation(part.id), .options = options, .profile = profile};
         for (const mpich::ProxyPlan& proxy : proxies) {
             if (proxy.zone == part.zone) request.proxies.push_back({proxy.id, proxy.machine});
         }

@@ -10,6 +10,8 @@ constexpr Duration kLookForEarlier = std::chrono::seconds{1};
 /// What an earlier start must gain at least: less is not worth new holds everywhere.
 constexpr Duration kWorthwhile = std::chrono::seconds{2};
 constexpr Duration kLookAgain = std::chrono::milliseconds{500};
+/// What zones may start apart: clocks run at different speeds, and messages take time.
+constexpr Duration kClockDrift = std::chrono::seconds{1};
 /// How long after its start a reservation may still become ready, of the time that zones keep it for a launch.
 constexpr int kSlipShare = 3;
 
@@ -38,7 +40,7 @@ void ApplicationService::await_start(const std::shared_ptr<Run>& run) {
 void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
     run->busy = true;
     ModelChoice choice = choose_model(run->app.owner, run->app.request);
-    collect_offers(run->app.owner, run->app.request, {}, run->app.request.id,
+    collect_offers(run->app.owner, run->app.request, run->misleading, run->app.request.id,
                    [this, run, choice](const std::vector<Offer>& offers) {
                        run->busy = false;
                        const ApplicationStatus& status = run->app.status;
@@ -48,6 +50,7 @@ void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
                        if (!made || made->start_in.value_or(Duration{0}) + kWorthwhile > left) return await_start(run);
                        note_offers(run, offers);
                        run->model = choice.model;
+                       run->swaps = true;
                        if (take_plan(run, *std::move(made))) advance(run);
                    });
 }
@@ -63,11 +66,13 @@ void ApplicationService::check_ready(const std::shared_ptr<Run>& run) {
         transport_.part_status(address_of(part.zone), part.id, [this, run, i](const Result<PartStatus>& answer) {
             const ApplicationPart& asked = run->app.status.parts[i];
             const bool committed = answer && answer->state == PartState::kCommitted;
-            const bool ready = committed && answer->ready;
+            const bool in_time = committed && answer->starts_in <= kClockDrift;
+            const bool ready = in_time && answer->ready;
             const std::string words =
                 !answer      ? answer.error().message
                 : !committed ? std::string("the part is ") + to_string(answer->state) + ": " + answer->reason
                 : ready      ? "ready"
+                : !in_time   ? "by its clock the start is later"
                              : "what ran on its processors before has not ended";
             note(run, asked.zone, "ready", ready, words);
             if (!ready) {

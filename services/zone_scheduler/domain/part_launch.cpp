@@ -66,6 +66,8 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
         peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
         return wrong_token(id);
     }
+    // Steps are named after it: under another name a peer could reach the processes of somebody else's part.
+    if (request.operation != launch_operation(id)) return invalid("must be " + launch_operation(id), "/operation");
     if (record.operation == request.operation) return view(*part);  // asked again: nothing starts twice
     if (is_blocked(record)) return blocked(id);
     if (auto ok = end_if_over(*part); !ok) return outward(caller, ok.error());

@@ -118,14 +118,16 @@ Result<void> PartService::resume() {
         else
             part->deadline = std::max(now, part->start) + config_.launch_window;
         for (const std::int32_t p : part->record.processors) {
-            if (p < 0 || static_cast<std::size_t>(p) >= taken.size() ||
-                (!waits && taken[static_cast<std::size_t>(p)])) {
+            if (p < 0 || static_cast<std::size_t>(p) >= taken.size()) {
                 return Error{ErrorCode::kConflict,
                              "part " + to_string(id) + " in the database holds processor " + std::to_string(p) +
-                                 ", which the configured machines do not have free; restore the machines of the "
+                                 ", which the configured machines do not have; restore the machines of the "
                                  "configuration until it has ended",
                              {}};
             }
+            // The launch asks again whether they are free.
+            if (!waits && taken[static_cast<std::size_t>(p)])
+                log_.warn("processor_shared", {{"part", to_string(id)}, {"processor", std::to_string(p)}});
             if (!waits) taken[static_cast<std::size_t>(p)] = true;
         }
         promise_anew(*part);

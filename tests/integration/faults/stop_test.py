@@ -68,7 +68,7 @@ class Stopped(unittest.TestCase):
         status, answer = self.w.ask("b", "POST", f"/v1/parts/{part}/commit", {"token": token}, me)
         self.assertEqual(status, 409, answer)
         status, answer = self.w.ask("b", "POST", f"/v1/parts/{part}/launch",
-                                    {"token": token, "operation": "stale-" + part, "options": [{"name": "control-port", "value": "127.0.0.1:1"}],
+                                    {"token": token, "operation": "run-" + part, "options": [{"name": "control-port", "value": "127.0.0.1:1"}],
                                      "proxies": [{"id": 0, "machine": "n0"}], "profile": False}, me)
         self.assertEqual(status, 409, answer)
 

@@ -141,7 +141,7 @@ class Leaks(unittest.TestCase):
         wanted, at = part(5), f"/v1/parts/{part(5)['id']}"
         status, held = self.exchange(zone, "POST", "/v1/parts", wanted)
         self.assertEqual((status, {place["machine"] for place in held["assignment"]}), (201, {"n0"}))
-        launch = {"token": held["token"], "operation": "run-1", "options": [{"name": "control-port", "value": "127.0.0.1:1"}], "proxies": [{"id": 0, "machine": "n0"}], "profile": True}
+        launch = {"token": held["token"], "operation": "run-" + held["id"], "options": [{"name": "control-port", "value": "127.0.0.1:1"}], "proxies": [{"id": 0, "machine": "n0"}], "profile": True}
         steps = [(at + "/launch", launch), (at + "/commit", {"token": held["token"] + 1}), (at + "/commit", {"token": held["token"]}),
                  (at + "/launch", launch | {"proxies": [{"id": 0, "machine": "m0"}]}), (at + "/launch", launch | {"options": [{"name": "exec", "value": "/bin/sh"}]}), (at + "/launch", launch), ("/v1/parts", wanted | {"seed": 2})]
         self.assertEqual([self.exchange(zone, "POST", target, body)[0] for target, body in steps], [409, 409, 200, 400, 400, 200, 422])

@@ -44,9 +44,9 @@ class LeakTest : public testing::Test {
         r.walltime = 10min;
         return r;
     }
-    LaunchRequest launch(const PartStatus& held, const std::string& operation) {
+    LaunchRequest launch(const PartStatus& held) {
         return {.token = held.token,
-                .operation = operation,
+                .operation = launch_operation(held.id),
                 .options = {{"control-port", "127.0.0.1:9"}},
                 .proxies = {{0, held.assignment.at(0).machine}}};
     }
@@ -75,20 +75,20 @@ TEST_F(LeakTest, NothingOfTheInsideIsToldInAnyAnswer) {
     hear(parts().hold(home, part("mallory", 1)));
     hear(parts().commit(home, good.id, good.token + 1));
     hear(parts().commit(home, good.id, good.token));
-    LaunchRequest bad = launch(good, "run-1");
+    LaunchRequest bad = launch(good);
     bad.proxies[0].machine = "m9";
     hear(parts().launch(home, good.id, bad));
-    hear(parts().launch(home, good.id, launch(good, "run-1")));
+    hear(parts().launch(home, good.id, launch(good)));
     hear(parts().status(home, good.id));
-    b.executor->end("run-1-p0", 3);
+    b.executor->end(launch_operation(good.id) + "-p0", 3);
     world.run(2s);
     EXPECT_EQ(hear(parts().status(home, good.id)).state, PartState::kFailed);
     hear(parts().profile(home, good.id));
 
     const PartStatus second = hear(parts().hold(home, part("ana", 1)));
     hear(parts().commit(home, second.id, second.token));
-    b.executor->script("run-2", {.refusal = "canary-state/steps/run-2: no such folder"});
-    EXPECT_EQ(hear(parts().launch(home, second.id, launch(second, "run-2"))).state, PartState::kFailed);
+    b.executor->script(launch_operation(second.id), {.refusal = "canary-state/steps/run-2: no such folder"});
+    EXPECT_EQ(hear(parts().launch(home, second.id, launch(second))).state, PartState::kFailed);
     hear(parts().release(home, second.id, "enough"));
     b.store.fault = Error{ErrorCode::kUnavailable, "canary-state/zone.db: disk full", {}};
     hear(parts().hold(home, part("ana", 1)));

@@ -57,7 +57,7 @@ class PartServiceTest : public testing::Test {
     }
     LaunchRequest launch(const PartStatus& held) {
         return {.token = held.token,
-                .operation = "run-1",
+                .operation = launch_operation(held.id),
                 .options = {{"control-port", "127.0.0.1:9"}},
                 .proxies = {{0, held.assignment[0].machine}}};
     }
@@ -194,7 +194,7 @@ TEST_F(PartServiceTest, RunningPartIsFoundAgainAfterACrash) {
     EXPECT_EQ(executor.steps().size(), 1U);
     clock.advance(std::chrono::minutes{2});  // home is silent: that kills nothing
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kRunning);
-    executor.end("run-1-p0", 0);
+    executor.end(launch_operation(held->id) + "-p0", 0);
     clock.advance(std::chrono::seconds{1});
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kCompleted);
     EXPECT_EQ(parts->free_processors(), 4);
@@ -227,8 +227,8 @@ TEST_F(PartServiceTest, ReleaseOfARunningPartFreesNothingBeforeTheProcessesAreGo
 }
 
 TEST_F(PartServiceTest, FailedStartStopsTheRestAndTellsTheCauseInside) {
-    executor.script("run-1-p1", {.refusal = "no such program"});
     const auto held = parts->hold(home, request(2));
+    executor.script(launch_operation(held->id) + "-p1", {.refusal = "no such program"});
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
     LaunchRequest both = launch(*held);
     both.proxies.push_back({1, held->assignment[0].machine});
@@ -298,6 +298,18 @@ TEST_F(PartServiceTest, WorkOfABlockedUserOrHomeIsStoppedAndRefused) {
         EXPECT_EQ(executor.running(), 0);
         EXPECT_EQ(parts->free_processors(), 4);
     }
+}
+
+TEST_F(PartServiceTest, NobodyLaunchesUnderTheNameOfAnotherPart) {
+    const auto victim = parts->hold(home, request(1)), own = parts->hold(home, request(1));
+    for (const auto& part : {victim, own}) ASSERT_TRUE(parts->commit(home, part->id, part->token));
+    ASSERT_TRUE(parts->launch(home, victim->id, launch(*victim)));
+    LaunchRequest wanted = launch(*own);
+    wanted.operation = launch_operation(victim->id);
+    EXPECT_EQ(parts->launch(home, own->id, wanted).error().pointer, "/operation");
+    ASSERT_TRUE(parts->release(home, own->id, ""));
+    EXPECT_EQ(executor.running(), 1);
+    EXPECT_EQ(parts->status(home, victim->id)->state, PartState::kRunning);
 }
 
 TEST_F(PartServiceTest, NoMoreProxiesThanRanksAndEachOnce) {

@@ -64,7 +64,9 @@ class SqliteZoneStore : public ZoneStore {
             Query request(*database_, "INSERT INTO application_request(id, request) VALUES(?,?)");
             request.bind(to_string(id)).bind(codec::dump(codec::encode(application.request)));
             if (auto done = finish(request); !done) return done;
-            return failpoint::reach(failpoint::Point::kStoreAfterWrite);
+            auto reached = failpoint::reach(failpoint::Point::kStoreAfterWrite);
+            if (!reached) static_cast<void>(Query(*database_, "ROLLBACK").step());
+            return reached;
         });
     }
 
