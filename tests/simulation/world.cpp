@@ -16,7 +16,7 @@ ZoneConfig make_config(const std::string& name, Rng& rng, const ServiceAddress& 
         config.zone.machines.push_back({"m" + std::to_string(m), static_cast<int>(2 + rng.below(5)), 1.0});
     // Less idle talk than in life: it costs most of the time and shows nothing.
     config.poll_every = std::chrono::seconds{2};
-    config.discover_every = std::chrono::seconds{90};
+    config.discover_every = std::chrono::seconds{120};
     config.exchange_every = std::chrono::seconds{300};
     config.lease = std::chrono::seconds{150};
     config.renew_every = std::chrono::seconds{60};
@@ -46,8 +46,8 @@ Outcome run_world(const WorldOptions& options) {
     install_disks(disks);
     Network network(time, chronicle, Rng(rng.next()));
     Jobs jobs(time, chronicle, Rng(rng.next()));
-    jobs.endless = 0.08;
-    jobs.lingering = 0.15;
+    jobs.endless = 0.03;
+    jobs.lingering = 0.3;
     jobs.longest_linger = std::chrono::seconds{60};
     Surroundings around{time, chronicle, network, jobs, disks, {"grid"}};
     Checks checks(time, jobs);
