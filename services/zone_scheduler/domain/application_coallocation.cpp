@@ -13,6 +13,9 @@ namespace {
 
 constexpr Duration kReleaseRetryMax = std::chrono::seconds{30};
 constexpr int kMaxDenials = 5;
+/// How long a zone is not asked for an earlier start after it has refused one it had offered: doubled each time.
+constexpr Duration kFirstDoubt = std::chrono::seconds{1};
+constexpr int kMostDoubts = 8;
 constexpr Duration kShortest{1};
 constexpr const char* kWaitsForStart =
     "waiting for processors: a common start is reserved, and taken earlier where something ends early";
@@ -293,7 +296,11 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
             } else {
                 run->failed_zone = held.zone;
                 run->failed_reason = words;
-                if (run->swaps) run->misleading.insert(held.zone);
+                if (run->swaps) {
+                    Run::Doubt& doubt = run->doubts[held.zone];
+                    doubt.times = std::min(doubt.times + 1, kMostDoubts);
+                    doubt.until = clock_.steady_now() + kFirstDoubt * (1 << doubt.times);
+                }
                 run->was_denied |= !answer && is_denial(answer.error());
             }
             if (--run->pending > 0) return;

@@ -40,7 +40,10 @@ void ApplicationService::await_start(const std::shared_ptr<Run>& run) {
 void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
     run->busy = true;
     ModelChoice choice = choose_model(run->app.owner, run->app.request);
-    collect_offers(run->app.owner, run->app.request, run->misleading, run->app.request.id,
+    std::set<std::string> doubtful;
+    for (const auto& [zone, doubt] : run->doubts)
+        if (doubt.until > clock_.steady_now()) doubtful.insert(zone);
+    collect_offers(run->app.owner, run->app.request, doubtful, run->app.request.id,
                    [this, run, choice](const std::vector<Offer>& offers) {
                        run->busy = false;
                        const ApplicationStatus& status = run->app.status;

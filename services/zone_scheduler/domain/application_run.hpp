@@ -28,10 +28,14 @@ struct ApplicationService::Run {
     int round = 1;
     int pending = 0;  // answers outstanding in this phase
     std::string failed_zone, failed_reason;
-    bool swaps = false;                // new parts are held in place of reserved ones
-    std::set<std::string> misleading;  // zones that offered an earlier start and then refused it: not believed again
-    bool was_denied = false;           // the zone refused for good, not for want of processors
-    int denials = 0;                   // rounds that failed so
+    bool swaps = false;  // new parts are held in place of reserved ones
+    struct Doubt {
+        Duration until{};  // steady time
+        int times = 0;
+    };
+    std::map<std::string, Doubt> doubts;  // zones that offered an earlier start and then refused it
+    bool was_denied = false;              // the zone refused for good, not for want of processors
+    int denials = 0;                      // rounds that failed so
     std::map<PartId, int> tries;
     Duration deadline{};        // steady time
     Duration start{};           // steady time: of a reservation
