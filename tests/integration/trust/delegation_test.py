@@ -74,9 +74,9 @@ class Delegation(unittest.TestCase):
         self.assertEqual(renewal.returncode, 0, renewal.stderr)
         taken_back = self.f.zbs("--credentials", str(users["guy"].key).rsplit("/", 1)[0], "delegate", "--for", "1h").stdout.strip()
         delegations = {name: self.delegate(users[name], applications[name], 4) for name in users if name != "cleo"}  # she never hands one over
+        self.assertEqual(self.ask(users["guy"], "DELETE", f"/v1/delegations/{taken_back}")[0], 200)
         for name in users:
             self.assertEqual(self.submit(users[name], applications[name])[0], 202)
-        self.assertEqual(self.ask(users["guy"], "DELETE", f"/v1/delegations/{taken_back}")[0], 200)
         ends = max(self.ask(users[name], "GET", f"/v1/delegations/{delegations[name]}")[1]["not_after_us"] for name in delegations) / 1e6
         until(lambda: time.time() > ends, DEADLINE_S, "the delegations do not end")
         waiting = {name: self.state(users[name], applications[name])["state"] for name in users}
