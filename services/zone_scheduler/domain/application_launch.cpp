@@ -107,6 +107,7 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
 
 void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options) {
     run->pending = static_cast<int>(run->app.status.parts.size());
+    run->launch_failed = false;
     const std::vector<mpich::ProxyPlan> proxies = proxies_of(run->app);
     // The profiler's ranks agree among themselves at MPI_Init: all of them are profiled, or none.
     const bool profile =
@@ -142,10 +143,11 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
                          answer ? std::string(to_string(answer->state)) +
                                       (answer->reason.empty() ? "" : ": " + answer->reason)
                                 : answer.error().message);
+                    run->launch_failed |= !good;
                     if (!good)
                         stop(run, "zone " + launched.zone +
                                       " did not start its part: " + (answer ? answer->reason : answer.error().message));
-                    if (--run->pending > 0 || !run->app.status.stop_reason.empty()) return;
+                    if (--run->pending > 0 || run->launch_failed || !run->app.status.stop_reason.empty()) return;
                     if (run->app.status.state == ApplicationState::kLaunching &&
                         !enter(run, ApplicationState::kRunning))
                         return;

@@ -35,6 +35,7 @@ struct ApplicationService::Run {
     };
     std::map<std::string, Doubt> doubts;  // zones that offered an earlier start and then refused it
     bool was_denied = false;              // the zone refused for good, not for want of processors
+    bool launch_failed = false;           // a zone has not started its part, whether that could be stored or not
     int denials = 0;                      // rounds that failed so
     std::map<PartId, int> tries;
     Duration deadline{};        // steady time
