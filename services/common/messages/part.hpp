@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -67,6 +68,9 @@ struct RankPlace {
     std::int32_t processor = 0;  ///< 0-based within the machine
     bool operator==(const RankPlace&) const = default;
 };
+
+/// What the reason of an end begins with, of a step, a part and an application, where the walltime ended it.
+inline constexpr std::string_view kWalltimeReason = "walltime";
 
 struct PartStatus {
     PartId id;

@@ -29,6 +29,7 @@
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/step_input.hpp"
+#include "services/common/messages/part.hpp"
 #include "services/node_agent/step/confinement.hpp"
 #include "services/node_agent/step/program.hpp"
 #include "services/node_agent/step/step_options.hpp"
@@ -227,7 +228,7 @@ int main(int argc, char** argv) {
         }
         const auto now = SteadyClock::now();
         if (options.walltime_s > 0 && now - start > std::chrono::seconds(options.walltime_s))
-            stop_tree("walltime of " + std::to_string(options.walltime_s) + " s reached", 2000);
+            stop_tree(std::string(kWalltimeReason) + " of " + std::to_string(options.walltime_s) + " s reached", 2000);
         if (kill_at && now > *kill_at) signal_tree(mark, SIGKILL);
     }
     // The program is gone; whatever it left behind goes too, first politely.

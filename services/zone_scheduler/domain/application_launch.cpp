@@ -11,7 +11,7 @@ namespace {
 constexpr Duration kCoordinatorLook = std::chrono::milliseconds{20};
 constexpr Duration kCoordinatorDeadline = std::chrono::seconds{10};
 constexpr Duration kStopGrace = std::chrono::seconds{2};
-constexpr Duration kProfileWait = std::chrono::seconds{4};
+constexpr Duration kEndWait = std::chrono::seconds{4};
 /// From the end of the last part to that of the launcher, which is told by each proxy over a connection of its own.
 constexpr Duration kLauncherGrace = std::chrono::minutes{1};
 constexpr int kLaunchTries = 3;
@@ -165,9 +165,9 @@ void ApplicationService::watch(const std::shared_ptr<Run>& run) {
     if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, why_cancelled(run));
     const StepStatus status = executor_.status(run->app.status.operation);
     if (status.state != StepStatus::State::kRunning) {
-        run->deadline = clock_.steady_now() + kProfileWait;
-        run->profile_at = 0;
-        return collect_profile(run);
+        run->deadline = clock_.steady_now() + kEndWait;
+        run->next_asked = 0;
+        return ask_how_it_ended(run);
     }
     if (run->app.status.stop_reason.empty()) poll_parts(run);
     stop_deserted_launcher(run);
@@ -240,18 +240,22 @@ void ApplicationService::stop_everything(const std::shared_ptr<Run>& run) {
 }
 
 /// After the end of the coordinator: the zone of rank 0 has the model of a clean run; after an unclean one every zone
-/// may have what its own ranks counted. Asks one part after the other; a part that still ends is asked again for a
-/// while.
-void ApplicationService::collect_profile(const std::shared_ptr<Run>& run) {
-    if (is_final(run->app.status.state)) return;
+/// may have what its own ranks counted, and knows why they ended. Asks one part after the other; a part that still ends
+/// is asked again for a while.
+void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
+    const ApplicationStatus& status = run->app.status;
+    if (is_final(status.state)) return;
     std::vector<const ApplicationPart*> order;
-    for (const ApplicationPart& part : run->app.status.parts) order.push_back(&part);
+    for (const ApplicationPart& part : status.parts) order.push_back(&part);
     std::sort(order.begin(), order.end(),
               [](const ApplicationPart* a, const ApplicationPart* b) { return a->ranks.front() < b->ranks.front(); });
-    const bool done =
-        run->profile_at >= order.size() || (run->profile && run->profile->complete) || run->app.status.cancel_requested;
-    if (!run->app.request.profile || done) return finish(run);
-    const ApplicationPart& part = *order[run->profile_at];
+    const StepStatus launcher = executor_.status(status.operation);
+    const bool unclean =
+        status.stop_reason.empty() && (launcher.state != StepStatus::State::kExited || launcher.exit_code != 0);
+    const bool late = clock_.steady_now() >= run->deadline;
+    const bool wanted = run->app.request.profile ? !(run->profile && run->profile->complete) : unclean && !late;
+    if (!wanted || run->next_asked >= order.size() || status.cancel_requested) return finish(run);
+    const ApplicationPart& part = *order[run->next_asked];
     transport_.part_status(
         address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
             for (ApplicationPart& known : run->app.status.parts) {
@@ -261,18 +265,15 @@ void ApplicationService::collect_profile(const std::shared_ptr<Run>& run) {
                 }
             }
             if (answer && !is_final(answer->state) && clock_.steady_now() < run->deadline)
-                return later(run, config_.poll_every / 2, &ApplicationService::collect_profile);
-            if (!answer || !answer->has_profile) {
-                ++run->profile_at;
-                return collect_profile(run);
-            }
+                return later(run, config_.poll_every / 2, &ApplicationService::ask_how_it_ended);
+            ++run->next_asked;
+            if (!run->app.request.profile || !answer || !answer->has_profile) return ask_how_it_ended(run);
             transport_.part_profile(address_of(zone), id, [this, run](Result<ApplicationModel> model) {
-                ++run->profile_at;
                 if (model && model->graph.task_count() == run->app.request.ranks) {
                     run->profile =
                         model->complete || !run->profile ? *std::move(model) : merge_partial(*run->profile, *model);
                 }
-                collect_profile(run);
+                ask_how_it_ended(run);
             });
         });
 }
@@ -288,20 +289,21 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     // Zones keep the walltime each for itself: where another one is first, the launcher may end with code 0.
     std::string limit = end.reason;
     for (const ApplicationPart& part : changed.parts)
-        if (limit.empty() && part.status.reason.starts_with("walltime")) limit = part.status.reason;
+        if (part.status.reason.starts_with(kWalltimeReason)) limit = part.status.reason;
     if (changed.cancel_requested) {
         state = ApplicationState::kCancelled;
         reason = why_cancelled(run);
     } else if (!reason.empty()) {
         changed.exit_code = 1;  // the launcher was stopped by us; its own code means nothing
-    } else if (*changed.exit_code == 0 && !limit.starts_with("walltime")) {
+    } else if (*changed.exit_code == 0 && !limit.starts_with(kWalltimeReason)) {
         state = ApplicationState::kCompleted;
     } else {
         const Result<std::string> report = executor_.read(changed.operation, "stdout", 0, kMaxLauncherOutput);
         const int signal = report ? mpich::read_fatal_signal(*report) : 0;
         if (!limit.empty()) {
             reason = limit;
-            if (reason.starts_with("walltime")) changed.exit_code = 128 + 15;  // as if the program had got its SIGTERM
+            if (reason.starts_with(kWalltimeReason))
+                changed.exit_code = 128 + 15;  // as if the program had got its SIGTERM
         } else if (signal > 0) {
             changed.exit_code = 128 + signal;
             reason = "a rank was ended by signal " + std::to_string(signal);

@@ -44,12 +44,12 @@ struct ApplicationService::Run {
     bool in_line = false;       // for a turn
     bool has_turn = false;      // to be planned
     bool busy = false;          // a phase with outstanding answers is under way
-    bool watching = false;      // the loop watch -> collect_profile -> finish is under way
+    bool watching = false;      // the loop watch -> ask_how_it_ended -> finish is under way
     bool releasing = false;
     std::optional<Duration> deserted_since;  // steady time: all parts have ended, the launcher has not
     Duration release_retry = kReleaseRetry;
     std::set<PartId> asked;      // part_status outstanding
-    std::size_t profile_at = 0;  // next part to ask for a profile
+    std::size_t next_asked = 0;  // part, once the launcher has ended
     std::optional<ApplicationModel> profile;
 };
 

@@ -154,7 +154,7 @@ class ApplicationService {
     void poll_parts(const std::shared_ptr<Run>& run);
     void stop(const std::shared_ptr<Run>& run, const std::string& reason);
     void stop_everything(const std::shared_ptr<Run>& run);
-    void collect_profile(const std::shared_ptr<Run>& run);
+    void ask_how_it_ended(const std::shared_ptr<Run>& run);
     void finish(const std::shared_ptr<Run>& run);
     void plan_again(const std::shared_ptr<Run>& run, const std::string& zone, const std::string& reason);
     void release(const std::shared_ptr<Run>& run);

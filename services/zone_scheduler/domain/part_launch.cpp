@@ -256,16 +256,19 @@ void PartService::check_running(Live& part) {
         const StepStatus status = executor_.status(step);
         if (status.state == StepStatus::State::kRunning) {
             all_gone = false;
-        } else if (status.state == StepStatus::State::kExited && status.exit_code != 0 && worst == 0) {
-            worst = status.exit_code;
-            why = status.reason;
+        } else if (status.state == StepStatus::State::kExited && status.exit_code != 0) {
+            // The end of one takes the others along: the walltime that ended one is why all ended.
+            if (worst == 0 || status.reason.starts_with(kWalltimeReason)) why = status.reason;
+            if (worst == 0) worst = status.exit_code;
         } else if (status.state == StepStatus::State::kUnknown) {
             never_started = true;  // the zone stopped between storing the launch and acting on it
             if (!part.stopping) executor_.stop(step, kStopGrace);
         }
     }
     std::string fault;
-    if (worst != 0)
+    if (worst != 0 && why.starts_with(kWalltimeReason))
+        fault = why + " in zone " + config_.zone.name;
+    else if (worst != 0)
         fault = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
                 (why.empty() ? "" : ": " + why);
     else if (never_started && !part.stopping)

@@ -231,6 +231,20 @@ TEST_F(ApplicationServiceTest, LostProxyStopsAllWithinFiveSeconds) {
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, WalltimeThatOneZoneCountsFirstIsTheReasonOfTheEnd) {
+    run_for(21s, 1);
+    world.node("b").executor->script("", {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached"});
+    world.node("a").executor->script("mpi-", {.runtime = 20s, .exit_code = 1});  // gone before b has looked
+    ApplicationRequest request = world.request(12);
+    request.profile = false;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(40s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
+    EXPECT_EQ(world.status(request.id).reason, "walltime reached in zone b");
+    EXPECT_EQ(world.status(request.id).exit_code, 143);
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, LauncherThatIsNotToldOfTheEndIsStoppedAfterAMinute) {
     run_for(5s);
     world.node("a").executor->script("mpi-", {});  // runs until it is stopped

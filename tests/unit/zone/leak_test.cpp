@@ -120,5 +120,10 @@ TEST(OutsideView, CountsMachinesAndProcessorsInTheOrderOfRanks) {
     EXPECT_EQ(out.reason.find("/var"), std::string::npos);
 }
 
+TEST(OutsideView, WalltimeIsNoSecretOfTheZone) {
+    const PartStatus inside{.zone = "b", .state = PartState::kFailed, .reason = "walltime of 60 s reached in zone b"};
+    EXPECT_EQ(outside_view(inside, false).reason, "walltime reached in zone b");
+}
+
 }  // namespace
 }  // namespace zbs::test
