@@ -128,6 +128,7 @@ void show(Context& context, const std::string& id, const std::string& format, bo
     }
     std::cout << "id         " << text_of(*view, "id") << "\nstate      " << text_of(*view, "state");
     if (view->contains("exit_code")) std::cout << " (exit code " << view->value("exit_code", 0) << ")";
+    if (view->value("cancel_requested", false) && !is_ended(text_of(*view, "state"))) std::cout << " (being cancelled)";
     std::cout << "\n";
     if (const std::string reason = text_of(*view, "reason"); !reason.empty())
         std::cout << "reason     " << printable(reason) << "\n";

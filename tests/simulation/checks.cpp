@@ -14,6 +14,9 @@ constexpr Duration kLeaseSlack = std::chrono::seconds{5};
 /// How much before its start a reserved part may run: clocks run at different speeds.
 constexpr Duration kEarly = std::chrono::seconds{2};
 
+/// How long after the storm its late messages are still on their way.
+constexpr Duration kAfterwards = std::chrono::minutes{1};
+
 constexpr Duration kForgetting = std::chrono::seconds{5};
 
 }  // namespace
@@ -172,7 +175,7 @@ void Checks::at_rest(const ZoneNode& zone) {
              to_string(part->request.application) + " (" + to_string(part->status.state) + ")");
 }
 
-void Checks::at_rest(const ZoneNode& home, const User& user) {
+void Checks::at_rest(const ZoneNode& home, const User& user, Duration calm_since) {
     if (home.core() == nullptr) return;
     const Caller& owner = user.self();
     for (const auto& [id, mine] : user.known()) {
@@ -195,7 +198,14 @@ void Checks::at_rest(const ZoneNode& home, const User& user) {
             status.reason.find("cancel") != std::string::npos)
             fail("application " + to_string(id) + " was cancelled and counts as failed");
         if (status.state == ApplicationState::kCompleted) check_completed(id, status);
+        if (mine.sent > calm_since + kAfterwards) check_calm(id, status);
     }
+}
+
+/// Without a fault nothing fails but what computes on beyond its walltime.
+void Checks::check_calm(const ApplicationId& id, const ApplicationStatus& status) {
+    if (status.state != ApplicationState::kFailed || status.reason.starts_with(kWalltimeReason)) return;
+    fail("application " + to_string(id) + " was submitted after the storm and failed: " + status.reason);
 }
 
 /// A job that completed ran as a whole: every part had its processes, and all of them ended with 0.

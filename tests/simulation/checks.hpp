@@ -26,7 +26,7 @@ class Checks {
     void look_at_starts(const ZoneNode& home, const User& user);
     /// Once the world had time to come to rest.
     void at_rest(const ZoneNode& zone);
-    void at_rest(const ZoneNode& home, const User& user);
+    void at_rest(const ZoneNode& home, const User& user, Duration calm_since);
     void jobs_at_rest();
     /// A zone could not start on what its disk has.
     void cannot_boot(const std::string& name, const Error& error) {
@@ -45,6 +45,7 @@ class Checks {
     void check_starts(const ZoneNode& zone, const Parts& parts);
     void check_processes(const ZoneNode& zone, const Parts& parts);
     void check_completed(const ApplicationId& id, const ApplicationStatus& status);
+    void check_calm(const ApplicationId& id, const ApplicationStatus& status);
 
     struct Hold {
         std::uint64_t life = 0;  ///< of the zone: a restart gives the full time again

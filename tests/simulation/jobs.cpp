@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "services/common/messages/part.hpp"
+
 namespace zbs::simulation {
 namespace {
 
@@ -83,7 +85,8 @@ Result<void> Jobs::start(const std::string& host, const StepSpec& spec) {
     const std::string application = application_of(spec);
     members_[application].push_back(spec.operation);
     if (spec.walltime > Duration{0})
-        time_.after(spec.walltime, [this, operation = spec.operation] { stop(operation, "walltime reached"); });
+        time_.after(spec.walltime,
+                    [this, operation = spec.operation] { stop(operation, std::string(kWalltimeReason) + " reached"); });
     meet(application);
     return {};
 }
@@ -131,7 +134,7 @@ void Jobs::end(const std::string& operation, int exit_code, const std::string& r
     chronicle_.note(process.host, "process " + operation + " ends with " + std::to_string(exit_code) + " " + reason);
     if (exit_code == 0) return;
     for (const std::string& member : members_[application_of(process.spec)])
-        time_.after(kNoticed, [this, member] { end(member, 1, "the job lost a process"); });
+        time_.after(kNoticed, [this, member] { end(member, 1, {}); });
 }
 
 void Jobs::kill_one(const std::string& host) {

@@ -28,7 +28,7 @@ void Liar::bend(const http::Call& call, http::Reply& reply) {
     if (call.caller().kind != CallerKind::kZone || rng_.below(3) != 0) return;
     const bool accepted = reply.status >= 200 && reply.status < 300;
     const bool of_part = call.path.starts_with("/v1/parts");
-    switch (rng_.below(9)) {
+    switch (rng_.below(10)) {
         case 0:
             reply.body = "{";
             return;
@@ -55,10 +55,30 @@ void Liar::bend(const http::Call& call, http::Reply& reply) {
         case 7:
             if (of_part && call.method == "POST" && accepted) deny(reply);  // of what it has done
             return;
+        case 8:
+            if (call.path == "/v1/capacity" && accepted) forge_windows(reply);
+            return;
         default:
             if (of_part && accepted) change_part(reply);
             return;
     }
+}
+
+/// All it has at once though it is in use, or nothing for an hour though it is free.
+void Liar::forge_windows(http::Reply& reply) {
+    const auto json = codec::parse(reply.body);
+    if (!json) return;
+    Result<Capacity> capacity = codec::decode_capacity(*json);
+    if (!capacity) return;
+    const bool boasts = rng_.below(2) == 0;
+    const StartWindow all{.after = boasts ? Duration{0} : std::chrono::hours{1},
+                          .expected = {},
+                          .processors = capacity->total_processors,
+                          .speed_sum = static_cast<double>(capacity->total_processors),
+                          .speed_mean = 1};
+    capacity->windows = {all};
+    capacity->processors = boasts ? capacity->total_processors : 0;
+    reply.body = codec::dump(codec::encode(*capacity));
 }
 
 /// As if it had as many processors as were asked for.

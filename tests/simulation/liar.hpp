@@ -9,7 +9,8 @@
 namespace zbs::simulation {
 
 /// What a hostile peer makes of its answers to other zones, and of its own calls: no JSON, wrong types, other ids,
-/// yesterday's answers and tokens, holds for processors that it does not have, and denial of what it has accepted.
+/// yesterday's answers and tokens, holds for processors that it does not have, starts that it cannot keep, and denial
+/// of what it has accepted.
 class Liar {
   public:
     explicit Liar(std::uint64_t seed) : rng_(seed) {}
@@ -20,6 +21,7 @@ class Liar {
 
   private:
     void forge_hold(const http::Call& call, http::Reply& reply);
+    void forge_windows(http::Reply& reply);
     void change_part(http::Reply& reply);
 
     Rng rng_;

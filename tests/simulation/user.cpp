@@ -1,5 +1,8 @@
 #include "tests/simulation/user.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "client/calls/application_calls.hpp"
 #include "services/common/codec/message_codec.hpp"
 
@@ -8,7 +11,8 @@ namespace {
 
 constexpr Duration kLookEvery = std::chrono::seconds{30};
 constexpr Duration kPatience = std::chrono::seconds{10};  // of her client
-constexpr Duration kAskAgain = std::chrono::seconds{2};   // after it has told her that it gave up
+constexpr Duration kGlanceEvery = std::chrono::seconds{20};
+constexpr Duration kAskAgain = std::chrono::seconds{2};  // after it has told her that it gave up
 
 }  // namespace
 
@@ -16,29 +20,59 @@ bool User::Known::ended() const { return client::is_ended(state); }
 
 User::User(Timeline& time, Network& network, Rng rng, const std::string& organisation, const std::string& home,
            std::uint64_t id_stream)
-    : rng_(rng),
+    : time_(time),
+      rng_(rng),
       self_{CallerKind::kUser, organisation, "ana"},
       zone_{"https://" + home, {CallerKind::kZone, organisation, home}},
-      host_(time, "user-of-" + home),
-      ids_(host_, id_stream),
-      client_(network.client(host_, self_)) {
-    host_.boot();
+      own_{Host(time, "user-of-" + home), nullptr},
+      second_{Host(time, "second-of-" + home), nullptr},
+      ids_(own_.host, id_stream) {
+    for (Machine* machine : {&own_, &second_}) {
+        machine->client = network.client(machine->host, self_);
+        machine->host.boot();
+    }
 }
 
 /// As `client::ZoneClient` does, without a thread that waits.
-void User::call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) {
-    make(std::move(call), client::RepeatedCall(host_.steady_now(), kPatience), std::move(respond));
+void User::call(Machine& from, HttpCall call, std::function<void(Result<HttpAnswer>)> respond) {
+    make(from, std::move(call), client::RepeatedCall(from.host.steady_now(), kPatience), std::move(respond));
 }
 
-void User::make(HttpCall call, client::RepeatedCall repeated, std::function<void(Result<HttpAnswer>)> respond) {
-    client_->call(call, [this, call, repeated, respond = std::move(respond)](Result<HttpAnswer> answer) mutable {
-        const auto pause = repeated.pause_after(answer, host_.steady_now());
-        host_.after(pause.value_or(Duration{0}), [this, pause, call = std::move(call), repeated,
-                                                  respond = std::move(respond), answer = std::move(answer)]() mutable {
-            if (pause) return make(std::move(call), repeated, std::move(respond));
-            respond(std::move(answer));
-        });
-    });
+void User::make(Machine& from, HttpCall call, client::RepeatedCall repeated,
+                std::function<void(Result<HttpAnswer>)> respond) {
+    from.client->call(call,
+                      [this, &from, call, repeated, respond = std::move(respond)](Result<HttpAnswer> answer) mutable {
+                          const auto pause = repeated.pause_after(answer, from.host.steady_now());
+                          from.host.after(pause.value_or(Duration{0}),
+                                          [this, &from, pause, call = std::move(call), repeated,
+                                           respond = std::move(respond), answer = std::move(answer)]() mutable {
+                                              if (pause)
+                                                  return make(from, std::move(call), repeated, std::move(respond));
+                                              respond(std::move(answer));
+                                          });
+                      });
+}
+
+/// What one answer shows, beside all that was seen of the application before.
+void User::observe(Known& mine, const ObservedHistory::Question& question, const Result<HttpAnswer>& answer) {
+    if (!answer || !mine.complaint.empty()) return;
+    if (answer->status == 404) {
+        mine.complaint = mine.observed.not_found(question).value_or("");
+        return;
+    }
+    if (!client::success_of(answer)) return;
+    const Result<codec::Json> json = codec::parse(answer->body);
+    if (!json || !json->contains("state") || !json->contains("history") || !json->contains("cancel_requested")) {
+        mine.complaint = "a reply without state, history or cancel_requested: " + answer->body;
+        return;
+    }
+    std::vector<std::string> log;
+    for (const codec::Json& change : json->at("history")) log.push_back(codec::dump(change));
+    mine.complaint =
+        mine.observed.found(question, log, json->at("cancel_requested").get<bool>()).value_or(mine.complaint);
+    const std::string state = json->at("state").get<std::string>();
+    if (json->at("history").empty() || json->at("history").back().at("state") != state)
+        mine.complaint = "its state is " + state + ", its history ends otherwise: " + answer->body;
 }
 
 void User::submit(int ranks) {
@@ -49,47 +83,59 @@ void User::submit(int ranks) {
     fresh.request.directory = "/tmp";
     fresh.request.walltime = std::chrono::minutes{3 + static_cast<int>(rng_.below(8))};
     fresh.request.profile = false;
+    fresh.sent = time_.now();
     const ApplicationId id = fresh.request.id;
     known_.emplace(id, std::move(fresh));
     send(id);
 }
 
 void User::send(const ApplicationId& id) {
-    call(client::submit_call(zone_, known_.at(id).request), [this, id](const Result<HttpAnswer>& answer) {
-        Known& mine = known_.at(id);
-        if (client::success_of(answer)) {
-            mine.accepted = true;
-            return look(id);
-        }
-        // Whether it was taken is unknown: the same request again, with the id that she kept.
-        if (client::is_passing(answer)) return host_.after(kAskAgain, [this, id] { send(id); });
-        const Error error = client::success_of(answer).error();
-        mine.refused = true;
-        if (error.code != ErrorCode::kTooManyRequests) mine.complaint = "her request was refused: " + error.message;
-    });
+    const auto question = known_.at(id).observed.ask();
+    call(own_, client::submit_call(zone_, known_.at(id).request),
+         [this, id, question](const Result<HttpAnswer>& answer) {
+             Known& mine = known_.at(id);
+             observe(mine, question, answer);
+             if (client::success_of(answer)) {
+                 mine.accepted = true;
+                 return look(id);
+             }
+             // Whether it was taken is unknown: the same request again, with the id that she kept.
+             if (client::is_passing(answer)) return own_.host.after(kAskAgain, [this, id] { send(id); });
+             const Error error = client::success_of(answer).error();
+             mine.refused = true;
+             if (error.code != ErrorCode::kTooManyRequests)
+                 mine.complaint = "her request was refused: " + error.message;
+         });
 }
 
 void User::look(const ApplicationId& id) {
-    call(client::show_call(zone_, to_string(id)), [this, id](const Result<HttpAnswer>& answer) {
+    const auto question = known_.at(id).observed.ask();
+    call(own_, client::show_call(zone_, to_string(id)), [this, id, question](const Result<HttpAnswer>& answer) {
         Known& mine = known_.at(id);
-        if (answer && answer->status == 404) mine.complaint = "an accepted application is not found";
-        if (client::success_of(answer)) {
-            const Result<codec::Json> json = codec::parse(answer->body);
-            if (!json || !json->contains("state") || !json->contains("history")) {
-                mine.complaint = "a reply without state or history: " + answer->body;
-                return;
-            }
-            const std::string state = json->at("state").get<std::string>();
-            const std::size_t history = json->at("history").size();
-            if (history < mine.history) mine.complaint = "its history became shorter";
-            if (mine.ended() && state != mine.state) mine.complaint = "it was " + mine.state + " and is " + state;
-            mine.state = state;
-            mine.history = history;
-        }
+        observe(mine, question, answer);
+        if (!mine.complaint.empty()) return;
+        if (client::success_of(answer)) mine.state = codec::parse(answer->body)->at("state").get<std::string>();
         const Duration spread{static_cast<std::int64_t>(rng_.below(10'000'000))};
         // She looks now and then even at what has ended: an end must stay.
-        host_.after(mine.ended() ? kLookEvery * 40 : kLookEvery + spread, [this, id] { look(id); });
+        own_.host.after(mine.ended() ? kLookEvery * 40 : kLookEvery + spread, [this, id] { look(id); });
     });
+}
+
+void User::glance_until(Duration end) {
+    if (time_.now() > end) return;
+    glance();
+    second_.host.after(kGlanceEvery + Duration{static_cast<std::int64_t>(rng_.below(10'000'000))},
+                       [this, end] { glance_until(end); });
+}
+
+void User::glance() {
+    if (known_.empty()) return;
+    // The latest ones: there is more to see.
+    const std::size_t back = rng_.below(std::min<std::size_t>(known_.size(), 4));
+    const ApplicationId id = std::prev(known_.end(), static_cast<std::ptrdiff_t>(back) + 1)->first;
+    const auto question = known_.at(id).observed.ask();
+    call(second_, client::show_call(zone_, to_string(id)),
+         [this, id, question](const Result<HttpAnswer>& answer) { observe(known_.at(id), question, answer); });
 }
 
 void User::cancel_one() {
@@ -103,9 +149,13 @@ void User::cancel_one() {
 }
 
 void User::cancel(const ApplicationId& id) {
-    call(client::cancel_call(zone_, to_string(id)), [this, id](const Result<HttpAnswer>& answer) {
-        if (client::is_passing(answer)) return host_.after(kAskAgain, [this, id] { cancel(id); });
-        if (client::success_of(answer)) known_.at(id).cancelled = true;
+    const auto question = known_.at(id).observed.ask();
+    known_.at(id).observed.ask_to_cancel();
+    call(own_, client::cancel_call(zone_, to_string(id)), [this, id, question](const Result<HttpAnswer>& answer) {
+        Known& mine = known_.at(id);
+        observe(mine, question, answer);
+        if (client::is_passing(answer)) return own_.host.after(kAskAgain, [this, id] { cancel(id); });
+        if (client::success_of(answer)) mine.cancelled = true;
     });
 }
 

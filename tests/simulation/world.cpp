@@ -84,6 +84,7 @@ Outcome run_world(const WorldOptions& options) {
     // that homes compete.
     const Duration last = calm + options.calm / 8;
     for (const auto& user : users) {
+        time.at(start + std::chrono::seconds{30}, [&user = *user, last] { user.glance_until(last); });
         Duration when = start + std::chrono::seconds{20};
         while (when < last) {
             time.at(when, [&user = *user, ranks = static_cast<int>(1 + rng.below(16))] { user.submit(ranks); });
@@ -125,7 +126,7 @@ Outcome run_world(const WorldOptions& options) {
     Outcome outcome{.zones = static_cast<int>(zones)};
     if (!checks.violation()) {
         for (std::size_t i = 0; i < nodes.size(); ++i) {
-            checks.at_rest(*nodes[i], *users[i]);
+            checks.at_rest(*nodes[i], *users[i], storm.calm_since().value_or(calm));
             checks.at_rest(*nodes[i]);
             checks.complaints(*users[i]);
         }
@@ -134,6 +135,7 @@ Outcome run_world(const WorldOptions& options) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         for (const auto& [id, mine] : users[i]->known()) {
             outcome.applications += mine.accepted;
+            outcome.observed += mine.observed.answers();
             if (mine.accepted) ++outcome.ends[mine.state];
             if (!mine.accepted || nodes[i]->core() == nullptr) continue;
             if (const auto found = nodes[i]->core()->applications().find(users[i]->self(), id))

@@ -326,6 +326,7 @@ Json encode_view(const Application& application) {
     json["walltime_s"] = to_seconds(application.request.walltime);
     json["mapper"] = application.request.mapper;
     json["history"] = encode_history(application.status.history);
+    json["cancel_requested"] = application.status.cancel_requested;
     Json parts = Json::array();
     for (const ApplicationPart& part : application.status.parts) {
         Json assignment = Json::array();
