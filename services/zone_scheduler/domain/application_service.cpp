@@ -17,6 +17,10 @@ constexpr Duration kStoreRetry = std::chrono::seconds{1};
 /// Plans under way at one time. Each asks every zone: thousands at once would ask millions of questions, and everything
 /// else would wait behind their answers.
 constexpr int kPlansAtOnce = 32;
+/// Planning costs more than taking applications in: many that come at once are accepted first and planned by and by, so
+/// many a second in the long run (twice as many as look again) and so many at once.
+constexpr Duration kTurnGap = std::chrono::microseconds{2'500};
+constexpr Duration kTurnBurst = kTurnGap * 64;
 constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
 /// So many look for processors per second at most; who waits among many looks less often himself.
 constexpr Duration kBetweenLooks = std::chrono::milliseconds{5};
@@ -249,16 +253,28 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
 void ApplicationService::wait_for_turn(const std::shared_ptr<Run>& run) {
     if (std::exchange(run->in_line, true)) return;
     line_.push_back(run);
-    if (line_.size() == 1 && planning_ < kPlansAtOnce) clock_.after(Duration{0}, [this] { next_turn(); });
+    move_line(Duration{0});
+}
+
+void ApplicationService::move_line(Duration delay) {
+    if (line_.empty() || planning_ >= kPlansAtOnce || std::exchange(line_moves_, true)) return;
+    clock_.after(delay, [this] {
+        line_moves_ = false;
+        next_turn();
+    });
 }
 
 void ApplicationService::next_turn() {
     while (planning_ < kPlansAtOnce && !line_.empty()) {
+        const Duration now = clock_.steady_now();
+        turns_used_ = std::max(turns_used_, now);
+        if (turns_used_ - now > kTurnBurst) return move_line(turns_used_ - now - kTurnBurst);
         const std::shared_ptr<Run> run = line_.front();
         line_.pop_front();
         run->in_line = false;
         if (run->app.status.state != ApplicationState::kAccepted || run->busy) continue;
         run->has_turn = true;
+        turns_used_ += kTurnGap;
         ++planning_;
         advance(run);
         if (!run->busy) end_turn(run);  // cancelled, or it could not be stored
@@ -268,7 +284,7 @@ void ApplicationService::next_turn() {
 void ApplicationService::end_turn(const std::shared_ptr<Run>& run) {
     if (!std::exchange(run->has_turn, false)) return;
     --planning_;
-    if (!line_.empty()) clock_.after(Duration{0}, [this] { next_turn(); });
+    move_line(Duration{0});
 }
 
 Duration ApplicationService::wait_for_processors() const {

@@ -105,6 +105,7 @@ class ApplicationService {
     std::shared_ptr<const Application> known(const ApplicationId& id) const;
     void take_up(const std::shared_ptr<Run>& run);
     void wait_for_turn(const std::shared_ptr<Run>& run);
+    void move_line(Duration delay);
     void next_turn();
     void end_turn(const std::shared_ptr<Run>& run);
     /// How long until an application that found too few processors looks again.
@@ -182,6 +183,8 @@ class ApplicationService {
     std::map<std::string, int> unfinished_;               ///< by owner's URI
     std::deque<std::shared_ptr<Run>> line_;               ///< waiting for their turn to be planned
     int planning_ = 0;
+    bool line_moves_ = false;  ///< a timer for the next turn is set
+    Duration turns_used_{};    ///< steady time at which the turns taken so far would all have had their gaps
 };
 
 }  // namespace zbs

@@ -44,6 +44,22 @@ TEST_F(ApplicationServiceTest, RunsOverThreeZonesToItsEnd) {
     EXPECT_EQ(seen, (std::vector{kAccepted, kPlanned, kHeld, kCommitted, kLaunching, kRunning, kCompleted}));
 }
 
+TEST_F(ApplicationServiceTest, ManyAtOnceAreAcceptedAtOnceAndPlannedByAndBy) {
+    std::vector<ApplicationId> ids;
+    for (int i = 0; i < 500; ++i) ids.push_back(submit(12));  // all there is: one runs, the others are told so
+    const auto looked_at = [&] {
+        return std::count_if(ids.begin(), ids.end(), [&](const ApplicationId& id) {
+            const ApplicationStatus status = world.status(id);
+            return status.state != ApplicationState::kAccepted || !status.reason.empty();
+        });
+    };
+    world.run(100ms);
+    EXPECT_GT(looked_at(), 30);
+    EXPECT_LT(looked_at(), 150);
+    world.run(3s);
+    EXPECT_EQ(looked_at(), 500);
+}
+
 TEST_F(ApplicationServiceTest, SameIdSameAnswerOtherBodyRefused) {
     const ApplicationRequest request = world.request(2);
     ApplicationService& home = *world.node("a").applications;

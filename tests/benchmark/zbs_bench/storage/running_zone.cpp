@@ -18,10 +18,14 @@ namespace zbs::bench {
 
 void RunningZone::configure(const std::string& folder) {
     std::filesystem::create_directories(folder);
+    // A job keeps the only processor for the 10 s that a launcher has; the rest waits, as where a queue is full.
+    const std::string launcher = folder + "/launcher";
+    std::ofstream(launcher) << "#!/bin/sh\nexec sleep 100000\n";
+    std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
     std::ofstream(folder + "/zone.toml") << "name = \"bench\"\norganisation = \"alpha\"\nstate = \"" << folder
                                          << "/state\"\nlisten = \"127.0.0.1:0\"\nrun_as = \"self\"\n"
                                          << "[[machine]]\nname = \"m0\"\nprocessors = 1\n"
-                                         << "[mpi]\nmpiexec = \"/bin/sleep\"\nprofiler = \"\"\n"
+                                         << "[mpi]\nmpiexec = \"" << launcher << "\"\nprofiler = \"\"\n"
                                          << "[rates]\nuser_per_s = 0\nanonymous_per_s = 0\nconnection_per_s = 0\n";
 }
 
