@@ -230,6 +230,7 @@ bool ApplicationService::take_plan(const std::shared_ptr<Run>& run, Plan made) {
         changed.releasing.push_back(std::move(part));
     }
     changed.parts.clear();
+    run->owed.clear();
     std::map<std::string, ApplicationPart> parts;
     for (std::size_t rank = 0; rank < made.plan.zone_of_rank.size(); ++rank)
         parts[made.plan.zone_of_rank[rank]].ranks.push_back(static_cast<TaskIndex>(rank));
@@ -276,7 +277,8 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
         if (run->app.status.start) request.start_in = std::max(kShortest, run->start - clock_.steady_now());
         if (delegations_ != nullptr && zone.who.organisation != config_.organisation)
             request.delegation = delegations_->prove(request, zone.who);
-        transport_.hold_part(zone, request, [this, run, i, start](Result<PartStatus> answer) {
+        const Duration asked_at = clock_.steady_now();
+        transport_.hold_part(zone, request, [this, run, i, start, asked_at](Result<PartStatus> answer) {
             if (auto reached = failpoint::reach(failpoint::Point::kHomeHoldAnswered); !reached)
                 answer = reached.error();
             ApplicationPart& held = run->app.status.parts[i];
@@ -293,6 +295,7 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
             note(run, held.zone, "hold", good, words);
             if (good) {
                 held.status = *answer;
+                note_promise(run, held.id, asked_at, *answer);
             } else {
                 run->failed_zone = held.zone;
                 run->failed_reason = words;
@@ -347,7 +350,7 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
         transport_.commit_part(address_of(part.zone), part.id, part.status.token,
-                               [this, run, i](Result<PartStatus> answer) {
+                               [this, run, i, asked_at = clock_.steady_now()](Result<PartStatus> answer) {
                                    if (auto reached = failpoint::reach(failpoint::Point::kHomeCommitAnswered); !reached)
                                        answer = reached.error();
                                    ApplicationPart& committed = run->app.status.parts[i];
@@ -359,7 +362,9 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
                                    if (!good) {
                                        run->failed_zone = committed.zone;
                                        run->failed_reason = words;
+                                       judge(run, committed.zone, committed.id, answer);
                                    } else {
+                                       note_promise(run, committed.id, asked_at, *answer);
                                        committed.status.state = answer->state;
                                        committed.status.expires_in = Duration{0};
                                    }

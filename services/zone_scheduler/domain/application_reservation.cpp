@@ -79,6 +79,7 @@ void ApplicationService::check_ready(const std::shared_ptr<Run>& run) {
                              : "what ran on its processors before has not ended";
             note(run, asked.zone, "ready", ready, words);
             if (!ready) {
+                judge(run, asked.zone, asked.id, answer);
                 run->failed_zone = asked.zone;
                 run->failed_reason = "the reserved start slips: " + words;
             }
