@@ -98,7 +98,8 @@ class FederationWorld::Bus : public ZoneTransport {
                 if (world->bend) world->bend(to, what, result);
             }
             if (answer_lost) return time_out();
-            later([respond, result] { respond(result); });
+            later([respond, result] { respond(result); },
+                  world->answer_delay ? world->answer_delay(to, what) : Duration{0});
         });
     }
 

@@ -70,6 +70,8 @@ class FederationWorld {
     std::function<void(const std::string& from, const std::string& to, const char* what)> on_message;
     /// Makes a liar of zone `from`: changes what it answers about a part, after it has done what it was asked.
     std::function<void(const std::string& from, const std::string& what, Result<PartStatus>& answer)> bend;
+    /// How much longer an answer takes on its way back than others.
+    std::function<Duration(const std::string& from, const std::string& what)> answer_delay;
     struct Conduct {
         std::string organisation;
         TrustEvent what{};

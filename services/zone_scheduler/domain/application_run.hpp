@@ -15,6 +15,11 @@ inline constexpr Duration kReleaseRetry = std::chrono::seconds{1};
 /// Longest reason that goes with a release, bytes.
 inline constexpr std::size_t kMaxReason = 1'000;
 
+/// What zones may start apart: clocks run at different speeds, and messages take time.
+inline constexpr Duration kClockDrift = std::chrono::seconds{1};
+/// How long after its start a reservation may still become ready, of the time that zones keep it for a launch.
+inline constexpr int kSlipShare = 3;
+
 /// Whether asking again with the same id may help.
 inline bool is_passing(const Error& error) {
     return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable;

@@ -92,7 +92,7 @@ TEST(ConductTest, WhoRunsAPartToAGoodEndGains) {
 
 TEST(ConductTest, HonestZonesAreNeverChargedWhateverIsLostAndWhoeverRestarts) {
     std::size_t kept = 0;
-    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
         SCOPED_TRACE(seed);
         FederationWorld world{{4, 4, 4}};
         world.rng = Rng(seed);
@@ -116,7 +116,7 @@ TEST(ConductTest, HonestZonesAreNeverChargedWhateverIsLostAndWhoeverRestarts) {
                 ASSERT_TRUE(world.node("a").applications->cancel(world.user(), ids.front()));
             }
         }
-        world.run(300s);
+        world.run(120s);
         for (const Conduct& one : world.conduct) EXPECT_EQ(one.what, TrustEvent::kHoldKept) << one.organisation;
         kept += world.conduct.size();
     }

@@ -268,6 +268,50 @@ TEST_F(ReservationTest, ZoneThatVanishesBeforeTheStartIsPlannedAround) {
     for (const ApplicationPart& part : world.status(second).parts) EXPECT_NE(part.zone, lost);
 }
 
+TEST_F(ReservationTest, AHoldForAnotherStartThanTheCommonOneIsNotTaken) {
+    for (const Duration off : {3s, -3s, 9s, -9s}) {
+        SCOPED_TRACE(to_seconds(off));
+        FederationWorld other{{4, 4, 4}};
+        for (const char* name : {"a", "b", "c"}) other.node(name).executor->script("", {.runtime = 5min});
+        ASSERT_TRUE(other.node("a").applications->submit(other.user(), other.request(9)));
+        other.run(3s);
+        other.bend = [&](const std::string& from, const std::string& call, Result<PartStatus>& answer) {
+            if (from == "b" && call == "hold" && answer && answer->starts_in > 0s) answer->starts_in += off;
+        };
+        const ApplicationRequest request = other.request(8);
+        ASSERT_TRUE(other.node("a").applications->submit(other.user(), request));
+        other.run(5s);
+        bool told = false;
+        for (const ApplicationEvent& event : other.status(request.id).events)
+            told |= event.zone == "b" && event.what == "hold" && !event.ok &&
+                    event.answer.find("another start") != std::string::npos;
+        EXPECT_TRUE(told);
+        for (const ApplicationPart& part : other.status(request.id).parts) EXPECT_NE(part.zone, "b");
+        other.run(20min);
+        EXPECT_EQ(other.status(request.id).state, ApplicationState::kCompleted) << other.status(request.id).reason;
+    }
+}
+
+TEST_F(ReservationTest, HowLongAHoldMayTakeIsWhatTheLaunchCanWait) {
+    for (const auto& [window, taken] : {std::pair<Duration, bool>{30s, true}, {6s, false}}) {
+        SCOPED_TRACE(to_seconds(window));
+        FederationWorld slow{{4, 4, 4}};
+        for (const char* name : {"a", "b", "c"}) {
+            slow.node(name).executor->script("", {.runtime = 5min});
+            slow.node(name).config.launch_window = window;
+        }
+        ASSERT_TRUE(slow.node("a").applications->submit(slow.user(), slow.request(9)));
+        slow.run(3s);
+        slow.answer_delay = [](const std::string& from, const std::string& call) {
+            return from == "b" && call == "hold" ? Duration{4s} : Duration{0};
+        };
+        const ApplicationRequest request = slow.request(12);  // not without b
+        ASSERT_TRUE(slow.node("a").applications->submit(slow.user(), request));
+        slow.run(8s);
+        EXPECT_EQ(slow.status(request.id).state == ApplicationState::kCommitted, taken);
+    }
+}
+
 TEST_F(ReservationTest, HomeThatRestartsKeepsTheStart) {
     run_for(10min - 1s);
     submit(9);
