@@ -84,19 +84,23 @@ class FederationWorld::Bus : public ZoneTransport {
         const Duration delay{static_cast<std::int64_t>(500 + world_.rng.below(5'000))};
         const bool answer_lost = lost(to, self_);
         // The message acts at the other zone even if the sender dies meanwhile; `act` only needs the caller's name.
-        world_.clock.after(
-            delay, [this, world, to, respond, act, answer_lost, self = self_, generation = generation_, time_out] {
-                Node& target = *world->nodes_.at(to);
-                const bool here = world->nodes_.at(self)->up && world->generation_[self] == generation;
-                if (!target.up) {
-                    if (here) time_out();
-                    return;
-                }
-                if (!here) return;  // with the sender's memory gone, so is this closure's bus
-                const Result<T> result = act(target);
-                if (answer_lost) return time_out();
-                later([respond, result] { respond(result); });
-            });
+        world_.clock.after(delay, [this, world, to, what, respond, act, answer_lost, self = self_,
+                                   generation = generation_, time_out] {
+            Node& target = *world->nodes_.at(to);
+            const bool here = world->nodes_.at(self)->up && world->generation_[self] == generation;
+            if (!target.up) {
+                if (here) time_out();
+                return;
+            }
+            if (!here) return;  // with the sender's memory gone, so is this closure's bus
+            Result<T> result = act(target);
+            if constexpr (std::is_same_v<T, PartStatus>) {
+                if (world->bend) world->bend(to, what, result);
+            }
+            if (answer_lost) return time_out();
+            later([respond, result] { respond(result); },
+                  world->answer_delay ? world->answer_delay(to, what) : Duration{0});
+        });
     }
 
     FederationWorld& world_;
@@ -192,6 +196,9 @@ void FederationWorld::restart(const std::string& name) {
                                                 fresh.keys.get(), fresh.trust, *fresh.peerings, fresh.log);
     fresh.applications = std::make_unique<ApplicationService>(
         fresh.config, *fresh.clock, ids, fresh.store, *fresh.executor, *fresh.transport, *fresh.peers, fresh.log);
+    fresh.applications->use_conduct([this](const std::string& organisation, TrustEvent what) {
+        conduct.push_back({organisation, what});
+    });
     ZBS_EXPECTS(fresh.peerings->resume().has_value() && fresh.filter->resume().has_value() &&
                 fresh.parts->resume().has_value() && fresh.peers->resume().has_value() &&
                 fresh.applications->resume().has_value());

@@ -68,6 +68,16 @@ class FederationWorld {
     double loss = 0;                                    ///< of each message, each way
     std::set<std::pair<std::string, std::string>> cut;  ///< from, to: nothing gets through
     std::function<void(const std::string& from, const std::string& to, const char* what)> on_message;
+    /// Makes a liar of zone `from`: changes what it answers about a part, after it has done what it was asked.
+    std::function<void(const std::string& from, const std::string& what, Result<PartStatus>& answer)> bend;
+    /// How much longer an answer takes on its way back than others.
+    std::function<Duration(const std::string& from, const std::string& what)> answer_delay;
+    struct Conduct {
+        std::string organisation;
+        TrustEvent what{};
+        bool operator==(const Conduct&) const = default;
+    };
+    std::vector<Conduct> conduct;  ///< what homes have noted of others, in order
 
     /// The rule that accepts these organisations without limits.
     static AutomaticRule accept_all(std::vector<std::string> organisations);

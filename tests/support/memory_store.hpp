@@ -110,6 +110,16 @@ class MemoryZoneStore : public ZoneStore {
         return ++token_;
     }
 
+    Result<std::optional<Time>> believed_time() override {
+        if (fault) return *fault;
+        return believed_;
+    }
+    Result<void> note_believed_time(Time now) override {
+        if (fault) return *fault;
+        believed_ = now;
+        return {};  // not counted among what changed: nobody can see it
+    }
+
     Result<void> save(const Peer& peer) override {
         if (fault) return *fault;
         peers_[peer.zone] = peer;
@@ -196,6 +206,7 @@ class MemoryZoneStore : public ZoneStore {
     std::map<std::string, Peer> peers_;
     std::map<ProfileId, Profile> profiles_;
     std::uint64_t token_ = 0;
+    std::optional<Time> believed_;
 };
 
 template <class Record>

@@ -1,5 +1,6 @@
 #include "services/common/http/rest_transport.hpp"
 
+#include <atomic>
 #include <set>
 
 #include "services/common/codec/message_codec.hpp"
@@ -118,13 +119,16 @@ class RestTransport : public ZoneTransport {
     void send(HttpCall call, Decode decode, zbs::Respond<T> respond) {
         const std::string url = call.to.url;
         const bool to_self = call.to.who == options_.self;
+        const auto is_cut = std::make_shared<std::atomic<bool>>(false);
+        call.on_cut = [is_cut] { *is_cut = true; };
         std::function<void(const Result<HttpAnswer>&)> answered =
             [post = options_.post, decode, url, who = call.to.who, bad_answer = options_.bad_answer,
-             respond = std::move(respond)](const Result<HttpAnswer>& answer) {
+             cut_answer = options_.cut_answer, is_cut, respond = std::move(respond)](const Result<HttpAnswer>& answer) {
                 bool is_bad = !answer && answer.error().code == ErrorCode::kTooLarge;
                 Result<T> result = read<T>(answer, decode, url, is_bad);
-                post([result = std::move(result), is_bad, who, bad_answer, respond]() mutable {
+                post([result = std::move(result), is_bad, who, bad_answer, cut_answer, is_cut, respond]() mutable {
                     if (is_bad) bad_answer(who, result.error());
+                    if (*is_cut) cut_answer(who, result.error());
                     respond(std::move(result));
                 });
             };

@@ -17,6 +17,9 @@ struct RestTransportOptions {
     /// Told, on the strand, who gave an answer that no honest zone gives: larger than any, no message, or about
     /// something else than was asked.
     std::function<void(const Caller& who, const Error& what)> bad_answer = [](const Caller&, const Error&) {};
+    /// Told, on the strand, whose answer had begun and was not complete at the deadline: a slow network, or a peer that
+    /// sends a byte a second.
+    std::function<void(const Caller& who, const Error& what)> cut_answer = [](const Caller&, const Error&) {};
 };
 
 /// ZoneTransport over REST.

@@ -116,6 +116,10 @@ const char* to_string(TrustEvent event) {
             return "failed_check";
         case TrustEvent::kInvalidRequest:
             return "invalid_request";
+        case TrustEvent::kBrokenWord:
+            return "broken_word";
+        case TrustEvent::kCutAnswer:
+            return "cut_answer";
     }
     return "invalid_request";
 }

@@ -77,7 +77,7 @@ struct PartStatus {
     std::string zone;
     PartState state = PartState::kHeld;
     std::uint64_t token = 0;  ///< fencing token: grows with every hold of the zone; needed to commit and launch
-    Duration expires_in{};    ///< of the hold; zero once committed
+    Duration expires_in{};    ///< until its zone gives it up: held, or committed and not launched; else zero
     Duration starts_in{};     ///< of a reservation, until its start; zero for what may start now
     bool ready = true;        ///< its processors are free of what ran there before
     std::vector<RankPlace> assignment;  ///< one per rank, by rank

@@ -69,18 +69,20 @@ struct RightsChange {
     bool operator==(const RightsChange&) const = default;
 };
 
-/// What a peer did, as far as trust looks at it.
+/// What a peer did, as far as trust looks at it. New ones come last: histories are stored in this order.
 enum class TrustEvent {
-    kHoldKept,        ///< a hold that became a run
+    kHoldKept,        ///< a hold that became a run, whichever side held it for the other
     kHoldDropped,     ///< let a hold expire
     kCleanEnd,        ///< a part ended by itself within its walltime
     kDirtyEnd,        ///< a part had to be stopped: walltime, lost launcher, left processes behind
     kFailedCheck,     ///< a signature, chain, delegation or token that did not hold
     kInvalidRequest,  ///< a message that breaks the contract
+    kBrokenWord,      ///< denied, without a reason, a part that it had promised us and still owed
+    kCutAnswer,       ///< an answer that had begun and was not complete at the deadline
 };
-inline constexpr std::array kTrustEvents = {TrustEvent::kHoldKept,    TrustEvent::kHoldDropped,
-                                            TrustEvent::kCleanEnd,    TrustEvent::kDirtyEnd,
-                                            TrustEvent::kFailedCheck, TrustEvent::kInvalidRequest};
+inline constexpr std::array kTrustEvents = {
+    TrustEvent::kHoldKept,    TrustEvent::kHoldDropped,    TrustEvent::kCleanEnd,   TrustEvent::kDirtyEnd,
+    TrustEvent::kFailedCheck, TrustEvent::kInvalidRequest, TrustEvent::kBrokenWord, TrustEvent::kCutAnswer};
 /// The word, e.g. "hold_kept".
 const char* to_string(TrustEvent event);
 

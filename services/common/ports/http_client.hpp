@@ -14,6 +14,9 @@ struct HttpCall {
     std::string path;                            ///< with query
     std::string body;                            ///< sent as application/json; empty = none
     std::chrono::milliseconds deadline{10'000};  ///< total, from now to the last byte of the answer
+    /// Told, on any thread and before the answer kTimeout, that the other side had begun to answer: its head had come,
+    /// its body was not complete.
+    std::function<void()> on_cut{};
 };
 
 struct HttpAnswer {

@@ -24,7 +24,7 @@ struct PartRecord {
     std::string account;  ///< its processes run in; empty: the zone's own
     /// Once launched: when. Before: when it is to start; none where that is as soon as home wishes.
     std::optional<Time> starts_at{};
-    Time ended{};         ///< once it has ended
+    Time ended{};  ///< once it has ended
     bool operator==(const PartRecord&) const = default;
 };
 
@@ -78,6 +78,10 @@ class ZoneStore {
     virtual Result<bool> was_removed(const PartId& id) = 0;
     /// A number that has never been returned before, not even before a restart.
     virtual Result<std::uint64_t> next_token() = 0;
+
+    /// The wall clock when it was last believed; none where that was never noted.
+    virtual Result<std::optional<Time>> believed_time() = 0;
+    virtual Result<void> note_believed_time(Time now) = 0;
 
     virtual Result<void> save(const Peer& peer) = 0;
     virtual Result<std::vector<Peer>> load_peers() = 0;

@@ -45,6 +45,11 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
                [this](const Caller& who, const Error& what) {
                    ports_.log.warn("bad_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
                    peerings_.note(who.organisation, TrustEvent::kFailedCheck);
+               },
+           .cut_answer =
+               [this](const Caller& who, const Error& what) {
+                   ports_.log.warn("cut_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
+                   peerings_.note(who.organisation, TrustEvent::kCutAnswer);
                }})),
       peerings_(config, ports_.clock, ports_.site, ports_.trust, ports_.log),
       filter_(config, ports_.clock, ports_.site, peerings_),
@@ -90,6 +95,8 @@ void ZoneCore::connect() {
     parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     applications_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    applications_.use_conduct(
+        [this](const std::string& organisation, TrustEvent event) { peerings_.note(organisation, event); });
     peerings_.use_accounts([this] { return filter_.accounts(); });
     peerings_.use_usage([this](const std::string& organisation) { return parts_.usage_of(organisation); });
     router_.on_exception([this](const std::string& what) { ports_.log.warn("handler_threw", {{"what", what}}); });

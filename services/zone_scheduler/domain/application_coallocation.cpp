@@ -20,7 +20,6 @@ constexpr Duration kShortest{1};
 constexpr const char* kWaitsForStart =
     "waiting for processors: a common start is reserved, and taken earlier where something ends early";
 constexpr Duration kSoon = std::chrono::seconds{1};
-constexpr Duration kStartSlack = std::chrono::seconds{10};
 
 /// Random, twice as long on average with every round, up to 10 s: the more homes want the same, the more they spread.
 Duration back_off(int round, Rng& rng) {
@@ -34,11 +33,29 @@ bool is_denial(const Error& error) {
            error.code == ErrorCode::kInvalidArgument;
 }
 
-/// A reservation for another time than asked would not be a common start.
-bool starts_in_time(std::optional<Duration> start, const PartStatus& held, Duration now) {
-    if (!start) return held.starts_in == Duration{0};
-    const Duration off = held.starts_in - std::max(Duration{0}, *start - now);
-    return off < kStartSlack && -off < kStartSlack;
+/// Steady times: the common start, none where it is at once; when the hold was asked for, when the answer came.
+struct HoldTimes {
+    std::optional<Duration> start;
+    Duration asked{}, answered{};
+};
+
+/// What is wrong with the start that the zone promised; empty where nothing is. It told how long it was until then at
+/// some moment between question and answer. What is off whenever that was is another start than the one asked for; what
+/// may be off because the answer took long must not be more than the launch can wait.
+std::string start_fault(const PartStatus& held, const HoldTimes& times, Duration launch_can_wait) {
+    if (!times.start)
+        return held.starts_in == Duration{0} ? "" : "its hold is for a later start, and it was asked for one at once";
+    const Duration late = times.asked + held.starts_in - *times.start;
+    const Duration early = *times.start - times.answered - held.starts_in;
+    const Duration surely = std::max(late, early);
+    const auto seconds = [](Duration d) { return std::to_string(to_seconds(d)) + " s"; };
+    if (surely > kClockDrift)
+        return "its hold is for another start than the common one, " + seconds(surely) +
+               (late > early ? " later" : " earlier");
+    if (surely + (times.answered - times.asked) > launch_can_wait)
+        return "it took " + seconds(times.answered - times.asked) +
+               " to hold, so when its part starts is not known well enough";
+    return {};
 }
 
 }  // namespace
@@ -230,6 +247,7 @@ bool ApplicationService::take_plan(const std::shared_ptr<Run>& run, Plan made) {
         changed.releasing.push_back(std::move(part));
     }
     changed.parts.clear();
+    run->owed.clear();
     std::map<std::string, ApplicationPart> parts;
     for (std::size_t rank = 0; rank < made.plan.zone_of_rank.size(); ++rank)
         parts[made.plan.zone_of_rank[rank]].ranks.push_back(static_cast<TaskIndex>(rank));
@@ -276,7 +294,8 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
         if (run->app.status.start) request.start_in = std::max(kShortest, run->start - clock_.steady_now());
         if (delegations_ != nullptr && zone.who.organisation != config_.organisation)
             request.delegation = delegations_->prove(request, zone.who);
-        transport_.hold_part(zone, request, [this, run, i, start](Result<PartStatus> answer) {
+        const Duration asked_at = clock_.steady_now();
+        transport_.hold_part(zone, request, [this, run, i, start, asked_at](Result<PartStatus> answer) {
             if (auto reached = failpoint::reach(failpoint::Point::kHomeHoldAnswered); !reached)
                 answer = reached.error();
             ApplicationPart& held = run->app.status.parts[i];
@@ -285,14 +304,18 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
                                   answer->assignment.end(),
                                   [](TaskIndex rank, const RankPlace& place) { return rank == place.rank; });
             };
-            const bool good = answer && answer->id == held.id && answer->state == PartState::kHeld && complete() &&
-                              starts_in_time(start, *answer, clock_.steady_now());
+            const bool fits = answer && answer->id == held.id && answer->state == PartState::kHeld && complete();
+            const std::string off =
+                fits ? start_fault(*answer, {start, asked_at, clock_.steady_now()}, config_.launch_window / kSlipShare)
+                     : "its hold does not fit the request";
+            const bool good = fits && off.empty();
             const std::string words = !answer ? answer.error().message
                                       : good  ? "holds " + std::to_string(held.ranks.size()) + " processors"
-                                              : "its hold does not fit the request";
+                                              : off;
             note(run, held.zone, "hold", good, words);
             if (good) {
                 held.status = *answer;
+                note_promise(run, held.id, asked_at, *answer);
             } else {
                 run->failed_zone = held.zone;
                 run->failed_reason = words;
@@ -347,7 +370,7 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
         transport_.commit_part(address_of(part.zone), part.id, part.status.token,
-                               [this, run, i](Result<PartStatus> answer) {
+                               [this, run, i, asked_at = clock_.steady_now()](Result<PartStatus> answer) {
                                    if (auto reached = failpoint::reach(failpoint::Point::kHomeCommitAnswered); !reached)
                                        answer = reached.error();
                                    ApplicationPart& committed = run->app.status.parts[i];
@@ -359,7 +382,9 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
                                    if (!good) {
                                        run->failed_zone = committed.zone;
                                        run->failed_reason = words;
+                                       judge(run, committed.zone, committed.id, answer);
                                    } else {
+                                       note_promise(run, committed.id, asked_at, *answer);
                                        committed.status.state = answer->state;
                                        committed.status.expires_in = Duration{0};
                                    }

@@ -144,6 +144,10 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
                                       (answer->reason.empty() ? "" : ": " + answer->reason)
                                 : answer.error().message);
                     run->launch_failed |= !good;
+                    if (good)
+                        note_promise(run, launched.id, {}, *answer);
+                    else
+                        judge(run, launched.zone, launched.id, answer);
                     if (!good)
                         stop(run, "zone " + launched.zone +
                                       " did not start its part: " + (answer ? answer->reason : answer.error().message));
@@ -194,8 +198,10 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
         if (run->asked.contains(part.id) || is_final(part.status.state)) continue;
         run->asked.insert(part.id);
         transport_.part_status(
-            address_of(part.zone), part.id, [this, run, id = part.id](const Result<PartStatus>& answer) {
+            address_of(part.zone), part.id,
+            [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
                 run->asked.erase(id);
+                judge(run, zone, id, answer);
                 if (!answer || is_final(run->app.status.state)) return;
                 for (ApplicationPart& known : run->app.status.parts) {
                     if (known.id != id) continue;
@@ -327,7 +333,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     for (const ApplicationPart& part : changed.parts) {
         if (!is_final(part.status.state)) changed.releasing.push_back(part);
     }
-    if (enter(run, std::move(changed), state, reason)) release(run);
+    if (!enter(run, std::move(changed), state, reason)) return;
+    if (state == ApplicationState::kCompleted) note_kept(run);
+    release(run);
 }
 
 }  // namespace zbs

@@ -10,10 +10,6 @@ constexpr Duration kLookForEarlier = std::chrono::seconds{1};
 /// What an earlier start must gain at least: less is not worth new holds everywhere.
 constexpr Duration kWorthwhile = std::chrono::seconds{2};
 constexpr Duration kLookAgain = std::chrono::milliseconds{500};
-/// What zones may start apart: clocks run at different speeds, and messages take time.
-constexpr Duration kClockDrift = std::chrono::seconds{1};
-/// How long after its start a reservation may still become ready, of the time that zones keep it for a launch.
-constexpr int kSlipShare = 3;
 
 }  // namespace
 
@@ -79,6 +75,7 @@ void ApplicationService::check_ready(const std::shared_ptr<Run>& run) {
                              : "what ran on its processors before has not ended";
             note(run, asked.zone, "ready", ready, words);
             if (!ready) {
+                judge(run, asked.zone, asked.id, answer);
                 run->failed_zone = asked.zone;
                 run->failed_reason = "the reserved start slips: " + words;
             }

@@ -8,12 +8,17 @@
 
 #include "services/zone_scheduler/domain/application_service.hpp"
 
-/// What the three source files of ApplicationService share; nobody else includes it.
+/// What the source files of ApplicationService share; nobody else includes it.
 namespace zbs {
 
 inline constexpr Duration kReleaseRetry = std::chrono::seconds{1};
 /// Longest reason that goes with a release, bytes.
 inline constexpr std::size_t kMaxReason = 1'000;
+
+/// What zones may start apart: clocks run at different speeds, and messages take time.
+inline constexpr Duration kClockDrift = std::chrono::seconds{1};
+/// How long after its start a reservation may still become ready, of the time that zones keep it for a launch.
+inline constexpr int kSlipShare = 3;
 
 /// Whether asking again with the same id may help.
 inline bool is_passing(const Error& error) {
@@ -38,13 +43,14 @@ struct ApplicationService::Run {
     bool launch_failed = false;           // a zone has not started its part, whether that could be stored or not
     int denials = 0;                      // rounds that failed so
     std::map<PartId, int> tries;
-    Duration deadline{};        // steady time
-    Duration start{};           // steady time: of a reservation
-    bool awaits_start = false;  // a timer for it is set
-    bool in_line = false;       // for a turn
-    bool has_turn = false;      // to be planned
-    bool busy = false;          // a phase with outstanding answers is under way
-    bool watching = false;      // the loop watch -> ask_how_it_ended -> finish is under way
+    std::map<PartId, Duration> owed;  // steady time until which its zone has promised a part, as far as we know surely
+    Duration deadline{};              // steady time
+    Duration start{};                 // steady time: of a reservation
+    bool awaits_start = false;        // a timer for it is set
+    bool in_line = false;             // for a turn
+    bool has_turn = false;            // to be planned
+    bool busy = false;                // a phase with outstanding answers is under way
+    bool watching = false;            // the loop watch -> ask_how_it_ended -> finish is under way
     bool releasing = false;
     std::optional<Duration> deserted_since;  // steady time: all parts have ended, the launcher has not
     Duration release_retry = kReleaseRetry;

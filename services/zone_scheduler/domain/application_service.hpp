@@ -11,6 +11,7 @@
 
 #include "algorithms/base/rng.hpp"
 #include "services/common/failpoint/points.hpp"
+#include "services/common/messages/peering.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
@@ -95,6 +96,12 @@ class ApplicationService {
     using AccountOf = std::function<Result<std::string>(const Caller&)>;
     void use_accounts(AccountOf account_of) { account_of_ = std::move(account_of); }
 
+    /// Told what an organisation's zones did for us, at most once per part: held and ran it to a good end, or denied
+    /// it while they owed it. Default nobody.
+    void use_conduct(std::function<void(const std::string& organisation, TrustEvent)> note_conduct) {
+        note_conduct_ = std::move(note_conduct);
+    }
+
   private:
     struct Run;
     using Step = void (ApplicationService::*)(const std::shared_ptr<Run>&);
@@ -140,6 +147,10 @@ class ApplicationService {
     bool take_plan(const std::shared_ptr<Run>& run, Plan made);
     void note(const std::shared_ptr<Run>& run, const std::string& zone, const char* what, bool ok,
               const std::string& answer);
+    void note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& told);
+    void judge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
+               const Result<PartStatus>& answer);
+    void note_kept(const std::shared_ptr<Run>& run);
     void note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
     void await_start(const std::shared_ptr<Run>& run);
     void look_for_earlier(const std::shared_ptr<Run>& run);
@@ -176,6 +187,7 @@ class ApplicationService {
     std::function<std::vector<std::string>(const Caller&)> groups_of_ = [](const Caller&) {
         return std::vector<std::string>{};
     };
+    std::function<void(const std::string&, TrustEvent)> note_conduct_ = [](const std::string&, TrustEvent) {};
     Log& log_;
     Rng jitter_;
     std::map<ApplicationId, std::shared_ptr<Run>> runs_;  ///< those with something left to do

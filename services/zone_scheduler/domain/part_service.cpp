@@ -171,7 +171,7 @@ Result<std::shared_ptr<PartService::Live>> PartService::find(const Caller& calle
 
 PartStatus PartService::view(const Live& part) const {
     PartStatus status = part.record.status;
-    if (status.state == PartState::kHeld)
+    if (status.state == PartState::kHeld || status.state == PartState::kCommitted)
         status.expires_in = std::max(Duration{0}, part.deadline - clock_.steady_now());
     if (is_reserved(part.record)) status.starts_in = std::max(Duration{0}, part.start - clock_.steady_now());
     if (status.state == PartState::kCommitted) status.ready = is_ready(part);

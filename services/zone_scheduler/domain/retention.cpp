@@ -20,14 +20,44 @@ void Retention::look() {
 
 bool Retention::clock_is_believable() {
     const Duration ahead = clock_.now().time_since_epoch() - clock_.steady_now();
-    const Duration jump = wall_ahead_ ? std::chrono::abs(ahead - *wall_ahead_) : Duration{0};
+    if (!wall_ahead_ && !compare_with_last_life(ahead)) return false;
+    const Duration jump = std::chrono::abs(ahead - *wall_ahead_);
     wall_ahead_ = ahead;
-    if (jump > kBelievableJump) {
-        distrusted_until_ = clock_.steady_now() + kDistrust;
-        log_.warn("clock_jumped", {{"seconds", std::to_string(to_seconds(jump))},
-                                   {"what_now", "results are not removed for a day; check this host's clock"}});
+    if (jump > kBelievableJump) distrust(jump, "the last look");
+    if (clock_.steady_now() < distrusted_until_) return false;
+    if (clock_.steady_now() >= note_at_) {
+        note_at_ = clock_.steady_now() + kNoteEvery;
+        if (auto noted = store_.note_believed_time(clock_.now()); !noted)
+            log_.warn("store_failed", {{"reason", noted.error().message}});
     }
-    return clock_.steady_now() >= distrusted_until_;
+    return true;
+}
+
+/// The first look after a start has no other to be compared with but the time that was last believed: a clock that was
+/// put a year ahead while the zone was off, and a zone that was off for a year, look the same. Where nothing was ever
+/// noted, a day goes by, too. False where the store does not tell: asked again at the next look.
+bool Retention::compare_with_last_life(Duration ahead) {
+    const Result<std::optional<Time>> believed = store_.believed_time();
+    if (!believed) {
+        log_.warn("retention_failed", {{"reason", believed.error().message}});
+        return false;
+    }
+    if (!*believed) {
+        if (auto noted = store_.note_believed_time(clock_.now()); !noted) return false;
+        distrusted_until_ = clock_.steady_now() + kDistrust;
+    } else {
+        const Duration off = clock_.now() - **believed;
+        if (off > kBelievablePause || -off > kBelievableJump) distrust(off, "this zone last believed it");
+    }
+    wall_ahead_ = ahead;
+    return true;
+}
+
+void Retention::distrust(Duration off, const char* since) {
+    distrusted_until_ = clock_.steady_now() + kDistrust;
+    log_.warn("clock_jumped", {{"seconds", std::to_string(to_seconds(off))},
+                               {"since", since},
+                               {"what_now", "results are not removed for a day; check this host's clock"}});
 }
 
 /// Files first: a record without them can be removed later, files without a record would never be. True where there is

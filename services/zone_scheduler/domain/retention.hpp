@@ -28,10 +28,15 @@ class Retention {
     /// A wall clock that jumps by more says nothing of how old something is: nothing is removed for a day.
     static constexpr Duration kBelievableJump = std::chrono::hours{1};
     static constexpr Duration kDistrust = std::chrono::hours{24};
+    /// So long a zone may have been off by its clock, which is compared with what it showed when it was last believed.
+    static constexpr Duration kBelievablePause = std::chrono::hours{24};
+    static constexpr Duration kNoteEvery = std::chrono::hours{1};
 
   private:
     void look();
     bool clock_is_believable();
+    bool compare_with_last_life(Duration ahead);
+    void distrust(Duration off, const char* since);
     bool remove_some();
     bool remove_files(const std::vector<std::string>& operations, std::size_t& budget);
 
@@ -42,6 +47,7 @@ class Retention {
     Log& log_;
     std::optional<Duration> wall_ahead_;  ///< of the monotonic clock, at the last look
     Duration distrusted_until_{};         ///< monotonic
+    Duration note_at_{};                  ///< monotonic: when the store is told again that the clock is believed
     std::size_t removed_ = 0;             ///< since the log was last told
 };
 

@@ -37,6 +37,10 @@ double trust_weight(TrustEvent event) {
             return -10;
         case TrustEvent::kInvalidRequest:
             return -4;
+        case TrustEvent::kBrokenWord:
+            return -6;
+        case TrustEvent::kCutAnswer:
+            return -2;
     }
     return 0;
 }

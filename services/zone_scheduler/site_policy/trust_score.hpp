@@ -15,8 +15,9 @@ inline constexpr Duration kTrustHalfLife = std::chrono::hours{24 * 30};
 /// As many units of good and bad behaviour as the initial value counts for.
 inline constexpr double kTrustPrior = 20;
 
-/// hold_kept +1, clean_end +2, hold_dropped -2, dirty_end -1, invalid_request -4, failed_check -10. A part that ends
-/// badly is mostly its program's fault, so it costs less than a clean end brings; a forged token is nobody's accident.
+/// hold_kept +1, clean_end +2, hold_dropped -2, dirty_end -1, invalid_request -4, failed_check -10, broken_word -6,
+/// cut_answer -2. A part that ends badly is mostly its program's fault, so it costs less than a clean end brings; a
+/// forged token is nobody's accident. A cut answer may be the network's fault: two parts that run make up for it.
 double trust_weight(TrustEvent event);
 
 /// The history with one event more. Events may come in any order; one older than `history.at` has faded as much as it

@@ -3,6 +3,7 @@
 usage: local_zone_test.py ZBS_ZONE [unittest arguments]
 """
 import http.client
+import itertools
 import json
 import pathlib
 import select
@@ -136,6 +137,34 @@ class LocalZone(unittest.TestCase):
         self.assertEqual(self.ask(target="/livez")[0], 200)
         self.operate("undrain")
         self.assertEqual(self.ask(target="/readyz")[0], 200)
+
+    def test_a_zone_that_was_told_to_end_is_not_ready_and_then_gone(self):
+        kept = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        self.addCleanup(kept.close)
+        seen = []
+
+        def ready():
+            try:
+                kept.request("GET", "/readyz")
+                response = kept.getresponse()
+                response.read()
+                return response.status
+            except (OSError, http.client.HTTPException):
+                return None  # this connection is closed
+        self.assertEqual(ready(), 200)
+        self.process.terminate()
+        while self.process.poll() is None:
+            seen.append(ready())
+            if seen[-1] is None:
+                kept.close()
+        self.assertEqual(self.process.returncode, 0)
+        ending = list(itertools.dropwhile(lambda status: status == 200, seen))  # from when it has heard the signal
+        self.assertTrue(ending, "it said to the last that it is ready")
+        self.assertLessEqual(set(ending), {503, None}, "ready again while it ended")
+        with self.assertRaises(OSError):
+            self.ask(target="/readyz")
+        self.end()
+        type(self).begin()
 
     def test_a_restart_keeps_the_token(self):
         before = self.token

@@ -96,6 +96,20 @@ class Lies(unittest.TestCase):
         self.assertEqual(status, 200, answer)
         return answer["peerings"][0]["trust"]["score"]
 
+    def check_fails(self, lies):
+        """A lie at the launch ends the job, and nothing but the job."""
+        self.liar.lies, self.liar.told = lies, 0
+        before = self.trust()
+        request = self.w.request(3, "true")
+        self.w.submit(request)
+        end = self.w.wait_final(request["id"])
+        self.assertEqual(end["state"], "failed", end)
+        self.assertIn("zone b did not start its part", end["reason"])
+        until(lambda: self.trust() < before, 20, lambda: f"trust is {self.trust()} as before ({before})")
+        beside = self.w.request(1, "true", zones=["c"])
+        self.w.submit(beside)
+        self.assertEqual(self.w.wait_final(beside["id"], 30)["state"], "completed")
+
     def check(self, lies, trust_falls=True):
         self.liar.lies, self.liar.told = lies, 0
         before = self.trust()
@@ -128,11 +142,19 @@ class Lies(unittest.TestCase):
         self.check({"capacity": lambda _: (200, {"zone": "b", "processors": "many"})})
 
     def test_a_byte_a_second(self):
-        self.check({"hold": lambda _: (201, drip)}, trust_falls=False)  # may be the network's fault
+        self.check({"hold": lambda _: (201, drip)})  # mildly: it may be the network's fault
 
     def test_holds_and_then_denies(self):
         denied = (409, {"type": "about:blank", "title": "conflict", "status": 409, "detail": "no such hold", "code": "conflict"})
-        self.check({"commit": lambda _: denied}, trust_falls=False)  # an honest zone that lost its hold says the same
+        self.check({"commit": lambda _: denied})  # while its hold still ran
+
+    def test_commits_and_then_knows_nothing(self):
+        unknown = (404, {"type": "about:blank", "title": "not found", "status": 404, "detail": "no part", "code": "not_found"})
+        self.check_fails({"launch": lambda _: unknown})
+
+    def test_denies_with_a_reason(self):
+        denied = (403, {"type": "about:blank", "title": "denied", "status": 403, "detail": "suspended", "code": "denied"})
+        self.check({"commit": lambda _: denied}, trust_falls=False)  # its operator may have taken the right back
 
     def test_commits_another_part(self):
         self.check({"commit": lambda _: (200, self.liar.status("01ARZ3NDEKTSV4RRFFQ69G5FAV", "committed"))})

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/messages/limits.hpp"
@@ -430,6 +431,22 @@ TEST(Reasons, OfAnyLengthAndBytesCanBeReadBack) {
         peer.reason = reason;
         EXPECT_TRUE(decode_peer(*parse(dump(encode(peer)))));
     }
+}
+
+TEST(PeeringRecordCodec, AHistoryOfAVersionThatKnewFewerKindsOfEventsIsRead) {
+    PeeringRecord record{.organisation = "beta", .fingerprint = "sha256:1", .bundle = "ONE"};
+    record.history.weight[1] = 2;
+    record.history.count[1] = 1;
+    Json json = encode(record);
+    for (const char* list : {"weight", "count"}) {
+        Json& kinds = json["history"][list];
+        kinds.erase(kinds.begin() + 6, kinds.end());
+    }
+    EXPECT_EQ(*decode_peering_record(json), record);
+    json["history"]["count"].erase(0);
+    EXPECT_FALSE(decode_peering_record(json)) << "one number for each";
+    json["history"]["weight"] = json["history"]["count"] = Json::array();
+    EXPECT_FALSE(decode_peering_record(json));
 }
 
 TEST(CapacityCodec, FiguresThatContradictEachOtherAreRefused) {

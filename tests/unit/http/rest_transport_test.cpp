@@ -81,6 +81,38 @@ INSTANTIATE_TEST_SUITE_P(
                  true}),
     [](const auto& param_info) { return param_info.param.name; });
 
+/// Begins to answer, and is still at it when the deadline comes.
+class Drip : public HttpClient {
+  public:
+    explicit Drip(bool begins) : begins_(begins) {}
+    void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) override {
+        if (begins_) call.on_cut();
+        respond(Error{ErrorCode::kTimeout, "late", {}});
+    }
+
+  private:
+    bool begins_;
+};
+
+TEST(RestTransport, WhoseAnswerIsCutIsToldAndWhoIsSilentIsNot) {
+    for (const bool begins : {true, false}) {
+        std::vector<std::string> cut, bad;
+        http::RestTransportOptions options{.client = std::make_unique<Drip>(begins),
+                                           .self = {CallerKind::kZone, "alpha", "alpha-one"},
+                                           .post = [](const std::function<void()>& work) { work(); }};
+        options.cut_answer = [&](const Caller& who, const Error&) { cut.push_back(who.name); };
+        options.bad_answer = [&](const Caller& who, const Error&) { bad.push_back(who.name); };
+        const auto transport = http::make_rest_transport(std::move(options));
+        std::optional<Result<PartStatus>> told;
+        transport->part_status({"https://beta", {CallerKind::kZone, "beta", "beta-one"}}, PartId{some_id(1)},
+                               [&](const Result<PartStatus>& status) { told = status; });
+        ASSERT_TRUE(told);
+        EXPECT_EQ(told->error().code, ErrorCode::kTimeout);
+        EXPECT_EQ(cut, begins ? std::vector<std::string>{"beta-one"} : std::vector<std::string>{});
+        EXPECT_TRUE(bad.empty());
+    }
+}
+
 TEST_P(HoldAnswers, ThatNoHonestZoneGivesAreToldAndNotTaken) {
     const PartRequest request = some_part_request();
     PartStatus honest = some_part_status();

@@ -21,7 +21,8 @@ struct Seen {
 };
 std::vector<Seen> random_events(Rng& rng, std::uint64_t most) {
     std::vector<Seen> events(rng.below(most) + 1);
-    for (Seen& seen : events) seen = {kTrustEvents[rng.below(6)], kStart + std::chrono::hours{rng.below(24 * 200)}};
+    for (Seen& seen : events)
+        seen = {kTrustEvents[rng.below(kTrustEvents.size())], kStart + std::chrono::hours{rng.below(24 * 200)}};
     return events;
 }
 TrustHistory history_of(const std::vector<Seen>& events, double initial) {
@@ -58,6 +59,24 @@ TEST(TrustScore, IsWhatTheFormulaSays) {
     EXPECT_DOUBLE_EQ(explain(history, kStart + kTrustHalfLife).score, 15.0 / 30);
     history = apply(history, kHoldDropped, kStart + kTrustHalfLife);  // g = 5, b = 7
     EXPECT_DOUBLE_EQ(explain(history, kStart + kTrustHalfLife).score, 15.0 / 32);
+}
+
+TEST(TrustScore, CutAnswersCostAPeerThatOnlyDripsAndNotOneThatAlsoRunsJobs) {
+    TrustHistory drips{.initial = 0.5}, slow{.initial = 0.5};
+    for (int i = 0; i < 10; ++i) {
+        drips = apply(drips, kCutAnswer, kStart);
+        slow = apply(slow, kCutAnswer, kStart);
+        const double fell = explain(slow, kStart).score;
+        for (int run = 0; run < 3; ++run) slow = apply(slow, kHoldKept, kStart);
+        EXPECT_GT(explain(slow, kStart).score, fell);
+    }
+    EXPECT_DOUBLE_EQ(explain(drips, kStart).score, 10.0 / 40);
+    EXPECT_GT(explain(slow, kStart).score, 0.5);
+}
+
+TEST(TrustScore, ABrokenWordCostsMoreThanASlowAnswerAndLessThanAForgedToken) {
+    EXPECT_LT(trust_weight(kBrokenWord), trust_weight(kCutAnswer));
+    EXPECT_GT(trust_weight(kBrokenWord), trust_weight(kFailedCheck));
 }
 
 TEST(TrustScore, GivesReasonsTheStrongestFirst) {

@@ -197,6 +197,17 @@ TYPED_TEST(ZoneStoreContract, TokensGrowAndNeverRepeat) {
     }
 }
 
+TYPED_TEST(ZoneStoreContract, TheTimeLastBelievedComesBack) {
+    EXPECT_EQ(*this->store().believed_time(), std::nullopt);
+    for (const int hours : {500'000, 400'000}) {
+        const Time time{std::chrono::hours{hours}};
+        ASSERT_TRUE(this->store().note_believed_time(time));
+        this->reopen();
+        EXPECT_EQ(*this->store().believed_time(), time);
+    }
+    EXPECT_EQ(*this->store().next_token(), 1U) << "another number";
+}
+
 TYPED_TEST(ZoneStoreContract, PeersAreReplacedAndSortedByName) {
     Peer b = some_peer(), a = some_peer();
     b.zone = "b";

@@ -350,6 +350,30 @@ TEST_F(ApplicationServiceTest, FaultOfTheStoreAtEveryMomentEndsWell) {
     }
 }
 
+TEST_F(ApplicationServiceTest, OneZoneThatRefusesTheLaunchFailsTheApplicationAndTheOthersGetTheirProcessorsBack) {
+    run_for(60s);
+    world.bend = [](const std::string& from, const std::string& call, Result<PartStatus>& answer) {
+        if (from == "b" && call == "launch")
+            answer = Error{ErrorCode::kInvalidArgument, "the proxy here knows no option --new", "/options"};
+    };
+    const ApplicationId id = submit(10);
+    world.run(20s);
+    const ApplicationStatus status = world.status(id);
+    EXPECT_EQ(status.state, ApplicationState::kFailed);
+    EXPECT_THAT(status.reason, testing::AllOf(testing::HasSubstr("zone b did not start its part"),
+                                              testing::HasSubstr("knows no option --new")));
+    std::set<std::string> refused;
+    for (const ApplicationEvent& event : status.events)
+        if (event.what == "launch" && !event.ok) refused.insert(event.zone);
+    EXPECT_EQ(refused, std::set<std::string>{"b"});
+    EXPECT_TRUE(status.releasing.empty());
+    for (const StateChange& change : status.history) EXPECT_NE(change.state, ApplicationState::kRunning);
+    for (const char* zone : {"a", "b", "c"})
+        for (const PartRecord& part : world.node(zone).store.all_parts())
+            EXPECT_EQ(part.status.state, PartState::kReleased) << zone;
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, ArgumentThatWouldStartAnotherProgramIsRefused) {
     ApplicationRequest request = world.request(2);
     request.argv = {"/bin/echo", "a", ":", "b"};

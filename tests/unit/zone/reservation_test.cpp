@@ -187,15 +187,48 @@ TEST_F(ReservationTest, WhatRanShorterThanItsWalltimeShortensTheHopedForStart) {
     EXPECT_GT(window.expected, 9min);
 }
 
-TEST_F(ReservationTest, NotAllFreeNowReservesACommonStartAndTakesAnEarlierOne) {
-    run_for(5min);
-    const ApplicationId first = submit(9);
-    world.run(3s);
-    const ApplicationId second = submit(9);
-    world.run(5s);
-    ASSERT_EQ(state(second), ApplicationState::kCommitted);
-    ASSERT_TRUE(world.status(second).start);
-    EXPECT_GE(*world.status(second).start - at(first, ApplicationState::kRunning), 10min);
+/// An application of 9 ranks has its processors for 10 minutes; a second one waits for what it leaves.
+struct ReservedStartTest : ReservationTest {
+    ApplicationId first, second;
+
+    /// `runtime` is of the first, with a walltime of 10 minutes.
+    void fill(Duration runtime, bool overruns = false) {
+        run_for(runtime, overruns);
+        first = submit(9);
+        world.run(3s);
+    }
+    void submit_second(int ranks) {
+        second = submit(ranks);
+        world.run(5s);
+    }
+    void expect_reserved() {
+        ASSERT_EQ(state(second), ApplicationState::kCommitted);
+        ASSERT_TRUE(world.status(second).start);
+    }
+    Time start() { return world.status(second).start.value(); }
+    void expect_started_on_time(Time promised) {
+        ASSERT_GE(state(second), ApplicationState::kRunning);
+        EXPECT_LE(at(second, ApplicationState::kRunning) - promised, 2s);
+    }
+    /// Zones with a failed step of this kind, in words that contain `words`.
+    std::set<std::string> refusals(const std::string& what, const std::string& words = {}) {
+        std::set<std::string> zones;
+        for (const ApplicationEvent& event : world.status(second).events)
+            if (event.what == what && !event.ok && event.answer.find(words) != std::string::npos)
+                zones.insert(event.zone);
+        return zones;
+    }
+    bool uses(const std::string& zone) {
+        const std::vector<ApplicationPart> parts = world.status(second).parts;
+        return std::any_of(parts.begin(), parts.end(), [&](const auto& part) { return part.zone == zone; });
+    }
+};
+
+TEST_F(ReservedStartTest, NotAllFreeNowReservesACommonStartAndTakesAnEarlierOne) {
+    fill(5min);
+    submit_second(9);
+    expect_reserved();
+    EXPECT_GE(start() - at(first, ApplicationState::kRunning), 10min);
     world.run(5min + 5s);  // the first ends after half of its walltime
     ASSERT_EQ(state(first), ApplicationState::kCompleted);
     EXPECT_EQ(state(second), ApplicationState::kRunning);
@@ -204,93 +237,71 @@ TEST_F(ReservationTest, NotAllFreeNowReservesACommonStartAndTakesAnEarlierOne) {
     EXPECT_EQ(world.held(), 0);
 }
 
-TEST_F(ReservationTest, WhereNothingEndsEarlyItStartsAtTheReservedTime) {
-    run_for(10min - 1s);
-    submit(9);
-    world.run(3s);
-    const ApplicationId second = submit(9);
-    world.run(5s);
-    const Time start = *world.status(second).start;
+TEST_F(ReservedStartTest, WhereNothingEndsEarlyItStartsAtTheReservedTime) {
+    fill(10min - 1s);
+    submit_second(9);
+    const Time promised = start();
     world.run(11min);
-    ASSERT_EQ(state(second), ApplicationState::kRunning);
-    EXPECT_LE(at(second, ApplicationState::kRunning) - start, 2s);
+    expect_started_on_time(promised);
 }
 
-TEST_F(ReservationTest, ShortOnesFillTheGapLongOnesWait) {
-    run_for(10min - 1s);
-    submit(9);
-    world.run(3s);
-    const ApplicationId large = submit(12);
-    world.run(3s);
-    const Time start = *world.status(large).start;
+TEST_F(ReservedStartTest, ShortOnesFillTheGapLongOnesWait) {
+    fill(10min - 1s);
+    submit_second(12);
+    const Time promised = start();
     run_for(1min);
     const ApplicationId little = submit(3, 2min), lengthy = submit(3, 30min);
     world.run(5s);
     EXPECT_EQ(state(little), ApplicationState::kRunning);
     EXPECT_LT(state(lengthy), ApplicationState::kLaunching);
     world.run(11min);
-    EXPECT_LE(at(large, ApplicationState::kRunning) - start, 2s);
+    expect_started_on_time(promised);
 }
 
-TEST_F(ReservationTest, StartThatSlipsIsPlannedAgain) {
-    run_for(15min, true);  // the first does not end at its walltime of 10 minutes
-    submit(9);
-    world.run(3s);
+TEST_F(ReservedStartTest, StartThatSlipsIsPlannedAgain) {
+    fill(15min, true);  // the first does not end at its walltime of 10 minutes
     run_for(1min);
-    const ApplicationId second = submit(9);
+    submit_second(9);
     world.run(12min);
     EXPECT_LT(state(second), ApplicationState::kLaunching);
-    std::vector<std::string> slips;
-    for (const ApplicationEvent& event : world.status(second).events)
-        if (event.what == "ready" && !event.ok) slips.push_back(event.zone);
-    EXPECT_FALSE(slips.empty());
+    EXPECT_FALSE(refusals("ready").empty());
     world.run(6min);
     EXPECT_EQ(state(second), ApplicationState::kCompleted) << world.status(second).reason;
     EXPECT_EQ(world.held(), 0);
 }
 
-TEST_F(ReservationTest, ZoneThatVanishesBeforeTheStartIsPlannedAround) {
+TEST_F(ReservedStartTest, ZoneThatVanishesBeforeTheStartIsPlannedAround) {
     run_for(5min);
     submit(4);
     submit(4);
     world.run(3s);
     run_for(1min);
-    const ApplicationId second = submit(8);
-    world.run(5s);
-    ASSERT_EQ(state(second), ApplicationState::kCommitted);
-    ASSERT_TRUE(world.status(second).start);
-    std::string lost;
-    for (const ApplicationPart& part : world.status(second).parts)
-        if (part.zone != "a") lost = part.zone;
+    submit_second(8);
+    expect_reserved();
+    const std::string lost = uses("b") ? "b" : "c";
     world.crash(lost);
     world.run(20min);
     EXPECT_EQ(state(second), ApplicationState::kCompleted) << world.status(second).reason;
-    for (const ApplicationPart& part : world.status(second).parts) EXPECT_NE(part.zone, lost);
+    EXPECT_FALSE(uses(lost));
 }
 
-TEST_F(ReservationTest, HomeThatRestartsKeepsTheStart) {
-    run_for(10min - 1s);
-    submit(9);
-    world.run(3s);
-    const ApplicationId second = submit(9);
-    world.run(5s);
-    const Time start = *world.status(second).start;
+TEST_F(ReservedStartTest, HomeThatRestartsKeepsTheStart) {
+    fill(10min - 1s);
+    submit_second(9);
+    const Time promised = start();
     world.crash("a");
     world.run(1min);
     world.restart("a");
     world.run(2s);
-    EXPECT_EQ(*world.status(second).start, start);
+    EXPECT_EQ(start(), promised);
     world.run(11min);
-    EXPECT_LE(at(second, ApplicationState::kRunning) - start, 2s);
+    expect_started_on_time(promised);
 }
 
-TEST_F(ReservationTest, CancelledReservationIsGivenBackEverywhere) {
-    run_for(10min - 1s);
-    submit(9);
-    world.run(3s);
-    const ApplicationId second = submit(12);
-    world.run(5s);
-    ASSERT_EQ(state(second), ApplicationState::kCommitted);
+TEST_F(ReservedStartTest, CancelledReservationIsGivenBackEverywhere) {
+    fill(10min - 1s);
+    submit_second(12);
+    expect_reserved();
     ASSERT_TRUE(world.node("a").applications->cancel(world.user(), second));
     world.run(5s);
     EXPECT_EQ(state(second), ApplicationState::kCancelled);
@@ -298,6 +309,41 @@ TEST_F(ReservationTest, CancelledReservationIsGivenBackEverywhere) {
     for (const char* name : {"a", "b", "c"})
         for (const PartRecord* record : world.node(name).parts->parts())
             EXPECT_EQ(record->status.state, PartState::kRunning);
+}
+
+struct SlowHold {
+    Duration launch_window;
+    bool is_taken;
+};
+/// Zone b takes 4 s to answer; home waits at the start for a third of its launch window.
+class SlowHoldTest : public ReservedStartTest, public testing::WithParamInterface<SlowHold> {};
+INSTANTIATE_TEST_SUITE_P(, SlowHoldTest, testing::Values(SlowHold{30s, true}, SlowHold{6s, false}));
+
+TEST_P(SlowHoldTest, IsTakenWhereTheLaunchCanWaitAsLong) {
+    world.node("a").config.launch_window = GetParam().launch_window;
+    fill(5min);
+    world.answer_delay = [](const std::string& from, const std::string& call) {
+        return from == "b" && call == "hold" ? Duration{4s} : Duration{0};
+    };
+    submit_second(12);  // not without b
+    EXPECT_EQ(state(second) == ApplicationState::kCommitted, GetParam().is_taken);
+    EXPECT_EQ(refusals("hold", "not known well enough").empty(), GetParam().is_taken);
+}
+
+/// By how much the start that zone b promises is beside the common one.
+class BesideTheStart : public ReservedStartTest, public testing::WithParamInterface<Duration> {};
+INSTANTIATE_TEST_SUITE_P(, BesideTheStart, testing::Values(3s, -3s, 9s, -9s));
+
+TEST_P(BesideTheStart, IsAnotherStartAndTheZoneIsPlannedAround) {
+    fill(5min);
+    world.bend = [](const std::string& from, const std::string& call, Result<PartStatus>& answer) {
+        if (from == "b" && call == "hold" && answer && answer->starts_in > 0s) answer->starts_in += GetParam();
+    };
+    submit_second(8);
+    EXPECT_EQ(refusals("hold", "another start"), std::set<std::string>{"b"});
+    EXPECT_FALSE(uses("b"));
+    world.run(20min);
+    EXPECT_EQ(state(second), ApplicationState::kCompleted) << world.status(second).reason;
 }
 
 TEST_F(ReservationTest, DryRunTellsARangeForEachZone) {

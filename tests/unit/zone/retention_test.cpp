@@ -131,8 +131,56 @@ TEST_F(RetentionTest, AClockThatJumpsAheadRemovesNothingForADay) {
     EXPECT_FALSE(is_there(application)) << "and from then on it is believed";
 }
 
+struct SecondLife {
+    const char* name;
+    Duration off, jump;
+    bool removed_at_once;
+};
+class RetentionAfterAStart : public RetentionTest, public testing::WithParamInterface<SecondLife> {};
+INSTANTIATE_TEST_SUITE_P(, RetentionAfterAStart,
+                         testing::Values(SecondLife{"AtOnceAfterAShortPause", 20h, 0h, true},
+                                         SecondLife{"NotWhereTheClockStandsAYearAhead", 1h, 366 * kDay, false},
+                                         SecondLife{"NotWhereItStandsBehind", 1h, -5h, false},
+                                         SecondLife{"NotAfterAWeekOff", 7 * kDay, 0h, false}),
+                         [](const auto& param_info) { return param_info.param.name; });
+
+TEST_P(RetentionAfterAStart, OldResultsGo) {
+    config.results_kept = 2 * kDay;
+    const ApplicationId old = application();
+    clock.advance(2 * kDay - 4h);  // by the end of any pause it is old enough
+    ASSERT_TRUE(is_there(old));
+    MemoryZoneStore later = store;  // what the next life finds
+    VirtualClock second(clock.now() + GetParam().off + GetParam().jump, 7h);
+    if (GetParam().jump < Duration{0}) second.set_wall(second.now());
+    Retention again{config, second, later, executor, log};
+    again.start();
+    const auto there = [&] { return later.find_application(old)->has_value(); };
+    second.advance(Retention::kIdle + 5min);
+    EXPECT_EQ(!there(), GetParam().removed_at_once);
+    second.advance(23h);
+    EXPECT_EQ(!there(), GetParam().removed_at_once) << "an operator has a day";
+    second.advance(2h);
+    EXPECT_FALSE(there());
+}
+
+TEST_F(RetentionTest, AClockThatIsPutRightWithinTheDayHasRemovedNothing) {
+    const ApplicationId young = application();
+    clock.advance(kDay + 1h);
+    MemoryZoneStore later = store;
+    VirtualClock second(clock.now() + 366 * kDay, 7h);
+    Retention again{config, second, later, executor, log};
+    again.start();
+    second.advance(12h);
+    second.set_wall(second.now() - 366 * kDay);
+    second.advance(3 * kDay);
+    EXPECT_TRUE(later.find_application(young)->has_value());
+    second.advance(10 * kDay);
+    EXPECT_FALSE(later.find_application(young)->has_value());
+}
+
 TEST_F(RetentionTest, AStoreThatFailsIsAskedAgainLater) {
     const ApplicationId application = this->application();
+    clock.advance(kDay);
     store.fault = Error{ErrorCode::kUnavailable, "disk", {}};
     clock.advance(20 * kDay);
     store.fault.reset();

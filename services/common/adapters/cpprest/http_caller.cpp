@@ -104,6 +104,8 @@ struct Pending {
     int tries = 0;
     SteadyClock::time_point until;  ///< the total deadline
     std::atomic<bool> answered{false};
+    std::atomic<bool> begun{false};  ///< the head of an answer that counts has come
+    std::function<void()> on_cut;
     pplx::cancellation_token_source cancel;
     std::function<void(Result<HttpAnswer>)> respond;
 
@@ -111,6 +113,9 @@ struct Pending {
         if (answered.exchange(true)) return;
         // Lets go of the caller: the watchdog remembers this call until its deadline.
         const auto told = std::move(respond);
+        const auto told_of_cut = std::move(on_cut);
+        const bool timed_out = !result && result.error().code == ErrorCode::kTimeout;
+        if (timed_out && begun && told_of_cut) told_of_cut();
         told(std::move(result));
     }
 };
@@ -242,7 +247,8 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
         const auto body = std::make_shared<std::string>();
         const auto wait = std::make_shared<std::optional<std::chrono::seconds>>();
         how.client->request(request, pending->cancel.get_token())
-            .then([answer, body, wait, limit = how.limit](wh::http_response response) {
+            .then([answer, body, wait, pending, limit = how.limit](wh::http_response response) {
+                pending->begun = true;
                 answer->status = response.status_code();
                 *wait = wait_asked_for(response);
                 answer->try_later = wait->has_value();
@@ -259,6 +265,7 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                                   where + " answered with more than " + std::to_string(how.limit) + " bytes",
                                   {}});
                     if (*wait && SteadyClock::now() + **wait < pending->until) {
+                        pending->begun = false;  // it was complete, and asks for another call
                         return how.wake_at(SteadyClock::now() + **wait, [how, pending, call] {
                             if (!pending->answered) send(how, pending, call);
                         });
@@ -270,6 +277,7 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                         if (const std::string refusal = how.expected->take_refusal(); !refusal.empty())
                             return pending->answer(Error{ErrorCode::kDenied, where + ": " + refusal, {}});
                     }
+                    pending->begun = false;
                     if (!pending->answered && is_stale_connection(fault.what()) && ++pending->tries <= kStaleRetries)
                         return send(how, pending, call);
                     pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
@@ -292,6 +300,7 @@ void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> res
         respond(std::move(answer));
     };
     const std::string where = call.method + " " + call.to.url + call.path.substr(0, call.path.find('?'));
+    pending->on_cut = std::move(call.on_cut);
     pending->until = SteadyClock::now() + call.deadline;
     impl_->watchdog.watch(pending->until, [pending, where, deadline = call.deadline] {
         pending->answer(Error{

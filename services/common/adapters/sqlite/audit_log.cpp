@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "services/common/adapters/sqlite/audit_chain.hpp"
+#include "services/common/adapters/sqlite/audit_row.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
@@ -37,13 +38,6 @@ constexpr const char* kSelect =
     "ORDER BY number LIMIT ?";
 constexpr std::int64_t kNoLimit = -1;
 
-AuditRecord record_of(const Query& row) {
-    return {static_cast<std::uint64_t>(row.integer(0)),
-            {time_from_microseconds(row.integer(1)), row.text(2), row.text(3), row.text(4), row.text(5), row.text(6),
-             row.text(7)},
-            row.text(8)};
-}
-
 Result<void> run(Database& database, const char* sql) {
     const Result<bool> step = Query(database, sql).step();
     if (!step) return step.error();
@@ -51,13 +45,7 @@ Result<void> run(Database& database, const char* sql) {
 }
 
 Result<void> insert(Database& database, const AuditRecord& record) {
-    Query query(database, "INSERT INTO audit VALUES(?,?,?,?,?,?,?,?,?)");
-    query.bind(static_cast<std::int64_t>(record.number)).bind(to_microseconds(record.entry.at));
-    query.bind(record.entry.who).bind(record.entry.action).bind(record.entry.object).bind(record.entry.decision);
-    query.bind(record.entry.request_id).bind(record.entry.detail).bind(record.hash);
-    const Result<bool> step = query.step();
-    if (!step) return step.error();
-    return {};
+    return insert_audit_row(database, "INSERT INTO audit VALUES(?,?,?,?,?,?,?,?,?)", record);
 }
 
 class SqliteAuditLog : public AuditLog {
@@ -118,7 +106,7 @@ class SqliteAuditLog : public AuditLog {
             const Result<bool> row = query.step();
             if (!row) return row.error();
             if (!*row) return records;
-            records.push_back(record_of(query));
+            records.push_back(audit_record_of(query));
         }
     }
 
@@ -298,7 +286,7 @@ Result<AuditSummary> verify_audit_log(const std::string& path, const std::option
                 {}};
         }
         if (!*row) return check.finish();
-        if (auto ok = check.step(record_of(query)); !ok) return ok.error();
+        if (auto ok = check.step(audit_record_of(query)); !ok) return ok.error();
     }
 }
 

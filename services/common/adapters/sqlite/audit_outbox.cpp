@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "services/common/adapters/sqlite/audit_row.hpp"
+
 namespace zbs::sqlite {
 namespace {
 
@@ -10,13 +12,7 @@ class SqliteAuditOutbox : public AuditOutbox {
     explicit SqliteAuditOutbox(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
     Result<void> add(const AuditRecord& record) override {
-        Database::Query query(*database_, "INSERT INTO audit_outbox VALUES(?,?,?,?,?,?,?,?,?)");
-        query.bind(static_cast<std::int64_t>(record.number)).bind(to_microseconds(record.entry.at));
-        query.bind(record.entry.who).bind(record.entry.action).bind(record.entry.object).bind(record.entry.decision);
-        query.bind(record.entry.request_id).bind(record.entry.detail).bind(record.hash);
-        const Result<bool> step = query.step();
-        if (!step) return step.error();
-        return {};
+        return insert_audit_row(*database_, "INSERT INTO audit_outbox VALUES(?,?,?,?,?,?,?,?,?)", record);
     }
 
     Result<void> forget(std::uint64_t up_to) override {
@@ -36,10 +32,7 @@ class SqliteAuditOutbox : public AuditOutbox {
             const Result<bool> row = query.step();
             if (!row) return row.error();
             if (!*row) return all;
-            all.push_back({static_cast<std::uint64_t>(query.integer(0)),
-                           {time_from_microseconds(query.integer(1)), query.text(2), query.text(3), query.text(4),
-                            query.text(5), query.text(6), query.text(7)},
-                           query.text(8)});
+            all.push_back(audit_record_of(query));
         }
     }
 

@@ -212,6 +212,21 @@ class SqliteZoneStore : public ZoneStore {
         return static_cast<std::uint64_t>(value);
     }
 
+    Result<std::optional<Time>> believed_time() override {
+        Query query(*database_, "SELECT value FROM counter WHERE name='believed_us'");
+        const Result<bool> row = query.step();
+        if (!row) return row.error();
+        return *row ? std::optional(time_from_microseconds(query.integer(0))) : std::nullopt;
+    }
+
+    Result<void> note_believed_time(Time now) override {
+        Query query(*database_,
+                    "INSERT INTO counter(name, value) VALUES('believed_us', ?) ON CONFLICT(name) DO UPDATE SET "
+                    "value=excluded.value");
+        query.bind(to_microseconds(now));
+        return finish(query);
+    }
+
     Result<void> save(const Peer& peer) override {
         Query query(
             *database_,

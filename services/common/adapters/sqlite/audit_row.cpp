@@ -1,0 +1,22 @@
+#include "services/common/adapters/sqlite/audit_row.hpp"
+
+namespace zbs::sqlite {
+
+Result<void> insert_audit_row(Database& database, std::string_view insert, const AuditRecord& record) {
+    Database::Query query(database, insert);
+    query.bind(static_cast<std::int64_t>(record.number)).bind(to_microseconds(record.entry.at));
+    query.bind(record.entry.who).bind(record.entry.action).bind(record.entry.object).bind(record.entry.decision);
+    query.bind(record.entry.request_id).bind(record.entry.detail).bind(record.hash);
+    const Result<bool> step = query.step();
+    if (!step) return step.error();
+    return {};
+}
+
+AuditRecord audit_record_of(const Database::Query& row) {
+    return {static_cast<std::uint64_t>(row.integer(0)),
+            {time_from_microseconds(row.integer(1)), row.text(2), row.text(3), row.text(4), row.text(5), row.text(6),
+             row.text(7)},
+            row.text(8)};
+}
+
+}  // namespace zbs::sqlite

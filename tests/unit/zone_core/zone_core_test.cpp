@@ -1,0 +1,158 @@
+// A whole zone as its callers see it, without sockets: when it is ready, and how its lists are paged.
+#include "services/zone_scheduler/core/zone_core.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/common/codec/json.hpp"
+#include "tests/support/fake_executor.hpp"
+#include "tests/support/fake_trust.hpp"
+#include "tests/support/memory_audit_log.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/messages.hpp"
+#include "tests/support/registry_fakes.hpp"
+#include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_clock.hpp"
+
+namespace zbs::test {
+namespace {
+
+using codec::Json;
+using testing::ElementsAre;
+
+/// Nothing else is there.
+class NobodyThere : public HttpClient {
+  public:
+    void call(HttpCall, std::function<void(Result<HttpAnswer>)> respond) override {
+        respond(Error{ErrorCode::kUnavailable, "nobody is there", {}});
+    }
+};
+class NothingToSync : public Journal {
+  public:
+    bool is_dirty() const override { return false; }
+    Result<void> commit() override { return {}; }
+};
+
+class ZoneCoreTest : public testing::Test {
+  protected:
+    ZoneCoreTest() {
+        config.zone = {"alpha-one", {{"m0", 4, 1.0}}};
+        config.organisation = "alpha";
+        config.contact = "operators of alpha";
+    }
+    struct Answer {
+        int status = 0;
+        Json json;
+    };
+    Answer get(const std::string& path, const Caller& caller = {}) {
+        Answer answer;
+        Result<http::Call> call = http::read_call({.path = path}, caller);
+        EXPECT_TRUE(call);
+        core.serve(*std::move(call), [&](const http::Reply& reply) {
+            answer = {reply.status, *codec::parse(reply.body)};
+        });
+        clock.settle();
+        return answer;
+    }
+    /// One that has ended, as the store keeps it.
+    std::string stored(const Caller& owner) {
+        Application made{owner, some_application_request(), {}};
+        made.request.id = {ids.fresh()};
+        made.status.state = ApplicationState::kCompleted;
+        made.status.history = {{ApplicationState::kAccepted, clock.now()}, {ApplicationState::kCompleted, clock.now()}};
+        EXPECT_TRUE(store.insert(made));
+        return to_string(made.request.id);
+    }
+    std::vector<std::string> listed(const Answer& answer) {
+        std::vector<std::string> listed;
+        for (const Json& row : answer.json.at("applications")) listed.push_back(row.at("id"));
+        return listed;
+    }
+
+    const Caller ana{CallerKind::kUser, "alpha", "ana"};
+    const Caller bob{CallerKind::kUser, "alpha", "bob"};
+    ZoneConfig config;
+    VirtualClock clock;
+    CountingIds ids;
+    MemoryZoneStore store;
+    MemorySiteStore site;
+    NothingToSync journal;
+    FakeExecutor executor{clock};
+    NobodyThere client;
+    FakeTrust trust;
+    CountingSecrets secrets;
+    MemoryAuditLog audit;
+    SilentLog log;
+    ZoneCore core{config,
+                  {.clock = clock,
+                   .ids = ids,
+                   .store = store,
+                   .site = site,
+                   .journal = journal,
+                   .executor = executor,
+                   .client = client,
+                   .post = [this](std::function<void()> work) { clock.after(Duration{0}, std::move(work)); },
+                   .trust = trust,
+                   .keys = nullptr,
+                   .secrets = secrets,
+                   .audit = audit,
+                   .log = log,
+                   .storage_failed = [](const Error&) {}},
+                  "{}"};
+};
+
+TEST_F(ZoneCoreTest, IsReadyFromTheEndOfItsStartUntilItEnds) {
+    const auto ready = [&] { return get("/readyz").status; };
+    EXPECT_EQ(ready(), 503) << "before it has taken up what is stored";
+    ASSERT_TRUE(core.resume());
+    EXPECT_EQ(ready(), 503) << "before it has begun its own work";
+    core.start();
+    EXPECT_EQ(ready(), 200);
+    core.leave();
+    const Answer ending = get("/readyz");
+    EXPECT_EQ(ending.status, 503);
+    EXPECT_EQ(ending.json.at("code"), "unavailable");
+    EXPECT_EQ(get("/livez").status, 200) << "it lives until it is gone";
+}
+
+TEST_F(ZoneCoreTest, AZoneThatCannotReadItsStoreNeverBecomesReady) {
+    store.fault = Error{ErrorCode::kUnavailable, "disk", {}};
+    EXPECT_FALSE(core.resume());
+    EXPECT_EQ(get("/readyz").status, 503);
+}
+
+TEST_F(ZoneCoreTest, ApplicationsAreListedInPagesNewestFirst) {
+    std::vector<std::string> made;
+    for (int i = 0; i < 5; ++i) {
+        made.push_back(stored(ana));
+        stored(bob);
+    }
+    ASSERT_TRUE(core.resume());
+    core.start();
+    const Answer first = get("/v1/applications?limit=2", ana);
+    EXPECT_THAT(listed(first), ElementsAre(made[4], made[3]));
+    ASSERT_EQ(first.json.at("next"), made[3]);
+    const Answer second = get("/v1/applications?limit=2&after=" + made[3], ana);
+    EXPECT_THAT(listed(second), ElementsAre(made[2], made[1]));
+    const Answer last = get("/v1/applications?limit=2&after=" + made[1], ana);
+    EXPECT_THAT(listed(last), ElementsAre(made[0]));
+    EXPECT_FALSE(last.json.contains("next"));
+    EXPECT_EQ(listed(get("/v1/applications", ana)).size(), 5U) << "others' are not hers";
+    EXPECT_EQ(listed(get("/v1/applications", {CallerKind::kOperator, "alpha", "olga"})).size(), 10U);
+}
+
+TEST_F(ZoneCoreTest, APageThatEndsWithTheLastOneLeadsToAnEmptyOne) {
+    const std::string only = stored(ana);
+    ASSERT_TRUE(core.resume());
+    core.start();
+    const Answer full = get("/v1/applications?limit=1", ana);
+    ASSERT_EQ(full.json.at("next"), only);
+    const Answer after = get("/v1/applications?limit=1&after=" + only, ana);
+    EXPECT_TRUE(listed(after).empty());
+    EXPECT_FALSE(after.json.contains("next"));
+    for (const char* bad : {"limit=-1", "limit=x", "after=x", "next=1"})
+        EXPECT_EQ(get(std::string("/v1/applications?") + bad, ana).status, 400) << bad;
+}
+
+}  // namespace
+}  // namespace zbs::test
