@@ -163,6 +163,11 @@ void Checks::served(const std::string& host, const http::Call& call, const http:
              std::to_string(known->second));
 }
 
+void Checks::judged(const std::string& home, const std::string& zone, const std::set<std::string>& liars) {
+    if (!liars.contains(home) && !liars.contains(zone))
+        fail("zone " + home + " thinks that " + zone + ", which has never lied, has broken its word");
+}
+
 void Checks::complaints(const User& user) {
     for (const auto& [id, mine] : user.known())
         if (!mine.complaint.empty()) fail("application " + to_string(id) + ": " + mine.complaint);

@@ -21,6 +21,8 @@ class Checks {
     void look_for_forgotten(const ZoneNode& zone, const std::map<std::string, const ZoneNode*>& homes);
     /// What a host answered.
     void served(const std::string& host, const http::Call& call, const http::Reply& reply);
+    /// A home judges that a zone has broken its word.
+    void judged(const std::string& home, const std::string& zone, const std::set<std::string>& liars);
     void complaints(const User& user);
     /// A reserved start is moved by its home only, for which it takes other parts.
     void look_at_starts(const ZoneNode& home, const User& user);

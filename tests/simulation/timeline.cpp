@@ -97,6 +97,7 @@ Clock::TimerId HostClock::after(Duration delay, std::function<void()> wake) {
 }
 
 void ChronicleLog::line(const char* event, const Fields& fields) {
+    if (chronicle_.on_event) chronicle_.on_event(where_, event, fields);
     std::string text = event;
     for (const auto& [name, value] : fields) text.append(" ").append(name).append("=").append(value);
     chronicle_.note(where_, std::move(text));

@@ -41,6 +41,8 @@ class Chronicle {
     const std::vector<std::string>& lines() const { return lines_; }  ///< all of them where `keep` was asked for
     void keep(bool all) { keep_ = all; }
     std::uint64_t digest() const { return digest_; }
+    /// Told what each service writes into its log.
+    std::function<void(const std::string& where, const std::string& event, const Log::Fields& fields)> on_event;
 
   private:
     const Timeline& time_;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration kLookEvery = std::chrono::seconds{30};
 constexpr Duration kPatience = std::chrono::seconds{10};  // of her client
-constexpr Duration kGlanceEvery = std::chrono::seconds{20};
+constexpr Duration kGlanceEvery = std::chrono::seconds{45};
 constexpr Duration kAskAgain = std::chrono::seconds{2};  // after it has told her that it gave up
 
 }  // namespace

@@ -75,6 +75,12 @@ Outcome run_world(const WorldOptions& options) {
     }
 
     Storm storm(time, chronicle, network, jobs, Rng(rng.next()), checks);
+    chronicle.on_event = [&](const std::string& where, const std::string& event, const Log::Fields& fields) {
+        if (event != "word_broken") return;
+        for (const auto& [field, zone] : fields)
+            if (std::string_view(field) == "zone")
+                checks.judged(where, zone.substr(zone.rfind('/') + 1), storm.liars());
+    };
     storm.add(registry);
     for (const auto& node : nodes) storm.add(*node);
     const Duration start = time.now();
