@@ -407,8 +407,7 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
 /// until it hears of it or until the part ends by itself.
 void ApplicationService::release(const std::shared_ptr<Run>& run) {
     if (run->releasing || run->app.status.releasing.empty()) return;
-    if (!failpoint::reach(failpoint::Point::kHomeBeforeRelease))
-        return later(run, kReleaseRetry, &ApplicationService::release);
+    if (!failpoint::reach(failpoint::Point::kHomeBeforeRelease)) return release_later(run);
     run->releasing = true;
     auto pending = std::make_shared<std::size_t>(run->app.status.releasing.size());
     auto gone = std::make_shared<std::set<PartId>>();
@@ -434,10 +433,18 @@ void ApplicationService::release(const std::shared_ptr<Run>& run) {
                 ApplicationStatus changed = run->app.status;
                 std::erase_if(changed.releasing, [&](const ApplicationPart& p) { return gone->contains(p.id); });
                 run->release_retry = gone->empty() ? std::min(run->release_retry * 2, kReleaseRetryMax) : kReleaseRetry;
-                if (!gone->empty() && !save(run, std::move(changed))) return;
-                if (!run->app.status.releasing.empty()) later(run, run->release_retry, &ApplicationService::release);
+                const bool saved = gone->empty() || save(run, std::move(changed));
+                if (!saved || !run->app.status.releasing.empty()) release_later(run);
             });
     }
+}
+
+void ApplicationService::release_later(const std::shared_ptr<Run>& run) {
+    if (std::exchange(run->release_waits, true)) return;
+    clock_.after(run->release_retry, [this, run] {
+        run->release_waits = false;
+        release(run);
+    });
 }
 
 }  // namespace zbs

@@ -11,6 +11,8 @@ namespace {
 constexpr Duration kCoordinatorLook = std::chrono::milliseconds{20};
 constexpr Duration kCoordinatorDeadline = std::chrono::seconds{10};
 constexpr Duration kStopGrace = std::chrono::seconds{2};
+/// A run this close to its walltime may have been ended by it.
+constexpr Duration kWalltimeNear = std::chrono::seconds{10};
 constexpr Duration kEndWait = std::chrono::seconds{4};
 /// From the end of the last part to that of the launcher, which is told by each proxy over a connection of its own.
 constexpr Duration kLauncherGrace = std::chrono::minutes{1};
@@ -77,11 +79,12 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
     Result<void> started = executor_.start(step);
     if (started) started = failpoint::reach(failpoint::Point::kHomeLauncherStarted);
     if (!started) return stop(run, "the MPI launcher could not be started: " + started.error().message);
+    run->launching = true;
     await_coordinator(run);
 }
 
 void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
-    if (is_final(run->app.status.state) || !run->app.status.stop_reason.empty()) return;
+    if (is_final(run->app.status.state) || !run->must_stop.empty()) return;
     const std::string& operation = run->app.status.operation;
     const Result<std::string> text = executor_.read(operation, "stdout", 0, kMaxLauncherOutput);
     const Result<mpich::LaunchLines> lines =
@@ -165,6 +168,7 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
 void ApplicationService::watch(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state)) return;
     run->watching = true;
+    run->launching = false;
     static_cast<void>(cancel_if_blocked(run));  // where it cannot be stored now, the next look does
     if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, why_cancelled(run));
     const StepStatus status = executor_.status(run->app.status.operation);
@@ -228,8 +232,9 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
 
 void ApplicationService::stop(const std::shared_ptr<Run>& run, const std::string& reason) {
     if (is_final(run->app.status.state) || !run->app.status.stop_reason.empty()) return;
+    if (run->must_stop.empty()) run->must_stop = reason;  // where it cannot be stored now, `advance` comes back here
     ApplicationStatus changed = run->app.status;
-    changed.stop_reason = reason;
+    changed.stop_reason = run->must_stop;
     if (!save(run, std::move(changed))) return;
     log_.info("application_stopping", {{"application", to_string(run->app.request.id)}, {"reason", reason}});
     stop_everything(run);
@@ -256,8 +261,10 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     std::sort(order.begin(), order.end(),
               [](const ApplicationPart* a, const ApplicationPart* b) { return a->ranks.front() < b->ranks.front(); });
     const StepStatus launcher = executor_.status(status.operation);
-    const bool unclean =
-        status.stop_reason.empty() && (launcher.state != StepStatus::State::kExited || launcher.exit_code != 0);
+    // Where the walltime of one zone is over first, the launcher may end with 0.
+    const bool near_walltime = clock_.now() - status.history.back().at > run->app.request.walltime - kWalltimeNear;
+    const bool unclean = status.stop_reason.empty() &&
+                         (launcher.state != StepStatus::State::kExited || launcher.exit_code != 0 || near_walltime);
     const bool late = clock_.steady_now() >= run->deadline;
     const bool wanted = run->app.request.profile ? !(run->profile && run->profile->complete) : unclean && !late;
     if (!wanted || run->next_asked >= order.size() || status.cancel_requested) return finish(run);
@@ -270,7 +277,8 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
                     known.status.reason = answer->reason;
                 }
             }
-            if (answer && !is_final(answer->state) && clock_.steady_now() < run->deadline)
+            const bool settled = answer ? is_final(answer->state) : !is_passing(answer.error());
+            if (!settled && clock_.steady_now() < run->deadline)
                 return later(run, config_.poll_every / 2, &ApplicationService::ask_how_it_ended);
             ++run->next_asked;
             if (!run->app.request.profile || !answer || !answer->has_profile) return ask_how_it_ended(run);
@@ -290,7 +298,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     const StepStatus end = executor_.status(run->app.status.operation);
     ApplicationStatus changed = run->app.status;
     ApplicationState state = ApplicationState::kFailed;
-    std::string reason = changed.stop_reason;
+    std::string reason = changed.stop_reason.empty() ? run->must_stop : changed.stop_reason;
     changed.exit_code = end.state == StepStatus::State::kExited ? end.exit_code : 1;
     // Zones keep the walltime each for itself: where another one is first, the launcher may end with code 0.
     std::string limit = end.reason;

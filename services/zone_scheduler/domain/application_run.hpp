@@ -43,15 +43,23 @@ struct ApplicationService::Run {
     bool launch_failed = false;           // a zone has not started its part, whether that could be stored or not
     int denials = 0;                      // rounds that failed so
     std::map<PartId, int> tries;
-    std::map<PartId, Duration> owed;  // steady time until which its zone has promised a part, as far as we know surely
-    Duration deadline{};              // steady time
-    Duration start{};                 // steady time: of a reservation
-    bool awaits_start = false;        // a timer for it is set
-    bool in_line = false;             // for a turn
-    bool has_turn = false;            // to be planned
-    bool busy = false;                // a phase with outstanding answers is under way
-    bool watching = false;            // the loop watch -> ask_how_it_ended -> finish is under way
+    struct Promise {
+        Duration until{};  // steady time, as far as we know surely
+        Duration asked{};  // steady time
+        Time asked_by_wall{};
+    };
+    std::map<PartId, Promise> owed;  // what zones have promised us
+    Duration deadline{};             // steady time
+    Duration start{};                // steady time: of a reservation
+    bool awaits_start = false;       // a timer for it is set
+    bool in_line = false;            // for a turn
+    bool has_turn = false;           // to be planned
+    bool busy = false;               // a phase with outstanding answers is under way
+    bool launching = false;          // launcher and parts are being started; nothing else starts them
+    bool watching = false;           // the loop watch -> ask_how_it_ended -> finish is under way
+    std::string must_stop;           // why it has to be stopped, where that could not be stored yet
     bool releasing = false;
+    bool release_waits = false;              // a timer for the next try is set
     std::optional<Duration> deserted_since;  // steady time: all parts have ended, the launcher has not
     Duration release_retry = kReleaseRetry;
     std::set<PartId> asked;      // part_status outstanding

@@ -218,8 +218,8 @@ bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatu
 /// Looks at the stored state and takes the next step: called after every change, after a fault and after a restart.
 void ApplicationService::advance(const std::shared_ptr<Run>& run) {
     const ApplicationStatus& status = run->app.status;
-    if (is_final(status.state)) return release(run);
-    if (run->busy) return;
+    if (!status.releasing.empty() && !run->release_waits) release(run);
+    if (is_final(status.state) || run->busy) return;
     if (!cancel_if_blocked(run)) return;
     if (status.cancel_requested && status.state < ApplicationState::kLaunching) {
         ApplicationStatus changed = status;
@@ -231,6 +231,7 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
     // Stopping was under way before a restart or a fault of the store: nothing more is started, everything is told
     // again.
     if (!status.stop_reason.empty() && !run->watching) return stop_everything(run);
+    if (!run->must_stop.empty()) return stop(run, run->must_stop);
     switch (status.state) {
         case ApplicationState::kAccepted:
             return run->has_turn ? plan(run) : wait_for_turn(run);
@@ -241,7 +242,7 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
         case ApplicationState::kCommitted:
             return status.start ? await_start(run) : start_coordinator(run);
         case ApplicationState::kLaunching:
-            return run->watching ? void() : start_coordinator(run);
+            return run->watching || run->launching ? void() : start_coordinator(run);
         case ApplicationState::kRunning:
             return run->watching ? void() : watch(run);
         default:

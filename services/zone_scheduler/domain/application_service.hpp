@@ -150,6 +150,7 @@ class ApplicationService {
     void note_promise(const std::shared_ptr<Run>& run, const PartId& id, Duration asked_at, const PartStatus& told);
     void judge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id,
                const Result<PartStatus>& answer);
+    void charge(const std::shared_ptr<Run>& run, const std::string& zone, const PartId& id, const std::string& words);
     void note_kept(const std::shared_ptr<Run>& run);
     void note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
     void await_start(const std::shared_ptr<Run>& run);
@@ -170,6 +171,7 @@ class ApplicationService {
     void finish(const std::shared_ptr<Run>& run);
     void plan_again(const std::shared_ptr<Run>& run, const std::string& zone, const std::string& reason);
     void release(const std::shared_ptr<Run>& run);
+    void release_later(const std::shared_ptr<Run>& run);
     ServiceAddress own_address() const;
     ServiceAddress address_of(const std::string& zone) const;
     std::vector<mpich::ProxyPlan> proxies_of(const Application& application) const;

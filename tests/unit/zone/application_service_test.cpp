@@ -261,6 +261,38 @@ TEST_F(ApplicationServiceTest, WalltimeThatOneZoneCountsFirstIsTheReasonOfTheEnd
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, WalltimeOfOneZoneIsToldAlsoWhereTheLauncherEndsWithZero) {
+    run_for(21s);
+    world.node("b").executor->script("", {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached"});
+    world.node("a").executor->script("mpi-", {.runtime = 20s});
+    ApplicationRequest request = world.request(12);
+    request.profile = false;
+    request.walltime = 25s;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(40s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
+    EXPECT_EQ(world.status(request.id).reason, "walltime reached in zone b");
+}
+
+TEST_F(ApplicationServiceTest, LaunchRefusedWhileNothingCanBeStoredStillEndsTheApplication) {
+    run_for(60s);
+    world.node("b").executor->script("run-", {.refusal = "no fork left"});
+    const ApplicationId id = submit(12);
+    world.on_message = [&](const std::string& from, const std::string&, const char* what) {
+        // From the first launch on nothing can be stored at home, for longer than it takes to try again.
+        if (from != "a" || what != std::string("launch") || world.node("a").store.fault) return;
+        world.node("a").store.fault = Error{ErrorCode::kUnavailable, "disk is full", {}};
+        world.clock.after(2500ms, [&] { world.node("a").store.fault.reset(); });
+    };
+    world.run(5s);
+    world.on_message = {};
+    world.node("a").store.fault.reset();
+    world.run(60s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
+    for (const StateChange& change : world.status(id).history) EXPECT_NE(change.state, ApplicationState::kRunning);
+    expect_nothing_left();
+}
+
 TEST_F(ApplicationServiceTest, LauncherThatIsNotToldOfTheEndIsStoppedAfterAMinute) {
     run_for(5s);
     world.node("a").executor->script("mpi-", {});  // runs until it is stopped

@@ -80,6 +80,29 @@ TEST(ConductTest, TheLastMomentsOfALeaseAreNotSure) {
     EXPECT_THAT(world.conduct, IsEmpty());
 }
 
+TEST(ConductTest, PartThatItsOperatorEndedIsNoBrokenWord) {
+    FederationWorld world{{4, 4, 4}};
+    world.bend = [](const std::string& from, const std::string& call, Result<PartStatus>& answer) {
+        if (from == "b" && call == "commit") answer = fault(ErrorCode::kConflict);
+        if (from == "b" && call == "status" && answer) answer->state = PartState::kReleased;
+    };
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), world.request(10)));
+    world.run(8s);
+    EXPECT_THAT(world.conduct, IsEmpty());
+}
+
+TEST(ConductTest, NobodyIsChargedForWhatThisHostSleptThrough) {
+    FederationWorld world{{4, 4, 4}};
+    world.bend = [&](const std::string& from, const std::string& call, Result<PartStatus>& answer) {
+        if (from != "b" || call != "commit") return;
+        world.clock.set_wall(world.clock.now() + 1h);  // as after a suspension: only the wall clock went on
+        answer = fault(ErrorCode::kNotFound);
+    };
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), world.request(10)));
+    world.run(8s);
+    EXPECT_THAT(world.conduct, IsEmpty());
+}
+
 TEST(ConductTest, WhoRunsAPartToAGoodEndGains) {
     FederationWorld world{{4, 4, 4}};
     for (const char* zone : {"a", "b", "c"}) world.node(zone).executor->script("", {.runtime = 5s});
