@@ -14,6 +14,9 @@ constexpr Duration kLeaseSlack = std::chrono::seconds{5};
 /// How much before its start a reserved part may run: clocks run at different speeds.
 constexpr Duration kEarly = std::chrono::seconds{2};
 
+/// What a lie may still bring about later.
+constexpr Duration kLieRemembered = std::chrono::minutes{15};
+
 /// How long after the storm its late messages are still on their way.
 constexpr Duration kAfterwards = std::chrono::minutes{1};
 
@@ -99,7 +102,7 @@ void Checks::look_at_starts(const ZoneNode& home, const User& user) {
     }
 }
 
-void Checks::look_for_forgotten(const ZoneNode& zone, const std::map<std::string, const ZoneNode*>& homes) {
+void Checks::look_for_forgotten(const ZoneNode& zone, const Zones& homes) {
     if (zone.core() == nullptr) return;
     for (const PartRecord* part : zone.core()->parts().parts()) {
         const auto home = homes.find(part->request.home);
@@ -163,9 +166,31 @@ void Checks::served(const std::string& host, const http::Call& call, const http:
              std::to_string(known->second));
 }
 
-void Checks::judged(const std::string& home, const std::string& zone, const std::set<std::string>& liars) {
-    if (!liars.contains(home) && !liars.contains(zone))
-        fail("zone " + home + " thinks that " + zone + ", which has never lied, has broken its word");
+void Checks::judged(const std::string& home, const std::string& zone, const Liars& liars) {
+    const auto lied = [&](const std::string& name) {
+        const auto last = liars.find(name);
+        return last != liars.end() && time_.now() - last->second < kLieRemembered;
+    };
+    if (!lied(home) && !lied(zone))
+        fail("zone " + home + " thinks that " + zone + ", which has not lied, has broken its word");
+}
+
+/// An application that runs has all of its parts started, unless a zone lied about it.
+void Checks::look_for_half_started(const ZoneNode& home, const User& user, const Zones& zones, const Liars& liars) {
+    if (home.core() == nullptr) return;
+    for (const auto& [id, mine] : user.known()) {
+        if (mine.ended()) continue;
+        const auto found = home.core()->applications().find(user.self(), id);
+        if (!found || (*found)->status.state != ApplicationState::kRunning) continue;
+        for (const ApplicationPart& part : (*found)->status.parts) {
+            const auto zone = zones.find(part.zone);
+            if (zone == zones.end() || zone->second->core() == nullptr || liars.contains(part.zone)) continue;
+            for (const PartRecord* there : zone->second->core()->parts().parts())
+                if (there->request.id == part.id && there->operation.empty())
+                    fail("application " + to_string(id) + " runs, but its part in zone " + part.zone + " is " +
+                         to_string(there->status.state));
+        }
+    }
 }
 
 void Checks::complaints(const User& user) {
@@ -207,8 +232,10 @@ void Checks::at_rest(const ZoneNode& home, const User& user, Duration calm_since
     }
 }
 
-/// Without a fault nothing fails but what computes on beyond its walltime.
+/// Without a fault nothing fails but what computes on beyond its walltime, and homes that compete all get their turn.
 void Checks::check_calm(const ApplicationId& id, const ApplicationStatus& status) {
+    if (status.state == ApplicationState::kRejected && status.reason.starts_with("no plan held"))
+        fail("application " + to_string(id) + " was submitted after the storm and rejected: " + status.reason);
     if (status.state != ApplicationState::kFailed || status.reason.starts_with(kWalltimeReason)) return;
     fail("application " + to_string(id) + " was submitted after the storm and failed: " + status.reason);
 }

@@ -13,16 +13,19 @@ namespace zbs::simulation {
 /// Looks on and says what must never be: "zone c gives processor 3 to two parts", with the ids.
 class Checks {
   public:
+    using Zones = std::map<std::string, const ZoneNode*>;
+    using Liars = std::map<std::string, Duration>;  ///< when each last lied
     Checks(Timeline& time, const Jobs& jobs) : time_(time), jobs_(jobs) {}
 
     /// After every event, for a zone whose disk was written or that came or went.
     void look(const ZoneNode& zone);
     /// In calm weather: what a zone holds for others, their homes know of.
-    void look_for_forgotten(const ZoneNode& zone, const std::map<std::string, const ZoneNode*>& homes);
+    void look_for_forgotten(const ZoneNode& zone, const Zones& homes);
     /// What a host answered.
     void served(const std::string& host, const http::Call& call, const http::Reply& reply);
     /// A home judges that a zone has broken its word.
-    void judged(const std::string& home, const std::string& zone, const std::set<std::string>& liars);
+    void judged(const std::string& home, const std::string& zone, const Liars& liars);
+    void look_for_half_started(const ZoneNode& home, const User& user, const Zones& zones, const Liars& liars);
     void complaints(const User& user);
     /// A reserved start is moved by its home only, for which it takes other parts.
     void look_at_starts(const ZoneNode& home, const User& user);

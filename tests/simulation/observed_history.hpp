@@ -9,8 +9,9 @@ namespace zbs::simulation {
 /// Judges whether what several clients saw of one application is linearisable: whether all answers could have come from
 /// one application that changes at single instants, each answer at an instant between its question and its arrival.
 ///
-/// The application is a log that the service appends to whenever it likes, with a mark that `cancel` sets. For such an
-/// object the following is necessary and sufficient, and is looked at answer by answer: of any two logs one begins the
+/// The application is a log that the service appends to whenever it likes, with a mark that `cancel` sets; of the rest
+/// of an answer (plan, parts, start) nothing is judged here. For such a log the following is necessary and sufficient,
+/// and is looked at answer by answer: of any two logs one begins the
 /// other, and what has the mark is not the shorter; an answer shows no less than any that had arrived before its
 /// question was asked; nothing is not found that was acknowledged before; no mark before a cancel was asked for.
 /// Cost: O(length of the log) per answer, independent of the number of answers.

@@ -44,6 +44,7 @@ TEST_P(SimulatedWorldFinds, BugWithin200Seeds) {
     std::string violation;
     const std::uint64_t seed = find(GetParam().first, violation);
     EXPECT_GT(seed, 0u);
+    EXPECT_EQ(run_world({.seed = seed}).violation, std::nullopt) << "found where it is not";
     std::printf("%s: found by seed %llu: %s\n", GetParam().second, static_cast<unsigned long long>(seed),
                 violation.c_str());
 }

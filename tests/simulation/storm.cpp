@@ -143,7 +143,7 @@ void Storm::jump(Node& node) {
 /// For a while some answers of this host are nonsense, of the kinds that a hostile peer would try.
 void Storm::bend(Node& node) {
     const std::string& name = node.name();
-    liars_.insert(name);
+    liars_[name] = time_.now() + seconds{60};  // at the latest
     chronicle_.note(name, "answers nonsense for a while");
     const auto liar = std::make_shared<Liar>(rng_.next());
     network_.bent_replies[name] = [liar](const http::Call& call, http::Reply& reply) { liar->bend(call, reply); };

@@ -22,8 +22,8 @@ class Storm {
     /// Begins now; at `end` everything is mended at once.
     void rage_until(Duration end);
     /// Since when all is well; none while it is not.
-    /// Whose answers and calls were ever bent.
-    const std::set<std::string>& liars() const { return liars_; }
+    /// Whose answers and calls were ever bent, and when last.
+    const Checks::Liars& liars() const { return liars_; }
     std::optional<Duration> calm_since() const { return over_ ? std::optional(end_) : std::nullopt; }
     int crashes() const { return crashes_; }
     int partitions() const { return partitions_; }
@@ -56,7 +56,7 @@ class Storm {
     Checks& checks_;
     std::vector<Node*> nodes_;
     Duration end_{};
-    std::set<std::string> liars_;
+    Checks::Liars liars_;
     bool over_ = false;
     int crashes_ = 0;
     int partitions_ = 0;

@@ -155,7 +155,11 @@ void User::cancel(const ApplicationId& id) {
         Known& mine = known_.at(id);
         observe(mine, question, answer);
         if (client::is_passing(answer)) return own_.host.after(kAskAgain, [this, id] { cancel(id); });
-        if (client::success_of(answer)) mine.cancelled = true;
+        if (!client::success_of(answer)) return;
+        mine.cancelled = true;
+        const Result<codec::Json> json = codec::parse(answer->body);
+        if (json && !client::is_ended(json->at("state").get<std::string>()) && !json->at("cancel_requested"))
+            mine.complaint = "a cancellation was acknowledged and nothing is cancelled";
     });
 }
 

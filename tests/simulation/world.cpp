@@ -126,6 +126,9 @@ Outcome run_world(const WorldOptions& options) {
                 checks.look_at_starts(*nodes[i], *users[i]);
             }
         }
+        if (looks % 50 == 0)
+            for (std::size_t i = 0; i < nodes.size(); ++i)
+                checks.look_for_half_started(*nodes[i], *users[i], homes, storm.liars());
         return !checks.violation();
     });
 
