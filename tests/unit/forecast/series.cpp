@@ -139,7 +139,7 @@ const std::vector<Synthetic>& synthetic_series() {
 const std::vector<std::string>& recorded_names() {
     static const std::vector<std::string> all{"kth_sp2_busy",   "hpc2n_busy",     "hpc2n_wait",
                                               "sdsc_blue_busy", "cea_curie_busy", "kth_sp2_busy_later",
-                                              "sdsc_blue_wait", "machine_delay"};
+                                              "sdsc_blue_wait", "machine_delay",  "machine_share"};
     return all;
 }
 
