@@ -155,14 +155,18 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
                         stop(run, "zone " + launched.zone +
                                       " did not start its part: " + (answer ? answer->reason : answer.error().message));
                     if (--run->pending > 0 || run->launch_failed || !run->app.status.stop_reason.empty()) return;
-                    if (run->app.status.state == ApplicationState::kLaunching &&
-                        !enter(run, ApplicationState::kRunning))
-                        return;
-                    watch(run);
+                    run->launched = true;
+                    begin_to_run(run);
                 });
         };
         (*send)();  // from here on the chain of answers holds it
     }
+}
+
+/// Every zone has started its part. Where that cannot be stored now, `advance` comes back here.
+void ApplicationService::begin_to_run(const std::shared_ptr<Run>& run) {
+    if (run->app.status.state == ApplicationState::kLaunching && !enter(run, ApplicationState::kRunning)) return;
+    watch(run);
 }
 
 void ApplicationService::watch(const std::shared_ptr<Run>& run) {

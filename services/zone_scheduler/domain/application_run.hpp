@@ -55,6 +55,7 @@ struct ApplicationService::Run {
     bool in_line = false;            // for a turn
     bool has_turn = false;           // to be planned
     bool busy = false;               // a phase with outstanding answers is under way
+    bool launched = false;           // every zone has started its part
     bool launching = false;          // launcher and parts are being started; nothing else starts them
     bool watching = false;           // the loop watch -> ask_how_it_ended -> finish is under way
     std::string must_stop;           // why it has to be stopped, where that could not be stored yet

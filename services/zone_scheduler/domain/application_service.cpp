@@ -242,7 +242,9 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
         case ApplicationState::kCommitted:
             return status.start ? await_start(run) : start_coordinator(run);
         case ApplicationState::kLaunching:
-            return run->watching || run->launching ? void() : start_coordinator(run);
+            if (run->watching) return;
+            if (run->launched) return begin_to_run(run);
+            return run->launching ? void() : start_coordinator(run);
         case ApplicationState::kRunning:
             return run->watching ? void() : watch(run);
         default:

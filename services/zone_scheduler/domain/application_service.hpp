@@ -162,6 +162,7 @@ class ApplicationService {
     void start_coordinator(const std::shared_ptr<Run>& run);
     void await_coordinator(const std::shared_ptr<Run>& run);
     void launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options);
+    void begin_to_run(const std::shared_ptr<Run>& run);
     void watch(const std::shared_ptr<Run>& run);
     void stop_deserted_launcher(const std::shared_ptr<Run>& run);
     void poll_parts(const std::shared_ptr<Run>& run);
