@@ -274,22 +274,6 @@ TEST_F(ApplicationServiceTest, WalltimeOfOneZoneIsToldAlsoWhereTheLauncherEndsWi
     EXPECT_EQ(world.status(request.id).reason, "walltime reached in zone b");
 }
 
-TEST_F(ApplicationServiceTest, LaunchThatSucceedsWhileNothingCanBeStoredIsStoredLater) {
-    run_for(20s);
-    const ApplicationId id = submit(12);
-    world.on_message = [&](const std::string& from, const std::string&, const char* what) {
-        if (from != "a" || what != std::string("launch") || world.node("a").store.fault) return;
-        world.node("a").store.fault = Error{ErrorCode::kUnavailable, "disk is full", {}};
-        world.clock.after(2500ms, [&] { world.node("a").store.fault.reset(); });
-    };
-    world.run(10s);
-    EXPECT_EQ(world.status(id).state, ApplicationState::kRunning);
-    world.on_message = {};
-    world.run(60s);
-    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
-    expect_nothing_left();
-}
-
 TEST_F(ApplicationServiceTest, LaunchRefusedWhileNothingCanBeStoredStillEndsTheApplication) {
     run_for(60s);
     world.node("b").executor->script("run-", {.refusal = "no fork left"});
