@@ -153,6 +153,8 @@ class Leaks(unittest.TestCase):
         self.assert_nothing_of(self.words, self.wire)
 
     def test_what_a_zone_says_when_it_asks(self):
+        # Before anybody listens in place of zone a: what waits is asked about every second, with the groups of its user.
+        self.f.zbs("--credentials", self.zelda, "cancel", self.words["waiting application"])
         config = self.f.state / "a.toml"
         identity, port = self.f.copy_of(self.f.zone_identity("a")), self.f.port("a")
         config.rename(self.f.state / "a.gone")  # quickstart cannot start it again
@@ -160,7 +162,6 @@ class Leaks(unittest.TestCase):
         until(lambda: self.f.service("zbs-zone", "a.toml") is None, DEADLINE_S, "zone a is still there")
         stub = until(lambda: self.listen(port, identity), DEADLINE_S, "the port of zone a is taken")
         self.addCleanup(stub.close)
-        self.f.zbs("--credentials", self.zelda, "cancel", self.words["waiting application"])
         quinn = self.f.log_in("b", "quinn")
         program = pathlib.Path(self.f.folder) / self.words["program"]
         done = self.f.zbs("--credentials", quinn, "submit", "--env", f"SECRET={self.words['value']}", "-n", "7", "--", str(program), self.words["argument"])
