@@ -1,0 +1,57 @@
+#pragma once
+#include <string>
+#include <variant>
+
+#include "algorithms/queue/queue_types.hpp"
+
+/// What happens to the queue of a zone, in the words of its log. Times are the zone's steady clock.
+namespace zbs {
+
+/// Nine years: no time in a log is further from zero, so that sums over a whole queue stay in range.
+inline constexpr Duration kMostQueueTime{std::int64_t{1} << 48};
+
+/// A life of the zone begins; its queue is empty.
+struct QueueOpened {
+    std::int32_t processors = 1;
+    bool operator==(const QueueOpened&) const = default;
+};
+/// From the next decision on; text as for `queue_discipline`.
+struct DisciplineChosen {
+    std::string discipline;
+    bool operator==(const DisciplineChosen&) const = default;
+};
+struct PartWaits {
+    WaitingPart part;
+    bool operator==(const PartWaits&) const = default;
+};
+struct PartLeaves {
+    PartId id;
+    bool operator==(const PartLeaves&) const = default;
+};
+struct ProcessorsPromised {
+    PartId id;
+    std::string party;
+    ProcessorCalendar::Promise promise;
+    Duration at{};
+    bool operator==(const ProcessorsPromised&) const = default;
+};
+struct PromiseEnded {
+    PartId id;
+    Duration at{};
+    bool operator==(const PromiseEnded&) const = default;
+};
+struct WeightSet {
+    std::string party;
+    double weight = 1;
+    bool operator==(const WeightSet&) const = default;
+};
+struct Decided {
+    Duration at{};
+    UsableProcessors usable;
+    QueueDecision decision;
+    bool operator==(const Decided&) const = default;
+};
+using QueueEvent = std::variant<QueueOpened, DisciplineChosen, PartWaits, PartLeaves, ProcessorsPromised, PromiseEnded,
+                                WeightSet, Decided>;
+
+}  // namespace zbs

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/ids.hpp"
+#include "algorithms/base/time.hpp"
+#include "algorithms/queue/processor_calendar.hpp"
+
+namespace zbs {
+
+/// The start that nobody can tell.
+inline constexpr Duration kNoStart = Duration::max();
+
+/// A part that waits until the discipline of its zone gives it processors. Times are the zone's steady clock.
+struct WaitingPart {
+    PartId id;
+    std::string party;            ///< whose share of the zone it counts for: an organisation
+    Duration since{};             ///< when it came
+    std::int32_t processors = 1;  ///< >= 1
+    Duration length{};            ///< > 0: from its start on its processors are promised for as long
+    bool operator==(const WaitingPart&) const = default;
+};
+
+/// What keeps a part waiting.
+enum class WaitsFor : std::uint8_t {
+    kTurn,         ///< the discipline has others before it, or too few processors are free
+    kReservation,  ///< enough are free now, but not for as long: they are promised to somebody from a later instant on
+    kRight,        ///< its user may not have as many now
+};
+const char* to_string(WaitsFor reason);
+
+/// What a part that waits can expect.
+struct Outlook {
+    PartId id;
+    std::size_t place = 0;         ///< 1: first in line
+    Duration start = kNoStart;     ///< if nothing ends early and nobody comes in between
+    Duration promised = kNoStart;  ///< by the discipline: no later, by what it knows (a backfilling head's shadow time)
+    WaitsFor reason = WaitsFor::kTurn;
+    bool operator==(const Outlook&) const = default;
+};
+
+/// What is to be done now, in this order, and what the others can expect, by place.
+struct QueueDecision {
+    std::vector<PartId> starts;
+    std::vector<Outlook> outlooks;
+    bool operator==(const QueueDecision&) const = default;
+};
+
+/// Which processors parts may use now, where that is not all of the zone; by processor. None at all: not now.
+using UsableProcessors = std::map<PartId, std::vector<bool>>;
+
+}  // namespace zbs
