@@ -14,9 +14,10 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
+ZBS, SOURCE, RSL_ORACLE = sys.argv[1:4]
+sys.path.insert(0, SOURCE + "/tests/support")
 import slurm_cluster
 
-ZBS, SOURCE, RSL_ORACLE = sys.argv[1:4]
 HERE = os.path.dirname(os.path.abspath(__file__))
 AWKWARD = [" lead", "trail ", "&<>\"'", "a\nb", "\t", "", "#$^ %s", "\u00e9\u20ac\U0001f600", "-n", "x=y"]
 ZONES = {"alpha": {"n1": 4, "n2": 4}, "beta": {"n3": 4, "n4": 2}}

@@ -1,0 +1,126 @@
+#include "services/common/adapters/slurm/launch.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/common/adapters/slurm/users.hpp"
+#include "services/common/messages/part.hpp"
+#include "tests/unit/slurm/fake_commands.hpp"
+
+namespace zbs::slurm {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::Pair;
+using testing::StartsWith;
+
+Allocation running() {
+    return {.operation = "hold",
+            .job = 7,
+            .phase = Phase::kRunning,
+            .strength = Strength::kPlaceholder,
+            .state = "RUNNING",
+            .user = find_user({})->name,
+            .nodes = {{"n1", 4}, {"n2", 2}}};
+}
+LaunchSpec program() {
+    return {.operation = "step", .argv = {"/bin/app", "a b"}, .places = {"n2", "n1", "n2"}, .walltime = 9s};
+}
+
+TEST(Launch, IsAnSrunInsideTheAllocation) {
+    const FakeCommands fake;
+    const Result<StepSpec> step = make_step(fake.find(), running(), program());
+    ASSERT_TRUE(step) << step.error();
+    EXPECT_EQ(step->operation, "step");
+    EXPECT_EQ(step->walltime, 9s);
+    EXPECT_EQ(step->account, "");  // the service's own user needs no change of it
+    EXPECT_EQ(step->argv.front(), fake.path("srun"));
+    for (const char* option : {"--jobid=7", "--job-name=step", "--overlap", "--distribution=arbitrary",
+                               "--nodelist=n2,n1,n2", "--ntasks=3", "--chdir=/tmp"})
+        EXPECT_THAT(step->argv, Contains(option));
+    EXPECT_EQ(std::vector<std::string>(step->argv.end() - 2, step->argv.end()), program().argv);
+}
+
+TEST(Launch, JobOfAnotherUserIsStartedAsThatUser) {
+    Allocation allocation = running();
+    allocation.user = "somebody-else";
+    EXPECT_EQ(make_step(FakeCommands().find(), allocation, program())->account, "somebody-else");
+}
+
+TEST(Launch, VariablesThatWouldChangeSrunReachTheProgramOnly) {
+    LaunchSpec spec = program();
+    spec.environment = {{"PATH", "/bin"}, {"LD_PRELOAD", "/lib/profile.so"}, {"SLURM_NTASKS", "99"}, {"PMI_RANK", "0"}};
+    const Result<StepSpec> step = make_step(FakeCommands().find(), running(), spec);
+    ASSERT_TRUE(step);
+    EXPECT_THAT(step->environment, ElementsAre(Pair("PATH", "/bin")));
+    EXPECT_EQ(std::vector<std::string>(step->argv.end() - 6, step->argv.end()),
+              (std::vector<std::string>{"/usr/bin/env", "LD_PRELOAD=/lib/profile.so", "SLURM_NTASKS=99", "PMI_RANK=0",
+                                        "/bin/app", "a b"}));
+}
+
+TEST(Launch, BadInputIsRefusedWithItsPlace) {
+    const FakeCommands fake;
+    const SlurmCommands commands = fake.find();
+    const auto pointer = [&](auto change) {
+        LaunchSpec spec = program();
+        change(spec);
+        const Result<StepSpec> step = make_step(commands, running(), spec);
+        return step ? "accepted" : step.error().pointer;
+    };
+    EXPECT_EQ(pointer([](LaunchSpec& s) { s.operation = "a b"; }), "/operation");
+    EXPECT_EQ(pointer([](LaunchSpec& s) { s.argv.clear(); }), "/argv");
+    EXPECT_EQ(pointer([](LaunchSpec& s) { s.places.clear(); }), "/places");
+    EXPECT_EQ(pointer([](LaunchSpec& s) { s.places = {"n1", "n3"}; }), "/places");
+    EXPECT_EQ(pointer([](LaunchSpec& s) { s.places.assign(7, "n1"); }), "/places");
+    EXPECT_EQ(pointer([](LaunchSpec& s) { s.environment = {{"A=B", "c"}}; }), "/environment");
+    EXPECT_EQ(pointer([](LaunchSpec& s) { s.environment = {{"--unset=PATH", "c"}}; }), "/environment");
+}
+
+TEST(Launch, NothingStartsInAnAllocationThatDoesNotRun) {
+    Allocation waiting = running();
+    waiting.phase = Phase::kWaiting;
+    waiting.state = "PENDING";
+    const Result<StepSpec> step = make_step(FakeCommands().find(), waiting, program());
+    EXPECT_EQ(step.error().code, ErrorCode::kConflict);
+    EXPECT_THAT(step.error().message, HasSubstr("PENDING"));
+}
+
+StepStatus judged(const char* state, Phase phase, int exit_code) {
+    Allocation allocation = running();
+    allocation.state = state;
+    allocation.phase = phase;
+    return judge_end({StepStatus::State::kExited, exit_code, "srun's own"}, allocation).value();
+}
+
+TEST(Launch, StepThatSlurmEndedIsNoSuccess) {
+    const StepStatus over = judged("TIMEOUT", Phase::kEnded, 0);
+    EXPECT_EQ(over.exit_code, 143);
+    EXPECT_THAT(over.reason, StartsWith(std::string(kWalltimeReason)));
+    EXPECT_THAT(judged("NODE_FAIL", Phase::kEnded, 137).reason, HasSubstr("node of Slurm job 7 failed"));
+    EXPECT_EQ(judged("NODE_FAIL", Phase::kEnded, 137).exit_code, 137);
+    EXPECT_THAT(judged("CANCELLED", Phase::kEnded, 0).reason, HasSubstr("cancelled"));
+    EXPECT_THAT(judged("PREEMPTED", Phase::kEnded, 0).reason, HasSubstr("priority"));
+}
+
+TEST(Launch, WhileSlurmEndsTheAllocationTheReasonIsNotKnown) {
+    Allocation ending = running();
+    ending.phase = Phase::kEnding;
+    ending.state = "COMPLETING";
+    EXPECT_FALSE(judge_end({StepStatus::State::kExited, 0, ""}, ending));
+}
+
+TEST(Launch, StepThatEndedByItselfIsLeftAsItIs) {
+    EXPECT_EQ(judged("RUNNING", Phase::kRunning, 0).exit_code, 0);
+    EXPECT_EQ(judged("RUNNING", Phase::kRunning, 5).reason, "srun's own");
+    Allocation over = running();
+    over.phase = Phase::kEnded;
+    over.state = "TIMEOUT";
+    EXPECT_EQ(judge_end({StepStatus::State::kRunning, 0, ""}, over)->reason, "");
+}
+
+}  // namespace
+}  // namespace zbs::slurm
