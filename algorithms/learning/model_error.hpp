@@ -1,0 +1,51 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "algorithms/base/result.hpp"
+
+namespace zbs::learning {
+
+/// How far predictions of a run time were off: running statistics of ln(measured / predicted), so that twice as long
+/// and half as long weigh the same. The newest count most: after 7 further runs an error has half its weight. State is
+/// plain and can be stored.
+class ModelError {
+  public:
+    static constexpr double kFade = 0.9;
+    /// Where a run took a million times as long as predicted that is as far as it counts.
+    static constexpr double kMostRatio = 1e6;
+
+    struct State {
+        std::int64_t count = 0;
+        double weight = 0;    ///< of the runs, faded
+        double mean = 0;      ///< of ln(measured / predicted)
+        double variance = 0;  ///< around the mean
+        double last = 0;
+        bool operator==(const State&) const = default;
+    };
+    ModelError() = default;
+    /// Error: not what `state()` can have given.
+    static Result<ModelError> restore(const State& state);
+
+    /// Error, and nothing changed: one of them is not a positive number.
+    Result<void> observe(double predicted, double measured);
+
+    std::int64_t count() const { return state_.count; }
+    /// Of the geometric mean: 0.1 where runs take 10 % longer than predicted, -0.1 where they take 10 % less. 0 without
+    /// runs.
+    double mean_relative_error() const;
+    double last_relative_error() const;
+    /// The factor by which runs usually differ from that mean, either way: 1.2 for 20 %. 1 with fewer than two runs.
+    double spread() const;
+    /// From when to when a run ends that is predicted so, in 19 of 20 cases if the logarithms are normal (two
+    /// deviations around the mean). Nothing with fewer than 3 runs.
+    std::optional<std::pair<double, double>> bounds(double predicted) const;
+
+    const State& state() const { return state_; }
+
+  private:
+    State state_;
+};
+
+}  // namespace zbs::learning
