@@ -74,6 +74,13 @@ struct EnrolmentRight {
 };
 inline std::string key_of(const EnrolmentRight& right) { return right.code_hash; }
 
+/// What the registry's operator took out: one zone, or an organisation with all of its zones.
+struct RemovedFromRegistry {
+    std::string zone;          ///< empty: an organisation
+    std::string organisation;  ///< empty: a zone
+    bool operator==(const RemovedFromRegistry&) const = default;
+};
+
 struct ZoneQuery {
     std::string category;       ///< empty = any
     int interface_version = 0;  ///< 0 = any

@@ -15,6 +15,9 @@ using http::Reply;
 using http::Request;
 using http::Respond;
 
+constexpr std::string_view kEnrolments = "/v1/enrolments/";
+constexpr std::string_view kOrganisations = "/v1/organisations/";
+
 Reply lease_reply(const Result<ZoneLease>& lease) {
     return http::reply(lease, [](const ZoneLease& l) { return codec::encode(l); });
 }
@@ -176,6 +179,18 @@ Result<void> check_registry_call(const RegistryServices& services, http::Decisio
         return to_result(decision);
     }
     return decisions.allow(action, call);
+}
+
+std::optional<RemovedFromRegistry> removal_of(const AuditEntry& entry, const std::string& own_organisation) {
+    if (entry.decision != "allow") return std::nullopt;
+    const auto named = [&entry](Action action, std::string_view place) -> std::string {
+        if (entry.action != to_string(action) || !entry.object.starts_with(place)) return {};
+        return entry.object.substr(place.size(), entry.object.find('?') - place.size());
+    };
+    RemovedFromRegistry removed{named(Action::kRemoveEnrolment, kEnrolments),
+                                named(Action::kRemoveOrganisation, kOrganisations)};
+    if (removed == RemovedFromRegistry{} || removed.organisation == own_organisation) return std::nullopt;
+    return removed;
 }
 
 }  // namespace zbs

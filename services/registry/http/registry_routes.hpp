@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "services/common/http/decision_log.hpp"
@@ -23,5 +24,9 @@ http::Router make_registry_routes(RegistryServices& services);
 /// record.
 Result<void> check_registry_call(const RegistryServices& services, http::DecisionLog& decisions, Action action,
                                  const http::Call& call);
+
+/// What was taken out by the call that an entry of the audit log is about; none where it allowed no removal. The
+/// registry's own organisation, whose removal is always refused, is none either.
+std::optional<RemovedFromRegistry> removal_of(const AuditEntry& entry, const std::string& own_organisation);
 
 }  // namespace zbs

@@ -110,6 +110,7 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         ->callback([&options, &exit_code] { list(options, exit_code); });
     add_enrolment_commands(cli, options, exit_code);
     add_audit_commands(cli, options, exit_code);
+    add_backup_commands(cli, options, exit_code);
 }
 
 }  // namespace zbs::registry_program

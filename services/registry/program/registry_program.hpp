@@ -39,6 +39,8 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code);
 void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code);
 /// audit.
 void add_audit_commands(CLI::App& cli, Options& options, int& exit_code);
+/// backup, restore.
+void add_backup_commands(CLI::App& cli, Options& options, int& exit_code);
 /// "zbs-registry: place: message" on stderr; 1.
 int fail(const Error& error);
 

@@ -17,6 +17,7 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/sqlite/registry_backup.hpp"
 #include "services/common/adapters/sqlite/registry_store.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
@@ -54,6 +55,8 @@ int run(const Options& options) {
     if (!lock) return fail(lock.error());
     const auto log = system::make_log("zbs-registry");
     failpoint::arm(*failpoints, *log);
+    if (sqlite::is_half_restored({state.database(), state.audit(), {}}))
+        return fail(sqlite::half_restored(sqlite::registry_backups()));
     auto store = sqlite::open_registry_store(state.database());
     if (!store) return fail(store.error());
 

@@ -19,18 +19,14 @@ namespace {
 constexpr Duration kStepGrace = std::chrono::seconds{2};
 constexpr std::chrono::seconds kStepWait{15};
 
-std::string text_of(const sqlite::BackupSummary& backup) {
-    return std::to_string(backup.applications) + " applications, " + std::to_string(backup.parts) +
-           " parts, audit log up to " + sqlite::to_string(backup.audit);
-}
-
 Result<void> back_up(const std::string& config_path, const std::string& file) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     const StateFolder state{settings->state_folder};
-    const auto made = sqlite::write_backup(zone_files(*settings, state), file, system::wall_clock());
+    const auto made =
+        sqlite::write_backup(sqlite::zone_backups(), zone_files(*settings, state), file, system::wall_clock());
     if (!made) return made.error();
-    std::cout << file << ": " << text_of(*made) << "\n";
+    std::cout << file << ": " << sqlite::to_string(*made) << "\n";
     return {};
 }
 
@@ -78,17 +74,13 @@ Result<void> restore(const std::string& config_path, const std::string& file) {
     chmod(state.path.c_str(), 0700);
     const auto lock = process::FolderLock::take(state.path);
     if (!lock) return Error{lock.error().code, lock.error().message + "; stop the zone first", {}};
-    const sqlite::ZoneFiles files = zone_files(*settings, state);
-    if (const auto good = sqlite::check_backup(file, files.zone); !good) return good.error();
+    const sqlite::ServiceFiles files = zone_files(*settings, state);
+    if (const auto good = sqlite::check_backup(sqlite::zone_backups(), file, files.who); !good) return good.error();
     const Result<int> aside = put_aside_unknown(*settings, state, file);
     if (!aside) return aside.error();
-    const auto done = sqlite::restore_backup(file, files, system::wall_clock());
+    const auto done = sqlite::restore_zone(file, files, system::wall_clock());
     if (!done) return done.error();
-    std::cout << "restored " << text_of(done->backup) << "\n"
-              << "the audit log " << (done->kept_audit ? "in place goes on from there and stays" : "is the backup's")
-              << "\n"
-              << "tokens go on at " << done->first_token << "\n";
-    if (!done->kept.empty()) std::cout << "what was there before is " << done->kept << "\n";
+    std::cout << sqlite::to_string(done->files, "tokens go on at " + std::to_string(done->first_token) + "\n");
     if (*aside > 0)
         std::cout << *aside << " steps that the backup does not know were put aside beside " << state.steps() << "\n";
     return {};

@@ -183,6 +183,22 @@ TEST_F(RegistryTest, ARestartGivesEveryEntryItsFullLeaseAgain) {
     EXPECT_THAT(names(), IsEmpty());
 }
 
+TEST_F(RegistryTest, AnEntryOfABackupIsShownOnceItsZoneHasPublishedANewerOne) {
+    bring_in("a");
+    EnrolledZone restored = store.zones().load()->front();
+    restored.lease = Duration{};  // as a restore leaves it
+    ASSERT_TRUE(store.zones().save(restored));
+    start();
+    EXPECT_THAT(names(), IsEmpty());
+    EXPECT_TRUE(registry->is_enrolled(zone("a")));
+    EXPECT_EQ(registry->renew("a").error().code, ErrorCode::kNotFound) << "which tells the zone to publish";
+    ZoneEntry older = entry("a");
+    older.issued -= seconds{1};
+    EXPECT_EQ(publish(older), "conflict");
+    EXPECT_EQ(publish(entry("a")), "good");
+    EXPECT_THAT(names(), ElementsAre("a"));
+}
+
 TEST_F(RegistryTest, AnEntryThatCannotBeReadAfterARestartIsNotShownAndComesBackWithoutToken) {
     bring_in("a");
     bring_in("b");

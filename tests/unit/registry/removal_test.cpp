@@ -121,5 +121,27 @@ TEST_F(RegistryRemoval, IsOnRecord) {
     EXPECT_FALSE(check(Action::kRemoveEnrolment, call));
 }
 
+TEST_F(RegistryRemoval, TheRecordTellsWhatWasRemoved) {
+    const PeerIdentity olga({CallerKind::kOperator, "reg", "olga"}, Evidence::kCertificate);
+    const PeerIdentity oscar({CallerKind::kOperator, "alpha", "oscar"}, Evidence::kCertificate);
+    const std::optional<RemovedFromRegistry> nothing;
+    for (const auto& [action, path, peer, removed] :
+         {std::tuple{Action::kRemoveEnrolment, "/v1/enrolments/a", olga, std::optional(RemovedFromRegistry{"a", {}})},
+          {Action::kRemoveOrganisation, "/v1/organisations/alpha", olga, RemovedFromRegistry{{}, "alpha"}},
+          {Action::kRemoveOrganisation, "/v1/organisations/reg", olga, nothing},  // its own: refused later on
+          {Action::kRemoveEnrolment, "/v1/enrolments/a", oscar, nothing},
+          {Action::kCreateEnrolmentToken, "/v1/enrolment-tokens", olga, nothing}}) {
+        http::Call call;
+        call.method = action == Action::kCreateEnrolmentToken ? "POST" : "DELETE";
+        call.path = path;
+        call.query = {{"subject", "b"}};
+        call.peer = peer;
+        static_cast<void>(check(action, call));
+        ASSERT_TRUE(audit.flush());
+        ASSERT_FALSE(audit.durable().empty());
+        EXPECT_EQ(removal_of(audit.durable().back().entry, "reg"), removed) << path;
+    }
+}
+
 }  // namespace
 }  // namespace zbs::test

@@ -28,7 +28,7 @@ class ZoneBackup : public testing::Test {
     ZoneBackup() { open(); }
     void open() {
         auto database = open_zone_database(files.database, Durability::kBatches);
-        auto log = database ? open_audit_log(files.audit, {files.zone, kMonday}, (*database).outbox.get())
+        auto log = database ? open_audit_log(files.audit, {files.who, kMonday}, (*database).outbox.get())
                             : Result<std::unique_ptr<AuditLog>>(Error{});
         ASSERT_TRUE(database && log);
         zone = *std::move(database);
@@ -54,7 +54,7 @@ class ZoneBackup : public testing::Test {
     std::size_t applications() { return zone.zone->list_applications({.limit = 1'000})->size(); }
 
     TemporaryFolder folder;
-    ZoneFiles files{folder.path("zone.db"), folder.path("audit.db"), "spiffe://alpha/zone/one"};
+    ServiceFiles files{folder.path("zone.db"), folder.path("audit.db"), "spiffe://alpha/zone/one"};
     std::string backup = folder.path("backup.db");
     ZoneDatabase zone;
     std::unique_ptr<AuditLog> audit;
@@ -67,7 +67,7 @@ class ZoneBackup : public testing::Test {
 
 TEST_F(ZoneBackup, RecordsOnTheirWayToTheLogAreNotLost) {
     allow_soon("in the backup");
-    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
     for (const bool with_log : {true, false}) {
         allow_soon("after it");
         // As kill -9 leaves it: the log has not heard of them.
@@ -75,10 +75,10 @@ TEST_F(ZoneBackup, RecordsOnTheirWayToTheLogAreNotLost) {
         for (const char* name : {"zone.db", "zone.db-wal", "audit.db", "audit.db-wal"})
             if (fs::exists(folder.path(name)) && (with_log || !std::string(name).starts_with("audit")))
                 fs::copy(folder.path(name), crashed.path(name));
-        const ZoneFiles there{crashed.path("zone.db"), crashed.path("audit.db"), files.zone};
-        const auto restored = restore_backup(backup, there, kTuesday);
+        const ServiceFiles there{crashed.path("zone.db"), crashed.path("audit.db"), files.who};
+        const auto restored = restore_zone(backup, there, kTuesday);
         ASSERT_TRUE(restored) << restored.error();
-        auto log = open_audit_log(there.audit, {there.zone, kTuesday});
+        auto log = open_audit_log(there.audit, {there.who, kTuesday});
         std::string who;
         const auto rows = (*log)->read(1, 1'000);
         for (const AuditRecord& row : *rows) who += row.entry.who + ";";
@@ -90,9 +90,9 @@ TEST_F(ZoneBackup, RecordsOnTheirWayToTheLogAreNotLost) {
 
 TEST_F(ZoneBackup, ARunningZoneIsBackedUpAsItStandsAndGoesOn) {
     for (std::uint64_t i = 0; i < 5; ++i) submit(i);
-    const auto made = write_backup(files, backup, kMonday);
+    const auto made = write_backup(zone_backups(), files, backup, kMonday);
     ASSERT_TRUE(made) << made.error();
-    EXPECT_EQ(made->applications, 5U);
+    EXPECT_EQ(made->count_of("applications"), 5U);
     EXPECT_EQ(made->audit, audit->head());
     struct stat info {};
     ASSERT_EQ(stat(backup.c_str(), &info), 0);
@@ -100,9 +100,9 @@ TEST_F(ZoneBackup, ARunningZoneIsBackedUpAsItStandsAndGoesOn) {
     EXPECT_FALSE(fs::exists(backup + ".part"));
     submit(9);
     EXPECT_EQ(applications(), 6U);
-    const auto checked = check_backup(backup, files.zone);
+    const auto checked = check_backup(zone_backups(), backup, files.who);
     ASSERT_TRUE(checked) << checked.error();
-    EXPECT_EQ(checked->applications, 5U) << "what came later is not in it";
+    EXPECT_EQ(checked->count_of("applications"), 5U) << "what came later is not in it";
 }
 
 TEST_F(ZoneBackup, WhatIsNotYetDurableIsNotInIt) {
@@ -110,26 +110,26 @@ TEST_F(ZoneBackup, WhatIsNotYetDurableIsNotInIt) {
     Application application = some_application();
     application.request.id = {some_id(2)};
     ASSERT_TRUE(zone.zone->insert(application));
-    EXPECT_EQ(write_backup(files, backup, kMonday)->applications, 1U);
+    EXPECT_EQ(write_backup(zone_backups(), files, backup, kMonday)->count_of("applications"), 1U);
 }
 
 TEST_F(ZoneBackup, ReplacesNothing) {
     std::ofstream(backup) << "dear";
-    EXPECT_EQ(write_backup(files, backup, kMonday).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(write_backup(zone_backups(), files, backup, kMonday).error().code, ErrorCode::kConflict);
     EXPECT_EQ(fs::file_size(backup), 4U);
 }
 
 TEST_F(ZoneBackup, RestoredItHasWhatItHadAndTokensThatNobodyHasSeen) {
     submit(1);
     const std::uint64_t before = token();
-    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
     submit(2);
     std::uint64_t last = before;
     for (int i = 0; i < 10; ++i) last = token();
     close();
-    const auto restored = restore_backup(backup, files, kTuesday);
+    const auto restored = restore_zone(backup, files, kTuesday);
     ASSERT_TRUE(restored) << restored.error();
-    EXPECT_TRUE(fs::exists(restored->kept));
+    EXPECT_TRUE(fs::exists(restored->files.kept));
     open();
     EXPECT_EQ(applications(), 1U);
     const std::uint64_t next = token();
@@ -137,32 +137,32 @@ TEST_F(ZoneBackup, RestoredItHasWhatItHadAndTokensThatNobodyHasSeen) {
     EXPECT_EQ(next, restored->first_token);
     close();
     // The same backup once more, a second later: what was given in between is not given again.
-    const auto again = restore_backup(backup, files, kTuesday + std::chrono::seconds{1});
+    const auto again = restore_zone(backup, files, kTuesday + std::chrono::seconds{1});
     ASSERT_TRUE(again);
     EXPECT_GT(again->first_token, next);
 }
 
 TEST_F(ZoneBackup, TokensGrowAlsoWhereTheClockIsWrong) {
-    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
     close();
-    ASSERT_TRUE(restore_backup(backup, files, kTuesday));
+    ASSERT_TRUE(restore_zone(backup, files, kTuesday));
     open();
     const std::uint64_t last = token();
     close();
-    const auto restored = restore_backup(backup, files, Time{});  // 1970
+    const auto restored = restore_zone(backup, files, Time{});  // 1970
     ASSERT_TRUE(restored);
     EXPECT_GT(restored->first_token, last) << "the old database is still there and is asked";
 }
 
 TEST_F(ZoneBackup, TheLogInPlaceKnowsMoreAndStays) {
     submit(1);
-    const auto made = write_backup(files, backup, kMonday);
+    const auto made = write_backup(zone_backups(), files, backup, kMonday);
     submit(2);
     const AuditHead later = audit->head();
     close();
-    const auto restored = restore_backup(backup, files, kTuesday);
+    const auto restored = restore_zone(backup, files, kTuesday);
     ASSERT_TRUE(restored) << restored.error();
-    EXPECT_TRUE(restored->kept_audit);
+    EXPECT_TRUE(restored->files.kept_audit);
     const auto log = verify_audit_log(files.audit, later);
     ASSERT_TRUE(log) << log.error();
     EXPECT_EQ(log->head.entries, later.entries + 1) << "and has the restore itself";
@@ -171,16 +171,16 @@ TEST_F(ZoneBackup, TheLogInPlaceKnowsMoreAndStays) {
 TEST_F(ZoneBackup, ALogThatIsGoneOrBrokenComesFromTheBackup) {
     submit(1);
     const AuditHead head = audit->head();
-    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
     close();
     for (const bool gone : {true, false}) {
         if (gone)
             fs::remove(files.audit);
         else
             std::ofstream(files.audit) << std::string(8'192, 'x');
-        const auto restored = restore_backup(backup, files, kTuesday + std::chrono::seconds{gone});
+        const auto restored = restore_zone(backup, files, kTuesday + std::chrono::seconds{gone});
         ASSERT_TRUE(restored) << restored.error();
-        EXPECT_FALSE(restored->kept_audit);
+        EXPECT_FALSE(restored->files.kept_audit);
         const auto log = verify_audit_log(files.audit, head);
         ASSERT_TRUE(log) << log.error();
         EXPECT_EQ(log->head.entries, head.entries + 1);
@@ -189,18 +189,19 @@ TEST_F(ZoneBackup, ALogThatIsGoneOrBrokenComesFromTheBackup) {
 
 TEST_F(ZoneBackup, AZoneWithoutAnythingIsMadeFromIt) {
     submit(1);
-    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
     close();
     for (const char* name : {"zone.db", "audit.db"}) fs::remove(folder.path(name));
-    ASSERT_TRUE(restore_backup(backup, files, kTuesday));
+    ASSERT_TRUE(restore_zone(backup, files, kTuesday));
     open();
     EXPECT_EQ(applications(), 1U);
 }
 
 TEST_F(ZoneBackup, WhatIsNoGoodBackupOfThisZoneIsRefusedAndChangesNothing) {
     submit(1);
-    ASSERT_TRUE(write_backup(files, backup, kMonday));
-    ASSERT_TRUE(write_backup({files.database, files.audit, "spiffe://alpha/zone/two"}, folder.path("other"), kMonday));
+    ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
+    ASSERT_TRUE(write_backup(zone_backups(), {files.database, files.audit, "spiffe://alpha/zone/two"},
+                             folder.path("other"), kMonday));
     std::ofstream(folder.path("text")) << std::string(8'192, 'x');
     fs::copy(backup, folder.path("torn"));
     fs::resize_file(folder.path("torn"), fs::file_size(backup) / 2);
@@ -219,7 +220,7 @@ TEST_F(ZoneBackup, WhatIsNoGoodBackupOfThisZoneIsRefusedAndChangesNothing) {
                                       {"forged", "entry 2"},
                                       {"zone.db", "zbs-zone backup"},
                                       {"nowhere", "check that it exists"}}) {
-        const auto refused = restore_backup(folder.path(name), files, kTuesday);
+        const auto refused = restore_zone(folder.path(name), files, kTuesday);
         ASSERT_FALSE(refused) << name;
         EXPECT_THAT(refused.error().message, HasSubstr(words)) << name;
     }
@@ -230,12 +231,12 @@ TEST_F(ZoneBackup, WhatIsNoGoodBackupOfThisZoneIsRefusedAndChangesNothing) {
 
 TEST_F(ZoneBackup, AnInterruptedRestoreIsSeenAndCanBeRunAgain) {
     submit(1);
-    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
     close();
     std::ofstream(files.database + ".restoring") << "";
     fs::rename(files.database, folder.path("moved"));  // as it stood when the power went
     EXPECT_TRUE(is_half_restored(files));
-    ASSERT_TRUE(restore_backup(backup, files, kTuesday));
+    ASSERT_TRUE(restore_zone(backup, files, kTuesday));
     EXPECT_FALSE(is_half_restored(files));
     open();
     EXPECT_EQ(applications(), 1U);
@@ -247,7 +248,7 @@ TEST_F(ZoneBackup, KnowsTheStepsOfItsApplicationsAndParts) {
     part.operation = "run-X";
     ASSERT_TRUE(zone.zone->save(part));
     ASSERT_TRUE(zone.journal->commit());
-    ASSERT_TRUE(write_backup(files, backup, kMonday));
+    ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
     const auto knows = known_steps(backup);
     ASSERT_TRUE(knows) << knows.error();
     EXPECT_TRUE((*knows)("op-1"));

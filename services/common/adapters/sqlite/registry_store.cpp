@@ -7,12 +7,6 @@
 namespace zbs::sqlite {
 namespace {
 
-// Append only: each entry lifts the schema by one version.
-const std::vector<std::string> kRegistrySchema = {
-    "CREATE TABLE zone(name TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID",
-    std::string("DROP TABLE zone;") + kRecordSchema,
-};
-
 class SqliteRegistryStore : public RegistryStore {
   public:
     explicit SqliteRegistryStore(const std::shared_ptr<Database>& database)
@@ -32,8 +26,17 @@ class SqliteRegistryStore : public RegistryStore {
 
 }  // namespace
 
+const std::vector<std::string>& registry_schema() {
+    static const std::vector<std::string> steps = {
+        "CREATE TABLE zone(name TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID",
+        std::string("DROP TABLE zone;") + kRecordSchema,
+    };
+    return steps;
+}
+
 Result<std::unique_ptr<RegistryStore>> open_registry_store(const std::string& path) {
-    Result<std::unique_ptr<Database>> database = Database::open(path, kRegistrySchema);
+    Result<std::unique_ptr<Database>> database =
+        Database::open(path, registry_schema(), " ('zbs-registry restore FILE --state DIR')");
     if (!database) return database.error();
     return std::unique_ptr<RegistryStore>(std::make_unique<SqliteRegistryStore>(*std::move(database)));
 }

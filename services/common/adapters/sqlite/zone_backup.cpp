@@ -1,150 +1,22 @@
 #include "services/common/adapters/sqlite/zone_backup.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <set>
-#include <utility>
-#include <vector>
 
-#include "services/common/adapters/sqlite/audit_log.hpp"
-#include "services/common/adapters/sqlite/audit_outbox.hpp"
-#include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/adapters/sqlite/statements.hpp"
 #include "services/common/adapters/sqlite/zone_schema.hpp"
 
 namespace zbs::sqlite {
 namespace {
 
-using BackupQuery = Database::Query;
-
-constexpr std::int64_t kBackupFormat = 1;
 constexpr int kTokenSecondBits = 20;
 
-Error unusable(const std::string& file, const std::string& why) {
-    return {ErrorCode::kUnavailable, "backup " + file + " cannot be used: " + why + "; take another one", {}};
-}
-
-Error cannot(const std::string& what, const std::string& path) {
-    return {ErrorCode::kUnavailable, "cannot " + what + " " + path + ": " + std::strerror(errno), {}};
-}
-
-/// What is in the file or folder is on the disk when this returns.
-Result<void> sync_path(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return cannot("open", path);
-    const bool good = fsync(fd) == 0;
-    const int fault = errno;
-    ::close(fd);
-    errno = fault;
-    return good ? Result<void>{} : cannot("sync", path);
-}
-
-/// For ATTACH: read only, whatever characters the path has.
-std::string read_only_uri(const std::string& path) {
-    std::string uri = "file:";
-    for (const char c : path) {
-        if (c == '%')
-            uri += "%25";
-        else if (c == '?')
-            uri += "%3f";
-        else if (c == '#')
-            uri += "%23";
-        else
-            uri += c;
-    }
-    return uri + "?mode=ro";
-}
-
-std::string folder_of(const std::string& path) {
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    return folder.empty() ? "." : folder;
-}
-
-/// A file that is being made; removed with what SQLite lays beside it, unless it was kept.
-class Draft {
-  public:
-    explicit Draft(std::string path) : path_(std::move(path)) {}
-    ~Draft() {
-        for (const char* end : {"", "-journal", "-wal", "-shm"}) ::unlink((path_ + end).c_str());
-    }
-    Draft(const Draft&) = delete;
-    Draft& operator=(const Draft&) = delete;
-
-    Result<void> make() const {
-        for (const char* end : {"", "-journal", "-wal", "-shm"}) ::unlink((path_ + end).c_str());
-        const int fd = ::open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-        if (fd < 0) return cannot("make", path_);
-        ::close(fd);
-        return {};
-    }
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
-Result<void> run_all(Database& database, const std::vector<std::string>& statements) {
-    for (const std::string& sql : statements) {
-        if (const Result<bool> step = BackupQuery(database, sql).step(); !step) return step.error();
-    }
-    return {};
-}
-
-Result<std::int64_t> number_of(Database& database, const std::string& sql) {
-    BackupQuery query(database, sql);
-    const Result<bool> row = query.step();
-    if (!row) return row.error();
-    return *row ? query.integer(0) : 0;
-}
-
-/// The content of `from`, as it is at one moment, in the new file `to`.
-Result<void> copy_database(const std::string& from, const std::string& to) {
-    const Result<std::unique_ptr<Database>> source = Database::open_read_only(from);
-    if (!source) return source.error();
-    BackupQuery copy(**source, "VACUUM INTO ?");
-    copy.bind(to);
-    if (const Result<bool> step = copy.step(); !step)
-        return Error{ErrorCode::kUnavailable, from + " cannot be copied: " + step.error().message, {}};
-    return {};
-}
-
-/// The tables of another database's log into this one.
-Result<void> take_log_over(Database& into, const std::string& from) {
-    {
-        BackupQuery attach(into, "ATTACH ? AS log");
-        attach.bind(read_only_uri(from));
-        if (const Result<bool> step = attach.step(); !step)
-            return Error{ErrorCode::kUnavailable, from + " cannot be read: " + step.error().message, {}};
-    }
-    return run_all(into, {"BEGIN",
-                          "CREATE TABLE audit(number INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, who TEXT NOT NULL, "
-                          "action TEXT NOT NULL, object TEXT NOT NULL, decision TEXT NOT NULL, request_id TEXT NOT "
-                          "NULL, detail TEXT NOT NULL, hash TEXT NOT NULL)",
-                          "INSERT INTO audit SELECT * FROM log.audit ORDER BY number",
-                          "CREATE TABLE audit_begun AS SELECT entry FROM log.audit_begun", "COMMIT", "DETACH log"});
-}
-
-Result<void> sign_backup(Database& database, const std::string& zone, Time now) {
-    if (auto made = run_all(database, {"CREATE TABLE backup(format INTEGER NOT NULL, zone TEXT NOT NULL, made_us "
-                                       "INTEGER NOT NULL)"});
-        !made)
-        return made;
-    BackupQuery row(database, "INSERT INTO backup VALUES(?,?,?)");
-    row.bind(kBackupFormat).bind(zone).bind(to_microseconds(now));
-    if (const Result<bool> step = row.step(); !step) return step.error();
-    return {};
-}
-
-/// The highest of each counter in two databases, and no less than `least`, in the first.
+/// No counter below `least`. Gives that of tokens.
 Result<std::int64_t> lift_counters(Database& database, std::int64_t least) {
-    BackupQuery lift(database, "UPDATE counter SET value=max(value, ?)");
+    Database::Query lift(database, "UPDATE counter SET value=max(value, ?)");
     lift.bind(least);
     if (const Result<bool> step = lift.step(); !step) return step.error();
     return number_of(database, "SELECT value FROM counter WHERE name='token'");
@@ -159,178 +31,33 @@ std::int64_t greatest_counter(const std::string& path) {
     return most ? *most : 0;
 }
 
-/// Into the log in place what the database in place still had for it; as far as the two can be read.
-void take_waiting(const ZoneFiles& files, Time now) {
-    if (::access(files.database.c_str(), R_OK) != 0 || ::access(files.audit.c_str(), R_OK) != 0) return;
-    Result<std::unique_ptr<Database>> old = Database::open_read_only(files.database);
-    if (!old) return;
-    const std::unique_ptr<AuditOutbox> outbox = make_outbox(*std::move(old));
-    if (const auto waiting = outbox->load(); !waiting || waiting->empty()) return;
-    // It cannot be told to forget, and need not: it is put aside next.
-    static_cast<void>(open_audit_log(files.audit, {files.zone, now}, outbox.get()));
-}
-
-std::string mark_of(const ZoneFiles& files) { return files.database + ".restoring"; }
-
-/// A database and what SQLite has beside it, under another name.
-Result<void> move_database(const std::string& from, const std::string& to) {
-    for (const char* end : {"", "-wal", "-shm"}) {
-        if (::rename((from + end).c_str(), (to + end).c_str()) != 0 && errno != ENOENT)
-            return cannot("move", from + end);
-    }
-    return {};
-}
-
-bool is_there(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-
-/// The zone's tables of a backup, made safe to go on from.
-Result<std::int64_t> make_database(const std::string& file, const std::string& draft, std::int64_t least) {
-    if (auto copied = copy_database(file, draft); !copied) return copied.error();
-    const Result<std::unique_ptr<Database>> opened = Database::open_scratch(draft);
-    if (!opened) return opened.error();
-    if (auto dropped = run_all(**opened, {"DROP TABLE audit", "DROP TABLE audit_begun", "DROP TABLE backup"}); !dropped)
-        return dropped.error();
-    return lift_counters(**opened, least);
-}
-
-Result<void> make_log(const std::string& file, const std::string& draft) {
-    const Result<std::unique_ptr<Database>> opened = Database::open(draft, audit_schema());
-    if (!opened) return opened.error();
-    {
-        BackupQuery attach(**opened, "ATTACH ? AS saved");
-        attach.bind(read_only_uri(file));
-        if (const Result<bool> step = attach.step(); !step) return step.error();
-    }
-    return run_all(**opened, {"BEGIN", "INSERT INTO audit SELECT * FROM saved.audit ORDER BY number",
-                              "INSERT INTO audit_begun SELECT entry FROM saved.audit_begun", "COMMIT", "DETACH saved",
-                              "PRAGMA wal_checkpoint(TRUNCATE)"});
-}
-
 }  // namespace
 
-Result<BackupSummary> write_backup(const ZoneFiles& from, const std::string& file, Time now) {
-    const Error taken{ErrorCode::kConflict, file + " exists; nothing was changed, name another file", {}};
-    if (is_there(file)) return taken;
-    if (is_half_restored(from))
-        return Error{ErrorCode::kConflict, "a restore was interrupted; run 'zbs-zone restore' again first", {}};
-    for (const std::string& path : {from.database, from.audit})
-        if (!is_there(path)) return Error{ErrorCode::kNotFound, "this zone has no database yet", path};
-    const Draft draft(file + ".part");
-    if (auto made = draft.make(); !made) return made.error();
-    if (auto copied = copy_database(from.database, draft.path()); !copied) return copied.error();
-    {
-        const Result<std::unique_ptr<Database>> opened = Database::open_scratch(draft.path());
-        if (!opened) return opened.error();
-        if (auto taken_over = take_log_over(**opened, from.audit); !taken_over) return taken_over.error();
-        if (auto signed_ = sign_backup(**opened, from.zone, now); !signed_) return signed_.error();
-    }
-    const Result<BackupSummary> checked = check_backup(draft.path(), from.zone);
-    if (!checked) return checked.error();
-    if (auto synced = sync_path(draft.path()); !synced) return synced.error();
-    // A second name and not a new one: it replaces nothing.
-    if (::link(draft.path().c_str(), file.c_str()) != 0) return errno == EEXIST ? taken : cannot("name", file);
-    if (auto synced = sync_path(folder_of(file)); !synced) return synced.error();
-    return *checked;
+const BackupKind& zone_backups() {
+    static const BackupKind kind{
+        .service = "zone",
+        .program = "zbs-zone",
+        .schema = zone_schema(),
+        .content = {{"applications", "SELECT count(*) FROM application"}, {"parts", "SELECT count(*) FROM part"}},
+        .has_outbox = true};
+    return kind;
 }
 
-Result<BackupSummary> check_backup(const std::string& file, const std::string& zone) {
-    const Result<std::unique_ptr<Database>> opened = Database::open_read_only(file);
-    if (!opened) return opened.error();
-    Database& database = **opened;
-    {
-        BackupQuery check(database, "PRAGMA integrity_check(1)");
-        const Result<bool> row = check.step();
-        if (!row || !*row || check.text(0) != "ok")
-            return unusable(file, "it is damaged (" + (row ? check.text(0) : row.error().message) + ")");
-    }
-    BackupSummary summary;
-    {
-        BackupQuery query(database, "SELECT format, zone, made_us FROM backup");
-        const Result<bool> row = query.step();
-        if (!row || !*row) return unusable(file, "it is none that 'zbs-zone backup' has made");
-        if (query.integer(0) != kBackupFormat) return unusable(file, "a newer program has made it");
-        summary.zone = query.text(1);
-        summary.made = time_from_microseconds(query.integer(2));
-        if (summary.zone != zone)
-            return invalid("this is a backup of " + summary.zone + ", and this zone is " + zone, file);
-    }
-    const Result<std::int64_t> version = number_of(database, "PRAGMA user_version");
-    if (!version) return version.error();
-    if (*version > static_cast<std::int64_t>(zone_schema().size())) {
-        return Error{ErrorCode::kUnavailable,
-                     "backup " + file + " has schema version " + std::to_string(*version) + ", this program knows " +
-                         std::to_string(zone_schema().size()) + "; restore it with the newer program",
-                     {}};
-    }
-    for (const auto& [sql, count] : {std::pair{"SELECT count(*) FROM application", &summary.applications},
-                                     std::pair{"SELECT count(*) FROM part", &summary.parts}}) {
-        const Result<std::int64_t> rows = number_of(database, sql);
-        if (!rows) return rows.error();
-        *count = static_cast<std::uint64_t>(*rows);
-    }
-    const Result<AuditSummary> log = verify_audit_log(file);
-    if (!log) return log.error();
-    summary.audit = log->head;
-    return summary;
+Result<RestoredZone> restore_zone(const std::string& file, const ServiceFiles& to, Time now) {
+    RestoredZone zone;
+    Result<RestoredFiles> files =
+        restore_backup(zone_backups(), file, to, now, [&](Database& database, const SinceBackup&) {
+            const std::int64_t seconds = to_microseconds(now) / 1'000'000;
+            const Result<std::int64_t> token =
+                lift_counters(database, std::max(seconds << kTokenSecondBits, greatest_counter(to.database) + 1));
+            if (!token) return Result<std::string>(token.error());
+            zone.first_token = static_cast<std::uint64_t>(*token) + 1;
+            return Result<std::string>("tokens go on at " + std::to_string(zone.first_token));
+        });
+    if (!files) return files.error();
+    zone.files = *std::move(files);
+    return zone;
 }
-
-Result<Restored> restore_backup(const std::string& file, const ZoneFiles& to, Time now) {
-    Result<BackupSummary> backup = check_backup(file, to.zone);
-    if (!backup) return backup.error();
-    Restored restored{.backup = *backup};
-    const std::int64_t seconds = to_microseconds(now) / 1'000'000;
-    const std::int64_t least = std::max(seconds << kTokenSecondBits, greatest_counter(to.database) + 1);
-    const Draft database(to.database + ".new"), log(to.audit + ".new");
-    if (auto made = database.make(); !made) return made.error();
-    const Result<std::int64_t> token = make_database(file, database.path(), least);
-    if (!token) return token.error();
-    restored.first_token = static_cast<std::uint64_t>(*token) + 1;
-    if (auto synced = sync_path(database.path()); !synced) return synced.error();
-    take_waiting(to, now);
-    // What the log in place knows of the time since the backup happened, though its effects are gone.
-    restored.kept_audit = is_there(to.audit) && verify_audit_log(to.audit, backup->audit).has_value();
-    if (!restored.kept_audit) {
-        if (auto made = log.make(); !made) return made.error();
-        if (auto made = make_log(file, log.path()); !made) return made.error();
-        if (auto synced = sync_path(log.path()); !synced) return synced.error();
-    }
-
-    // From here to the end of the mark nobody may start on these files.
-    const std::string mark = mark_of(to);
-    const int fd = ::open(mark.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-    if (fd < 0) return cannot("make", mark);
-    ::close(fd);
-    if (auto synced = sync_path(folder_of(to.database)); !synced) return synced.error();
-    const std::string before = ".before-restore-" + std::to_string(seconds);
-    if (is_there(to.database)) {
-        restored.kept = to.database + before;
-        if (auto moved = move_database(to.database, restored.kept); !moved) return moved.error();
-    }
-    if (auto moved = move_database(database.path(), to.database); !moved) return moved.error();
-    if (!restored.kept_audit) {
-        if (auto moved = move_database(to.audit, to.audit + before); !moved) return moved.error();
-        if (auto moved = move_database(log.path(), to.audit); !moved) return moved.error();
-    }
-    if (auto synced = sync_path(folder_of(to.database)); !synced) return synced.error();
-    take_waiting(to, now);  // of the backup: before an entry of today takes their numbers
-    Result<std::unique_ptr<AuditLog>> audit = open_audit_log(to.audit, {to.zone, now});
-    if (!audit) return audit.error();
-    const AuditEntry entry{.at = now,
-                           .who = to.zone,
-                           .action = "restoreBackup",
-                           .object = file,
-                           .decision = "allow",
-                           .request_id = {},
-                           .detail = "made at " + std::to_string(to_microseconds(backup->made) / 1'000'000) +
-                                     " s with audit entry " + std::to_string(backup->audit.entries) +
-                                     " as its last; tokens go on at " + std::to_string(restored.first_token)};
-    if (auto kept = (*audit)->append(entry, AuditUrgency::kNow); !kept) return kept.error();
-    if (::unlink(mark.c_str()) != 0) return cannot("remove", mark);
-    if (auto synced = sync_path(folder_of(to.database)); !synced) return synced.error();
-    return restored;
-}
-
-bool is_half_restored(const ZoneFiles& files) { return is_there(mark_of(files)); }
 
 Result<std::function<bool(const std::string&)>> known_steps(const std::string& path) {
     const Result<std::unique_ptr<Database>> opened = Database::open_read_only(path);
@@ -338,7 +65,7 @@ Result<std::function<bool(const std::string&)>> known_steps(const std::string& p
     const auto known = std::make_shared<std::set<std::string>>();
     for (const char* sql : {"SELECT json_extract(status, '$.operation') FROM application",
                             "SELECT json_extract(record, '$.operation') FROM part"}) {
-        BackupQuery query(**opened, sql);
+        Database::Query query(**opened, sql);
         for (;;) {
             const Result<bool> row = query.step();
             if (!row) return row.error();
