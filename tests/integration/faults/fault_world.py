@@ -103,11 +103,11 @@ class Service:
 class FaultWorld:
     """`machines`: zone -> numbers of processors, one per machine. Zone a is home, of the users, too."""
 
-    def __init__(self, programs, machines, timing="", watched=True, proxied=None, network=None):
-        """`proxied`: the zone that others reach through a ChaosProxy only, `self.proxy`. `network`: a LossyNetwork with a host for each service and one
+    def __init__(self, programs, machines, timing="", watched=True, proxied=None, network=None, settings=""):
+        """`settings`: further lines of every zone's file, "{zone}" in them replaced, before its first table. `proxied`: the zone that others reach through a ChaosProxy only, `self.proxy`. `network`: a LossyNetwork with a host for each service and one
         "test", in which this process is already."""
         self.programs, self.machines, self.timing, self.watched, self.proxied = pathlib.Path(programs), machines, timing, watched, proxied
-        self.proxy, self.network = None, network
+        self.proxy, self.network, self.settings = None, network, settings
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-faults-"))
         self.jobs = self.folder / "jobs"
         self.jobs.mkdir()
@@ -200,6 +200,7 @@ run_as = "self"
 shared_memory = true
 account_map = "{self.folder}/{zone}.accounts"
 """
+        text += self.settings.replace("{zone}", zone).replace("{folder}", str(self.folder))
         if zone == self.proxied:
             text += f'advertise = "{PROXY_HOST}"\n'
         (self.folder / f"{zone}.accounts").write_text("org-*  *  *  ->  guest\n")

@@ -1,8 +1,12 @@
-"""A zone that is stopped (SIGSTOP) for three leases and wakes up stale: stop_test.py BIN [unittest names]
+#!/usr/bin/python3 -B
+"""A zone that is stopped (SIGSTOP) for three leases and wakes up stale: stop_test.py BIN [--rounds N] [unittest names]
 
 Leases are two seconds here, by configuration. Where the zone is stopped is settled by a failpoint that holds home back there. Afterwards nothing that
 was allowed before may be done with the old tokens, what runs goes on, and home goes on in the meantime.
+Each case once; with --rounds that many stops, of the same zones, one case after the other and from the first again, up to the first that is not good.
 """
+import argparse
+import itertools
 import json
 import os
 import signal
@@ -119,6 +123,20 @@ class Stopped(unittest.TestCase):
         self.assertEqual(self.w.assert_whole([request])[request["id"]], "completed")
 
 
+def rounds_of(names, rounds):
+    """A suite of so many cases, in turn; None: each once."""
+    def flat(tests):
+        return itertools.chain.from_iterable(flat(test) if isinstance(test, unittest.TestSuite) else [test] for test in tests)
+    cases = [test.id().rsplit(".", 1)[1] for test in flat(unittest.defaultTestLoader.loadTestsFromNames(names, sys.modules["__main__"]))]
+    return unittest.TestSuite(Stopped(case) for case in itertools.islice(itertools.cycle(cases), rounds or len(cases)))
+
+
 if __name__ == "__main__":
-    PROGRAMS = os.path.abspath(sys.argv[1])
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
+    options = argparse.ArgumentParser()
+    options.add_argument("programs")
+    options.add_argument("--rounds", type=int)
+    options.add_argument("names", nargs="*", default=["Stopped"])
+    chosen = options.parse_args()
+    PROGRAMS = os.path.abspath(chosen.programs)
+    result = unittest.TextTestRunner(verbosity=2, failfast=chosen.rounds is not None).run(rounds_of(chosen.names, chosen.rounds))
+    sys.exit(not result.wasSuccessful())
