@@ -1,0 +1,143 @@
+#include "services/zone_scheduler/domain/link_sensor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace zbs {
+namespace {
+
+constexpr int kSmallProbes = 3;
+/// Shorter than this the clock, the strand and the other side's own work are what is measured.
+constexpr Duration kLeastTransfer{200};
+constexpr double kLeastDelay_s = 1e-6;
+
+std::optional<LinkView::Series> view_of(const forecast::AdaptiveForecast& series, const std::deque<double>& values) {
+    const std::optional<forecast::Forecast> next = series.forecast(forecast::Loss::kAbsolute);
+    if (!next) return std::nullopt;
+    return LinkView::Series{next->value,
+                            next->recent ? std::optional(next->recent->absolute) : std::nullopt,
+                            std::string(next->forecaster),
+                            {values.begin(), values.end()}};
+}
+
+}  // namespace
+
+const char* to_string(LinkView::Source source) {
+    switch (source) {
+        case LinkView::Source::kDeclared:
+            return "declared";
+        case LinkView::Source::kMeasured:
+            return "measured";
+        case LinkView::Source::kAssumed:
+            return "assumed";
+    }
+    return "?";
+}
+
+const LinkToZone* declared_link(const ZoneConfig& config, const std::string& zone) {
+    const auto at = std::find_if(config.links.begin(), config.links.end(),
+                                 [&](const LinkToZone& link) { return link.zone == zone; });
+    return at == config.links.end() ? nullptr : &*at;
+}
+
+void LinkSensor::start() {
+    if (config_.probe_every <= Duration{0}) return;
+    // Early, so that the first plans know something; not at once, so that zones have found each other.
+    clock_.after(std::min<Duration>(config_.probe_every, config_.discover_every * 2), [this] { begin_round(); });
+}
+
+void LinkSensor::begin_round() {
+    for (ServiceAddress& target : targets_()) waiting_.push_back(std::move(target));
+    probe_next();
+}
+
+/// The next zone; after the last the round is over, and the next one comes.
+void LinkSensor::probe_next() {
+    if (waiting_.empty()) {
+        clock_.after(config_.probe_every, [this] { begin_round(); });
+        return;
+    }
+    const auto probe = std::make_shared<Probe>(Probe{std::move(waiting_.front()), kSmallProbes, Duration::max(), {}});
+    waiting_.pop_front();
+    send_small(probe);
+}
+
+void LinkSensor::send_small(const std::shared_ptr<Probe>& probe) {
+    probe->asked = clock_.steady_now();
+    transport_.probe(probe->to, ProbeSize::kSmall, [this, probe](const Result<std::size_t>& answer) {
+        if (!answer) return failed(*probe, answer.error());
+        probe->round_trip = std::min(probe->round_trip, clock_.steady_now() - probe->asked);
+        return --probe->small_left > 0 ? send_small(probe) : send_large(probe);
+    });
+}
+
+void LinkSensor::send_large(const std::shared_ptr<Probe>& probe) {
+    probe->asked = clock_.steady_now();
+    transport_.probe(probe->to, ProbeSize::kLarge, [this, probe](const Result<std::size_t>& answer) {
+        if (!answer) return failed(*probe, answer.error());
+        Measured& link = measured_[probe->to.who.name];
+        const Duration transfer = std::max(clock_.steady_now() - probe->asked - probe->round_trip, kLeastTransfer);
+        observe(link.delay, std::max(to_seconds(probe->round_trip) / 2, kLeastDelay_s));
+        if (*answer > 0) observe(link.bandwidth, static_cast<double>(*answer) / to_seconds(transfer));
+        link.at = clock_.now();
+        link.failures = 0;
+        probe_next();
+    });
+}
+
+void LinkSensor::observe(std::optional<Series>& series, double value) {
+    if (!series) {
+        Result<forecast::AdaptiveForecast> fresh = forecast::AdaptiveForecast::make(config_.probe_every);
+        ZBS_EXPECTS(fresh.has_value());
+        series.emplace(Series{*std::move(fresh), {}});
+    }
+    // Where the wall clock was set back nothing is learnt until it has caught up.
+    if (!series->forecast.observe(clock_.now(), value)) return;
+    series->values.push_back(value);
+    if (series->values.size() > kKept) series->values.pop_front();
+}
+
+void LinkSensor::failed(const Probe& probe, const Error& why) {
+    Measured& link = measured_[probe.to.who.name];
+    if (link.failures++ == 0) log_.info("probe_failed", {{"zone", to_uri(probe.to.who)}, {"reason", why.message}});
+    probe_next();
+}
+
+std::optional<Link> LinkSensor::measured_link(const std::string& zone) const {
+    const auto at = measured_.find(zone);
+    if (at == measured_.end() || !at->second.delay || !at->second.bandwidth) return std::nullopt;
+    const auto delay = at->second.delay->forecast.forecast(forecast::Loss::kAbsolute);
+    const auto bandwidth = at->second.bandwidth->forecast.forecast(forecast::Loss::kAbsolute);
+    if (!delay || !bandwidth) return std::nullopt;
+    // A forecaster that follows a slope may leave the range of what there is.
+    return Link{std::max(delay->value, kLeastDelay_s), std::max(bandwidth->value, 1.0)};
+}
+
+Link LinkSensor::link_to(const std::string& zone) const {
+    if (const LinkToZone* told = declared_link(config_, zone)) return told->link;
+    return measured_link(zone).value_or(config_.default_link);
+}
+
+std::vector<LinkView> LinkSensor::links() const {
+    std::map<std::string, LinkView> views;
+    for (const LinkToZone& link : config_.links) views[link.zone].zone = link.zone;
+    for (const auto& [zone, link] : measured_) {
+        LinkView& view = views[zone];
+        view.zone = zone;
+        if (link.delay) view.delay_s = view_of(link.delay->forecast, link.delay->values);
+        if (link.bandwidth) view.bandwidth_Bps = view_of(link.bandwidth->forecast, link.bandwidth->values);
+        view.measured = link.at;
+        view.failures = link.failures;
+    }
+    std::vector<LinkView> sorted;
+    for (auto& [zone, view] : views) {
+        view.link = link_to(zone);
+        view.source = declared_link(config_, zone) != nullptr ? LinkView::Source::kDeclared
+                      : measured_link(zone)                   ? LinkView::Source::kMeasured
+                                                              : LinkView::Source::kAssumed;
+        sorted.push_back(std::move(view));
+    }
+    return sorted;
+}
+
+}  // namespace zbs
