@@ -1,118 +1,219 @@
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
 #include <iostream>
-#include <numeric>
 
-#include "algorithms/formats/profile_log.hpp"
-#include "algorithms/formats/rank_profile.hpp"
+#include "algorithms/formats/svg.hpp"
+#include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
+#include "client/cli/map_output.hpp"
+#include "client/cli/profile_source.hpp"
+#include "client/cli/submit_request.hpp"
+#include "services/common/adapters/system/asio_clock.hpp"
+#include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 
 namespace zbs::cli {
 namespace {
 
-enum class Kind { kLog, kModel, kRankFiles, kTrace };
+using codec::Json;
 
-Result<Kind> kind_of(const std::string& path) {
-    if (path == "-") return Kind::kLog;
-    auto input = Input::open(path);
-    if (!input) return input.error();
-    const auto piece = (*input)->next();
-    if (!piece) return piece.error();
-    if (piece->starts_with("ZBSPROF1")) return Kind::kRankFiles;
-    if (is_trace(*piece)) return Kind::kTrace;
-    const std::size_t first = piece->find_first_not_of(" \t\r\n");
-    return first != std::string_view::npos && (*piece)[first] == '{' ? Kind::kModel : Kind::kLog;
-}
-
-Result<ApplicationModel> read_logs(const std::vector<std::string>& paths) {
-    formats::ProfileLogReader reader(paths[0]);
-    std::uint64_t bytes = 0;
-    const bool progress = isatty(2);
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-        if (i > 0) {
-            if (auto ok = reader.begin_source(paths[i]); !ok) return ok.error();
-        }
-        auto input = Input::open(paths[i]);
-        if (!input) return input.error();
-        for (;;) {
-            const auto piece = (*input)->next();
-            if (!piece) return piece.error();
-            if (piece->empty()) break;
-            if (auto ok = reader.feed(*piece); !ok) return ok.error();
-            bytes += piece->size();
-            if (progress && bytes % (64 * Input::kPiece) < piece->size())
-                std::cerr << "\rzbs: " << human_bytes(static_cast<double>(bytes)) << " read" << std::flush;
-        }
-    }
-    if (progress && bytes > 64 * Input::kPiece) std::cerr << "\n";
-    return reader.finish();
-}
-
-Result<ApplicationModel> read_rank_files(const std::vector<std::string>& paths) {
-    std::vector<std::string> files;
-    for (const std::string& path : paths) {
-        Result<std::string> bytes = read_all(path);
-        if (!bytes) return bytes.error();
-        files.push_back(*std::move(bytes));
-    }
-    const std::vector<std::string_view> views(files.begin(), files.end());
-    Result<ApplicationModel> model = formats::merge_rank_files(views);
-    if (!model && model.error().pointer.starts_with("/")) {
-        const std::size_t at = static_cast<std::size_t>(std::atoi(model.error().pointer.c_str() + 1));
-        return Error{model.error().code, model.error().message, at < paths.size() ? paths[at] : model.error().pointer};
-    }
-    return model;
-}
-
-void summarise(const ApplicationModel& model) {
-    double bytes = 0, messages = 0, compute = 0;
-    for (const TaskEdge& edge : model.graph.edges()) {
-        bytes += edge.bytes;
-        messages += edge.messages;
-    }
-    for (const double seconds : model.graph.compute()) compute += seconds;
-    std::cout << "program    " << (model.program.empty() ? "(unknown)" : printable(model.program))
-              << (model.complete ? "" : " (the run was cut short)") << "\n"
-              << "ranks      " << model.graph.task_count() << "\n"
-              << "pairs      " << model.graph.edge_count() << "\n"
-              << "traffic    " << human_bytes(bytes) << " in " << static_cast<std::uint64_t>(messages) << " messages\n"
-              << "compute    " << compute / model.graph.task_count()
-              << " s on average between two communication calls\n";
-    std::vector<TaskIndex> order(static_cast<std::size_t>(model.graph.task_count()));
-    std::iota(order.begin(), order.end(), 0);
-    std::cout << draw_matrix(model.graph, order, {}, std::vector<std::string>(order.size()));
-}
-
-void profile(Context& context, const std::vector<std::string>& paths, const std::string& out) {
-    const Result<Kind> kind = kind_of(paths[0]);
-    if (!kind) return context.fail(kind.error());
-    Result<ApplicationModel> model = Error{};
-    if (*kind == Kind::kModel) {
-        if (paths.size() != 1) return context.fail(invalid("only one model can be shown at a time", paths[1]));
-        const Result<std::string> text = read_all(paths[0]);
-        if (!text) return context.fail(text.error());
-        const auto json = codec::parse(*text);
-        model = json ? codec::decode_model(*json) : Result<ApplicationModel>(json.error());
-        if (!model)
-            return context.fail({model.error().code, model.error().message, paths[0] + " " + model.error().pointer});
-    } else if (*kind == Kind::kTrace) {
-        Result<Trace> trace = read_traces(paths);
-        if (!trace) return context.fail(trace.error());
-        model = ApplicationModel{trace->program, trace->complete, task_graph_of(*trace)};
-    } else {
-        model = *kind == Kind::kRankFiles ? read_rank_files(paths) : read_logs(paths);
-    }
+void reduce(Context& context, const std::vector<std::string>& paths, const std::string& out) {
+    const Result<ApplicationModel> model = read_profile_source(paths);
     if (!model) return context.fail(model.error());
     if (!out.empty()) {
         if (auto ok = write_file(out, codec::dump(codec::encode(*model)) + "\n"); !ok) return context.fail(ok.error());
     }
     if (context.output == "table")
-        summarise(*model);
+        describe_model(*model);
     else
         std::cout << codec::dump(codec::encode(*model)) << "\n";
+}
+
+Result<std::vector<ProfileRow>> rows_at_home(client::ZoneClient& zone) {
+    const Result<Json> answer = zone.get("/v1/profiles");
+    if (!answer) return answer.error();
+    return codec::decode_profile_rows(*answer);
+}
+
+std::string percent(double share) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%+.0f %%", share * 100);
+    return text;
+}
+
+std::string time_of(const std::optional<Duration>& time) { return time ? format_duration(*time) : "-"; }
+
+std::string error_text(const std::optional<PredictionError>& error) {
+    if (!error) return "-";
+    char text[64];
+    std::snprintf(text, sizeof text, " x/ %.2f (%d %s)", error->spread, error->runs, error->runs == 1 ? "run" : "runs");
+    return percent(error->mean) + text;
+}
+
+void list_profiles(Context& context, const std::string& program) {
+    const auto zone = context.connect();
+    if (!zone) return;
+    const Result<std::vector<ProfileRow>> rows = rows_at_home(*zone);
+    if (!rows) return context.fail(rows.error());
+    Listing listing{
+        {"ID", "AT", "RANKS", "COMPLETE", "PREDICTED", "MEASURED", "ERROR", "PROGRAM", "ARGUMENTS"}, {}, Json::array()};
+    for (const ProfileRow& row : *rows) {
+        const ProfileSummary& p = row.profile;
+        const std::string name = std::filesystem::path(p.program).filename().string();
+        if (!program.empty() && program != p.program && program != name) continue;
+        listing.rows.push_back({to_string(p.id), clock_text(p.at).substr(0, 19), std::to_string(p.ranks),
+                                p.complete ? "yes" : "no", time_of(p.predicted), time_of(p.measured),
+                                error_text(row.error), name, p.arguments});
+        listing.items.push_back(codec::encode(row));
+    }
+    print(context, listing);
+}
+
+/// A profile of the home zone, or files.
+struct Source {
+    std::vector<std::string> words;
+    bool is_id() const {
+        std::error_code ignored;
+        return words.size() == 1 && parse_id128(words[0]) && !std::filesystem::exists(words[0], ignored);
+    }
+};
+
+/// Nothing after saying why.
+std::optional<ApplicationModel> read_source(Context& context, const Source& source) {
+    Result<ApplicationModel> model = Error{};
+    if (source.is_id()) {
+        const auto zone = context.connect();
+        if (!zone) return {};
+        model = zone->profile(source.words[0]);
+    } else {
+        model = read_profile_source(source.words);
+    }
+    if (model) return *std::move(model);
+    context.fail(model.error());
+    return {};
+}
+
+void describe_row(const ProfileRow& row) {
+    const ProfileSummary& p = row.profile;
+    std::cout << "profile    " << to_string(p.id)
+              << (p.application ? " of application " + to_string(*p.application) : ", imported") << "\n"
+              << "at         " << clock_text(p.at).substr(0, 19) << "\n"
+              << "arguments  " << (p.arguments.empty() ? "(none)" : printable(p.arguments)) << "\n"
+              << "file       " << (p.digest.empty() ? "(the zone could not read it)" : "sha256:" + p.digest) << "\n"
+              << "run time   " << time_of(p.measured) << ", predicted " << time_of(p.predicted) << "\n";
+    if (row.error)
+        std::cout << "error      " << percent(row.error->mean)
+                  << " beside what is predicted for runs of this kind, give or take a factor of "
+                  << formats::short_number(row.error->spread) << "; the last " << percent(row.error->last) << " ("
+                  << row.error->runs << " runs)\n";
+}
+
+void show_profile(Context& context, const Source& source) {
+    const std::optional<ApplicationModel> model = read_source(context, source);
+    if (!model) return;
+    std::optional<ProfileRow> row;
+    if (source.is_id()) {
+        const auto zone = context.connect();
+        if (!zone) return;
+        const Result<std::vector<ProfileRow>> rows = rows_at_home(*zone);
+        if (!rows) return context.fail(rows.error());
+        for (const ProfileRow& one : *rows)
+            if (one.profile.id.value == *parse_id128(source.words[0])) row = one;
+    }
+    if (context.output != "table") {
+        Json json = codec::encode(*model);
+        if (row) json = {{"profile", codec::encode(*row)}, {"model", std::move(json)}};
+        std::cout << codec::dump(json) << "\n";
+        return;
+    }
+    if (row) describe_row(*row);
+    describe_model(*model);
+}
+
+void plot_profile(Context& context, const Source& source, const std::string& out) {
+    const std::optional<ApplicationModel> model = read_source(context, source);
+    if (!model) return;
+    const std::string name = std::filesystem::path(model->program).filename().string();
+    const std::string title = "Bytes between ranks" + (name.empty() ? std::string() : " of " + name) +
+                              (model->complete ? "" : " (the run was cut short)");
+    if (auto ok = deliver(formats::matrix_svg(model->graph, {.title = title, .numbers = true}), out); !ok)
+        context.fail(ok.error());
+}
+
+void export_profile(Context& context, const Source& source, const std::string& out) {
+    const std::optional<ApplicationModel> model = read_source(context, source);
+    if (!model) return;
+    if (auto ok = deliver(codec::dump(codec::encode(*model)) + "\n", out); !ok) context.fail(ok.error());
+}
+
+struct ImportOptions {
+    std::string model, id, run_time;
+    std::vector<std::string> argv;
+};
+
+Result<ProfileImport> make_import(const ImportOptions& options) {
+    ProfileImport wanted;
+    system::SystemIds ids;
+    wanted.id = ProfileId{ids.fresh()};
+    if (!options.id.empty()) {
+        const auto id = parse_id128(options.id);
+        if (!id) return invalid("'" + ascii(options.id) + "' is no id (26 characters)", "--id");
+        wanted.id = ProfileId{*id};
+    }
+    Result<ApplicationModel> model = read_profile_source({options.model});
+    if (!model) return model.error();
+    wanted.model = *std::move(model);
+    wanted.argv = options.argv;
+    if (wanted.argv.empty()) {
+        if (!wanted.model.program.starts_with('/'))
+            return invalid(
+                "does not say by its absolute path which program it is of; write that after the model, e.g. -- "
+                "./solver input.dat",
+                options.model);
+        wanted.argv = {wanted.model.program};
+    } else {
+        std::error_code fault;
+        const Result<std::string> program = find_program(wanted.argv[0], std::filesystem::current_path(fault).string());
+        if (!program) return program.error();
+        wanted.argv[0] = *program;
+    }
+    if (!options.run_time.empty()) {
+        const Result<Duration> time = parse_duration(options.run_time);
+        if (!time) return Error{ErrorCode::kInvalidArgument, time.error().message, "--run-time"};
+        wanted.measured = *time;
+    }
+    return wanted;
+}
+
+void import_profile(Context& context, const ImportOptions& options) {
+    const Result<ProfileImport> wanted = make_import(options);
+    if (!wanted) return context.fail(wanted.error());
+    const auto zone = context.connect();
+    if (!zone) return;
+    const Result<Json> made = zone->call("POST", "/v1/profiles", codec::encode(*wanted));
+    if (!made) return context.fail(made.error());
+    if (context.output == "table")
+        std::cout << to_string(wanted->id) << "\n";
+    else
+        std::cout << codec::dump(*made) << "\n";
+}
+
+/// `-o` means the output format again, as everywhere but beside a file of logs.
+void add_format(CLI::App& command, Context& context) {
+    command.add_option("-o,--output", context.output, "table, json, jsonl or csv")
+        ->check(CLI::IsMember({"table", "json", "jsonl", "csv"}));
+}
+
+std::shared_ptr<Source> add_source(CLI::App& command) {
+    auto source = std::make_shared<Source>();
+    command
+        .add_option("source", source->words,
+                    "id of a profile of your home zone; or logs, rank files, traces or a model")
+        ->required();
+    return source;
 }
 
 }  // namespace
@@ -122,13 +223,75 @@ void add_profile_command(CLI::App& app, Context& context) {
     auto out = std::make_shared<std::string>();
     CLI::App* command = app.add_subcommand(
         "profile",
-        "reduce the logs of a run to a model; show a model as a matrix\n\nReads augmented ASCII logs (one merged or "
-        "one a rank, .gz too, - for "
-        "standard input), rank files of a killed run, execution traces, or a model.\n\nExample: zbs profile run.log.gz "
-        "-o model.json");
-    command->add_option("logs", *paths, "log files, rank files, traces or one model")->required();
+        "reduce the logs of a run to a model; list, show, plot, export and import profiles\n\nReads augmented ASCII "
+        "logs "
+        "(one merged or one a rank, .gz too, - for standard input), rank files of a killed run, execution traces, or a "
+        "model. A file that has the name of a subcommand is written ./list.\n\nExample: zbs profile run.log.gz -o "
+        "model.json");
+    CLI::Option* logs = command->add_option("logs", *paths, "log files, rank files, traces or one model");
     command->add_option("-o,--out", *out, "write the model here");
-    command->callback([&context, paths, out] { profile(context, *paths, *out); });
+    command->require_subcommand(0, 1);
+    command->callback([&context, command, paths, out] {
+        if (!command->get_subcommands().empty()) return;
+        if (paths->empty()) throw CLI::RequiredError("logs");
+        reduce(context, *paths, *out);
+    });
+    {
+        auto program = std::make_shared<std::string>();
+        CLI::App* list = command->add_subcommand("list",
+                                                 "profiles that your home zone has stored, newest first\n\nERROR is "
+                                                 "how much longer (+) or shorter (-) runs of "
+                                                 "that kind take than predicted, and the factor by which they usually "
+                                                 "differ from that. ARGUMENTS has numbers "
+                                                 "by their order of magnitude.\n\nExample: zbs profile list -o json");
+        list->add_option("--program", *program, "only of this program, by its path or last name");
+        add_format(*list, context);
+        list->callback([&context, program] { list_profiles(context, *program); });
+    }
+    {
+        CLI::App* show = command->add_subcommand("show",
+                                                 "one profile: where it is from, predicted and measured time, "
+                                                 "traffic\n\nExample: zbs profile show model.json");
+        const auto source = add_source(*show);
+        add_format(*show, context);
+        show->callback([&context, source] { show_profile(context, *source); });
+    }
+    {
+        auto file = std::make_shared<std::string>();
+        CLI::App* plot = command->add_subcommand(
+            "plot",
+            "who talks to whom as a heat map (SVG): ranks by ranks, logarithmic colours; more than 512 ranks share "
+            "rows\n\nExample: zbs profile plot model.json -o matrix.svg");
+        const auto source = add_source(*plot);
+        plot->add_option("-o,--out", *file, "write the picture here, not to standard output");
+        plot->callback([&context, source, file] { plot_profile(context, *source, *file); });
+    }
+    {
+        auto file = std::make_shared<std::string>();
+        CLI::App* write = command->add_subcommand("export",
+                                                  "the model of a profile, for 'zbs map', 'zbs run --profile' or "
+                                                  "another zone\n\nExample: zbs profile export ID -o "
+                                                  "model.json");
+        const auto source = add_source(*write);
+        write->add_option("-o,--out", *file, "write the model here, not to standard output");
+        write->callback([&context, source, file] { export_profile(context, *source, *file); });
+    }
+    {
+        auto options = std::make_shared<ImportOptions>();
+        CLI::App* read = command->add_subcommand("import",
+                                                 "store a model at your home zone, to plan a program with\n\nExample: "
+                                                 "zbs profile import model.json -- ./solver "
+                                                 "input.dat");
+        read->add_option("model", options->model, "the model, or what it is made from")->required();
+        read->add_option(
+            "program", options->argv,
+            "the program and arguments that it is of, after --; needed unless the model names the program");
+        read->add_option("--run-time", options->run_time, "how long that run took: 90s, 15m");
+        read->add_option("--id", options->id, "id of an earlier try whose answer was lost");
+        add_format(*read, context);
+        read->callback([&context, options] { import_profile(context, *options); });
+    }
+    for (CLI::App* subcommand : command->get_subcommands([](CLI::App*) { return true; })) subcommand->excludes(logs);
 }
 
 }  // namespace zbs::cli

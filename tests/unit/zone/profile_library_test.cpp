@@ -1,0 +1,217 @@
+#include "services/zone_scheduler/domain/profile_library.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "algorithms/learning/merge_profiles.hpp"
+#include "tests/support/made_graph.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/messages.hpp"
+#include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_clock.hpp"
+
+namespace zbs::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+/// Each rank with the next, the same volume everywhere.
+TaskGraph chain(int ranks, double bytes) {
+    std::vector<TaskEdge> edges;
+    for (TaskIndex r = 0; r + 1 < ranks; ++r) edges.push_back({r, r + 1, bytes, 10});
+    return made(std::vector<double>(static_cast<std::size_t>(ranks), 0.5), std::move(edges));
+}
+
+struct ProfileLibraryTest : testing::Test {
+    VirtualClock clock;
+    MemoryZoneStore store;
+    SilentLog log;
+    ProfileLibrary library{clock, store, log};
+    std::map<std::string, std::string> files;  // path to digest
+    std::uint64_t next = 100;
+
+    ProfileLibraryTest() {
+        library.use_digests([this](const std::string& path) { return files.contains(path) ? files.at(path) : ""; });
+    }
+
+    ApplicationRequest request(int ranks, std::vector<std::string> argv = {"/app", "100"}) {
+        ApplicationRequest made{.id = {some_id(next++)}, .ranks = ranks, .argv = std::move(argv), .directory = "/"};
+        return made;
+    }
+    struct Ran {
+        int ranks = 4;
+        double bytes = 1000;
+        std::optional<Duration> measured{};
+        std::vector<std::string> argv = {"/app", "100"};
+        bool complete = true;
+    };
+    /// A run from its plan to the profile that it leaves.
+    ProfileId run(const Ran& ran) {
+        Application application{some_user(), request(ran.ranks, ran.argv), {}};
+        const ProfileLibrary::Choice choice = library.choose(some_user(), application.request);
+        application.status.plan = ApplicationPlan{};
+        application.status.plan->digest = choice.digest;
+        application.status.plan->predicted = choice.predicted;
+        const Profile left = library.of_run({some_id(next++)}, application,
+                                            {"", ran.complete, chain(ran.ranks, ran.bytes)}, ran.measured);
+        EXPECT_TRUE(store.insert(left));
+        return left.id;
+    }
+    ProfileLibrary::Choice choose(int ranks, std::vector<std::string> argv = {"/app", "100"}) {
+        return library.choose(some_user(), request(ranks, std::move(argv)));
+    }
+};
+
+double first_bytes(const ProfileLibrary::Choice& choice) { return choice.model->graph.edges()[0].bytes; }
+
+TEST_F(ProfileLibraryTest, WithoutRunsThereIsNothing) {
+    const ProfileLibrary::Choice none = choose(4);
+    EXPECT_FALSE(none.model);
+    EXPECT_EQ(none.source, "none");
+    EXPECT_FALSE(none.predicted);
+}
+
+TEST_F(ProfileLibraryTest, NewestRunsOfItsKindAreMerged) {
+    run({.bytes = 1000});
+    run({.bytes = 77'000});
+    const ProfileId newest = run({.bytes = 1100});
+    const ProfileLibrary::Choice choice = choose(4);
+    ASSERT_TRUE(choice.model);
+    EXPECT_EQ(first_bytes(choice), 1100);
+    EXPECT_EQ(choice.source, to_string(newest));
+    EXPECT_EQ(choice.learned, "merged from 3 runs");
+    EXPECT_EQ(choice.model->program, "/app");
+}
+
+TEST_F(ProfileLibraryTest, ArgumentsOfTheSameClassAreOneKindOthersTheNextBest) {
+    run({.bytes = 1000, .argv = {"/app", "250"}});
+    run({.bytes = 50'000, .argv = {"/app", "9000"}});
+    EXPECT_EQ(first_bytes(choose(4)), 1000);
+    EXPECT_EQ(choose(4).learned, "");
+    const ProfileLibrary::Choice other = choose(4, {"/app", "--help"});
+    EXPECT_EQ(first_bytes(other), 50'000) << "the newest";
+    EXPECT_EQ(other.learned, "a run with other arguments");
+}
+
+TEST_F(ProfileLibraryTest, OtherNumbersOfRanksAreExtrapolated) {
+    run({.ranks = 8});
+    run({.ranks = 16});
+    const ProfileLibrary::Choice choice = choose(32);
+    ASSERT_TRUE(choice.model) << choice.learned;
+    EXPECT_EQ(choice.model->graph.task_count(), 32);
+    EXPECT_EQ(choice.model->graph.edge_count(), 31U);
+    EXPECT_NEAR(first_bytes(choice), 1000, 1e-6);
+    EXPECT_THAT(choice.learned,
+                testing::AllOf(HasSubstr("extrapolated: chain, from runs of 8 and 16 ranks"), HasSubstr("confidence")));
+}
+
+TEST_F(ProfileLibraryTest, WhatCannotBeExtrapolatedIsSaid) {
+    run({.ranks = 2});
+    const ProfileLibrary::Choice choice = choose(64);
+    EXPECT_FALSE(choice.model);
+    EXPECT_EQ(choice.source, "none");
+    EXPECT_THAT(choice.learned, HasSubstr("not extrapolated"));
+}
+
+TEST_F(ProfileLibraryTest, TheFileIsTheKeyNotItsPath) {
+    files = {{"/app", std::string(64, 'a')}, {"/copy", std::string(64, 'a')}, {"/other", std::string(64, 'b')}};
+    run({.bytes = 1000});
+    EXPECT_EQ(first_bytes(choose(4, {"/copy", "100"})), 1000);
+    EXPECT_EQ(choose(4, {"/copy", "100"}).model->program, "/copy");
+    EXPECT_FALSE(choose(4, {"/other", "100"}).model);
+}
+
+TEST_F(ProfileLibraryTest, AChangedFileUsesWhatItsPathHasUntilItHasRun) {
+    files = {{"/app", std::string(64, 'a')}};
+    run({.bytes = 1000});
+    files = {{"/app", std::string(64, 'b')}};
+    EXPECT_EQ(first_bytes(choose(4)), 1000);
+    EXPECT_THAT(choose(4).learned, HasSubstr("another file under this path"));
+    run({.bytes = 9000});
+    EXPECT_EQ(first_bytes(choose(4)), 9000) << "the old file's runs are not mixed in";
+    EXPECT_EQ(choose(4).learned, "");
+}
+
+TEST_F(ProfileLibraryTest, ProfilesFromBeforeDigestsAreFoundByThePath) {
+    run({.bytes = 1000});
+    files = {{"/app", std::string(64, 'a')}};
+    EXPECT_EQ(first_bytes(choose(4)), 1000);
+    EXPECT_EQ(choose(4).learned, "") << "whether the file is another is not known";
+}
+
+TEST_F(ProfileLibraryTest, RunsThatWereCutShortCountOnlyWhereThereAreNoOthers) {
+    run({.bytes = 10, .complete = false});
+    EXPECT_EQ(choose(4).learned, "a run that was cut short");
+    EXPECT_FALSE(choose(4).model->complete);
+    run({.bytes = 1000});
+    run({.bytes = 20, .complete = false});
+    EXPECT_EQ(first_bytes(choose(4)), 1000);
+}
+
+TEST_F(ProfileLibraryTest, ARequestsOwnModelComesFirstAndNoneIsTakenWhereNoneIsWanted) {
+    run({.bytes = 1000});
+    ApplicationRequest own = request(4);
+    own.model = ApplicationModel{"x", true, chain(4, 5)};
+    EXPECT_EQ(library.choose(some_user(), own).source, "request");
+    EXPECT_EQ(first_bytes(library.choose(some_user(), own)), 5);
+    ApplicationRequest bare = request(4);
+    bare.use_profile = false;
+    EXPECT_EQ(library.choose(some_user(), bare).source, "none");
+}
+
+TEST_F(ProfileLibraryTest, OtherUsersRunsAreNotTaken) {
+    run({.bytes = 1000});
+    EXPECT_EQ(library.choose({CallerKind::kUser, "alpha", "eve"}, request(4)).source, "none");
+}
+
+TEST_F(ProfileLibraryTest, AStoreThatFailsIsAnEmptyOne) {
+    run({.bytes = 1000});
+    store.fault = Error{ErrorCode::kInternal, "disk", {}};
+    EXPECT_EQ(choose(4).source, "none");
+    EXPECT_EQ(log.count("profiles_unreadable"), 1);
+}
+
+TEST_F(ProfileLibraryTest, RunTimesArePredictedAndTheErrorsTold) {
+    run({.measured = 100s});
+    EXPECT_EQ(choose(4).predicted, Duration{100s});
+    run({.measured = 150s});
+    const std::vector<ProfileRow> rows = *library.list(some_user());
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0].profile.predicted, Duration{100s});
+    EXPECT_EQ(rows[0].profile.measured, Duration{150s});
+    ASSERT_TRUE(rows[0].error);
+    EXPECT_EQ(rows[0].error->runs, 1);
+    EXPECT_NEAR(rows[0].error->mean, 0.5, 1e-9);
+    EXPECT_EQ(rows[1].error, rows[0].error) << "it is of the kind, not of the run";
+    EXPECT_FALSE(rows[1].profile.predicted);
+}
+
+TEST_F(ProfileLibraryTest, AnImportedModelIsPlannedWith) {
+    files = {{"/app", std::string(64, 'a')}};
+    const ProfileImport wanted{{some_id(1)}, {"/app", "100"}, {"other", true, chain(4, 123)}, Duration{5s}};
+    const Result<ProfileSummary> made = library.import(some_user(), wanted);
+    ASSERT_TRUE(made) << made.error();
+    EXPECT_EQ(made->program, "/app");
+    EXPECT_EQ(made->digest, std::string(64, 'a'));
+    EXPECT_EQ(made->arguments, "{2}");
+    EXPECT_FALSE(made->application);
+    EXPECT_EQ(first_bytes(choose(4)), 123);
+    EXPECT_EQ(choose(4).predicted, Duration{5s});
+}
+
+TEST_F(ProfileLibraryTest, TheSameImportAgainIsTheSameAnswerAnotherIsRefused) {
+    ProfileImport wanted{{some_id(1)}, {"/app"}, {"", true, chain(4, 1)}, {}};
+    const ProfileSummary first = *library.import(some_user(), wanted);
+    clock.advance(1h);
+    files = {{"/app", std::string(64, 'c')}};
+    EXPECT_EQ(*library.import(some_user(), wanted), first);
+    EXPECT_EQ(library.import({CallerKind::kUser, "alpha", "eve"}, wanted).error().code, ErrorCode::kIdReused);
+    wanted.model.graph = chain(4, 2);
+    EXPECT_EQ(library.import(some_user(), wanted).error().code, ErrorCode::kIdReused);
+    EXPECT_EQ(library.import(some_user(), {{some_id(2)}, {}, {"", true, chain(4, 1)}, {}}).error().code,
+              ErrorCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace zbs::test
