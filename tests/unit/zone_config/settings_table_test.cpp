@@ -41,6 +41,8 @@ std::vector<ChangedSetting> changed_settings() {
         {"account_map", "", "account_map = 'map'\n"},
         {"reuse_pool_accounts", "", "reuse_pool_accounts = true\n"},
         {"mapper", "", "mapper = 'block'\n"},
+        {"queue", "", "queue = 'fcfs'\n"},
+        {"queue_log", "", "queue_log = '/tmp/queue.log'\n"},
         {"reservations", "", "reservations = 0\n"},
         {"machine", "[[machine]]\nname = 'm0'\n", "[[machine]]\nname = 'm0'\npartition = 'batch'\n"},
         {"peering", "", "[[peering]]\norganisations = ['org-c']\n" + print},
@@ -49,6 +51,7 @@ std::vector<ChangedSetting> changed_settings() {
         {"link", "", "[[link]]\nzone = 'gamma'\ndelay_s = 0.5\nbandwidth_Bps = 1e6\n"},
         {"network", "", "[network]\nmachine_delay_s = 0.5\n"},
         {"mpi", "", "[mpi]\ninterface = 'eth0'\n"},
+        {"sensors", "", "[sensors]\nprobe_s = 7\n"},
         {"rates", "", "[rates]\nuser_per_s = 1\n"},
         {"retention", "", "[retention]\nresults_days = 7\n"},
         {"timing", "", "[timing]\nlease_s = 77\n"},
@@ -135,8 +138,9 @@ TEST(ReloadedSettings, AreThoseThatAnOperatorChangesWhileItRuns) {
     std::vector<std::string> live;
     for (const Setting& setting : settings_table())
         if (setting.counts == Counts::kAfterReload) live.emplace_back(setting.key);
-    EXPECT_THAT(live, testing::UnorderedElementsAre("contact", "honour_blocks", "peering", "ask", "account_map",
-                                                    "reuse_pool_accounts", "grid_mapfile", "retention", "rates"));
+    EXPECT_THAT(live,
+                testing::UnorderedElementsAre("contact", "honour_blocks", "peering", "ask", "account_map",
+                                              "reuse_pool_accounts", "grid_mapfile", "queue", "retention", "rates"));
 }
 
 }  // namespace

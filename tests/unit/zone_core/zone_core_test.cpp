@@ -35,10 +35,12 @@ class NothingToSync : public Journal {
 
 class ZoneCoreTest : public testing::Test {
   protected:
-    ZoneCoreTest() {
+    static ZoneConfig alpha_one() {
+        ZoneConfig config;
         config.zone = {"alpha-one", {{"m0", 4, 1.0}}};
         config.organisation = "alpha";
         config.contact = "operators of alpha";
+        return config;
     }
     struct Answer {
         int status = 0;
@@ -71,7 +73,7 @@ class ZoneCoreTest : public testing::Test {
 
     const Caller ana{CallerKind::kUser, "alpha", "ana"};
     const Caller bob{CallerKind::kUser, "alpha", "bob"};
-    ZoneConfig config;
+    const ZoneConfig config = alpha_one();
     VirtualClock clock;
     CountingIds ids;
     MemoryZoneStore store;
