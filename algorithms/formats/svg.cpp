@@ -299,6 +299,18 @@ std::string matrix_svg(const TaskGraph& graph, const MatrixPicture& picture) {
         }
         begin = end;
     }
+    std::vector<double> numbers;
+    if (picture.numbers && tasks > 0) numbers = axis_ticks(0, static_cast<double>(tasks) - 1);
+    for (const double number_of_task : numbers) {
+        const double tick = std::round(number_of_task);
+        if (std::abs(number_of_task - tick) > 1e-6) continue;  // between two tasks
+        const double at = per_position * (tick + 0.5);
+        const std::string number = std::to_string(static_cast<std::int64_t>(tick));
+        svg.line(kLeft - 4, kTop + at, kLeft, kTop + at, "#808080");
+        svg.text(kLeft - 8, kTop + at + 4, number, SvgWriter::Anchor::kEnd, 11);
+        svg.line(kLeft + at, kTop + kSide, kLeft + at, kTop + kSide + 4, "#808080");
+        svg.text(kLeft + at, kTop + kSide + 17, number, SvgWriter::Anchor::kMiddle, 11);
+    }
     const double legend = kLeft + kSide + 20;
     if (most > 0) {
         for (int i = 0; i < kLevels; ++i)

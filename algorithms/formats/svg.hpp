@@ -61,7 +61,8 @@ struct MatrixPicture {
     std::span<const std::int32_t> zone_of_position;     ///< one for each position of `order`, or empty: no outlines
     std::span<const std::int32_t> machine_of_position;  ///< the same; numbers of different zones may coincide
     std::span<const std::string> zone_names;            ///< by zone; shown beside the outlines; may be empty
-    static constexpr int kMaxRows = 512;                ///< more tasks share rows, whose bytes are summed
+    bool numbers = false;                 ///< positions along both sides, from 0; for matrices without zones
+    static constexpr int kMaxRows = 512;  ///< more tasks share rows, whose bytes are summed
 };
 /// Dark cells carry many bytes: logarithmic colours with a legend. Runs of equal zone get a thick outline, runs of
 /// equal machine inside them a thin one. At most about 3 MB whatever the graph. O(edges + tasks). Preconditions: the

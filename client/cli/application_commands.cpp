@@ -140,6 +140,7 @@ void show(Context& context, const std::string& id, const std::string& format, bo
         std::cout << "part       zone " << printable(text_of(part, "zone")) << " " << text_of(part, "state")
                   << ", ranks " << ranks_text(part.value("ranks", std::vector<TaskIndex>{}))
                   << (text_of(part, "reason").empty() ? "" : ": " + printable(text_of(part, "reason"))) << "\n";
+        if (part.contains("queue")) std::cout << "queue      " << queue_text(part.at("queue")) << "\n";
     }
     if (!view->contains("plan")) return;
     const auto plan = codec::decode_application_plan(view->at("plan"));

@@ -42,17 +42,24 @@ std::string ranks_text(const std::vector<TaskIndex>& ranks) {
 void describe_plan(std::ostream& out, const ApplicationPlan& plan) {
     if (plan.profile == "none") {
         out << "plan: no profile of this program and size is known; blocks of consecutive ranks\n";
+        if (!plan.learned.empty()) out << "  " << printable(plan.learned) << "\n";
     } else if (plan.profile == "request") {
         out << "plan: made from the model given with the request\n";
     } else {
-        out << "plan: made from profile " << plan.profile << ", which an earlier run left\n";
+        out << "plan: made from profile " << plan.profile << ", which an earlier run left"
+            << (plan.learned.empty() ? "" : ": " + printable(plan.learned)) << "\n";
     }
+    if (plan.predicted) out << "  predicted run time: " << format_duration(*plan.predicted) << "\n";
     for (std::size_t c = 0; c < plan.clusters.size(); ++c) {
         std::vector<TaskIndex> members = plan.clusters[c];
         std::sort(members.begin(), members.end());
         out << "  cluster {" << ranks_text(members) << "} -> zone " << printable(plan.zone_of_cluster[c]) << "\n";
     }
-    if (plan.start_in > Duration{0}) out << "  common start: in " << format_duration(plan.start_in) << "\n";
+    if (plan.queued)
+        out << "  waits in the queue of its zone"
+            << (plan.start_in > Duration{0} ? ", expected to start in " + format_duration(plan.start_in) : "") << "\n";
+    else if (plan.start_in > Duration{0})
+        out << "  common start: in " << format_duration(plan.start_in) << "\n";
     for (const ZoneVerdict& zone : plan.zones) {
         if (zone.ranks == 0)
             out << "  zone " << printable(zone.zone) << " left out: " << printable(zone.reason) << "\n";
@@ -104,6 +111,18 @@ void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const Task
         if (i + 1 == order.size() || zone(order[i]) != zone(order[i + 1])) blocks.push_back(i + 1);
     }
     out << draw_matrix(graph, order, blocks, labels);
+}
+
+std::string queue_text(const Json& outlook) {
+    const auto in = [&](const char* key) { return format_duration(seconds_to_duration(outlook.value(key, 0.0))); };
+    std::string text = outlook.contains("place") ? "place " + std::to_string(outlook.value("place", 0)) + ", " : "";
+    text += outlook.contains("start_in_s") ? "expected to start in " + in("start_in_s") : "start not known yet";
+    if (outlook.contains("promised_in_s")) text += ", promised in " + in("promised_in_s");
+    const std::string reason = text_of(outlook, "waits_for");
+    if (reason == "turn") text += "; others are before it, or too few processors are free";
+    if (reason == "reservation") text += "; what is free now is reserved from a time on before it could end";
+    if (reason == "right") text += "; you may not have as many processors there now";
+    return text;
 }
 
 int code_of_end(const Json& view) {

@@ -26,6 +26,8 @@ Listing events_of(const std::vector<ApplicationEvent>& events);
 /// Rank matrix of the profile, rows and columns grouped by the zones of the plan.
 void draw_plan_matrix(std::ostream& out, const ApplicationPlan& plan, const TaskGraph& graph);
 using client::is_ended;
+/// What a part that waits in a zone's queue can expect, on one line.
+std::string queue_text(const codec::Json& outlook);
 /// What a command that waited for this application exits with.
 int code_of_end(const codec::Json& view);
 

@@ -73,6 +73,7 @@ void add_zone_commands(CLI::App& app, Context& context);
 void add_peer_commands(CLI::App& app, Context& context);
 void add_map_command(CLI::App& app, Context& context);
 void add_profile_command(CLI::App& app, Context& context);
+void add_queue_command(CLI::App& app, Context& context);
 void add_replay_command(CLI::App& app, Context& context);
 void add_simulate_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);

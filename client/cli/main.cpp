@@ -36,6 +36,7 @@ int run(int argc, char** argv) {
     zbs::cli::add_identity_commands(app, context);
     zbs::cli::add_map_command(app, context);
     zbs::cli::add_profile_command(app, context);
+    zbs::cli::add_queue_command(app, context);
     zbs::cli::add_replay_command(app, context);
     zbs::cli::add_simulate_command(app, context);
     zbs::cli::add_report_command(app, context);

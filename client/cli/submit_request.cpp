@@ -26,26 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The program as an absolute path: relative ones against `directory`, bare names by PATH, so that a program has one
-/// name.
-Result<std::string> find_program(const std::string& name, const std::string& directory) {
-    std::error_code fault;
-    if (name.find('/') != std::string::npos) {
-        const fs::path path = fs::path(name).is_absolute() ? fs::path(name) : fs::path(directory) / name;
-        const fs::path clean = path.lexically_normal();
-        if (access(clean.c_str(), X_OK) != 0 || fs::is_directory(clean, fault))
-            return Error{ErrorCode::kNotFound, "program " + clean.string() + " cannot be run", {}};
-        return clean.string();
-    }
-    std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin");
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        const std::string path = folder + "/" + name;
-        if (access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, fault)) return path;
-    }
-    return Error{
-        ErrorCode::kNotFound, "program '" + name + "' is not on PATH; write ./" + name + " for one in this folder", {}};
-}
-
 Result<ApplicationModel> read_model(const std::string& path) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) return invalid("is a directory", path);
@@ -85,6 +65,24 @@ class Turn {
 };
 
 }  // namespace
+
+Result<std::string> find_program(const std::string& name, const std::string& directory) {
+    std::error_code fault;
+    if (name.find('/') != std::string::npos) {
+        const fs::path path = fs::path(name).is_absolute() ? fs::path(name) : fs::path(directory) / name;
+        const fs::path clean = path.lexically_normal();
+        if (access(clean.c_str(), X_OK) != 0 || fs::is_directory(clean, fault))
+            return Error{ErrorCode::kNotFound, "program " + clean.string() + " cannot be run", {}};
+        return clean.string();
+    }
+    std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const std::string path = folder + "/" + name;
+        if (access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, fault)) return path;
+    }
+    return Error{
+        ErrorCode::kNotFound, "program '" + name + "' is not on PATH; write ./" + name + " for one in this folder", {}};
+}
 
 PendingFile::PendingFile() {
     const char* state = std::getenv("XDG_STATE_HOME");

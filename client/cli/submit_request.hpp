@@ -20,6 +20,10 @@ struct SubmitOptions {
     bool dry_run = false, no_profile = false, ignore_profile = false, quiet = false, wait = false;
 };
 
+/// The program as an absolute path: relative ones against `directory`, bare names by PATH, so that a program has one
+/// name. Errors: kNotFound.
+Result<std::string> find_program(const std::string& name, const std::string& directory);
+
 /// The request for these options: program by its absolute path, environment and directory of this command. Errors name
 /// the option or argument: program or folder not found, text that is not UTF-8, a duration or model that cannot be
 /// read.

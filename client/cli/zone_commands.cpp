@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <iostream>
 
+#include "algorithms/formats/sparkline.hpp"
 #include "client/cli/context.hpp"
 
 namespace zbs::cli {
@@ -45,6 +47,48 @@ void list_zones(Context& context) {
     print(context, listing);
 }
 
+std::string short_time(double seconds) {
+    char text[32];
+    if (seconds < 1e-3)
+        std::snprintf(text, sizeof text, "%.0f us", seconds * 1e6);
+    else
+        std::snprintf(text, sizeof text, seconds < 1 ? "%.1f ms" : "%.2f s", seconds < 1 ? seconds * 1e3 : seconds);
+    return text;
+}
+
+/// "forecast +- error  line of what was measured".
+std::string measured_text(const Json& view, const char* key, std::string (*write)(double)) {
+    if (!view.contains(key)) return "-";
+    const Json& series = view.at(key);
+    std::string text = write(series.value("next", 0.0));
+    if (series.contains("error")) text += " +- " + write(series.value("error", 0.0));
+    return text + "  " + formats::sparkline(series.value("values", std::vector<double>{}));
+}
+
+std::string bytes_a_second(double rate) { return human_bytes(rate) + "/s"; }
+
+/// What plans take for the links to other zones, and what was measured.
+void list_links(Context& context, client::ZoneClient& zone) {
+    const Result<Json> answer = zone.get("/v1/links");
+    if (!answer) return context.fail(answer.error());
+    Listing listing{{"TO ZONE", "PLANNED WITH", "SOURCE", "MEASURED DELAY", "MEASURED BANDWIDTH"},
+                    {},
+                    answer->value("links", Json::array())};
+    for (const Json& view : listing.items) {
+        const Json link = view.value("link", Json::object());
+        listing.rows.push_back(
+            {raw_text(view, "zone"),
+             short_time(link.value("delay_s", 0.0)) + ", " + bytes_a_second(link.value("bandwidth_Bps", 0.0)),
+             raw_text(view, "source"), measured_text(view, "delay", short_time),
+             measured_text(view, "bandwidth", bytes_a_second)});
+    }
+    print(context, listing);
+}
+
+void show_links(Context& context) {
+    if (const auto zone = context.connect()) list_links(context, *zone);
+}
+
 void show_zone(Context& context) {
     const auto zone = context.connect();
     if (!zone) return;
@@ -56,6 +100,9 @@ void show_zone(Context& context) {
                                 std::to_string(node.value("used", 0)), codec::dump(node.value("speed", Json()))});
     }
     print(context, listing);
+    if (context.output != "table") return;  // one list for programs: that of links is a command of its own
+    std::cout << "\n";
+    list_links(context, *zone);
 }
 
 }  // namespace
@@ -66,9 +113,12 @@ void add_zone_commands(CLI::App& app, Context& context) {
     zone->add_subcommand("list", "zones and whether you may use them\n\nExample: zbs zone list")->callback([&context] {
         list_zones(context);
     });
-    zone->add_subcommand("show", "machines of your home zone\n\nExample: zbs zone show")->callback([&context] {
-        show_zone(context);
-    });
+    zone->add_subcommand("links",
+                         "delay and bandwidth from your home zone to others: what plans are made with, and what was "
+                         "measured\n\nExample: zbs zone links")
+        ->callback([&context] { show_links(context); });
+    zone->add_subcommand("show", "machines and links of your home zone\n\nExample: zbs zone show")
+        ->callback([&context] { show_zone(context); });
 }
 
 }  // namespace zbs::cli

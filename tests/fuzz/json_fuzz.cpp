@@ -93,6 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, codec::decode_peer);
     check(*json, codec::decode_part_record);
     check(*json, codec::decode_application_summary);
+    check(*json, codec::decode_profile_rows);
+    check(*json, codec::decode_profile_import);
     check(*json, codec::decode_peering_record);
     check(*json, codec::decode_peering_change);
     check(*json, codec::decode_pool_lease);
@@ -137,6 +139,8 @@ std::vector<Json> samples() {
             codec::encode(some_peer()),
             codec::encode(some_part_record()),
             codec::encode(summary_of(some_application())),
+            codec::encode(std::vector{some_profile_row()}),
+            codec::encode(some_profile_import()),
             codec::encode(PeeringRecord{.organisation = "a", .zones = {{"z", "https://z", {}}}}),
             codec::encode(PeeringChange{.verb = PeeringVerb::kAccept,
                                         .rights = {.processors = 3, .hours = std::vector<DayWindow>{{1, 2}}}}),

@@ -1,5 +1,7 @@
 #include "tests/simulation/world.hpp"
 
+#include <array>
+
 #include "algorithms/base/expects.hpp"
 #include "tests/simulation/checks.hpp"
 #include "tests/simulation/storm.hpp"
@@ -15,7 +17,10 @@ ZoneConfig make_config(const std::string& name, Rng& rng, const ServiceAddress& 
     for (std::uint64_t m = 0; m < machines; ++m)
         config.zone.machines.push_back({"m" + std::to_string(m), static_cast<int>(2 + rng.below(5)), 1.0});
     // Less idle talk than in life: it costs most of the time and shows nothing.
+    constexpr std::array kQueues = {"", "fcfs", "easy", "conservative", "los"};
+    config.queue = kQueues[rng.below(kQueues.size())];
     config.poll_every = std::chrono::seconds{2};
+    config.probe_every = std::chrono::minutes{20};
     config.discover_every = std::chrono::seconds{120};
     config.exchange_every = std::chrono::seconds{300};
     config.lease = std::chrono::seconds{150};

@@ -8,6 +8,10 @@ class FederationWorld::Bus : public ZoneTransport {
     Bus(FederationWorld& world, std::string self)
         : world_(world), self_(std::move(self)), generation_(world.generation_[self_]) {}
 
+    void probe(const ServiceAddress& to, ProbeSize size, Respond<std::size_t> r) override {
+        send<std::size_t>("probe", to, r,
+                          [size](Node&) -> Result<std::size_t> { return size == ProbeSize::kSmall ? 20 : 200'000; });
+    }
     void ask_capacity(const ServiceAddress& to, const CapacityRequest& q, Respond<Capacity> r) override {
         send<Capacity>("capacity", to, r, [this, q](Node& n) { return n.parts->capacity(caller(), q); });
     }
@@ -199,6 +203,9 @@ void FederationWorld::restart(const std::string& name) {
     fresh.applications->use_conduct([this](const std::string& organisation, TrustEvent what) {
         conduct.push_back({organisation, what});
     });
+    if (fresh.queue_observer) fresh.parts->observe_queue(fresh.queue_observer);
+    const Result<void> queue = fresh.parts->use_queue(fresh.config.queue);
+    ZBS_EXPECTS(queue.has_value());
     ZBS_EXPECTS(fresh.peerings->resume().has_value() && fresh.filter->resume().has_value() &&
                 fresh.parts->resume().has_value() && fresh.peers->resume().has_value() &&
                 fresh.applications->resume().has_value());

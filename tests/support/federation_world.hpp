@@ -52,7 +52,8 @@ class FederationWorld {
         std::unique_ptr<FakeKeys> keys;
         std::unique_ptr<MpiExecutor> executor;
         SilentLog log;
-        std::unique_ptr<Clock> clock;  ///< the common one, but timers of a crashed service never fire
+        ZoneQueue::Observer queue_observer;  ///< from the next start on
+        std::unique_ptr<Clock> clock;        ///< the common one, but timers of a crashed service never fire
         std::unique_ptr<ZoneTransport> transport;
         std::unique_ptr<PeeringService> peerings;
         std::unique_ptr<AuthorizationFilter> filter;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "services/common/ports/registry_store.hpp"
@@ -133,27 +134,38 @@ class MemoryZoneStore : public ZoneStore {
     Result<void> insert(const Profile& profile) override {
         if (fault) return *fault;
         if (!profiles_.emplace(profile.id, profile).second) return taken("profile");
+        const auto give_way = [&](std::size_t most, const auto& alike) {
+            std::size_t kept = 0;
+            std::vector<ProfileId> old;
+            for (auto it = profiles_.rbegin(); it != profiles_.rend(); ++it)
+                if (it->second.owner == profile.owner && alike(it->second) && ++kept > most) old.push_back(it->first);
+            for (const ProfileId& id : old) profiles_.erase(id);
+        };
+        const ProfileSummary kind = summary_of(profile);
+        give_way(kMaxProfilesOfAKind, [&](const Profile& other) {
+            const ProfileSummary s = summary_of(other);
+            return std::tie(s.program, s.digest, s.arguments, s.ranks, s.complete) ==
+                   std::tie(kind.program, kind.digest, kind.arguments, kind.ranks, kind.complete);
+        });
+        give_way(kMaxProfilesOfAnOwner, [](const Profile&) { return true; });
         return wrote();
     }
-    Result<std::optional<Profile>> find_profile(const Caller& owner, const std::string& program, int ranks) override {
+    Result<std::vector<ProfileSummary>> profiles_of(const ProgramQuery& query) override {
         if (fault) return *fault;
-        std::optional<Profile> best;
-        for (const auto& [id, profile] : profiles_) {  // oldest first
-            if (profile.owner != owner || profile.model.program != program || profile.model.graph.task_count() != ranks)
-                continue;
-            if (!best || profile.model.complete || !best->model.complete) best = profile;
+        std::vector<ProfileSummary> rows;
+        for (auto it = profiles_.rbegin(); it != profiles_.rend() && rows.size() < query.limit; ++it) {
+            const Profile& p = it->second;
+            if (p.owner == query.owner &&
+                (p.model.program == query.program || (!query.digest.empty() && p.digest == query.digest)))
+                rows.push_back(summary_of(p));
         }
-        return best;
+        return rows;
     }
     Result<std::vector<ProfileSummary>> list_profiles(const Caller& owner) override {
         if (fault) return *fault;
         std::vector<ProfileSummary> all;
-        for (auto it = profiles_.rbegin(); it != profiles_.rend() && all.size() < 1000; ++it) {
-            const Profile& p = it->second;
-            if (p.owner == owner)
-                all.push_back(
-                    {p.id, p.application, p.at, p.model.program, p.model.graph.task_count(), p.model.complete});
-        }
+        for (auto it = profiles_.rbegin(); it != profiles_.rend() && all.size() < 1000; ++it)
+            if (it->second.owner == owner) all.push_back(summary_of(it->second));
         return all;
     }
     Result<std::optional<Caller>> profile_owner(const ProfileId& id) override {

@@ -81,7 +81,10 @@ inline ApplicationPlan some_plan() {
             .start_in = std::chrono::seconds{2},
             .crossing_bytes = 0.1,
             .crossing_bytes_block = 1e20,
-            .crossing_bytes_round_robin = 0};
+            .crossing_bytes_round_robin = 0,
+            .learned = "merged from 3 runs",
+            .digest = std::string(64, 'a'),
+            .predicted = std::chrono::milliseconds{1'500}};
 }
 inline ApplicationStatus some_application_status() {
     return {.state = ApplicationState::kRunning,
@@ -199,9 +202,21 @@ inline Peer some_peer() {
             .last_heard = time_from_microseconds(123)};
 }
 inline Profile some_profile(std::uint64_t low, bool complete = true, TaskIndex ranks = 4) {
-    Profile profile{{some_id(low)}, some_user(), {some_id(1)}, time_from_microseconds(5), some_model(ranks)};
+    Profile profile{
+        {some_id(low)}, some_user(), ApplicationId{some_id(1)}, time_from_microseconds(5), some_model(ranks)};
     profile.model.complete = complete;
     return profile;
+}
+inline ProfileRow some_profile_row() {
+    Profile profile = some_profile(7);
+    profile.digest = std::string(64, 'b');
+    profile.arguments = "--grid={3}x{2} \\20";
+    profile.predicted = std::chrono::milliseconds{1'500};
+    profile.measured = std::chrono::seconds{2};
+    return {summary_of(profile), PredictionError{3, -0.25, 1.5, 0.5}};
+}
+inline ProfileImport some_profile_import() {
+    return {{some_id(8)}, {"/home/ana/ring", "1000"}, some_model(), std::chrono::milliseconds{12'500}};
 }
 
 }  // namespace zbs::test

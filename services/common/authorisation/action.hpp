@@ -22,9 +22,11 @@ enum class Action {
     kListLogs,
     kReadLog,
     kListProfiles,
+    kImportProfile,
     kGetProfile,
     kListNodes,
     kListQueue,
+    kListLinks,
     // zone: parts for other zones
     kAskCapacity,
     kScheduleCluster,

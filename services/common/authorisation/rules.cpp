@@ -51,9 +51,11 @@ constexpr std::array kRules = {
     zone(kListLogs, "listLogs", kInsider, kAnything, kApplication, kOwn),
     zone(kReadLog, "readLog", kInsider, kAnything, kApplication, kOwn),
     zone(kListProfiles, "listProfiles", kInsider, kAnything),
+    zone(kImportProfile, "importProfile", kUsers, kFullProxy),
     zone(kGetProfile, "getProfile", kInsider, kAnything, kProfile, kOwn),
     zone(kListNodes, "listNodes", kInsider, kAnything),
     zone(kListQueue, "listQueue", kInsider, kAnything),
+    zone(kListLinks, "listLinks", kInsider, kAnything),
 
     zone(kAskCapacity, "askCapacity", kAcceptedZone, kCertificate),
     zone(kScheduleCluster, "scheduleCluster", kAcceptedZone, kCertificate),

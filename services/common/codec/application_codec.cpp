@@ -42,6 +42,7 @@ Json encode_parts(const std::vector<ApplicationPart>& parts) {
         Json one = {
             {"id", to_string(part.id)}, {"zone", part.zone}, {"ranks", part.ranks}, {"status", encode(part.status)}};
         if (part.replaces) one["replaces"] = to_string(*part.replaces);
+        if (part.queued) one["queued"] = true;
         json.push_back(std::move(one));
     }
     return json;
@@ -55,6 +56,7 @@ Result<std::vector<ApplicationPart>> decode_parts(JsonReader& in, const char* ke
         JsonReader p(json[i], at);
         ApplicationPart part{read_id<PartId>(p, "id"), read_name(p, "zone"), read_ranks(p, "ranks"), {}, {}};
         if (p.has("replaces")) part.replaces = read_id<PartId>(p, "replaces");
+        part.queued = p.boolean_or("queued", false);
         Result<PartStatus> status = decode_part_status(p.object("status"), at + "/status");
         if (!p.ok()) return p.error();
         if (!status) return status.error();
@@ -179,9 +181,13 @@ Json encode(const ApplicationPlan& plan) {
                  {"zones", std::move(zones)},
                  {"round", plan.round},
                  {"start_in_s", to_seconds(plan.start_in)}};
+    if (plan.queued) json["queued"] = true;
     if (plan.crossing_bytes) json["crossing_bytes"] = *plan.crossing_bytes;
     if (plan.crossing_bytes_block) json["crossing_bytes_block"] = *plan.crossing_bytes_block;
     if (plan.crossing_bytes_round_robin) json["crossing_bytes_round_robin"] = *plan.crossing_bytes_round_robin;
+    if (!plan.learned.empty()) json["learned"] = bounded(plan.learned, JsonReader::kMaxText);
+    if (!plan.digest.empty()) json["digest"] = plan.digest;
+    if (plan.predicted) json["predicted_s"] = to_seconds(*plan.predicted);
     return json;
 }
 
@@ -222,10 +228,14 @@ Result<ApplicationPlan> decode_application_plan(const Json& json, const std::str
     plan.round = static_cast<int>(in.integer("round", 1, 1'000));
     if (in.has("start_in_s"))
         plan.start_in = in.seconds("start_in_s", static_cast<double>(limits::kMaxWalltimeSeconds));
+    plan.queued = in.boolean_or("queued", false);
     if (in.has("crossing_bytes")) plan.crossing_bytes = in.number("crossing_bytes", 0, 1e30);
     if (in.has("crossing_bytes_block")) plan.crossing_bytes_block = in.number("crossing_bytes_block", 0, 1e30);
     if (in.has("crossing_bytes_round_robin"))
         plan.crossing_bytes_round_robin = in.number("crossing_bytes_round_robin", 0, 1e30);
+    plan.learned = in.text_or("learned", "");
+    plan.digest = in.has("digest") ? read_digest(in, "digest") : std::string{};
+    if (in.has("predicted_s")) plan.predicted = in.seconds("predicted_s", limits::kMaxRunSeconds);
     return in.finish(std::move(plan));
 }
 
@@ -333,12 +343,11 @@ Json encode_view(const Application& application) {
         for (const RankPlace& place : part.status.assignment) {
             assignment.push_back({{"rank", place.rank}, {"machine", place.machine}, {"processor", place.processor}});
         }
-        parts.push_back({{"id", to_string(part.id)},
-                         {"zone", part.zone},
-                         {"ranks", part.ranks},
-                         {"state", to_string(part.status.state)},
-                         {"reason", part.status.reason},
-                         {"assignment", std::move(assignment)}});
+        Json row = {{"id", to_string(part.id)},     {"zone", part.zone},
+                    {"ranks", part.ranks},          {"state", to_string(part.status.state)},
+                    {"reason", part.status.reason}, {"assignment", std::move(assignment)}};
+        if (part.status.queue) row["queue"] = encode(*part.status.queue);
+        parts.push_back(std::move(row));
     }
     json["parts"] = std::move(parts);
     if (application.status.plan) json["plan"] = encode(*application.status.plan);
@@ -355,15 +364,6 @@ Json encode_explanation(const Application& application) {
     if (application.status.plan) json["plan"] = encode(*application.status.plan);
     if (application.status.start) json["start_us"] = to_microseconds(*application.status.start);
     return json;
-}
-
-Json encode(const ProfileSummary& summary) {
-    return {{"id", to_string(summary.id)},
-            {"application", to_string(summary.application)},
-            {"at_us", to_microseconds(summary.at)},
-            {"program", summary.program},
-            {"ranks", summary.ranks},
-            {"complete", summary.complete}};
 }
 
 }  // namespace zbs::codec

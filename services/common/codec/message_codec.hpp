@@ -4,6 +4,7 @@
 #include "services/common/messages/application_summary.hpp"
 #include "services/common/messages/capacity.hpp"
 #include "services/common/messages/part.hpp"
+#include "services/common/messages/profile.hpp"
 #include "services/common/messages/registry.hpp"
 
 /// One decode_x / encode pair per message, in the order of schemas/openapi. Times are seconds on the wire; instants are
@@ -28,6 +29,7 @@ Result<Capacity> decode_capacity(const Json& json);
 Json encode(const PartRequest& request);
 Result<PartRequest> decode_part_request(const Json& json);
 Json encode(const PartStatus& status);
+Json encode(const QueueOutlook& outlook);
 Result<PartStatus> decode_part_status(const Json& json, const std::string& pointer = {});
 Json encode_commit(std::uint64_t token);
 Result<std::uint64_t> decode_commit(const Json& json);
@@ -53,6 +55,13 @@ Result<ApplicationSummary> decode_application_summary(const Json& json);
 
 // Profiles
 Json encode(const ProfileSummary& summary);
+Json encode(const ProfileRow& row);
+Result<ProfileRow> decode_profile_row(const Json& json, const std::string& pointer = {});
+/// `{"profiles": [...]}`
+Json encode(const std::vector<ProfileRow>& rows);
+Result<std::vector<ProfileRow>> decode_profile_rows(const Json& json);
+Json encode(const ProfileImport& wanted);
+Result<ProfileImport> decode_profile_import(const Json& json);
 
 // Registry and peering
 Json encode(const ZoneEntry& entry);

@@ -54,16 +54,18 @@ Json encode(const Capacity& capacity) {
         links.push_back(
             {{"zone", link.zone}, {"delay_s", link.link.delay_s}, {"bandwidth_Bps", link.link.bandwidth_Bps}});
     }
-    return {{"zone", capacity.zone},
-            {"processors", capacity.processors},
-            {"total_processors", capacity.total_processors},
-            {"speed_sum", capacity.speed_sum},
-            {"speed_mean", capacity.speed_mean},
-            {"speed_variance", capacity.speed_variance},
-            {"largest_machine", capacity.largest_machine},
-            {"within_zone", encode(capacity.within_zone)},
-            {"links", std::move(links)},
-            {"windows", std::move(windows)}};
+    Json json = {{"zone", capacity.zone},
+                 {"processors", capacity.processors},
+                 {"total_processors", capacity.total_processors},
+                 {"speed_sum", capacity.speed_sum},
+                 {"speed_mean", capacity.speed_mean},
+                 {"speed_variance", capacity.speed_variance},
+                 {"largest_machine", capacity.largest_machine},
+                 {"within_zone", encode(capacity.within_zone)},
+                 {"links", std::move(links)},
+                 {"windows", std::move(windows)}};
+    if (capacity.queues) json["queues"] = true;
+    return json;
 }
 
 namespace {
@@ -123,6 +125,7 @@ Result<Capacity> decode_capacity(const Json& json) {
         if (!read) return read.error();
         capacity.windows = *std::move(read);
     }
+    capacity.queues = in.boolean_or("queues", false);
     // A peer is attacker-controlled: figures that contradict each other would steer the mapping.
     if (in.ok() && capacity.largest_machine > capacity.processors)
         in.fail("largest_machine", "is more than processors");
@@ -143,6 +146,7 @@ Json encode(const PartRequest& request) {
                  {"seed", request.seed},          {"groups", request.groups}};
     if (request.start_in > Duration{0}) json["start_in_s"] = to_seconds(request.start_in);
     if (request.replaces) json["replaces"] = to_string(*request.replaces);
+    if (request.queued) json["queued"] = true;
     if (request.delegation) {
         json["delegation"] = {{"text", request.delegation->text},
                               {"chain", request.delegation->chain},
@@ -181,6 +185,9 @@ Result<PartRequest> decode_part_request(const Json& json) {
     if (in.has("start_in_s"))
         request.start_in = in.seconds("start_in_s", static_cast<double>(limits::kMaxWalltimeSeconds));
     if (in.has("replaces")) request.replaces = read_id<PartId>(in, "replaces");
+    request.queued = in.boolean_or("queued", false);
+    if (in.ok() && request.queued && request.start_in > Duration{0})
+        in.fail("queued", "cannot be asked for together with start_in_s: the queue says when it starts");
     if (in.has("delegation")) {
         JsonReader proof(in.object("delegation"), in.pointer_of("delegation"));
         Result<DelegationProof> read =
@@ -191,6 +198,28 @@ Result<PartRequest> decode_part_request(const Json& json) {
     }
     return in.finish(std::move(request));
 }
+
+Json encode(const QueueOutlook& outlook) {
+    Json json = Json::object();
+    if (outlook.place) json["place"] = *outlook.place;
+    if (outlook.start_in) json["start_in_s"] = to_seconds(*outlook.start_in);
+    if (outlook.promised_in) json["promised_in_s"] = to_seconds(*outlook.promised_in);
+    if (!outlook.waits_for.empty()) json["waits_for"] = outlook.waits_for;
+    return json;
+}
+
+namespace {
+
+Result<QueueOutlook> decode_outlook(JsonReader in) {
+    QueueOutlook outlook;
+    if (in.has("place")) outlook.place = static_cast<int>(in.integer("place", 1, limits::kMaxPartsInQueue));
+    if (in.has("start_in_s")) outlook.start_in = in.seconds("start_in_s", 1e9);
+    if (in.has("promised_in_s")) outlook.promised_in = in.seconds("promised_in_s", 1e9);
+    if (in.has("waits_for")) outlook.waits_for = in.text("waits_for", 32);
+    return in.finish(std::move(outlook));
+}
+
+}  // namespace
 
 Json encode(const PartStatus& status) {
     Json assignment = Json::array();
@@ -209,6 +238,7 @@ Json encode(const PartStatus& status) {
     if (status.exit_code) json["exit_code"] = *status.exit_code;
     if (status.starts_in > Duration{0}) json["starts_in_s"] = to_seconds(status.starts_in);
     if (!status.ready) json["ready"] = false;
+    if (status.queue) json["queue"] = encode(*status.queue);
     return json;
 }
 
@@ -235,6 +265,12 @@ Result<PartStatus> decode_part_status(const Json& json, const std::string& point
     if (in.has("exit_code")) status.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
     if (in.has("starts_in_s")) status.starts_in = in.seconds("starts_in_s", 1e9);
     status.ready = in.boolean_or("ready", true);
+    if (in.has("queue")) {
+        Result<QueueOutlook> read = decode_outlook(JsonReader(in.object("queue"), in.pointer_of("queue")));
+        if (!in.ok()) return in.error();
+        if (!read) return read.error();
+        status.queue = *std::move(read);
+    }
     return in.finish(std::move(status));
 }
 

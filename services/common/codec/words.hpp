@@ -57,6 +57,14 @@ inline std::string read_name(JsonReader& in, const char* key) {
     return name;
 }
 
+/// SHA-256 as 64 hexadecimal digits in small letters.
+inline std::string read_digest(JsonReader& in, const char* key) {
+    std::string digest = in.text(key, 64);
+    if (in.ok() && (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos))
+        in.fail(key, "must be 64 hexadecimal digits in small letters (SHA-256)");
+    return digest;
+}
+
 /// Id of an operation with an outside effect: 1 to 64 of A-Z a-z 0-9 -.
 inline std::string read_operation(JsonReader& in, const char* key) {
     std::string text = in.text(key, 64);

@@ -61,6 +61,16 @@ class RestTransport : public ZoneTransport {
     void fetch_trust(const ServiceAddress& to, zbs::Respond<TrustStatement> respond) override {
         send({to, "GET", "/v1/trust", {}, kAskDeadline}, codec::decode_trust_statement, std::move(respond));
     }
+    void probe(const ServiceAddress& to, ProbeSize size, zbs::Respond<std::size_t> respond) override {
+        HttpCall call{to, "GET", size == ProbeSize::kSmall ? "/livez" : "/openapi.json", {}, kAskDeadline};
+        options_.client->call(
+            std::move(call), [post = options_.post, respond = std::move(respond)](const Result<HttpAnswer>& answer) {
+                Result<std::size_t> size_of = answer ? Result<std::size_t>(answer->body.size()) : answer.error();
+                if (answer && (answer->status < 200 || answer->status > 299))
+                    size_of = read_problem(answer->status, answer->body);
+                post([size_of = std::move(size_of), respond] { respond(size_of); });
+            });
+    }
     void enrol(const ServiceAddress& to, const std::string& code, const SignedText& entry,
                zbs::Respond<ZoneLease> respond) override {
         send({to, "POST", "/v1/enrolments", dump(codec::encode(codec::EntryOffer{code, entry})), kLaunchDeadline},
@@ -99,9 +109,11 @@ class RestTransport : public ZoneTransport {
     }
     /// Of a hold: exactly the ranks that were asked for, in order, no two on one processor.
     static std::function<Result<PartStatus>(const Json&)> decode_hold(const PartRequest& request) {
-        return [decode = decode_status_of(request.id), ranks = request.ranks](const Json& json) -> Result<PartStatus> {
+        return [decode = decode_status_of(request.id), ranks = request.ranks,
+                queued = request.queued](const Json& json) -> Result<PartStatus> {
             Result<PartStatus> status = decode(json);
             if (!status || status->state != PartState::kHeld) return status;
+            if (queued && status->queue && status->assignment.empty()) return status;  // in line for them
             std::set<std::pair<std::string_view, std::int32_t>> places;
             std::vector<TaskIndex> placed;
             for (const RankPlace& place : status->assignment) {

@@ -65,18 +65,22 @@ struct ZoneVerdict {
 
 /// A plan is data: it can be shown without changing anything.
 struct ApplicationPlan {
-    std::string profile;                           ///< "request", "none", or the id of the stored profile
+    std::string profile;  ///< "request", "none", or the id of the stored profile, of several the newest
     std::vector<std::vector<TaskIndex>> clusters;  ///< tasks that stay together
     std::vector<std::string> zone_of_cluster;
     std::vector<std::string> zone_of_rank;
     std::vector<ZoneVerdict> zones;  ///< every zone asked
     int round = 1;                   ///< 1 + re-plans after refusals
     Duration start_in{};             ///< common start of all parts, from the time of the plan on; 0 = now
+    bool queued = false;             ///< its only zone starts it in its turn; then `start_in` is what can be expected
     /// Bytes crossing zones, where a profile is known: this plan, and what the baselines would give on the same
     /// capacities.
     std::optional<double> crossing_bytes;
     std::optional<double> crossing_bytes_block;  ///< blocks of consecutive ranks (no profile)
     std::optional<double> crossing_bytes_round_robin;
+    std::string learned{};  ///< what was made of stored profiles, or why nothing could be; for people, may be empty
+    std::string digest{};   ///< of the program's file then, see `Profile::digest`
+    std::optional<Duration> predicted{};  ///< run time, where earlier runs tell
     bool operator==(const ApplicationPlan&) const = default;
 };
 
@@ -86,6 +90,7 @@ struct ApplicationPart {
     std::vector<TaskIndex> ranks;      ///< ascending
     PartStatus status;                 ///< as last heard
     std::optional<PartId> replaces{};  ///< the part there that it takes the place of
+    bool queued = false;               ///< its zone gives it processors when its queue discipline says so
     bool operator==(const ApplicationPart&) const = default;
 };
 
@@ -137,26 +142,6 @@ struct Application {
     ApplicationRequest request;
     ApplicationStatus status;
     bool operator==(const Application&) const = default;
-};
-
-/// A model of a finished run in the home zone's store.
-struct Profile {
-    ProfileId id;
-    Caller owner;
-    ApplicationId application;
-    Time at{};
-    ApplicationModel model;  ///< model.program is argv[0] as submitted
-    bool operator==(const Profile&) const = default;
-};
-
-struct ProfileSummary {
-    ProfileId id;
-    ApplicationId application;
-    Time at{};
-    std::string program;
-    int ranks = 0;
-    bool complete = true;
-    bool operator==(const ProfileSummary&) const = default;
 };
 
 }  // namespace zbs

@@ -57,6 +57,7 @@ struct Capacity {
     /// Later starts, by `after`; none where all that was asked for is free now. What is between two of them is as the
     /// earlier one.
     std::vector<StartWindow> windows{};
+    bool queues = false;  ///< parts may wait here until the zone's queue discipline gives them processors
     bool operator==(const Capacity&) const = default;
 };
 

@@ -14,8 +14,12 @@ inline constexpr std::size_t kMaxArgumentBytes = 64 * 1024;
 inline constexpr int kMaxEnvironment = 2'048;
 inline constexpr std::size_t kMaxPathBytes = 4'096;
 inline constexpr long long kMaxWalltimeSeconds = 366LL * 24 * 3600;
+inline constexpr double kMaxRunSeconds = 1e9;  ///< of a predicted or measured run
+inline constexpr std::size_t kMaxArgumentClassBytes = 512;
 /// Start windows in one answer about capacity; those between are merged.
 inline constexpr int kMaxStartWindows = 64;
+inline constexpr int kMaxPartsInQueue = 10'000;
+inline constexpr std::size_t kMaxQueueLogBytes = std::size_t{1} << 30;
 inline constexpr int kMaxZonesInRegistry = 10'000;
 inline constexpr std::size_t kMaxZonesPerPage = 1'000;         ///< one reply of the registry's list, at most
 inline constexpr std::size_t kMaxPageBytes = 8 * 1024 * 1024;  ///< texts in one such reply, beside one entry at least
@@ -66,5 +70,12 @@ inline constexpr std::size_t kMaxPeeringReasonBytes = 1'024;
 inline constexpr std::size_t kMaxFailpointBytes = 4'096;  ///< of ZBS_FAILPOINTS
 inline constexpr std::size_t kMaxAuditTextBytes = 512;    ///< of one field; longer ones are cut
 inline constexpr std::size_t kMaxAuditRows = 1'000;       ///< one reply of the audit route
+
+inline constexpr std::size_t kMaxSlurmOutputBytes = 64 * 1024 * 1024;  ///< of one command of Slurm
+inline constexpr std::size_t kMaxSlurmListBytes = 1024 * 1024;         ///< one list of nodes as "n[1-3]"
+inline constexpr std::size_t kMaxSlurmNodes = 100'000;
+inline constexpr std::size_t kMaxSlurmPartitions = 1'000;
+inline constexpr std::size_t kMaxSlurmJobs = 100'000;  ///< in one answer of squeue
+inline constexpr int kMaxNodeProcessors = 65'536;
 
 }  // namespace zbs::limits

@@ -53,11 +53,13 @@ struct PartRequest {
     Duration start_in{};                        ///< its processes start this long after the call; 0 = now
     /// A part of the same application that the zone gives up in the same step: an earlier start for a later one.
     std::optional<PartId> replaces{};
+    /// Its zone holds no processors for it at once, but gives it some when its queue discipline says so.
+    bool queued = false;
     /// The same part again may come with a fresh proof, after its user has changed groups, and nearer to its start.
     bool operator==(const PartRequest& other) const {
         return id == other.id && application == other.application && user == other.user && home == other.home &&
                ranks == other.ranks && graph == other.graph && outside == other.outside && walltime == other.walltime &&
-               seed == other.seed && replaces == other.replaces;
+               seed == other.seed && replaces == other.replaces && queued == other.queued;
     }
 };
 
@@ -72,6 +74,15 @@ struct RankPlace {
 /// What the reason of an end begins with, of a step, a part and an application, where the walltime ended it.
 inline constexpr std::string_view kWalltimeReason = "walltime";
 
+/// What a part can expect that waits for processors in the queue of its zone. Times are from the answer on.
+struct QueueOutlook {
+    std::optional<int> place;             ///< 1 = first in line; zones of other organisations are not told
+    std::optional<Duration> start_in;     ///< if nothing ends early and nobody comes in between; none: not known
+    std::optional<Duration> promised_in;  ///< the queue discipline's promise, as far as it gives any
+    std::string waits_for;                ///< "turn", "reservation" or "right"; empty where it is not told
+    bool operator==(const QueueOutlook&) const = default;
+};
+
 struct PartStatus {
     PartId id;
     std::string zone;
@@ -81,6 +92,7 @@ struct PartStatus {
     Duration starts_in{};     ///< of a reservation, until its start; zero for what may start now
     bool ready = true;        ///< its processors are free of what ran there before
     std::vector<RankPlace> assignment;  ///< one per rank, by rank
+    std::optional<QueueOutlook> queue;  ///< while it waits; then it has no assignment yet
     std::string reason;                 ///< why failed, released or expired
     std::optional<int> exit_code;       ///< of the zone's launcher once ended
     bool can_profile = false;           ///< ranks here can be profiled; all zones of a job must, or none does

@@ -24,7 +24,7 @@ inline constexpr std::uint8_t kEveryWeekday = 0x7f;
 struct PeeringRights {
     int processors = 0;                     ///< at once, all parts of the organisation together
     Duration walltime{};                    ///< of one part, at most
-    int concurrent_parts = 0;               ///< held, committed or running at once
+    int concurrent_parts = 0;               ///< waiting, held, committed or running at once
     std::vector<DayWindow> hours;           ///< when parts may start; empty = all day
     std::uint8_t weekdays = kEveryWeekday;  ///< days (UTC) on which parts may start
     std::vector<std::string> partitions;    ///< empty = all

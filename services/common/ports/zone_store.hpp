@@ -8,6 +8,7 @@
 #include "services/common/messages/application.hpp"
 #include "services/common/messages/application_summary.hpp"
 #include "services/common/messages/part.hpp"
+#include "services/common/messages/profile.hpp"
 #include "services/common/messages/registry.hpp"
 
 namespace zbs {
@@ -86,9 +87,15 @@ class ZoneStore {
     virtual Result<void> save(const Peer& peer) = 0;
     virtual Result<std::vector<Peer>> load_peers() = 0;
 
+    /// Removes those that have to give way (kMaxProfilesOfAKind, kMaxProfilesOfAnOwner). kConflict where the id exists.
     virtual Result<void> insert(const Profile& profile) = 0;
-    /// Newest of this owner, program and size; complete ones before partial ones.
-    virtual Result<std::optional<Profile>> find_profile(const Caller& owner, const std::string& program, int ranks) = 0;
+    /// Of this owner those with this program or, where it is not empty, this digest: newest first, at most `limit`.
+    struct ProgramQuery {
+        Caller owner;
+        std::string program, digest;
+        std::size_t limit = 200;
+    };
+    virtual Result<std::vector<ProfileSummary>> profiles_of(const ProgramQuery& query) = 0;
     virtual Result<std::vector<ProfileSummary>> list_profiles(const Caller& owner) = 0;  ///< newest first, at most 1000
     /// None where there is no such profile.
     virtual Result<std::optional<Caller>> profile_owner(const ProfileId& id) = 0;

@@ -15,6 +15,8 @@ namespace zbs {
 template <class T>
 using Respond = std::function<void(Result<T>)>;
 
+enum class ProbeSize { kSmall, kLarge };
+
 /// Typed messages to other zones and to the registry. Every call has a total deadline; a lost answer comes back as
 /// kTimeout or kUnavailable and says nothing about whether the other side acted: ask again with the same id.
 /// `to` is the other service; a call to whoever else answers at its address fails as kDenied.
@@ -39,6 +41,9 @@ class ZoneTransport {
 
     /// What that zone tells of its organisation: bundle, revocations, blocks.
     virtual void fetch_trust(const ServiceAddress& to, Respond<TrustStatement> respond) = 0;
+
+    /// Fetches something short, or of some hundred KiB, and gives its size in bytes: to measure the way there.
+    virtual void probe(const ServiceAddress& to, ProbeSize size, Respond<std::size_t> respond) = 0;
 
     /// The first time, with the code that the registry's operator gave.
     virtual void enrol(const ServiceAddress& registry, const std::string& code, const SignedText& entry,

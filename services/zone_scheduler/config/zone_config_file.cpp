@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
 #include "algorithms/mapping/mapper.hpp"
+#include "algorithms/queue/discipline.hpp"
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/common/messages/identity.hpp"
@@ -128,6 +130,12 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
         for (const auto& name : mapper_names()) names += " " + std::string(name);
         file.fail("mapper", "'mapper' must be one of" + names);
     }
+    zone.queue = file.text("queue", zone.queue);
+    if (!zone.queue.empty()) {
+        const auto count = static_cast<std::int32_t>(std::max<std::size_t>(zone.zone.processor_count(), 1));
+        if (const auto made = queue_discipline(zone.queue, count); !made) file.fail("queue", made.error().message);
+    }
+    settings.queue_log = file.text("queue_log", "");
     zone.mpiexec = file.text("mpi.mpiexec", zone.mpiexec);
     zone.mpi_proxy = file.text("mpi.proxy", zone.mpi_proxy);
     zone.mpi_interface = file.text("mpi.interface", zone.mpi_interface);
@@ -139,6 +147,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     zone.launch_window = seconds_of(file, "timing.launch_window_s", zone.launch_window);
     zone.reserve_ahead = seconds_of(file, "timing.reserve_ahead_s", zone.reserve_ahead);
     zone.max_reservations = static_cast<int>(file.integer("reservations", zone.max_reservations, 0, 10'000));
+    zone.probe_every = seconds_to_duration(file.number("sensors.probe_s", to_seconds(zone.probe_every), 0, 86'400));
     zone.lease = seconds_of(file, "timing.lease_s", zone.lease);
     zone.renew_every = seconds_of(file, "timing.renew_s", zone.renew_every);
     zone.discover_every = seconds_of(file, "timing.discover_s", zone.discover_every);

@@ -26,6 +26,7 @@ struct ZoneSettings {
     http::RateLimits rates;
     std::vector<GridUsers> grid_users;  ///< one per organisation
     std::string state_folder;           ///< database and step folders; made if missing
+    std::string queue_log;              ///< file that all that happens to the queue is written to; empty: none
     std::string step_supervisor;        ///< path of zbs-step; default: beside this program
 };
 

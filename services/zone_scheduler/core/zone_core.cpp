@@ -60,17 +60,13 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       membership_(config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.secrets, ports_.log),
       delegations_(config, ports_.clock, ports_.site, ports_.keys, ports_.trust, ports_.log),
       exchange_(
-          ports_.clock, *transport_, membership_, ports_.log,
-          [this] {
-              std::vector<ServiceAddress> known;
-              for (const Peer& peer : peers_.peers()) known.push_back(address_of(peer));
-              return known;
-          },
-          config.exchange_every),
+          ports_.clock, *transport_, membership_, ports_.log, [this] { return known_zones(); }, config.exchange_every),
+      links_(
+          config, ports_.clock, *transport_, [this] { return known_zones(); }, ports_.log),
       applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
-      services_{config,       applications_, parts_,       peers_,       peerings_,          membership_,
-                delegations_, registry_,     ports_.store, ports_.audit, std::move(contract)},
+      services_{config,       applications_, parts_, peers_,       peerings_,    membership_,
+                delegations_, registry_,     links_, ports_.store, ports_.audit, std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
@@ -91,6 +87,7 @@ void ZoneCore::connect() {
     applications_.use_groups([this](const Caller& user) { return membership_.groups_of(user); });
     parts_.require_delegations(
         [this](const PartRequest& part, bool required) { return check_delegation(part, required); });
+    parts_.use_links([this](const std::string& zone) { return links_.link_to(zone); });
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     applications_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
@@ -114,6 +111,7 @@ Result<void> ZoneCore::resume() {
     if (auto resumed = peerings_.resume(); !resumed) return resumed;
     if (auto resumed = filter_.resume(); !resumed) return resumed;
     if (auto resumed = delegations_.resume(); !resumed) return resumed;
+    if (auto set = parts_.use_queue(config_.queue); !set) return set;
     if (auto resumed = parts_.resume(); !resumed) return resumed;
     if (auto resumed = peers_.resume(); !resumed) return resumed;
     return applications_.resume();
@@ -122,6 +120,7 @@ Result<void> ZoneCore::resume() {
 void ZoneCore::start() {
     barrier_.start();
     exchange_.start();
+    links_.start();
     registry_.start();
     retention_.start();
     services_.serves = true;
@@ -131,6 +130,12 @@ void ZoneCore::leave() {
     services_.serves = false;
     registry_.leave();
     peerings_.flush();
+}
+
+std::vector<ServiceAddress> ZoneCore::known_zones() const {
+    std::vector<ServiceAddress> known;
+    for (const Peer& peer : peers_.peers()) known.push_back(address_of(peer));
+    return known;
 }
 
 Result<void> ZoneCore::commit() {

@@ -57,6 +57,10 @@ class ZoneCore {
     AuditLog& audit() { return ports_.audit; }
     void set_rules(std::vector<AutomaticRule> rules) { peerings_.set_rules(std::move(rules)); }
     void set_asks(std::vector<AskedOrganisation> asks) { peers_.set_asks(std::move(asks)); }
+    /// Another queue discipline from now on, as `ZoneConfig::queue`. Errors: `queue_discipline`'s.
+    Result<void> set_queue(const std::string& discipline) { return parts_.use_queue(discipline); }
+    /// To be set before `resume`: who is told of all that happens to the queue.
+    void observe_queue(ZoneQueue::Observer observer) { parts_.observe_queue(std::move(observer)); }
     void set_accounts(std::optional<AccountMap> accounts) { filter_.set_accounts(std::move(accounts)); }
     /// The certificate is another now.
     void sign_anew() { registry_.sign_anew(); }
@@ -66,6 +70,11 @@ class ZoneCore {
     /// Whether jobs may run as an account of the host; without it nobody looks.
     void use_host_accounts(std::function<Result<void>(const std::string&)> check) {
         peerings_.use_host_accounts(std::move(check));
+    }
+
+    /// SHA-256 of a program's file, to know it again under another path and after a change; without it paths are all.
+    void use_program_digests(ProfileLibrary::DigestOf digest_of) {
+        applications_.profiles().use_digests(std::move(digest_of));
     }
 
     /// Whether jobs may be made to connect to a host that another organisation names; without it nobody looks.
@@ -79,6 +88,7 @@ class ZoneCore {
   private:
     Result<std::string> own_account(const Caller& user);
     Result<void> check_delegation(const PartRequest& part, bool required);
+    std::vector<ServiceAddress> known_zones() const;
     void connect();
 
     const ZoneConfig& config_;
@@ -94,6 +104,7 @@ class ZoneCore {
     MembershipService membership_;
     DelegationService delegations_;
     TrustExchange exchange_;
+    LinkSensor links_;
     ApplicationService applications_;
     Retention retention_;
     ZoneServices services_;

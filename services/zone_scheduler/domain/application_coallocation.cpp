@@ -19,6 +19,8 @@ constexpr int kMostDoubts = 8;
 constexpr Duration kShortest{1};
 constexpr const char* kWaitsForStart =
     "waiting for processors: a common start is reserved, and taken earlier where something ends early";
+constexpr const char* kWaitsInQueue = "waiting in the queue of its zone";
+constexpr Duration kChoiceKept = std::chrono::minutes{1};
 constexpr Duration kSoon = std::chrono::seconds{1};
 
 /// Random, twice as long on average with every round, up to 10 s: the more homes want the same, the more they spread.
@@ -79,19 +81,6 @@ void ApplicationService::note_offers(const std::shared_ptr<Run>& run, const std:
                  ? "gives this user nothing"
                  : std::to_string(c.processors) + " of " + std::to_string(c.total_processors) + " processors are free");
     }
-}
-
-ApplicationService::ModelChoice ApplicationService::choose_model(const Caller& owner,
-                                                                 const ApplicationRequest& request) {
-    if (request.model) return {request.model, "request"};
-    if (!request.use_profile) return {};
-    Result<std::optional<Profile>> stored = store_.find_profile(owner, request.argv[0], request.ranks);
-    if (!stored) {
-        log_.warn("profile_unreadable", {{"program", request.argv[0]}, {"reason", stored.error().message}});
-        return {};
-    }
-    if (!*stored) return {};
-    return {(*stored)->model, to_string((*stored)->id)};
 }
 
 void ApplicationService::collect_offers(const Caller& owner, const ApplicationRequest& request,
@@ -172,33 +161,66 @@ void ApplicationService::dry_run(const Caller& caller, const ApplicationRequest&
             Error{ErrorCode::kDenied, "only users of organisation '" + config_.organisation + "' may plan here", {}});
     if (!is_plan_mapper(request.mapper))
         return respond(invalid("must be one of hier, block, round_robin, random", "/mapper"));
-    ModelChoice choice = choose_model(caller, request);
+    ProfileLibrary::Choice choice = profiles_.choose(caller, request);
     collect_offers(
         caller, request, {}, std::nullopt,
         [this, request, choice = std::move(choice), respond = std::move(respond)](const std::vector<Offer>& offers) {
-            Result<Plan> made = choose_start(request, choice, offers, true);
+            Result<Plan> made = choose_start(request, choice, offers, {.reserve = true, .queue = true});
             if (!made) return respond(made.error());
             respond(std::move(made->plan));
         });
 }
 
-/// A plan for now, else for the earliest common start, where one may be reserved. Errors: `make_plan`'s.
+/// A plan for now; else for the earliest common start, or to wait in the queue of one zone, whichever can be expected
+/// to be earlier. What one zone with a queue can hold goes through its queue where that is allowed.
+/// Errors: `make_plan`'s.
 Result<ApplicationService::Plan> ApplicationService::choose_start(const ApplicationRequest& request,
-                                                                  const ModelChoice& model,
+                                                                  const ProfileLibrary::Choice& model,
                                                                   const std::vector<Offer>& offers,
-                                                                  bool may_reserve) const {
+                                                                  const MayWait& may_wait) const {
     Result<ApplicationPlan> now = make_plan(request, model.model, model.source, offers);
+    const auto tell_learned = [&](ApplicationPlan& plan) {
+        plan.learned = model.learned;
+        plan.digest = model.digest;
+        plan.predicted = model.predicted;
+    };
     if (now) {
+        tell_learned(*now);
         tell_starts(*now, request.ranks, offers);
+        now->queued = may_wait.queue && is_for_one_queue(*now, offers);
         return Plan{*std::move(now), std::nullopt};
     }
-    if (now.error().code != ErrorCode::kUnavailable || !may_reserve) return now.error();
-    std::optional<Duration> start = earliest_common_start(request.ranks, offers, config_.reserve_ahead);
+    if (now.error().code != ErrorCode::kUnavailable) return now.error();
+    std::optional<Duration> start;
+    if (may_wait.reserve) start = earliest_common_start(request.ranks, offers, config_.reserve_ahead);
+    if (start)
+        start = std::max(*start, kSoon);  // whoever tells of a moment is taken at its word, not asked again and again
+    const std::optional<QueueOffer> queue = may_wait.queue ? best_queue(request.ranks, offers) : std::nullopt;
+    if (queue && (!start || (queue->start && *queue->start <= *start + kSoon))) {
+        Result<ApplicationPlan> waiting =
+            make_plan(request, model.model, model.source, offers_of_queue(offers, queue->zone));
+        if (waiting) {
+            tell_learned(*waiting);
+            waiting->queued = true;
+            for (ZoneVerdict& verdict : waiting->zones) {
+                const auto offer = std::find_if(offers.begin(), offers.end(),
+                                                [&](const Offer& o) { return o.zone == verdict.zone && o.capacity; });
+                if (offer == offers.end()) continue;
+                verdict.processors = offer->capacity->processors;
+                if (verdict.ranks == 0 && offer->capacity->total_processors > 0)
+                    verdict.reason =
+                        "not used: zone " + queue->zone + " can be expected to start all ranks first, in its turn";
+            }
+            waiting->start_in = queue->start.value_or(Duration{0});
+            tell_starts(*waiting, request.ranks, offers);
+            return Plan{*std::move(waiting), std::nullopt};
+        }
+    }
     if (!start) return now.error();
-    start = std::max(*start, kSoon);  // whoever tells of a moment is taken at its word, not asked again and again
     const std::vector<Offer> then = offers_at(offers, *start);
     Result<ApplicationPlan> later = make_plan(request, model.model, model.source, then);
     if (!later) return now.error();
+    tell_learned(*later);
     later->start_in = *start;
     tell_starts(*later, request.ranks, offers);
     return Plan{*std::move(later), *start};
@@ -208,16 +230,28 @@ bool ApplicationService::may_reserve(const std::shared_ptr<Run>& run) const {
     return std::cmp_less(reserved_.size(), config_.max_reservations) || reserved_.contains(run->app.request.id);
 }
 
+/// What is learnt of its program. Kept for a minute: making it anew can take as long as merging several runs does, and
+/// who waits looks every second.
+const ProfileLibrary::Choice& ApplicationService::choice_for(const std::shared_ptr<Run>& run) {
+    const Duration now = clock_.steady_now();
+    if (!run->choice || now - run->chosen > kChoiceKept) {
+        run->choice = profiles_.choose(run->app.owner, run->app.request);
+        run->chosen = now;
+    }
+    return *run->choice;
+}
+
 void ApplicationService::plan(const std::shared_ptr<Run>& run) {
     run->busy = true;
-    ModelChoice choice = choose_model(run->app.owner, run->app.request);
+    const ProfileLibrary::Choice choice = choice_for(run);
     run->model = choice.model;
     const auto planned = [this, run, choice](const std::vector<Offer>& offers) {
         run->busy = false;
         end_turn(run);
         if (is_final(run->app.status.state)) return;
         note_offers(run, offers);
-        Result<Plan> made = choose_start(run->app.request, choice, offers, may_reserve(run));
+        Result<Plan> made =
+            choose_start(run->app.request, choice, offers, {.reserve = may_reserve(run), .queue = true});
         if (!made && made.error().code == ErrorCode::kUnavailable) {
             run->excluded.clear();  // who refused before may have room by then
             if (run->app.status.reason != made.error().message) {
@@ -255,6 +289,7 @@ bool ApplicationService::take_plan(const std::shared_ptr<Run>& run, Plan made) {
         part.zone = zone;
         part.id = PartId{ids_.fresh()};
         part.status.id = part.id;
+        part.queued = made.plan.queued;
         if (const auto old = reserved.find(zone); old != reserved.end()) part.replaces = old->second;
         changed.parts.push_back(std::move(part));
     }
@@ -279,6 +314,15 @@ ServiceAddress ApplicationService::address_of(const std::string& zone) const {
     return {};
 }
 
+/// A peer is attacker-controlled: exactly our ranks, in order, no two on one processor.
+bool ApplicationService::is_complete(const ApplicationPart& part, const PartStatus& told) {
+    std::set<std::pair<std::string_view, std::int32_t>> places;
+    for (const RankPlace& place : told.assignment) places.emplace(place.machine, place.processor);
+    return places.size() == part.ranks.size() &&
+           std::equal(part.ranks.begin(), part.ranks.end(), told.assignment.begin(), told.assignment.end(),
+                      [](TaskIndex rank, const RankPlace& place) { return rank == place.rank; });
+}
+
 void ApplicationService::hold(const std::shared_ptr<Run>& run) {
     ZBS_EXPECTS(!run->app.status.parts.empty());  // entering `planned` stores them in the same write
     run->busy = true;
@@ -299,19 +343,17 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
             if (auto reached = failpoint::reach(failpoint::Point::kHomeHoldAnswered); !reached)
                 answer = reached.error();
             ApplicationPart& held = run->app.status.parts[i];
-            const auto complete = [&] {  // a peer is attacker-controlled: exactly our ranks, in order
-                return std::equal(held.ranks.begin(), held.ranks.end(), answer->assignment.begin(),
-                                  answer->assignment.end(),
-                                  [](TaskIndex rank, const RankPlace& place) { return rank == place.rank; });
-            };
-            const bool fits = answer && answer->id == held.id && answer->state == PartState::kHeld && complete();
+            const bool waits = answer && held.queued && answer->queue;
+            const bool fits = answer && answer->id == held.id && answer->state == PartState::kHeld &&
+                              (waits ? answer->assignment.empty() : is_complete(held, *answer));
             const std::string off =
                 fits ? start_fault(*answer, {start, asked_at, clock_.steady_now()}, config_.launch_window / kSlipShare)
                      : "its hold does not fit the request";
             const bool good = fits && off.empty();
-            const std::string words = !answer ? answer.error().message
-                                      : good  ? "holds " + std::to_string(held.ranks.size()) + " processors"
-                                              : off;
+            const std::string words = !answer         ? answer.error().message
+                                      : good && waits ? "takes it into its queue"
+                                      : good          ? "holds " + std::to_string(held.ranks.size()) + " processors"
+                                                      : off;
             note(run, held.zone, "hold", good, words);
             if (good) {
                 held.status = *answer;
@@ -369,37 +411,43 @@ void ApplicationService::commit(const std::shared_ptr<Run>& run) {
     run->pending = static_cast<int>(run->app.status.parts.size());
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
-        transport_.commit_part(address_of(part.zone), part.id, part.status.token,
-                               [this, run, i, asked_at = clock_.steady_now()](Result<PartStatus> answer) {
-                                   if (auto reached = failpoint::reach(failpoint::Point::kHomeCommitAnswered); !reached)
-                                       answer = reached.error();
-                                   ApplicationPart& committed = run->app.status.parts[i];
-                                   const bool good = answer && answer->state == PartState::kCommitted;
-                                   const std::string words = !answer ? answer.error().message
-                                                             : good  ? "committed"
-                                                                     : "it let the hold go: " + answer->reason;
-                                   note(run, committed.zone, "commit", good, words);
-                                   if (!good) {
-                                       run->failed_zone = committed.zone;
-                                       run->failed_reason = words;
-                                       judge(run, committed.zone, committed.id, answer);
-                                   } else {
-                                       note_promise(run, committed.id, asked_at, *answer);
-                                       committed.status.state = answer->state;
-                                       committed.status.expires_in = Duration{0};
-                                   }
-                                   if (--run->pending > 0) return;
-                                   run->busy = false;
-                                   if (run->app.status.cancel_requested) return advance(run);
-                                   if (!run->failed_zone.empty())
-                                       return plan_again(run, run->failed_zone, run->failed_reason);
-                                   if (run->app.status.start) {  // reserved: what comes now is a new series of plans
-                                       run->round = 1;
-                                       run->excluded.clear();
-                                   }
-                                   const std::string waits = run->app.status.start ? kWaitsForStart : "";
-                                   if (enter(run, ApplicationState::kCommitted, waits)) advance(run);
-                               });
+        transport_.commit_part(
+            address_of(part.zone), part.id, part.status.token,
+            [this, run, i, asked_at = clock_.steady_now()](Result<PartStatus> answer) {
+                if (auto reached = failpoint::reach(failpoint::Point::kHomeCommitAnswered); !reached)
+                    answer = reached.error();
+                ApplicationPart& committed = run->app.status.parts[i];
+                bool good = answer && answer->state == PartState::kCommitted;
+                if (good && committed.queued && committed.status.assignment.empty())
+                    good = take_turn(committed, *answer);
+                const std::string words = !answer ? answer.error().message
+                                          : good  ? "committed"
+                                                  : "it let the hold go: " + answer->reason;
+                note(run, committed.zone, "commit", good, words);
+                if (!good) {
+                    run->failed_zone = committed.zone;
+                    run->failed_reason = words;
+                    judge(run, committed.zone, committed.id, answer);
+                } else {
+                    note_promise(run, committed.id, asked_at, *answer);
+                    committed.status.state = answer->state;
+                    committed.status.expires_in = Duration{0};
+                }
+                if (--run->pending > 0) return;
+                run->busy = false;
+                if (run->app.status.cancel_requested) return advance(run);
+                if (!run->failed_zone.empty()) return plan_again(run, run->failed_zone, run->failed_reason);
+                if (run->app.status.start ||
+                    waits_in_queue(run->app.status)) {  // reserved: what comes now is a new series of plans
+                    run->round = 1;
+                    run->excluded.clear();
+                }
+                run->turn_asked = false;
+                const std::string waits = waits_in_queue(run->app.status) ? kWaitsInQueue
+                                          : run->app.status.start         ? kWaitsForStart
+                                                                          : "";
+                if (enter(run, ApplicationState::kCommitted, waits)) advance(run);
+            });
     }
 }
 

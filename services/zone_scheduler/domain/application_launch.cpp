@@ -330,11 +330,12 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         }
     }
     if (run->profile) {
-        const Profile profile{ProfileId{ids_.fresh()},
-                              run->app.owner,
-                              run->app.request.id,
-                              clock_.now(),
-                              {run->app.request.argv[0], run->profile->complete, run->profile->graph}};
+        // Only a run that ended by itself tells how long the program takes.
+        const bool timed =
+            state == ApplicationState::kCompleted && changed.history.back().state == ApplicationState::kRunning;
+        const Profile profile = profiles_.of_run(
+            ProfileId{ids_.fresh()}, run->app, *run->profile,
+            timed ? std::optional(std::max(Duration{1}, clock_.now() - changed.history.back().at)) : std::nullopt);
         if (auto ok = store_.insert(profile); ok)
             changed.profile = profile.id;
         else

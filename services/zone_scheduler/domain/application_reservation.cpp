@@ -32,25 +32,31 @@ void ApplicationService::await_start(const std::shared_ptr<Run>& run) {
     });
 }
 
+/// Zones that have offered an earlier start not long ago, and refused it.
+std::set<std::string> ApplicationService::doubtful_zones(const Run& run) const {
+    std::set<std::string> zones;
+    for (const auto& [zone, doubt] : run.doubts)
+        if (doubt.until > clock_.steady_now()) zones.insert(zone);
+    return zones;
+}
+
 /// Asks all zones again, what is reserved for this application counting as free.
 void ApplicationService::look_for_earlier(const std::shared_ptr<Run>& run) {
     run->busy = true;
-    ModelChoice choice = choose_model(run->app.owner, run->app.request);
-    std::set<std::string> doubtful;
-    for (const auto& [zone, doubt] : run->doubts)
-        if (doubt.until > clock_.steady_now()) doubtful.insert(zone);
-    collect_offers(run->app.owner, run->app.request, doubtful, run->app.request.id,
+    const ProfileLibrary::Choice choice = choice_for(run);
+    collect_offers(run->app.owner, run->app.request, doubtful_zones(*run), run->app.request.id,
                    [this, run, choice](const std::vector<Offer>& offers) {
                        run->busy = false;
                        const ApplicationStatus& status = run->app.status;
                        if (status.state != ApplicationState::kCommitted || status.cancel_requested) return advance(run);
-                       Result<Plan> made = choose_start(run->app.request, choice, offers, true);
+                       Result<Plan> made = choose_start(run->app.request, choice, offers, {.reserve = true});
                        const Duration left = run->start - clock_.steady_now();
                        if (!made || made->start_in.value_or(Duration{0}) + kWorthwhile > left) return await_start(run);
                        note_offers(run, offers);
                        run->model = choice.model;
                        run->swaps = true;
-                       if (take_plan(run, *std::move(made))) advance(run);
+                       if (take_plan(run, *std::move(made))) return advance(run);
+                       run->swaps = false;
                    });
 }
 

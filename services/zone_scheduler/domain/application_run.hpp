@@ -25,11 +25,16 @@ inline bool is_passing(const Error& error) {
     return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable;
 }
 
+/// Whether a part of it is without processors until it is its turn.
+bool waits_in_queue(const ApplicationStatus& status);
+
 /// One application at work. What is not in `app` can be lost without harm.
 struct ApplicationService::Run {
     Application app;
     std::optional<ApplicationModel> model;
-    std::set<std::string> excluded;  // zones that refused in this series of plans
+    std::optional<ProfileLibrary::Choice> choice;  // what is learnt of its program
+    Duration chosen{};                             // steady time of that
+    std::set<std::string> excluded;                // zones that refused in this series of plans
     int round = 1;
     int pending = 0;  // answers outstanding in this phase
     std::string failed_zone, failed_reason;
@@ -52,6 +57,8 @@ struct ApplicationService::Run {
     Duration deadline{};             // steady time
     Duration start{};                // steady time: of a reservation
     bool awaits_start = false;       // a timer for it is set
+    bool turn_asked = false;         // the zone whose queue it waits in has been asked
+    Duration looked_elsewhere{};     // steady time
     bool in_line = false;            // for a turn
     bool has_turn = false;           // to be planned
     bool busy = false;               // a phase with outstanding answers is under way

@@ -68,6 +68,7 @@ ApplicationService::ApplicationService(const ZoneConfig& config, Clock& clock, I
       transport_(transport),
       peers_(peers),
       log_(log),
+      profiles_(clock, store, log),
       jitter_(static_cast<std::uint64_t>(to_microseconds(clock.now())) ^ std::hash<std::string>{}(config.zone.name)) {}
 
 Result<void> ApplicationService::resume() {
@@ -218,7 +219,8 @@ bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatu
 /// Looks at the stored state and takes the next step: called after every change, after a fault and after a restart.
 void ApplicationService::advance(const std::shared_ptr<Run>& run) {
     const ApplicationStatus& status = run->app.status;
-    if (!status.releasing.empty() && !run->release_waits) release(run);
+    // What is to be replaced stays until the new parts are held.
+    if (!status.releasing.empty() && !run->release_waits && !run->swaps) release(run);
     if (is_final(status.state) || run->busy) return;
     if (!cancel_if_blocked(run)) return;
     if (status.cancel_requested && status.state < ApplicationState::kLaunching) {
@@ -240,6 +242,7 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
         case ApplicationState::kHeld:
             return commit(run);
         case ApplicationState::kCommitted:
+            if (waits_in_queue(status)) return await_turn(run);
             return status.start ? await_start(run) : start_coordinator(run);
         case ApplicationState::kLaunching:
             if (run->watching) return;

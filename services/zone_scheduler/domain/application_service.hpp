@@ -19,6 +19,7 @@
 #include "services/common/ports/zone_transport.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
 #include "services/zone_scheduler/domain/planner.hpp"
+#include "services/zone_scheduler/domain/profile_library.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
@@ -96,6 +97,9 @@ class ApplicationService {
     using AccountOf = std::function<Result<std::string>(const Caller&)>;
     void use_accounts(AccountOf account_of) { account_of_ = std::move(account_of); }
 
+    /// What was learnt from runs, and what the next ones are planned with.
+    ProfileLibrary& profiles() { return profiles_; }
+
     /// Told what an organisation's zones did for us, at most once per part: held and ran it to a good end, or denied
     /// it while they owed it. Default nobody.
     void use_conduct(std::function<void(const std::string& organisation, TrustEvent)> note_conduct) {
@@ -129,19 +133,19 @@ class ApplicationService {
     }
     static ApplicationStatus status_of(const std::shared_ptr<Run>& run);
 
-    struct ModelChoice {
-        std::optional<ApplicationModel> model;
-        std::string source = "none";
-    };
-    ModelChoice choose_model(const Caller& owner, const ApplicationRequest& request);
     void collect_offers(const Caller& owner, const ApplicationRequest& request, const std::set<std::string>& excluded,
                         const std::optional<ApplicationId>& without, std::function<void(std::vector<Offer>)> done);
     struct Plan {
         ApplicationPlan plan;
         std::optional<Duration> start_in;  ///< none: now
     };
-    Result<Plan> choose_start(const ApplicationRequest& request, const ModelChoice& model,
-                              const std::vector<Offer>& offers, bool may_reserve) const;
+    struct MayWait {
+        bool reserve = false;  ///< for a common start
+        bool queue = false;    ///< in the queue of one zone
+    };
+    Result<Plan> choose_start(const ApplicationRequest& request, const ProfileLibrary::Choice& model,
+                              const std::vector<Offer>& offers, const MayWait& may_wait) const;
+    const ProfileLibrary::Choice& choice_for(const std::shared_ptr<Run>& run);
     void count_reservation(const Run& run);
     bool may_reserve(const std::shared_ptr<Run>& run) const;
     bool take_plan(const std::shared_ptr<Run>& run, Plan made);
@@ -154,8 +158,14 @@ class ApplicationService {
     void note_kept(const std::shared_ptr<Run>& run);
     void note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers);
     void await_start(const std::shared_ptr<Run>& run);
+    std::set<std::string> doubtful_zones(const Run& run) const;
     void look_for_earlier(const std::shared_ptr<Run>& run);
     void check_ready(const std::shared_ptr<Run>& run);
+    static bool take_turn(ApplicationPart& part, const PartStatus& told);
+    static bool is_complete(const ApplicationPart& part, const PartStatus& told);
+    void await_turn(const std::shared_ptr<Run>& run);
+    void ask_turn(const std::shared_ptr<Run>& run);
+    void look_elsewhere(const std::shared_ptr<Run>& run);
     void plan(const std::shared_ptr<Run>& run);
     void hold(const std::shared_ptr<Run>& run);
     void commit(const std::shared_ptr<Run>& run);
@@ -192,6 +202,7 @@ class ApplicationService {
     };
     std::function<void(const std::string&, TrustEvent)> note_conduct_ = [](const std::string&, TrustEvent) {};
     Log& log_;
+    ProfileLibrary profiles_;
     Rng jitter_;
     std::map<ApplicationId, std::shared_ptr<Run>> runs_;  ///< those with something left to do
     std::set<ApplicationId> reserved_;                    ///< those that wait for a start

@@ -50,7 +50,7 @@ struct PartService::Question {
 StartWindow PartService::count_free(const Question& question, Duration start, bool by_experience) const {
     const Duration start_in = start - clock_.steady_now();
     const ProcessorCalendar::Interval when = interval_of(start_in, question.request.walltime);
-    const std::vector<bool> busy = calendar_.busy(when, question.without, by_experience);
+    const std::vector<bool> busy = queue_.promised().busy(when, question.without, by_experience);
     const std::string& organisation = question.caller.organisation;
     const Entitlement entitlement =
         filter_.find({question.caller, question.request.user, question.request.groups, question.request.walltime,
@@ -86,7 +86,7 @@ std::vector<StartWindow> PartService::find_windows(const Question& question) con
     const ProcessorCalendar::Interval sample = interval_of(config_.hold_ttl, question.request.walltime);
     const Duration length = sample.end - sample.begin;
     const auto look = [&](bool by_experience) {
-        std::vector<Duration> at = calendar_.changes(now, length, question.without, by_experience);
+        std::vector<Duration> at = queue_.promised().changes(now, length, question.without, by_experience);
         const Entitlement today = filter_.find(
             {question.caller, question.request.user, question.request.groups, question.request.walltime, {}, {}});
         if (today.opens_in && *today.opens_in > Duration{0}) at.insert(at.begin() + 1, now + *today.opens_in);
@@ -120,7 +120,8 @@ std::set<PartId> PartService::parts_of(const Caller& home, const std::optional<A
     if (!application) return own;
     for (const auto& [id, part] : parts_) {
         const PartRecord& record = part->record;
-        if (record.home_caller == home && record.request.application == *application && is_reserved(record))
+        if (record.home_caller == home && record.request.application == *application &&
+            (is_reserved(record) || is_queued(record)))
             own.insert(id);
     }
     return own;
@@ -141,16 +142,16 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
                       .largest_machine = free.largest_machine};
     // Whether later starts are looked for does not depend on the user: nobody learns from the time it takes.
     const bool is_open = entitlement.opens_in && *entitlement.opens_in <= Duration{0};
-    if (free_processors() < request.processors || !is_open || usage_of(caller.organisation).parts > 0)
+    if (free_processors() < request.processors || !is_open || usage_of(caller.organisation).parts > 0 ||
+        queue_.size() > 0)
         capacity.windows = find_windows(question);
     if (!entitlement.given) capacity = {};
     capacity.zone = config_.zone.name;
+    capacity.queues = has_queue_;
     capacity.within_zone = config_.zone.within_zone;
     for (const std::string& zone : request.zones) {
         if (zone == config_.zone.name) continue;
-        const auto declared = std::find_if(config_.links.begin(), config_.links.end(),
-                                           [&](const LinkToZone& l) { return l.zone == zone; });
-        capacity.links.push_back({zone, declared == config_.links.end() ? config_.default_link : declared->link});
+        capacity.links.push_back({zone, link_to_(zone)});
     }
     return capacity;
 }
@@ -169,6 +170,44 @@ Result<std::shared_ptr<PartService::Live>> PartService::find_replaced(const Call
             "/replaces"};
     }
     return old;
+}
+
+/// The free processors as a zone of their own, and the part mapped onto it.
+Result<PartService::Placement> PartService::place(const PartRequest& request, const std::vector<bool>& usable) const {
+    Zone free_zone{config_.zone.name, {}, config_.zone.within_machine, config_.zone.within_zone};
+    std::vector<std::int32_t> number;  // leads back to ours
+    for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
+        Machine machine = config_.zone.machines[m];
+        machine.processors = 0;
+        for (int p = 0; p < config_.zone.machines[m].processors; ++p) {
+            const std::int32_t processor = first_of_[m] + p;
+            if (!usable[static_cast<std::size_t>(processor)]) continue;
+            ++machine.processors;
+            number.push_back(processor);
+        }
+        if (machine.processors > 0) free_zone.machines.push_back(machine);
+    }
+    if (number.size() < request.ranks.size())
+        return Error{
+            ErrorCode::kRejected,
+            std::to_string(request.ranks.size()) + " processors wanted, " + std::to_string(number.size()) + " free",
+            {}};
+    const Result<ResourceGraph> resources = ResourceGraph::make({std::move(free_zone)}, {});
+    ZBS_EXPECTS(resources.has_value());
+    const Mapper* mapper = find_mapper(config_.level_two_mapper);
+    ZBS_EXPECTS(mapper != nullptr);
+    const Result<Mapping> mapping =
+        mapper->map(request.graph, *resources, MapOptions{.seed = request.seed, .max_tasks_per_processor = 1});
+    if (!mapping) return mapping.error();
+    Placement placement;
+    for (std::size_t task = 0; task < request.ranks.size(); ++task) {
+        const std::int32_t processor = number[static_cast<std::size_t>(mapping->processor_of[task])];
+        const auto machine = static_cast<std::size_t>(machine_of_[static_cast<std::size_t>(processor)]);
+        placement.processors.push_back(processor);
+        placement.assignment.push_back(
+            {request.ranks[task], config_.zone.machines[machine].name, processor - first_of_[machine]});
+    }
+    return placement;
 }
 
 Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
@@ -202,7 +241,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     std::set<PartId> without;
     if (*replaced != nullptr) without.insert((*replaced)->record.request.id);
     const ProcessorCalendar::Interval when = interval_of(request.start_in, request.walltime);
-    const std::vector<bool> busy = calendar_.busy(when, without);
+    const std::vector<bool> busy = queue_.promised().busy(when, without);
     const Entitlement entitlement =
         filter_.find({caller, request.user, request.groups, request.walltime,
                       usage_in(caller.organisation, when, without, false), request.start_in});
@@ -214,34 +253,29 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                          "; plan again",
                      {}};
     };
-    // The free processors as a zone of their own; `number` leads back to ours.
-    Zone free_zone{config_.zone.name, {}, config_.zone.within_machine, config_.zone.within_zone};
-    std::vector<std::int32_t> number;
-    for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
-        Machine machine = config_.zone.machines[m];
-        machine.processors = 0;
-        for (int p = 0; p < config_.zone.machines[m].processors; ++p) {
-            const std::int32_t processor = first_of_[m] + p;
-            if (busy[static_cast<std::size_t>(processor)] || !entitlement.machines[m]) continue;
-            ++machine.processors;
-            number.push_back(processor);
-        }
-        if (machine.processors > 0) free_zone.machines.push_back(machine);
-    }
     if (!entitlement.given) return not_enough(entitlement.why);
-    if (std::cmp_greater(request.ranks.size(),
-                         std::min<std::size_t>(number.size(), static_cast<std::size_t>(entitlement.processors)))) {
-        return not_enough(std::to_string(request.ranks.size()) + " processors wanted, " +
-                          std::to_string(number.size()) + " free, " + std::to_string(entitlement.processors) +
-                          " allowed" + (entitlement.why.empty() ? "" : ": " + entitlement.why));
+    Placement placement;
+    if (request.queued) {
+        if (!has_queue_) return not_enough("it has no queue to wait in");
+        if (queue_.size() >= limits::kMaxPartsInQueue) return not_enough("its queue is full");
+        const std::optional<PeeringRights> rights = peerings_.rights_now(caller.organisation);
+        const int parts = usage_of(caller.organisation).parts - (*replaced != nullptr ? 1 : 0);
+        if (caller.organisation != config_.organisation && (!rights || parts >= rights->concurrent_parts))
+            return not_enough("its organisation has as many parts here, waiting ones included, as it may");
+        if (std::cmp_greater(request.ranks.size(), entitlement.total_processors))
+            return not_enough("it asks for more than this user may ever have here");
+    } else {
+        std::vector<bool> usable(busy.size());
+        for (std::size_t p = 0; p < busy.size(); ++p)
+            usable[p] = !busy[p] && entitlement.machines[static_cast<std::size_t>(machine_of_[p])];
+        if (std::cmp_greater(request.ranks.size(), entitlement.processors))
+            return not_enough(std::to_string(request.ranks.size()) + " processors wanted, " +
+                              std::to_string(entitlement.processors) + " allowed" +
+                              (entitlement.why.empty() ? "" : ": " + entitlement.why));
+        Result<Placement> placed = place(request, usable);
+        if (!placed) return not_enough(placed.error().message);
+        placement = *std::move(placed);
     }
-    const Result<ResourceGraph> resources = ResourceGraph::make({std::move(free_zone)}, {});
-    ZBS_EXPECTS(resources.has_value());
-    const Mapper* mapper = find_mapper(config_.level_two_mapper);
-    ZBS_EXPECTS(mapper != nullptr);
-    const Result<Mapping> mapping =
-        mapper->map(request.graph, *resources, MapOptions{.seed = request.seed, .max_tasks_per_processor = 1});
-    if (!mapping) return not_enough(mapping.error().message);
 
     const Result<std::string> account = filter_.take_account(entitlement, request.user);
     if (!account)
@@ -261,13 +295,8 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
               .state = PartState::kHeld,
               .token = *token,
               .can_profile = !config_.profiler.empty()};
-    for (std::size_t task = 0; task < request.ranks.size(); ++task) {
-        const std::int32_t processor = number[static_cast<std::size_t>(mapping->processor_of[task])];
-        const auto machine = static_cast<std::size_t>(machine_of_[static_cast<std::size_t>(processor)]);
-        part.record.processors.push_back(processor);
-        status.assignment.push_back(
-            {request.ranks[task], config_.zone.machines[machine].name, processor - first_of_[machine]});
-    }
+    part.record.processors = std::move(placement.processors);
+    status.assignment = std::move(placement.assignment);
     if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldDecided); !reached)
         return outward(caller, reached.error());
     // The old part goes first: a fault between the two must not leave both.
@@ -286,7 +315,12 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                             {"token", std::to_string(*token)}});
     const auto live = std::make_shared<Live>(std::move(part));
     parts_.emplace(request.id, live);
-    promise_anew(*live);
+    if (request.queued) {
+        enqueue(*live);
+        run_queue();
+    } else {
+        promise_anew(*live);
+    }
     const PartStatus answer = view(*live);
     watch();
     if (auto reached = failpoint::reach(failpoint::Point::kPeerHoldStored); !reached)

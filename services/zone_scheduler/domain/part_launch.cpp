@@ -45,7 +45,7 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
         part->deadline =
             (is_reserved(part->record) ? std::max(part->start, clock_.steady_now()) : clock_.steady_now()) +
             config_.launch_window;
-        promise_anew(*part);
+        if (!is_queued(part->record)) promise_anew(*part);
         if (auto reached = failpoint::reach(failpoint::Point::kPeerCommitStored); !reached)
             return outward(caller, reached.error());
     } else if (is_final(part->record.status.state)) {
@@ -76,6 +76,8 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
                      "part " + to_string(id) + " is " + to_string(record.status.state) + ", not committed",
                      {}};
     }
+    if (is_queued(record))
+        return Error{ErrorCode::kConflict, "part " + to_string(id) + " waits for processors in the queue", {}};
     if (is_reserved(record) && clock_.steady_now() + kEarly < part->start) {
         return Error{ErrorCode::kConflict,
                      "part " + to_string(id) + " is reserved for a start in " +
@@ -219,6 +221,7 @@ void PartService::check_deadlines() {
         if (auto saved = end_if_over(part); !saved)
             log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
+    run_queue();
 }
 
 /// Ends a hold or a committed part whose time is over. The watch asks, and so does whoever uses a token: a zone that
@@ -228,7 +231,7 @@ Result<void> PartService::end_if_over(Live& part) {
     if (clock_.steady_now() < part.deadline) return {};
     if (state == PartState::kHeld)
         return save(part, part.record, PartState::kExpired, "the hold was not committed in time");
-    if (state == PartState::kCommitted)
+    if (state == PartState::kCommitted && !is_queued(part.record))
         return save(part, part.record, PartState::kReleased, "committed, but not launched within the launch window");
     return {};
 }

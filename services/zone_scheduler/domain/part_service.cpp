@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/policy/registry.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
@@ -41,12 +42,21 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
       filter_(filter),
       log_(log),
       decode_(std::move(decode)),
-      calendar_(config.zone.processor_count()) {
+      queue_(config.zone.processor_count(), [] { return std::move(make_policy("fcfs")).value(); }) {
+    link_to_ = [this](const std::string& zone) {
+        const LinkToZone* told = declared_link(config_, zone);
+        return told != nullptr ? told->link : config_.default_link;
+    };
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         first_of_.push_back(static_cast<std::int32_t>(machine_of_.size()));
         machine_of_.insert(machine_of_.end(), static_cast<std::size_t>(config_.zone.machines[m].processors),
                            static_cast<std::int32_t>(m));
     }
+}
+
+void PartService::promise_anew(const Live& part) {
+    queue_.promise(part.record.request.id, part.record.home_caller.organisation, promise(part), clock_.steady_now());
+    queue_changed_ = true;
 }
 
 bool PartService::is_reserved(const PartRecord& record) {
@@ -76,7 +86,7 @@ ProcessorCalendar::Promise PartService::promise(const Live& part) const {
 }
 
 ProcessorCalendar::Interval PartService::promise_of(const PartId& id) const {
-    const ProcessorCalendar::Promise* promise = calendar_.find(id);
+    const ProcessorCalendar::Promise* promise = queue_.calendar().find(id);
     return promise == nullptr ? ProcessorCalendar::Interval{} : promise->when;
 }
 
@@ -103,7 +113,8 @@ Result<void> PartService::resume() {
     for (const PartRecord& record : *records) {
         if (auto good = check_record(record); !good) return good;
     }
-    std::vector<bool> taken(calendar_.processors(), false);
+    std::vector<bool> taken(queue_.calendar().processors(), false);
+    std::map<std::uint64_t, std::shared_ptr<Live>> queued;  // by token: in the order in which they came
     for (PartRecord& record : *records) {
         const PartId id = record.request.id;
         const Duration now = clock_.steady_now();
@@ -130,11 +141,15 @@ Result<void> PartService::resume() {
                 log_.warn("processor_shared", {{"part", to_string(id)}, {"processor", std::to_string(p)}});
             if (!waits) taken[static_cast<std::size_t>(p)] = true;
         }
-        promise_anew(*part);
+        if (is_queued(part->record))
+            queued.emplace(part->record.status.token, part);
+        else
+            promise_anew(*part);
         filter_.begin_use(part->record.account);
         log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(state)}});
         parts_.emplace(id, part);
     }
+    for (const auto& [token, part] : queued) enqueue(*part);
     watch();
     return {};
 }
@@ -171,10 +186,12 @@ Result<std::shared_ptr<PartService::Live>> PartService::find(const Caller& calle
 
 PartStatus PartService::view(const Live& part) const {
     PartStatus status = part.record.status;
-    if (status.state == PartState::kHeld || status.state == PartState::kCommitted)
+    const bool queued = is_queued(part.record);
+    if (status.state == PartState::kHeld || (status.state == PartState::kCommitted && !queued))
         status.expires_in = std::max(Duration{0}, part.deadline - clock_.steady_now());
+    if (queued) status.queue = outlook_of(part);
     if (is_reserved(part.record)) status.starts_in = std::max(Duration{0}, part.start - clock_.steady_now());
-    if (status.state == PartState::kCommitted) status.ready = is_ready(part);
+    if (status.state == PartState::kCommitted) status.ready = !queued && is_ready(part);
     if (part.stopping) status.reason = part.stop_reason;
     if (part.record.home_caller.organisation == config_.organisation) return status;
     return outside_view(std::move(status), part.stop_asked);
@@ -230,7 +247,9 @@ void PartService::note_end(const Live& part, PartState was) {
 }
 
 void PartService::give_back(const Live& part) {
-    calendar_.remove(part.record.request.id);
+    queue_.remove(part.record.request.id);
+    queue_.withdraw_promise(part.record.request.id, clock_.steady_now());
+    queue_changed_ = true;
     filter_.end_use(part.record.account);
 }
 
@@ -277,7 +296,7 @@ PeeringUsage PartService::usage_of(const std::string& organisation) const {
 PeeringUsage PartService::usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
                                    const std::set<PartId>& without, bool by_experience) const {
     PeeringUsage usage;
-    for (const auto& [id, promise] : calendar_.promises()) {
+    for (const auto& [id, promise] : queue_.calendar().promises()) {
         if (!promise.taken(by_experience).meets(when) || without.contains(id)) continue;
         if (parts_.at(id)->record.home_caller.organisation != organisation) continue;
         ++usage.parts;
@@ -288,14 +307,14 @@ PeeringUsage PartService::usage_in(const std::string& organisation, const Proces
 
 int PartService::free_processors() const {
     const Duration now = clock_.steady_now();
-    const std::vector<bool> busy = calendar_.busy({now, now + Duration{1}});
+    const std::vector<bool> busy = queue_.calendar().busy({now, now + Duration{1}});
     return static_cast<int>(std::count(busy.begin(), busy.end(), false));
 }
 
 std::vector<PartService::NodeView> PartService::nodes() const {
     std::vector<NodeView> views;
     const Duration now = clock_.steady_now();
-    const std::vector<bool> busy = calendar_.busy({now, now + Duration{1}});
+    const std::vector<bool> busy = queue_.calendar().busy({now, now + Duration{1}});
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         NodeView view{config_.zone.machines[m], 0};
         for (int p = 0; p < view.machine.processors; ++p) view.used += busy[static_cast<std::size_t>(first_of_[m] + p)];

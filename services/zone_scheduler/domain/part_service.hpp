@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "algorithms/queue/zone_queue.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/zone_store.hpp"
 #include "services/zone_scheduler/domain/authorization_filter.hpp"
 #include "services/zone_scheduler/domain/peering_service.hpp"
-#include "services/zone_scheduler/domain/processor_calendar.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
@@ -27,6 +27,9 @@ namespace zbs {
 ///
 /// A part starts as soon as its home wishes, or is reserved for a later start. Either way its processors are promised
 /// from its start to the last instant at which it can end: latest launch, walltime, and what it takes to stop.
+///
+/// Or it waits in the zone's queue, where there is one: held and committed, but without processors, until the queue
+/// discipline gives it some. Then its home has as long to commit or to launch as for a hold at once.
 class PartService {
   public:
     /// Turns the text of a model file into a model (the domain knows no JSON).
@@ -42,11 +45,18 @@ class PartService {
     void use_address_check(std::function<Result<void>(const std::string& host)> check) {
         check_address_ = std::move(check);
     }
+    /// The link to another zone as it is told in capacities; default what the configuration declares or assumes.
+    void use_links(std::function<Link(const std::string& zone)> link_to) { link_to_ = std::move(link_to); }
     /// Whose work is stopped and refused; default nobody's.
     void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
     /// store's.
     Result<void> resume();
+    /// The discipline of the queue from now on, as `queue_discipline` reads it; empty: nobody can wait here. Those who
+    /// wait stay in any case. Errors, nothing changed: `queue_discipline`'s.
+    Result<void> use_queue(const std::string& discipline);
+    /// Is told of all that happens to the queue from now on. To be set before `use_queue` and `resume`.
+    void observe_queue(ZoneQueue::Observer observer) { queue_.observe(std::move(observer)); }
 
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
     Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request);
@@ -78,11 +88,12 @@ class PartService {
   private:
     struct Live {
         PartRecord record;
-        Duration deadline{};       ///< steady time: end of hold or of launch window
-        Duration start{};          ///< steady time: of a reservation, or of what runs
-        bool stopping = false;     ///< final once all processes are gone
-        bool not_started = false;  ///< by a fault of this zone
-        bool stop_asked = false;   ///< by home; else it stops because it failed
+        Duration deadline{};               ///< steady time: end of hold or of launch window
+        Duration start{};                  ///< steady time: of a reservation, or of what runs
+        std::optional<Outlook> outlook{};  ///< of what waits in the queue
+        bool stopping = false;             ///< final once all processes are gone
+        bool not_started = false;          ///< by a fault of this zone
+        bool stop_asked = false;           ///< by home; else it stops because it failed
         std::string stop_reason;
     };
 
@@ -91,11 +102,25 @@ class PartService {
     }
     void stop_blocked(Live& part);
     static bool is_reserved(const PartRecord& record);
+    /// It waits for processors.
+    static bool is_queued(const PartRecord& record);
+    void enqueue(const Live& part);
+    void run_queue();
+    UsableProcessors usable_by_waiting();
+    std::vector<bool> usable_by(const PartRecord& record);
+    bool give_processors(Live& part, Duration decided);
+    QueueOutlook outlook_of(const Live& part) const;
     bool is_ready(const Live& part) const;
     /// Of a part that would be held now: all that it may need.
     ProcessorCalendar::Interval interval_of(Duration start_in, Duration walltime) const;
     ProcessorCalendar::Promise promise(const Live& part) const;
-    void promise_anew(const Live& part) { calendar_.set(part.record.request.id, promise(part)); }
+    void promise_anew(const Live& part);
+    struct Placement {
+        std::vector<std::int32_t> processors;  ///< by task
+        std::vector<RankPlace> assignment;
+    };
+    /// The part on some of these processors, as the zone's mapper has it. Errors: why it does not fit.
+    Result<Placement> place(const PartRequest& request, const std::vector<bool>& usable) const;
     void promise_overruns();
     void learn(const Live& part);
     PeeringUsage usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
@@ -133,12 +158,17 @@ class PartService {
     DecodeModel decode_;
     CheckDelegation check_delegation_;
     std::function<Result<void>(const std::string&)> check_address_ = [](const std::string&) { return Result<void>{}; };
+    std::function<Link(const std::string&)> link_to_;
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
-    ProcessorCalendar calendar_;                     ///< what is promised to them
-    double used_share_ = 1;                          ///< of their walltime, that parts ran lately; 1 = nothing is known
-    std::vector<std::int32_t> machine_of_;           ///< by processor
-    std::vector<std::int32_t> first_of_;             ///< first processor by machine
+    ZoneQueue queue_;                                ///< what is promised to them, and who waits
+    bool has_queue_ = false;
+    bool queue_changed_ = false;            ///< since the last decision
+    Duration decided_{};                    ///< steady time of the last decision
+    Duration rest_{};                       ///< until the next one
+    double used_share_ = 1;                 ///< of their walltime, that parts ran lately; 1 = nothing is known
+    std::vector<std::int32_t> machine_of_;  ///< by processor
+    std::vector<std::int32_t> first_of_;    ///< first processor by machine
     bool watching_ = false;
 };
 

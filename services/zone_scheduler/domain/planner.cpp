@@ -130,6 +130,46 @@ std::vector<Offer> offers_at(std::span<const Offer> offers, Duration after) {
     return then;
 }
 
+std::optional<QueueOffer> best_queue(int ranks, std::span<const Offer> offers) {
+    std::optional<QueueOffer> best;
+    for (const Offer& offer : offers) {
+        if (!offer.capacity || !offer.capacity->queues || offer.capacity->total_processors < ranks) continue;
+        const std::optional<ZoneVerdict::StartRange> range = start_range(*offer.capacity, ranks);
+        QueueOffer queue{offer.zone, range ? std::optional(range->to) : std::nullopt};
+        const bool earlier = queue.start && (!best || !best->start || *queue.start < *best->start);
+        if (!best || earlier) best = std::move(queue);
+    }
+    return best;
+}
+
+std::vector<Offer> offers_of_queue(std::span<const Offer> offers, const std::string& zone) {
+    std::vector<Offer> alone(offers.begin(), offers.end());
+    for (Offer& offer : alone) {
+        if (!offer.capacity) continue;
+        Capacity& c = *offer.capacity;
+        const bool chosen = offer.zone == zone;
+        ZBS_EXPECTS(!chosen || c.queues);
+        double speed = c.speed_mean;
+        for (const StartWindow& window : c.windows)
+            if (!(speed > 0)) speed = window.speed_mean;
+        if (!(speed > 0)) speed = 1;  // not told: only zones beside each other would be compared by it
+        c.processors = c.largest_machine = chosen ? c.total_processors : 0;
+        c.speed_mean = speed;
+        c.speed_variance = 0;
+        c.speed_sum = speed * c.processors;
+    }
+    return alone;
+}
+
+bool is_for_one_queue(const ApplicationPlan& plan, std::span<const Offer> offers) {
+    const auto used = [](const ZoneVerdict& verdict) { return verdict.ranks > 0; };
+    if (std::count_if(plan.zones.begin(), plan.zones.end(), used) != 1) return false;
+    const auto zone = std::find_if(plan.zones.begin(), plan.zones.end(), used);
+    return std::any_of(offers.begin(), offers.end(), [&](const Offer& offer) {
+        return offer.zone == zone->zone && offer.capacity && offer.capacity->queues;
+    });
+}
+
 void tell_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers) {
     for (ZoneVerdict& verdict : plan.zones) {
         const auto offer = std::find_if(offers.begin(), offers.end(),
@@ -236,6 +276,7 @@ PartRequest make_part(const Application& application, const std::optional<Applic
                         .ranks = part.ranks};
     request.walltime = application.request.walltime;
     request.seed = application.request.seed;
+    request.queued = part.queued;
     if (!model) {
         Result<TaskGraph> bare = TaskGraph::make(std::vector<double>(part.ranks.size(), 1.0), {});
         ZBS_EXPECTS(bare.has_value());

@@ -32,6 +32,19 @@ std::vector<Offer> offers_at(std::span<const Offer> offers, Duration after);
 /// there is no such start. O(windows log windows + windows x zones).
 std::optional<Duration> earliest_common_start(int ranks, std::span<const Offer> offers, Duration horizon);
 
+/// A zone that could take all ranks into its queue.
+struct QueueOffer {
+    std::string zone;
+    std::optional<Duration> start;  ///< what can be expected; none: not known
+};
+/// The one that can be expected to start them first; none where no zone with a queue may ever hold so many.
+std::optional<QueueOffer> best_queue(int ranks, std::span<const Offer> offers);
+/// The same offers as they are for who waits in that zone's queue: all that the user may ever have there, and nothing
+/// elsewhere. Precondition: the zone is among them and has a queue.
+std::vector<Offer> offers_of_queue(std::span<const Offer> offers, const std::string& zone);
+/// Whether one zone has all ranks in the plan, and a queue.
+bool is_for_one_queue(const ApplicationPlan& plan, std::span<const Offer> offers);
+
 /// Tells with every zone of the plan when it may start its share, by what it offered: `ZoneVerdict::start`.
 void tell_starts(ApplicationPlan& plan, int ranks, std::span<const Offer> offers);
 

@@ -40,6 +40,9 @@ struct ZoneConfig {
     ServiceAddress registry;                 ///< empty url = none
 
     std::string level_two_mapper = "global";
+    /// The queue discipline, as `queue_discipline` reads it; empty: nobody can wait in this zone's queue, and whose
+    /// part does not fit now asks again.
+    std::string queue;
     /// True: jobs run as the accounts that users are mapped to (the zone must be root). False: as the zone's own user,
     /// whatever account the map says.
     bool run_as_accounts = false;
@@ -58,12 +61,16 @@ struct ZoneConfig {
     Duration renew_every = std::chrono::seconds{10};
     Duration discover_every = std::chrono::seconds{5};
     Duration exchange_every = std::chrono::seconds{15};  ///< looks at others' revocations and blocks
+    Duration probe_every = std::chrono::minutes{1};      ///< delay and bandwidth to other zones are measured; 0: never
     Duration poll_every = std::chrono::milliseconds{200};
     Duration results_kept = std::chrono::hours{30 * 24};  ///< output and records of what has ended
     /// Plans tried before an application is turned away. The wait between two grows with their number and is random, so
     /// that homes that take from each other come apart long before.
     int max_rounds = 20;
 };
+
+/// What the operator has declared of the link to another zone; null where nothing is.
+const LinkToZone* declared_link(const ZoneConfig& config, const std::string& zone);
 
 /// The partitions that machines are in, sorted.
 std::vector<std::string> partitions_of(const ZoneConfig& config);

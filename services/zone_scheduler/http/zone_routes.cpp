@@ -27,6 +27,23 @@ Result<Id> id_of(const Request& request) {
     return codec::decode_id<Id>(request.call.parameters.at("id"), "id");
 }
 
+Json encode(const LinkView::Series& series) {
+    Json json = {{"next", series.next}, {"forecaster", series.forecaster}, {"values", series.values}};
+    if (series.error) json["error"] = *series.error;
+    return json;
+}
+
+Json encode(const LinkView& view) {
+    Json json = {{"zone", view.zone},
+                 {"link", {{"delay_s", view.link.delay_s}, {"bandwidth_Bps", view.link.bandwidth_Bps}}},
+                 {"source", to_string(view.source)},
+                 {"failures", view.failures}};
+    if (view.delay_s) json["delay"] = encode(*view.delay_s);
+    if (view.bandwidth_Bps) json["bandwidth"] = encode(*view.bandwidth_Bps);
+    if (view.measured) json["measured_us"] = to_microseconds(*view.measured);
+    return json;
+}
+
 Reply part_reply(const Result<PartStatus>& status) {
     return http::reply(status, [](const PartStatus& s) { return codec::encode(s); });
 }
@@ -133,9 +150,9 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
                             return http::problem(good.error());
                         return assignment_reply(a, services, http::text_parameter(request.call, "format", "json"));
                     }));
-    router.add_sync("GET", "/v1/applications/{id}/explain", Action::kExplainApplication, Body::kNone,
-                    with_application(
-                        [](const Request&, const Application& a) { return http::ok(codec::encode_explanation(a)); }));
+    router.add_sync(
+        "GET", "/v1/applications/{id}/explain", Action::kExplainApplication, Body::kNone,
+        with_application([](const Request&, const Application& a) { return http::ok(codec::encode_explanation(a)); }));
     router.add_sync(
         "GET", "/v1/applications/{id}/logs", Action::kListLogs, Body::kNone, [&services](const Request& request) {
             const Result<ApplicationId> id = id_of<ApplicationId>(request);
@@ -247,13 +264,23 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         }
         return http::ok({{"parts", std::move(rows)}});
     });
+    router.add_sync("GET", "/v1/links", Action::kListLinks, Body::kNone, [&services](const Request& request) {
+        if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
+        Json rows = Json::array();
+        for (const LinkView& link : services.links.links()) rows.push_back(encode(link));
+        return http::ok({{"zone", services.config.zone.name}, {"links", std::move(rows)}});
+    });
     router.add_sync("GET", "/v1/profiles", Action::kListProfiles, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-        const auto profiles = services.store.list_profiles(request.call.caller());
-        if (!profiles) return http::problem(profiles.error());
-        Json rows = Json::array();
-        for (const ProfileSummary& profile : *profiles) rows.push_back(codec::encode(profile));
-        return http::ok({{"profiles", std::move(rows)}});
+        return http::reply(services.applications.profiles().list(request.call.caller()),
+                           [](const std::vector<ProfileRow>& rows) { return codec::encode(rows); });
+    });
+    router.add_sync("POST", "/v1/profiles", Action::kImportProfile, Body::kJson, [&services](const Request& request) {
+        const Result<ProfileImport> wanted = codec::decode_profile_import(request.json);
+        if (!wanted) return http::problem(wanted.error());
+        const Result<ProfileSummary> made = services.applications.profiles().import(request.call.caller(), *wanted);
+        if (!made) return http::problem(made.error());
+        return http::created("/v1/profiles/" + to_string(made->id), codec::encode(*made));
     });
     router.add_sync("GET", "/v1/profiles/{id}", Action::kGetProfile, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());

@@ -7,6 +7,7 @@
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
 #include "services/zone_scheduler/domain/peering_service.hpp"
+#include "services/zone_scheduler/domain/link_sensor.hpp"
 #include "services/zone_scheduler/domain/registry_session.hpp"
 
 namespace zbs {
@@ -21,6 +22,7 @@ struct ZoneServices {
     MembershipService& membership;
     DelegationService& delegations;
     RegistrySession& registry;
+    const LinkSensor& links;
     ZoneStore& store;
     AuditLog& audit;
     std::string contract;  ///< text of schemas/openapi/zone.json

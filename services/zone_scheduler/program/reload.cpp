@@ -28,6 +28,10 @@ void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& z
     else
         running.grid_users = again->grid_users;
     const bool new_contact = running.zone.contact != again->zone.contact;
+    if (auto set = zone.set_queue(again->zone.queue); set)
+        running.zone.queue = again->zone.queue;
+    else
+        log.warn("setting_not_reloaded", {{"key", "queue"}, {"reason", set.error().message}});
     running.zone.contact = again->zone.contact;
     running.zone.honour_blocks = again->zone.honour_blocks;
     running.zone.reuse_pool_accounts = again->zone.reuse_pool_accounts;

@@ -6,9 +6,11 @@
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
+#include "services/common/adapters/system/program_digest.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/zone_scheduler/program/edge.hpp"
+#include "services/zone_scheduler/program/queue_log_file.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
@@ -99,10 +101,17 @@ int run(const std::string& config_path) {
             return check_account(account, minimum_uid);
         });
     }
+    zone->use_program_digests(
+        [digests = std::make_shared<system::ProgramDigests>()](const std::string& path) { return digests->of(path); });
     Edge edge(engine, *settings, *zone);
     Result<std::string> url = edge.open(*settings, state);
     if (!url) return fail(url.error());
     settings->zone.url = *std::move(url);
+    if (!settings->queue_log.empty()) {
+        Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings->queue_log, log);
+        if (!file) return fail(file.error());
+        zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
+    }
     if (auto resumed = zone->resume(); !resumed) return fail(resumed.error());
     const auto renewal = make_renewal(engine, *zone, log, config_path);
     boost::asio::post(engine.strand, [&] {

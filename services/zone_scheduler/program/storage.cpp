@@ -11,7 +11,7 @@
 
 namespace zbs::zone_program {
 
-sqlite::ZoneFiles zone_files(const ZoneSettings& settings, const StateFolder& state) {
+sqlite::ServiceFiles zone_files(const ZoneSettings& settings, const StateFolder& state) {
     return {state.database(), state.audit(),
             to_uri({CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name})};
 }
@@ -39,16 +39,13 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     storage.lock = *std::move(lock);
     storage.log = system::make_log("zbs-zone." + settings.zone.zone.name);
     storage.runner = std::make_unique<system::ThreadRunner>(0);
-    const sqlite::ZoneFiles files = zone_files(settings, state);
-    if (sqlite::is_half_restored(files)) {
-        return Error{ErrorCode::kConflict, "a restore was interrupted; run 'zbs-zone restore FILE --config ...' again",
-                     state.path};
-    }
+    const sqlite::ServiceFiles files = zone_files(settings, state);
+    if (sqlite::is_half_restored(files)) return sqlite::half_restored(sqlite::zone_backups());
     auto database = sqlite::open_zone_database(state.database(), sqlite::Durability::kBatches, storage.runner.get());
     if (!database) return database.error();
     storage.database = *std::move(database);
     auto audit =
-        sqlite::open_audit_log(state.audit(), {files.zone, system::wall_clock()}, storage.database.outbox.get());
+        sqlite::open_audit_log(state.audit(), {files.who, system::wall_clock()}, storage.database.outbox.get());
     if (!audit) return audit.error();
     storage.audit = *std::move(audit);
     auto executor = open_executor(settings, state);

@@ -22,7 +22,7 @@ struct Storage {
     std::unique_ptr<process::StepExecutor> executor;
 };
 
-sqlite::ZoneFiles zone_files(const ZoneSettings& settings, const StateFolder& state);
+sqlite::ServiceFiles zone_files(const ZoneSettings& settings, const StateFolder& state);
 Result<std::unique_ptr<process::StepExecutor>> open_executor(const ZoneSettings& settings, const StateFolder& state);
 
 /// Makes the state folder where it is missing. Errors: another zone runs on it; a file that cannot be used; no way to

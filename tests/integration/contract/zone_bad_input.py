@@ -1,5 +1,6 @@
 """Bodies and ids that the zone must refuse."""
 from service import HOME, OPERATOR, USER, fresh_id
+from stand_ins import MODEL
 
 
 class BadInput:
@@ -10,6 +11,7 @@ class BadInput:
         self.bad_bodies("POST", "/v1/applications", USER, self.application())
         self.bad_bodies("POST", "/v1/parts", HOME, self.part())
         self.bad_bodies("POST", "/v1/capacity", HOME, {"user": USER, "processors": 1, "walltime_s": 1, "zones": []})
+        self.bad_bodies("POST", "/v1/profiles", USER, {"id": fresh_id(), "argv": ["/bin/app"], "model": MODEL})
         self.bad_bodies("POST", "/v1/users", OPERATOR, {"name": "x"})
         self.bad_bodies("POST", "/v1/blocks", OPERATOR, {"subject": "x"})
         self.bad_bodies("POST", "/v1/delegations", USER, {"id": fresh_id()})

@@ -1,5 +1,5 @@
 """Applications at home and parts at a peer: their lives, and who may look."""
-from service import HOME, USER, until
+from service import HOME, OPERATOR, USER, fresh_id, until
 from stand_ins import MODEL
 
 
@@ -42,9 +42,34 @@ class Jobs:
         self.assertEqual(self.call("GET", at + "/logs", USER, status=200).json["complete"], True)
         profiles = self.call("GET", "/v1/profiles", USER, status=200).json["profiles"]
         self.assertEqual(profiles[0]["application"], request["id"])
+        self.assertEqual((profiles[0]["arguments"], profiles[0]["ranks"], profiles[0]["complete"]), ("", 2, True))
+        self.assertGreater(profiles[0]["measured_s"], 0)
         self.assertEqual(self.call("GET", f"/v1/profiles/{completed['profile']}", USER, status=200).json, MODEL)
         self.call("GET", f"/v1/profiles/{completed['profile']}", "spiffe://alpha/user/bob", status=404)
         self.assertEqual(self.call("DELETE", at, USER, status=200).json["state"], "completed", "an ended one stays as it is")
+
+    def test_imported_profiles_are_planned_with_and_their_errors_told(self):
+        program = ["/opt/imported/app", "--steps=1500"]
+        for seconds in (1000, 2000):
+            wanted = {"id": fresh_id(), "argv": program, "model": MODEL, "measured_s": seconds}
+            made = self.call("POST", "/v1/profiles", USER, wanted, status=201)
+            self.assertEqual(made.headers["Location"], f"/v1/profiles/{wanted['id']}")
+            self.assertEqual((made.json["program"], made.json["arguments"]), (program[0], "--steps={3}"))
+            self.assertNotIn("application", made.json)
+        self.assertEqual(self.call("POST", "/v1/profiles", USER, wanted, status=201).json, made.json, "a repeat gives the same answer")
+        self.call("POST", "/v1/profiles", USER, {**wanted, "measured_s": 1}, status=422)
+        self.call("POST", "/v1/profiles", "spiffe://alpha/user/bob", wanted, status=422)
+        self.call("POST", "/v1/profiles", OPERATOR, {**wanted, "id": fresh_id()}, status=403)
+        self.assertEqual(self.call("GET", made.headers["Location"], USER, status=200).json, {**MODEL, "program": program[0]})
+        self.call("GET", made.headers["Location"], "spiffe://alpha/user/bob", status=404)
+        plan = self.call("POST", "/v1/applications?dry_run=true", USER, self.application(argv=[program[0], "--steps=9999"]), status=200).json
+        self.assertEqual((plan["profile"], plan["learned"], plan["predicted_s"]), (wanted["id"], "merged from 2 runs", 1500))
+        other = self.call("POST", "/v1/applications?dry_run=true", USER, self.application(argv=[program[0], "--steps=7"]), status=200).json
+        self.assertEqual(other["learned"], "merged from 2 runs with other arguments")
+        self.assertNotIn("predicted_s", other)
+        larger = self.call("POST", "/v1/applications?dry_run=true", USER, self.application(4, argv=program), status=200).json
+        self.assertEqual(larger["profile"], "none")
+        self.assertIn("not extrapolated", larger["learned"])
 
     def test_a_dry_run_changes_nothing(self):
         request = self.application(3, model={**MODEL, "ranks": 3, "compute": [1, 1, 1]})

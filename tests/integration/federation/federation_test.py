@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 import federation
 from federation import Federation, read, until
@@ -96,6 +97,44 @@ class Runs(Shared):
                 parsed = subprocess.run([oracle], input=rsl, capture_output=True, text=True)
                 self.assertEqual(parsed.returncode, 0, parsed.stderr)
         self.assert_idle()
+
+    def test_profiles_are_listed_shown_exported_and_imported(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = shutil.copy(ring(), folder + "/learner")
+            with open(program, "ab") as f:
+                f.write(b"of this test alone")
+            os.chmod(program, 0o755)
+            run = ["run", "-n", "4", "--", program, "--bytes", "1000", "--rounds", "3"]
+            for _ in range(2):
+                self.assertEqual(self.f.zbs(*run).returncode, 0)
+            rows = json.loads(self.f.zbs("profile", "list", "--program", "learner", "-o", "json").stdout)
+            self.assertEqual([(row["program"], row["arguments"], row["ranks"], len(row["digest"])) for row in rows], [(program, "--bytes {3} --rounds {0}", 4, 64)] * 2)
+            self.assertGreater(rows[0]["measured_s"], 0)
+            self.assertEqual(rows[0]["error"]["runs"], 1)
+            self.assertAlmostEqual(rows[0]["predicted_s"], rows[1]["measured_s"], delta=1e-5)  # times are kept in microseconds
+            self.assertNotIn("predicted_s", rows[1])
+            shown = self.f.zbs("profile", "show", rows[0]["id"]).stdout
+            for words in ("sha256:" + rows[0]["digest"], "predicted", "ranks      4"):
+                self.assertIn(words, shown)
+            exported = json.loads(self.f.zbs("profile", "export", rows[0]["id"]).stdout)
+            self.assertEqual(sum(edge[2] for edge in exported["edges"]), 4 * 3 * 1000)
+            self.assertIn("<svg", self.f.zbs("profile", "plot", rows[0]["id"]).stdout)
+            again = self.f.zbs("run", "-n", "4", "--dry-run", *run[3:])
+            self.assertIn("merged from 2 runs", again.stdout)
+            self.assertIn("predicted run time", again.stdout)
+            self.assertIn("with other arguments", self.f.zbs("run", "-n", "4", "--dry-run", "--", program).stdout)
+
+            with open(folder + "/model.json", "w") as f:
+                json.dump(exported, f)
+            other = shutil.copy(ring(), folder + "/imported")
+            os.chmod(other, 0o711)  # the zone does not read what not everybody may: it goes by the path
+            imported = self.f.zbs("profile", "import", folder + "/model.json", "--run-time", "2m", "--", other, "1")
+            self.assertEqual(imported.returncode, 0, imported.stderr)
+            plan = json.loads(self.f.zbs("run", "-n", "4", "--dry-run", "-o", "json", "--", other, "2").stdout)
+            self.assertEqual((plan["profile"], plan["predicted_s"]), (imported.stdout.strip(), 120))
+            twice = self.f.zbs("profile", "import", folder + "/model.json", "--run-time", "1m", "--id", imported.stdout.strip(), "--", other, "1")
+            self.assertEqual(twice.returncode, 8, twice.stderr)
+            self.assertEqual(self.f.zbs("profile", "show", "0" * 26).returncode, 3)
 
     def test_trace_of_a_run_is_replayed(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -413,6 +452,42 @@ class Offline(unittest.TestCase):
         self.assertEqual(shown.returncode, 0)
         self.assertIn("messages", shown.stdout)
 
+    def model(self, ranks=6):
+        return {"format": "zbs-model/1", "program": "/opt/<ring> & co", "ranks": ranks, "compute": [0.5] * ranks,
+                "edges": [[r, r + 1, 2 ** (10 + r % 20), 4] for r in range(ranks - 1)]}
+
+    def test_a_profile_is_plotted_as_a_heat_map(self):
+        for ranks in (6, 1500):
+            model = self.write("model.json", json.dumps(self.model(ranks)))
+            done = self.zbs("profile", "plot", model, "-o", self.folder + "/heat.svg")
+            self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+            text = read(self.folder + "/heat.svg")
+            document = xml.etree.ElementTree.fromstring(text)
+            self.assertTrue(document.tag.endswith("svg"))
+            words = [element.text for element in document.iter() if element.text]
+            self.assertIn("Bytes between ranks of <ring> & co", words)
+            self.assertTrue([word for word in words if word.endswith("KiB")], words)
+            self.assertIn("0", words)
+            self.assertEqual(bool([word for word in words if "3 in a row" in word]), ranks == 1500, words)
+            self.assertEqual(self.zbs("profile", "plot", model).stdout, text)
+
+    def test_a_profile_is_exported_and_shown_as_it_is(self):
+        model = self.write("model.json", json.dumps(self.model()))
+        self.assertEqual(json.loads(self.zbs("profile", "export", model).stdout), self.model())
+        self.assertEqual(json.loads(self.zbs("profile", "show", model, "-o", "json").stdout), self.model())
+        self.assertEqual(self.zbs("profile", "show", model).stdout, self.zbs("profile", model).stdout)
+
+    def test_wrong_profile_commands_are_refused_with_advice(self):
+        model = self.write("model.json", json.dumps({**self.model(), "program": "ring"}))
+        for arguments, code, words in ((["profile"], 2, "logs"), (["profile", model, "list"], 2, "logs"), (["profile", "plot"], 2, "source"),
+                                       (["profile", "plot", self.folder + "/none.json"], 3, "none.json"), (["profile", "import", model], 2, "absolute path"),
+                                       (["profile", "import", model, "--", "./none"], 3, "none"), (["profile", "import", model, "--id", "x", "--", "/bin/true"], 2, "--id"),
+                                       (["profile", "import", model, "--run-time", "x", "--", "/bin/true"], 2, "--run-time"),
+                                       (["profile", "list", "-o", "xml"], 2, "xml")):
+            done = self.zbs(*arguments)
+            self.assertEqual(done.returncode, code, f"{arguments}: {done.stderr}")
+            self.assertIn(words, done.stderr)
+
     def test_replay_as_the_readme_shows_it(self):
         block = next(b.split("```")[0] for b in read(self.ROOT + "/README.md").split("```sh\n")[1:] if b.startswith("zbs replay"))
         os.symlink(os.path.abspath(self.ROOT + "/tests"), self.folder + "/tests")
@@ -541,7 +616,8 @@ class Readme(Shared):
             self.assertIn("which an earlier run left", done.stderr)
 
     def test_every_example_of_the_help_names_a_command_that_exists(self):
-        for command in ("run", "submit", "list", "show", "wait", "logs", "cancel", "explain", "zone list", "peer list", "login", "whoami", "delegate", "map", "profile", "replay", "quickstart"):
+        for command in ("run", "submit", "list", "show", "wait", "logs", "cancel", "explain", "zone list", "peer list", "login", "whoami", "delegate", "map", "profile", "profile list", "profile show", "profile plot",
+                        "profile export", "profile import", "replay", "quickstart"):
             done = self.f.zbs(*command.split(), "--help")
             self.assertEqual(done.returncode, 0)
             self.assertIn("Example: zbs " + command, done.stdout)

@@ -60,6 +60,21 @@ TEST(MatrixSvg, LargeGraphsShareRowsAndStaySmall) {
     EXPECT_THAT(svg, HasSubstr("40 in a row"));
 }
 
+TEST(MatrixSvg, NumbersStandAlongBothSides) {
+    const auto labels = [](const std::string& svg, int number) {
+        return count(svg, ">" + std::to_string(number) + "</text>");
+    };
+    const std::string few = matrix_svg(test::clique(3), {.numbers = true});
+    expect_well_formed(few);
+    for (const int number : {0, 1, 2}) EXPECT_EQ(labels(few, number), 2U) << number;
+    const std::string many = matrix_svg(test::grid(50, 40), {.numbers = true});
+    expect_well_formed(many);
+    EXPECT_EQ(labels(many, 400), 2U);
+    EXPECT_EQ(labels(many, 2'000), 0U) << "there is no such task";
+    EXPECT_EQ(labels(matrix_svg(test::clique(3), {}), 1), 0U);
+    expect_well_formed(matrix_svg(TaskGraph(), {.numbers = true}));
+}
+
 TEST(MatrixSvg, GraphsWithoutTasksOrTrafficAreDrawn) {
     expect_well_formed(matrix_svg(TaskGraph(), {}));
     expect_well_formed(matrix_svg(test::isolated(3), {}));

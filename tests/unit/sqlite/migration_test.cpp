@@ -76,7 +76,12 @@ TEST_F(Migration, AZonesApplicationsAndPartsComeAlong) {
                 << "before the third version nobody wrote down when it ended: its days begin then";
             EXPECT_EQ(store.ended_parts(time_from_microseconds(INT64_MAX), 9)->size(), 1U);
             EXPECT_EQ(*store.next_token(), again ? 11U : 10U);
-            EXPECT_TRUE(**store.find_profile(ana, "./app", 2) == **store.load_profile(ana, {stored_id('8')}));
+            const auto profile = store.load_profile(ana, {stored_id('8')});
+            ASSERT_TRUE(profile && *profile);
+            EXPECT_THAT(*store.profiles_of({ana, "./app", ""}), ElementsAre(summary_of(**profile)));
+            EXPECT_EQ((**profile).arguments, kUnknownArguments);
+            EXPECT_EQ((**profile).digest + ";", ";");
+            EXPECT_FALSE((**profile).predicted || (**profile).measured) << "nobody had noted them";
             EXPECT_EQ(opened->site->blocks().load()->size(), version >= 2 ? 1U : 0U);
         }
     }

@@ -56,7 +56,7 @@ TYPED_TEST(ZoneStoreContract, AnEmptyStoreHoldsNothing) {
     EXPECT_THAT(*this->store().load_open_parts(), IsEmpty());
     EXPECT_THAT(*this->store().load_peers(), IsEmpty());
     EXPECT_THAT(*this->store().list_profiles(some_user()), IsEmpty());
-    EXPECT_EQ(*this->store().find_profile(some_user(), "./ring", 4), std::nullopt);
+    EXPECT_THAT(*this->store().profiles_of({some_user(), "./ring", ""}), IsEmpty());
 }
 
 TYPED_TEST(ZoneStoreContract, ApplicationsComeBackWholeAndOldestFirst) {
@@ -219,23 +219,59 @@ TYPED_TEST(ZoneStoreContract, PeersAreReplacedAndSortedByName) {
     EXPECT_EQ(*this->store().load_peers(), (std::vector{a, b}));
 }
 
-TYPED_TEST(ZoneStoreContract, TheNewestCompleteProfileIsFound) {
-    for (const Profile& p : {some_profile(5, true), some_profile(7, true), some_profile(8, false),
-                             some_profile(9, true, 8), some_profile(3, true)})
-        ASSERT_TRUE(this->store().insert(p));
-    this->reopen();
-    const auto found = this->store().find_profile(some_user(), "./ring", 4);
-    ASSERT_TRUE(found && *found);
-    EXPECT_EQ(**found, some_profile(7, true)) << "newest of the complete ones of this size";
-    EXPECT_EQ(*this->store().find_profile(some_user(), "./other", 4), std::nullopt);
-    EXPECT_EQ(*this->store().find_profile(some_user(), "./ring", 5), std::nullopt);
-    EXPECT_EQ(*this->store().find_profile({CallerKind::kUser, "beta", "ana"}, "./ring", 4), std::nullopt);
+Profile profile_of(std::uint64_t low, const std::string& program, const std::string& digest = {}) {
+    Profile profile = some_profile(low);
+    profile.model.program = program;
+    profile.digest = digest;
+    return profile;
 }
 
-TYPED_TEST(ZoneStoreContract, APartialProfileIsBetterThanNone) {
-    ASSERT_TRUE(this->store().insert(some_profile(5, false)));
-    ASSERT_TRUE(this->store().insert(some_profile(6, false)));
-    EXPECT_EQ(**this->store().find_profile(some_user(), "./ring", 4), some_profile(6, false));
+TYPED_TEST(ZoneStoreContract, ProfilesOfAProgramAreFoundByPathAndByDigest) {
+    const std::string digest(64, 'a'), other(64, 'b');
+    Profile foreign = profile_of(9, "./ring", digest);
+    foreign.owner = {CallerKind::kUser, "beta", "ana"};
+    for (const Profile& p : {profile_of(5, "./ring"), profile_of(6, "./ring", other), profile_of(7, "./moved", digest),
+                             profile_of(8, "./other", other), foreign})
+        ASSERT_TRUE(this->store().insert(p));
+    this->reopen();
+    const auto ids = [&](const std::string& program, const std::string& wanted, std::size_t limit = 9) {
+        std::vector<ProfileId> found;
+        const auto rows = this->store().profiles_of({some_user(), program, wanted, limit});
+        for (const ProfileSummary& row : *rows) found.push_back(row.id);
+        return found;
+    };
+    EXPECT_THAT(ids("./ring", digest),
+                ElementsAre(ProfileId{some_id(7)}, ProfileId{some_id(6)}, ProfileId{some_id(5)}));
+    EXPECT_THAT(ids("./ring", ""), ElementsAre(ProfileId{some_id(6)}, ProfileId{some_id(5)})) << "no digest is no key";
+    EXPECT_THAT(ids("./ring", digest, 1), ElementsAre(ProfileId{some_id(7)}));
+    EXPECT_TRUE(ids("./nothing", "").empty());
+}
+
+TYPED_TEST(ZoneStoreContract, AllOfAProfileIsKept) {
+    Profile whole = profile_of(5, "./ring", std::string(64, 'c'));
+    whole.arguments = "--grid={3}x{2} \\20";
+    whole.predicted = Duration{1'500'000};
+    whole.measured = Duration{0};
+    Profile imported = profile_of(6, "./ring");
+    imported.application.reset();
+    for (const Profile& p : {whole, imported}) ASSERT_TRUE(this->store().insert(p));
+    this->reopen();
+    EXPECT_EQ(**this->store().load_profile(some_user(), {some_id(5)}), whole);
+    EXPECT_EQ(**this->store().load_profile(some_user(), {some_id(6)}), imported);
+    EXPECT_EQ(*this->store().list_profiles(some_user()), (std::vector{summary_of(imported), summary_of(whole)}));
+}
+
+TYPED_TEST(ZoneStoreContract, TheOldestProfilesOfAKindGiveWay) {
+    Profile cut_short = some_profile(1, false), more_ranks = some_profile(2, true, 8), other = profile_of(3, "./ring");
+    other.arguments = "{9}";
+    for (const Profile& p : {cut_short, more_ranks, other}) ASSERT_TRUE(this->store().insert(p));
+    for (std::uint64_t i = 0; i < kMaxProfilesOfAKind + 2; ++i) ASSERT_TRUE(this->store().insert(some_profile(10 + i)));
+    this->reopen();
+    const auto rows = *this->store().list_profiles(some_user());
+    ASSERT_EQ(rows.size(), kMaxProfilesOfAKind + 3);
+    EXPECT_EQ(rows[kMaxProfilesOfAKind - 1].id.value, some_id(12)) << "10 and 11 are gone";
+    EXPECT_EQ(rows.back().id.value, some_id(1)) << "a run that was cut short counts apart";
+    EXPECT_EQ(*this->store().load_profile(some_user(), {some_id(10)}), std::nullopt);
 }
 
 TYPED_TEST(ZoneStoreContract, ProfilesAreListedNewestFirstForTheirOwner) {

@@ -274,20 +274,26 @@ TEST_F(ApplicationServiceTest, WalltimeOfOneZoneIsToldAlsoWhereTheLauncherEndsWi
     EXPECT_EQ(world.status(request.id).reason, "walltime reached in zone b");
 }
 
-TEST_F(ApplicationServiceTest, LaunchRefusedWhileNothingCanBeStoredStillEndsTheApplication) {
+TEST_F(ApplicationServiceTest, RefusedLaunchThatCannotBeStoredIsNotTriedAgain) {
     run_for(60s);
     world.node("b").executor->script("run-", {.refusal = "no fork left"});
     const ApplicationId id = submit(12);
-    world.on_message = [&](const std::string& from, const std::string&, const char* what) {
-        // From the first launch on nothing can be stored at home, for longer than it takes to try again.
-        if (from != "a" || what != std::string("launch") || world.node("a").store.fault) return;
+    int launches = 0;
+    world.on_message = [&](const std::string&, const std::string& to, const char* what) {
+        if (to == "b" && what == std::string("launch")) ++launches;
+    };
+    // The answer of zone c is on its way for longer than home waits before it looks again.
+    world.answer_delay = [](const std::string& from, const std::string& what) {
+        return from == "c" && what == "launch" ? Duration{4s} : Duration{0};
+    };
+    world.bend = [&](const std::string& from, const std::string& what, Result<PartStatus>&) {
+        if (from != "b" || what != "launch") return;
+        world.node("b").executor->script("run-", {.runtime = 60s});  // a second try would work
         world.node("a").store.fault = Error{ErrorCode::kUnavailable, "disk is full", {}};
         world.clock.after(2500ms, [&] { world.node("a").store.fault.reset(); });
     };
-    world.run(5s);
-    world.on_message = {};
-    world.node("a").store.fault.reset();
-    world.run(60s);
+    world.run(90s);
+    EXPECT_EQ(launches, 1);
     EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
     for (const StateChange& change : world.status(id).history) EXPECT_NE(change.state, ApplicationState::kRunning);
     expect_nothing_left();

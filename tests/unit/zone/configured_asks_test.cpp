@@ -23,6 +23,7 @@ class AcceptingZones : public ZoneTransport {
         clock_.after(Duration{1}, [r, to, this] { r(PeeringAnswer{to.who.name, to.who.organisation, state, {}}); });
     }
     void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
+    void probe(const ServiceAddress&, ProbeSize, Respond<std::size_t>) override {}
     void hold_part(const ServiceAddress&, const PartRequest&, Respond<PartStatus>) override {}
     void commit_part(const ServiceAddress&, const PartId&, std::uint64_t, Respond<PartStatus>) override {}
     void launch_part(const ServiceAddress&, const PartId&, const LaunchRequest&, Respond<PartStatus>) override {}

@@ -55,6 +55,7 @@ class ScriptedTransport : public ZoneTransport {
         if (const auto at = told.find(to.url); at != told.end()) later(r, at->second);
     }
     void ask_capacity(const ServiceAddress&, const CapacityRequest&, Respond<Capacity>) override {}
+    void probe(const ServiceAddress&, ProbeSize, Respond<std::size_t>) override {}
     void hold_part(const ServiceAddress&, const PartRequest&, Respond<PartStatus>) override {}
     void commit_part(const ServiceAddress&, const PartId&, std::uint64_t, Respond<PartStatus>) override {}
     void launch_part(const ServiceAddress&, const PartId&, const LaunchRequest&, Respond<PartStatus>) override {}

@@ -51,10 +51,26 @@ constexpr const char* kEndedApart =
     "CREATE INDEX part_open ON part(id) WHERE open=1;"
     "CREATE INDEX part_ended ON part(ended_us, id) WHERE open=0";
 
+// What profiles are learnt from is told by the program's own bytes and its arguments. Nobody noted those before:
+// profiles from then are found by the path, and their arguments are unknown. A time of -1 is none. The model, which may
+// have megabytes, comes last: who wants the columns before it does not read through it.
+constexpr const char* kProfilesByKind =
+    "ALTER TABLE profile RENAME TO profile_before;"
+    "CREATE TABLE profile(id TEXT PRIMARY KEY, owner TEXT NOT NULL, program TEXT NOT NULL, ranks INTEGER NOT NULL, "
+    "complete INTEGER NOT NULL, at_us INTEGER NOT NULL, application TEXT NOT NULL, digest TEXT NOT NULL, arguments "
+    "TEXT "
+    "NOT NULL, predicted_us INTEGER NOT NULL, measured_us INTEGER NOT NULL, model TEXT NOT NULL) WITHOUT ROWID;"
+    "INSERT INTO profile SELECT id, owner, program, ranks, complete, at_us, application, '', '?', -1, -1, model FROM "
+    "profile_before;"
+    "DROP TABLE profile_before;"
+    "CREATE INDEX profile_by_owner ON profile(owner, id);"
+    "CREATE INDEX profile_by_program ON profile(owner, program, id);"
+    "CREATE INDEX profile_by_digest ON profile(owner, digest, id) WHERE digest<>''";
+
 }  // namespace
 
 const std::vector<std::string>& zone_schema() {
-    static const std::vector<std::string> steps = {kFirst, kRecordSchema, kEndedApart, kOutboxSchema};
+    static const std::vector<std::string> steps = {kFirst, kRecordSchema, kEndedApart, kOutboxSchema, kProfilesByKind};
     return steps;
 }
 

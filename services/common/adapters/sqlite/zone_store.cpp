@@ -4,6 +4,7 @@
 
 #include "services/common/adapters/sqlite/audit_outbox.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/adapters/sqlite/profile_table.hpp"
 #include "services/common/adapters/sqlite/record_table.hpp"
 #include "services/common/adapters/sqlite/site_store.hpp"
 #include "services/common/adapters/sqlite/zone_schema.hpp"
@@ -43,7 +44,7 @@ constexpr std::size_t kRowsPerPiece = 1'000;
 class SqliteZoneStore : public ZoneStore {
   public:
     SqliteZoneStore(std::shared_ptr<Database> database, TaskRunner* runner)
-        : database_(std::move(database)), runner_(runner) {}
+        : database_(std::move(database)), profiles_(*database_), runner_(runner) {}
 
     Result<void> insert(const Application& application) override {
         const ApplicationId& id = application.request.id;
@@ -250,59 +251,13 @@ class SqliteZoneStore : public ZoneStore {
         }
     }
 
-    Result<void> insert(const Profile& profile) override {
-        Query query(*database_,
-                    "INSERT INTO profile(id, owner, program, ranks, complete, at_us, application, model) "
-                    "VALUES(?,?,?,?,?,?,?,?)");
-        query.bind(to_string(profile.id)).bind(to_uri(profile.owner)).bind(profile.model.program);
-        query.bind(static_cast<std::int64_t>(profile.model.graph.task_count()))
-            .bind(std::int64_t{profile.model.complete});
-        query.bind(to_microseconds(profile.at))
-            .bind(to_string(profile.application))
-            .bind(codec::dump(codec::encode(profile.model)));
-        return finish(query);
-    }
-
-    Result<std::optional<Profile>> find_profile(const Caller& owner, const std::string& program, int ranks) override {
-        Query query(*database_,
-                    "SELECT id, at_us, application, model FROM profile WHERE owner=? AND program=? AND ranks=? ORDER "
-                    "BY complete DESC, id DESC LIMIT 1");
-        query.bind(to_uri(owner)).bind(program).bind(std::int64_t{ranks});
-        return read_profile(query, owner);
-    }
-
+    Result<void> insert(const Profile& profile) override { return profiles_.insert(profile); }
+    Result<std::vector<ProfileSummary>> profiles_of(const ProgramQuery& query) override { return profiles_.of(query); }
     Result<std::optional<Profile>> load_profile(const Caller& owner, const ProfileId& id) override {
-        Query query(*database_, "SELECT id, at_us, application, model FROM profile WHERE owner=? AND id=?");
-        query.bind(to_uri(owner)).bind(to_string(id));
-        return read_profile(query, owner);
+        return profiles_.load(owner, id);
     }
-
-    Result<std::optional<Caller>> profile_owner(const ProfileId& id) override {
-        Query query(*database_, "SELECT owner FROM profile WHERE id=?");
-        query.bind(to_string(id));
-        const Result<bool> row = query.step();
-        if (!row) return row.error();
-        if (!*row) return std::optional<Caller>{};
-        return parse_identity(query.text(0));
-    }
-
-    Result<std::vector<ProfileSummary>> list_profiles(const Caller& owner) override {
-        Query query(*database_,
-                    "SELECT id, at_us, application, program, ranks, complete FROM profile WHERE owner=? ORDER BY id "
-                    "DESC LIMIT 1000");
-        query.bind(to_uri(owner));
-        std::vector<ProfileSummary> all;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return all;
-            const auto id = parse_id128(query.text(0));
-            const auto application = parse_id128(query.text(2));
-            if (!id || !application) return corrupt("profile", invalid("bad id"));
-            all.push_back({ProfileId{*id}, ApplicationId{*application}, time_from_microseconds(query.integer(1)),
-                           query.text(3), static_cast<int>(query.integer(4)), query.integer(5) != 0});
-        }
-    }
+    Result<std::optional<Caller>> profile_owner(const ProfileId& id) override { return profiles_.owner_of(id); }
+    Result<std::vector<ProfileSummary>> list_profiles(const Caller& owner) override { return profiles_.list(owner); }
 
   private:
     /// The next four: outline, open, ended_us, status.
@@ -392,21 +347,8 @@ class SqliteZoneStore : public ZoneStore {
         return query.step();
     }
 
-    static Result<std::optional<Profile>> read_profile(Query& query, const Caller& owner) {
-        const Result<bool> row = query.step();
-        if (!row) return row.error();
-        if (!*row) return std::optional<Profile>{};
-        const auto id = parse_id128(query.text(0));
-        const auto application = parse_id128(query.text(2));
-        const Result<Json> json = codec::parse(query.text(3));
-        if (!id || !application || !json) return corrupt("profile", invalid("bad id or JSON"));
-        Result<ApplicationModel> model = codec::decode_model(*json);
-        if (!model) return corrupt("profile", model.error());
-        return std::optional<Profile>{Profile{ProfileId{*id}, owner, ApplicationId{*application},
-                                              time_from_microseconds(query.integer(1)), *std::move(model)}};
-    }
-
     std::shared_ptr<Database> database_;
+    ProfileTable profiles_;
     TaskRunner* runner_;
 };
 

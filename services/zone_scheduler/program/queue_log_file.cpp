@@ -1,0 +1,76 @@
+#include "services/zone_scheduler/program/queue_log_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "services/common/codec/queue_log_codec.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs {
+namespace {
+
+/// Where the last whole line ends: a killed zone may have left another one unfinished.
+off_t end_of_lines(int fd, off_t size) {
+    std::string tail(4096, '\0');
+    for (off_t end = size; end > 0;) {
+        const off_t begin = std::max<off_t>(0, end - static_cast<off_t>(tail.size()));
+        const ssize_t got = ::pread(fd, tail.data(), static_cast<std::size_t>(end - begin), begin);
+        if (got <= 0) return size;
+        const std::size_t line = tail.rfind('\n', static_cast<std::size_t>(got) - 1);
+        if (line != std::string::npos) return begin + static_cast<off_t>(line) + 1;
+        end = begin;
+    }
+    return 0;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path, Log& log) {
+    const auto cannot = [&](int fault) {
+        return Error{ErrorCode::kUnavailable,
+                     "'queue_log' " + path + " cannot be written: " + std::strerror(fault) + "; name another file",
+                     {}};
+    };
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0) return cannot(errno);
+    struct stat status {};
+    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        ::close(fd);
+        return cannot(EINVAL);
+    }
+    std::FILE* file = ::fdopen(fd, "a");
+    if (file == nullptr) {
+        const int fault = errno;
+        ::close(fd);
+        return cannot(fault);
+    }
+    const off_t kept = end_of_lines(fd, status.st_size);
+    if (::ftruncate(fd, kept) != 0) {
+        const int fault = errno;
+        std::fclose(file);
+        return cannot(fault);
+    }
+    return std::shared_ptr<QueueLogFile>(new QueueLogFile(file, path, static_cast<std::size_t>(kept), log));
+}
+
+void QueueLogFile::write(const QueueEvent& event) {
+    if (file_ == nullptr) return;
+    const std::string line = codec::dump(codec::encode(event)) + "\n";
+    if (bytes_ + line.size() > limits::kMaxQueueLogBytes) return stop("it is as large as a reader takes; move it away");
+    bytes_ += line.size();
+    const bool good =
+        std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() && std::fflush(file_.get()) == 0;
+    if (!good) stop(std::strerror(errno));
+}
+
+void QueueLogFile::stop(const std::string& why) {
+    log_.warn("queue_log_ended", {{"file", path_}, {"reason", why}});
+    file_.reset();
+}
+
+}  // namespace zbs

@@ -1,0 +1,418 @@
+// Parts that wait in the queue of their zone, and the applications that they are of.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "algorithms/queue/queue_log.hpp"
+#include "services/common/codec/queue_log_codec.hpp"
+#include "tests/support/federation_world.hpp"
+
+namespace zbs::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+
+struct ZoneQueueTest : testing::Test {
+    FederationWorld world{{4, 4, 4}, {"org-a", "org-b", "org-c"}};
+    const Caller home{CallerKind::kZone, "org-a", "a"};
+
+    void use(const std::string& discipline, const std::string& zones = "abc") {
+        for (const char c : zones) {
+            FederationWorld::Node& node = world.node(std::string(1, c));
+            node.config.queue = discipline;
+            ASSERT_TRUE(node.parts->use_queue(discipline));
+        }
+    }
+    PartService& zone() { return *world.node("b").parts; }
+    PartRequest part(int ranks, Duration walltime, bool queued = true, const Caller* user = nullptr) {
+        PartRequest r{.id = PartId{world.ids.fresh()},
+                      .application = ApplicationId{world.ids.fresh()},
+                      .user = user != nullptr ? *user : world.user(),
+                      .home = "a"};
+        for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
+        r.graph = *TaskGraph::make(std::vector<double>(static_cast<std::size_t>(ranks), 1.0), {});
+        r.walltime = walltime;
+        r.queued = queued;
+        return r;
+    }
+    PartId committed(const PartRequest& request) {
+        const auto held = zone().hold(home, request);
+        EXPECT_TRUE(held) << held.error();
+        EXPECT_TRUE(zone().commit(home, request.id, held->token));
+        world.run(1s);
+        return request.id;
+    }
+    PartStatus status(const PartId& id) { return zone().status(home, id).value(); }
+    Result<PartStatus> launch(const PartId& id) {
+        const PartStatus known = status(id);
+        return zone().launch(home, id,
+                             {.token = known.token,
+                              .operation = "run-" + to_string(id),
+                              .options = {{"control-port", "127.0.0.1:9"}},
+                              .proxies = {{0, known.assignment.empty() ? "m0" : known.assignment[0].machine}}});
+    }
+    bool waits(const PartId& id) { return status(id).queue.has_value(); }
+    void end(const PartId& id) {
+        world.node("b").executor->end("run-" + to_string(id) + "-p0", 0);
+        world.run(2s);
+    }
+    PartId running(int ranks, Duration walltime) {
+        const PartId id = committed(part(ranks, walltime));
+        EXPECT_TRUE(launch(id));
+        return id;
+    }
+    ApplicationId submit(int ranks, Duration walltime = 10min) {
+        ApplicationRequest request = world.request(ranks);
+        request.walltime = walltime;
+        EXPECT_TRUE(world.node("a").applications->submit(world.user(), request));
+        return request.id;
+    }
+    void run_for(Duration runtime) {
+        for (const char* name : {"a", "b", "c"}) world.node(name).executor->script("", {.runtime = runtime});
+    }
+    ApplicationState state(const ApplicationId& id) { return world.status(id).state; }
+};
+
+TEST_F(ZoneQueueTest, WhatFitsNowIsGivenProcessorsInTheSameCall) {
+    use("easy");
+    const auto held = zone().hold(home, part(4, 10min));
+    ASSERT_TRUE(held);
+    EXPECT_EQ(held->assignment.size(), 4U);
+    EXPECT_FALSE(held->queue);
+    EXPECT_GT(held->expires_in, 0s);
+}
+
+TEST_F(ZoneQueueTest, WhoWaitsHasNoProcessorsNoDeadlineAndNoLaunch) {
+    use("easy");
+    const PartId first = running(3, 10min);
+    const PartId second = committed(part(2, 10min));
+    ASSERT_TRUE(waits(second));
+    EXPECT_TRUE(status(second).assignment.empty());
+    EXPECT_FALSE(status(second).ready);
+    EXPECT_EQ(launch(second).error().code, ErrorCode::kConflict);
+    world.run(5min);
+    EXPECT_EQ(status(second).state, PartState::kCommitted) << "the launch window begins with its processors";
+    EXPECT_NEAR(to_seconds(*status(second).queue->start_in), 300, 10);
+    end(first);
+    EXPECT_FALSE(waits(second));
+    EXPECT_EQ(status(second).assignment.size(), 2U);
+    EXPECT_TRUE(launch(second));
+}
+
+TEST_F(ZoneQueueTest, HoldThatIsNotCommittedLeavesTheQueue) {
+    use("easy");
+    running(3, 10min);
+    const auto held = zone().hold(home, part(2, 10min));
+    ASSERT_TRUE(held && held->queue);
+    world.run(40s);
+    EXPECT_EQ(status(held->id).state, PartState::kExpired);
+    const PartId other = committed(part(1, 10min));
+    EXPECT_FALSE(waits(other));
+}
+
+TEST_F(ZoneQueueTest, ProcessorsThatNobodyLaunchesOnAreGivenBack) {
+    use("easy");
+    const PartId first = running(4, 10min);
+    const PartId second = committed(part(4, 10min));
+    const PartId third = committed(part(4, 10min));
+    end(first);
+    EXPECT_FALSE(waits(second));
+    world.run(35s);
+    EXPECT_EQ(status(second).state, PartState::kReleased);
+    EXPECT_FALSE(waits(third));
+}
+
+TEST_F(ZoneQueueTest, DisciplinesDiffer) {
+    struct Case {
+        const char* discipline;
+        bool short_one_passes;
+    };
+    for (const Case& c : {Case{"fcfs", false}, Case{"easy", true}}) {
+        SCOPED_TRACE(c.discipline);
+        use(c.discipline);
+        const PartId first = running(3, 10min);
+        const PartId wide = committed(part(4, 10min));
+        const PartId narrow = committed(part(1, 1min));
+        EXPECT_TRUE(waits(wide));
+        EXPECT_EQ(waits(narrow), !c.short_one_passes);
+        for (const PartId& id : {narrow, wide}) ASSERT_TRUE(zone().release(home, id, "enough"));
+        end(first);
+    }
+}
+
+TEST_F(ZoneQueueTest, HoldAtOnceDoesNotDelayThoseWhoWait) {
+    use("easy");
+    running(3, 10min);
+    const PartId wide = committed(part(4, 10min));
+    EXPECT_EQ(zone().hold(home, part(1, 20min, false)).error().code, ErrorCode::kRejected);
+    EXPECT_TRUE(zone().hold(home, part(1, 1min, false))) << "it ends before";
+    EXPECT_TRUE(waits(wide));
+}
+
+TEST_F(ZoneQueueTest, ReservationIsMadeBehindThoseWhoWaitAndThenStands) {
+    use("easy");
+    running(4, 10min);
+    const PartId wide = committed(part(4, 10min));
+    PartRequest reserved = part(4, 10min, false);
+    reserved.start_in = 11min;
+    EXPECT_EQ(zone().hold(home, reserved).error().code, ErrorCode::kRejected);
+    reserved.id = PartId{world.ids.fresh()};
+    reserved.start_in = 25min;
+    ASSERT_TRUE(zone().hold(home, reserved));
+    const PartId last = committed(part(4, 10min));
+    EXPECT_TRUE(waits(wide));
+    EXPECT_GT(*status(last).queue->start_in, 35min);
+}
+
+TEST_F(ZoneQueueTest, RestartKeepsTheOrder) {
+    use("fcfs");
+    const PartId first = running(4, 10min);
+    std::vector<PartId> line;
+    for (int i = 0; i < 5; ++i) line.push_back(committed(part(4, 10min)));
+    world.crash("b");
+    world.restart("b");
+    world.run(2s);
+    ASSERT_TRUE(zone().release(home, first, "enough"));
+    for (const PartId& id : line) {
+        world.run(3s);
+        EXPECT_FALSE(waits(id));
+        ASSERT_TRUE(launch(id));
+        ASSERT_TRUE(zone().release(home, id, "enough"));
+    }
+}
+
+TEST_F(ZoneQueueTest, ZoneWithoutAQueueTakesNobodyIntoItButKeepsThoseWhoWait) {
+    EXPECT_EQ(zone().hold(home, part(2, 10min)).error().code, ErrorCode::kRejected);
+    EXPECT_FALSE(zone().capacity(home, {.user = world.user(), .processors = 1, .walltime = 1min})->queues);
+    use("easy");
+    EXPECT_TRUE(zone().capacity(home, {.user = world.user(), .processors = 1, .walltime = 1min})->queues);
+    const PartId first = running(4, 10min);
+    const PartId second = committed(part(4, 10min));
+    ASSERT_TRUE(zone().use_queue({}));
+    EXPECT_EQ(zone().hold(home, part(2, 10min)).error().code, ErrorCode::kRejected);
+    end(first);
+    EXPECT_FALSE(waits(second));
+}
+
+TEST_F(ZoneQueueTest, MoreThanTheUserMayEverHaveIsRefusedAtOnce) {
+    use("easy");
+    EXPECT_EQ(zone().hold(home, part(5, 10min)).error().code, ErrorCode::kRejected);
+}
+
+TEST_F(ZoneQueueTest, WaitingPartsCountAgainstThePeersNumberOfParts) {
+    use("easy");
+    const Caller operator_b{CallerKind::kOperator, "org-b", "olga"};
+    ASSERT_TRUE(world.node("b").peerings->change(
+        "org-a", {.verb = PeeringVerb::kSet, .rights = RightsChange{.concurrent_parts = 3, .floor_parts = 3}},
+        operator_b));
+    running(4, 10min);
+    const PartId second = committed(part(4, 10min));
+    committed(part(4, 10min));
+    EXPECT_EQ(zone().hold(home, part(1, 1min)).error().code, ErrorCode::kRejected);
+    ASSERT_TRUE(zone().release(home, second, "enough"));
+    EXPECT_TRUE(zone().hold(home, part(1, 1min)));
+}
+
+TEST_F(ZoneQueueTest, OrganisationsTakeTurns) {
+    use("fcfs");
+    const Caller b{CallerKind::kZone, "org-b", "b"}, bea{CallerKind::kUser, "org-b", "bea"};
+    const PartId first = running(4, 10min);
+    const PartId mine = committed(part(4, 10min));
+    const PartId mine_too = committed(part(4, 10min));
+    PartRequest hers = part(4, 10min, true, &bea);
+    hers.home = "b";
+    const auto held = zone().hold(b, hers);
+    ASSERT_TRUE(held) << held.error();
+    ASSERT_TRUE(zone().commit(b, hers.id, held->token));
+    world.run(1min);
+    EXPECT_EQ(zone().status(b, hers.id)->queue->place, 1) << "org-a has had all until now";
+    EXPECT_EQ(zone().status(b, hers.id)->queue->waits_for, "turn");
+    EXPECT_FALSE(status(mine).queue->place) << "how many wait here is not org-a's business";
+    EXPECT_TRUE(status(mine).queue->waits_for.empty());
+    end(first);
+    EXPECT_FALSE(zone().status(b, hers.id)->queue);
+    EXPECT_LT(*status(mine).queue->start_in, *status(mine_too).queue->start_in);
+}
+
+TEST_F(ZoneQueueTest, RightsAreLookedAtWhenItIsItsTurn) {
+    use("easy");
+    running(2, 10min);
+    const PartId second = committed(part(3, 10min));
+    ASSERT_TRUE(waits(second));
+    zone().use_blocks([&](const Caller& who) { return who == world.user(); });
+    world.run(1s);
+    EXPECT_EQ(status(second).state, PartState::kReleased);
+}
+
+TEST_F(ZoneQueueTest, ReplayOfTheLogDecidesAsTheZoneDid) {
+    for (const char* discipline : {"easy", "conservative", "los", "slack"}) {
+        SCOPED_TRACE(discipline);
+        std::string log;
+        FederationWorld::Node& b = world.node("b");
+        b.config.queue = discipline;
+        b.queue_observer = [&](const QueueEvent& event) { log += codec::dump(codec::encode(event)) + "\n"; };
+        world.crash("b");
+        world.restart("b");
+        b.executor->script("run-", {.runtime = 20s});
+        Rng rng(11);
+        std::vector<PartId> line;
+        for (int i = 0; i < 30; ++i) {
+            line.push_back(committed(part(1 + static_cast<int>(rng.below(4)), 1min * (1 + rng.below(20)))));
+            world.run(1s * rng.below(20));
+            for (const PartId& id : line)
+                if (status(id).state == PartState::kCommitted && !waits(id) && rng.below(2) > 0) {
+                    ASSERT_TRUE(launch(id));
+                }
+            if (rng.below(3) == 0) {
+                ASSERT_TRUE(zone().release(home, line[rng.below(line.size())], "enough"));
+            }
+        }
+        const auto events = codec::read_queue_log(log);
+        ASSERT_TRUE(events) << events.error();
+        const auto replayed = replay(*events);
+        ASSERT_TRUE(replayed) << replayed.error();
+        EXPECT_GT(replayed->decisions, 20U);
+        EXPECT_GT(replayed->starts, 5U);
+        EXPECT_FALSE(replayed->first_difference)
+            << "event " << replayed->first_difference->event + 1 << ": "
+            << codec::dump(codec::encode(QueueEvent(Decided{{}, {}, replayed->first_difference->logged})))
+            << " and not "
+            << codec::dump(codec::encode(QueueEvent(Decided{{}, {}, replayed->first_difference->replayed})));
+        for (const PartId& id : line) ASSERT_TRUE(zone().release(home, id, "enough"));
+        world.run(10s);
+    }
+}
+
+// ---- whole applications
+
+TEST_F(ZoneQueueTest, ApplicationsOfOneZoneRunInTheOrderOfItsQueue) {
+    use("fcfs");
+    run_for(60s);
+    std::vector<ApplicationId> ids;
+    for (int i = 0; i < 6; ++i) {
+        ApplicationRequest request = world.request(4);
+        request.zones = {"b"};
+        request.walltime = 2min;
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+        ids.push_back(request.id);
+        world.run(1s);
+    }
+    std::vector<ApplicationId> order;
+    for (int s = 0; s < 600 && order.size() < ids.size(); ++s) {
+        world.run(1s);
+        for (const ApplicationId& id : ids)
+            if (state(id) == ApplicationState::kRunning && std::find(order.begin(), order.end(), id) == order.end())
+                order.push_back(id);
+    }
+    EXPECT_EQ(order, ids);
+    world.run(2min);
+    for (const ApplicationId& id : ids) EXPECT_EQ(state(id), ApplicationState::kCompleted) << world.status(id).reason;
+    EXPECT_EQ(world.held(), 0);
+}
+
+TEST_F(ZoneQueueTest, WaitingApplicationSaysWhereItWaits) {
+    use("easy");
+    run_for(5min);
+    submit(12);
+    world.run(1s);
+    const ApplicationId id = submit(4);
+    world.run(5s);
+    const ApplicationStatus status = world.status(id);
+    EXPECT_EQ(status.state, ApplicationState::kCommitted);
+    EXPECT_EQ(status.reason, "waiting in the queue of its zone");
+    ASSERT_TRUE(status.parts.at(0).status.queue);
+    EXPECT_TRUE(status.parts.at(0).status.queue->start_in);
+    EXPECT_TRUE(std::any_of(status.events.begin(), status.events.end(),
+                            [](const ApplicationEvent& e) { return e.what == "queue" && e.ok; }));
+    world.run(30min);
+    EXPECT_EQ(state(id), ApplicationState::kCompleted);
+}
+
+TEST_F(ZoneQueueTest, WaitingApplicationGoesWhereItCanStartNow) {
+    use("easy", "ab");
+    for (const char* name : {"a", "b"}) world.node(name).executor->script("", {.runtime = 9min});
+    world.node("c").executor->script("", {.runtime = 1min});
+    for (const char* name : {"a", "b", "c"}) {
+        ApplicationRequest fills = world.request(4);
+        fills.zones = {name};
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), fills));
+    }
+    world.run(5s);
+    const ApplicationId id = submit(4);
+    world.run(5s);
+    ASSERT_EQ(state(id), ApplicationState::kCommitted);
+    const std::string first = world.status(id).parts.at(0).zone;
+    ASSERT_NE(first, "c") << "it has no queue";
+    std::vector<std::string> told;
+    world.on_message = [&](const std::string&, const std::string& to, const char* what) {
+        if ((to == "c" && what == std::string("hold")) || (to == first && what == std::string("release")))
+            told.emplace_back(what);
+    };
+    world.run(70s);
+    EXPECT_EQ(state(id), ApplicationState::kRunning);
+    EXPECT_EQ(world.status(id).parts.at(0).zone, "c");
+    EXPECT_THAT(told, ElementsAre("hold", "release")) << "the place is kept until the other zone holds";
+}
+
+TEST_F(ZoneQueueTest, CancelledInTheQueueLeavesNothing) {
+    use("easy");
+    run_for(5min);
+    submit(12);
+    world.run(1s);
+    const ApplicationId id = submit(4);
+    world.run(5s);
+    ASSERT_TRUE(world.node("a").applications->cancel(world.user(), id));
+    world.run(5s);
+    EXPECT_EQ(state(id), ApplicationState::kCancelled);
+    EXPECT_TRUE(world.status(id).releasing.empty());
+}
+
+TEST_F(ZoneQueueTest, HomeAndZoneMayCrashWhileItWaits) {
+    use("easy");
+    run_for(2min);
+    submit(12, 3min);
+    world.run(1s);
+    const ApplicationId id = submit(4, 3min);
+    world.run(5s);
+    ASSERT_TRUE(world.status(id).parts.at(0).queued);
+    for (const char* name : {"a", "b", "c"}) {
+        world.crash(name);
+        world.run(5s);
+        world.restart(name);
+    }
+    world.run(15min);
+    EXPECT_EQ(state(id), ApplicationState::kCompleted) << world.status(id).reason;
+    EXPECT_EQ(world.held(), 0);
+    EXPECT_EQ(world.running_steps(), 0);
+}
+
+TEST_F(ZoneQueueTest, ManyApplicationsOfTwoHomesAllEnd) {
+    use("easy");
+    world.rng = Rng(7);
+    for (const char* name : {"a", "b", "c"}) world.node(name).executor->script("", {.runtime = 20s});
+    const Caller bea{CallerKind::kUser, "org-b", "bea"};
+    std::vector<ApplicationId> mine, hers;
+    for (int i = 0; i < 40; ++i) {
+        ApplicationRequest request = world.request(1 + static_cast<int>(world.rng.below(12)));
+        request.walltime = 30s;
+        ASSERT_TRUE(world.node(i % 2 == 0 ? "a" : "b").applications->submit(i % 2 == 0 ? world.user() : bea, request));
+        (i % 2 == 0 ? mine : hers).push_back(request.id);
+        world.run(500ms);
+    }
+    const auto ended = [&] {
+        return std::all_of(mine.begin(), mine.end(), [&](const auto& id) { return is_final(state(id)); }) &&
+               std::all_of(hers.begin(), hers.end(), [&](const auto& id) {
+                   return is_final(world.node("b").applications->find(bea, id).value()->status.state);
+               });
+    };
+    for (int minute = 0; minute < 60 && !ended(); ++minute) world.run(1min);
+    world.run(10s);
+    for (const ApplicationId& id : mine) EXPECT_EQ(state(id), ApplicationState::kCompleted) << world.status(id).reason;
+    for (const ApplicationId& id : hers)
+        EXPECT_EQ(world.node("b").applications->find(bea, id).value()->status.state, ApplicationState::kCompleted);
+    EXPECT_EQ(world.held(), 0);
+    EXPECT_EQ(world.running_steps(), 0);
+}
+
+}  // namespace
+}  // namespace zbs::test
