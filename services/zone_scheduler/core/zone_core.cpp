@@ -87,6 +87,10 @@ void ZoneCore::connect() {
     applications_.use_groups([this](const Caller& user) { return membership_.groups_of(user); });
     parts_.require_delegations(
         [this](const PartRequest& part, bool required) { return check_delegation(part, required); });
+    if (ports_.allocations != nullptr) {
+        allocations_.emplace(barrier_, *ports_.allocations);
+        parts_.use_allocations(*allocations_);
+    }
     parts_.use_links([this](const std::string& zone) { return links_.link_to(zone); });
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
@@ -121,6 +125,7 @@ void ZoneCore::start() {
     barrier_.start();
     exchange_.start();
     links_.start();
+    parts_.start();
     registry_.start();
     retention_.start();
     services_.serves = true;

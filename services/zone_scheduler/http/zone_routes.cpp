@@ -179,6 +179,25 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
                     });
 }
 
+void hold(const Request& request, ZoneServices& services, Respond respond) {
+    const Result<PartRequest> part = codec::decode_part_request(request.json);
+    if (!part) return respond(http::problem(part.error()));
+    // A repeat of what is held already is answered; nothing new is taken.
+    const Result<std::optional<Caller>> home = services.parts.home_of(part->id);
+    if (!home) return respond(http::problem(home.error()));
+    if (services.registry.draining() && !*home) {
+        return respond(http::problem(
+            {ErrorCode::kRejected, "zone " + services.config.zone.name + " takes no new work; plan without it", {}}));
+    }
+    if (const Result<PartStatus> held = services.parts.hold(request.call.caller(), *part); !held)
+        return respond(http::problem(held.error()));
+    services.parts.when_settled(request.call.caller(), part->id,
+                                [id = part->id, respond = std::move(respond)](const Result<PartStatus>& held) {
+                                    if (!held) return respond(http::problem(held.error()));
+                                    respond(http::created("/v1/parts/" + to_string(id), codec::encode(*held)));
+                                });
+}
+
 void add_part_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("POST", "/v1/capacity", Action::kAskCapacity, Body::kJson, [&services](const Request& request) {
         const Result<CapacityRequest> question = codec::decode_capacity_request(request.json);
@@ -186,21 +205,8 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
         return http::reply(services.parts.capacity(request.call.caller(), *question),
                            [](const Capacity& c) { return codec::encode(c); });
     });
-    router.add_sync("POST", "/v1/parts", Action::kScheduleCluster, Body::kJson, [&services](const Request& request) {
-        const Result<PartRequest> part = codec::decode_part_request(request.json);
-        if (!part) return http::problem(part.error());
-        // A repeat of what is held already is answered; nothing new is taken.
-        const Result<std::optional<Caller>> home = services.parts.home_of(part->id);
-        if (!home) return http::problem(home.error());
-        if (services.registry.draining() && !*home) {
-            return http::problem({ErrorCode::kRejected,
-                                  "zone " + services.config.zone.name + " takes no new work; plan without it",
-                                  {}});
-        }
-        const Result<PartStatus> held = services.parts.hold(request.call.caller(), *part);
-        if (!held) return http::problem(held.error());
-        return http::created("/v1/parts/" + to_string(part->id), codec::encode(*held));
-    });
+    router.add("POST", "/v1/parts", Action::kScheduleCluster, Body::kJson,
+               [&services](const Request& request, Respond respond) { hold(request, services, std::move(respond)); });
     const auto with_id = [](auto answer) {
         return [answer](const Request& request) {
             const Result<PartId> id = id_of<PartId>(request);
