@@ -60,6 +60,7 @@ void NodeService::resume() {
 }
 
 void NodeService::release() {
+    while (!waiters_.empty()) answer(waiters_.front().id);
     ports_.post_switch([this] { ports_.switcher.release_all(); });
 }
 
