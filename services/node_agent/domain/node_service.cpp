@@ -197,17 +197,18 @@ Result<void> NodeService::apply(const Share& share) {
 
 void NodeService::look() {
     bool any = false;
-    for (auto& [operation, known] : known_) any = update(operation, known) || any;
+    const bool sample = looks_++ % kLooksPerSample == 0;
+    for (auto& [operation, known] : known_) any = update(operation, known, sample) || any;
     if (any) changed();
     ports_.clock.after(kLookEvery, [this] { look(); });
 }
 
 /// Whether it is in another state than before.
-bool NodeService::update(const std::string& operation, Known& known) {
+bool NodeService::update(const std::string& operation, Known& known, bool sample) {
     if (known.report.state != StepState::kRunning) return false;
     StepReport now = to_report(operation, ports_.executor.status(operation));
     if (now.state == StepState::kRunning) {
-        ports_.control.activity(operation);  // a sample: how long it waits is counted by them
+        if (sample) ports_.control.activity(operation);  // how long it waits is counted by samples
         return false;
     }
     leave(operation, known);

@@ -33,8 +33,9 @@ struct NodePorts {
 /// execute, up to 5 s.
 class NodeService {
   public:
-    static constexpr Duration kLookEvery = std::chrono::milliseconds{100};  ///< at what the steps do
-    static constexpr Duration kMeasureEvery = std::chrono::seconds{2};      ///< load and what the steps use, at most
+    static constexpr Duration kLookEvery = std::chrono::milliseconds{100};  ///< for what has ended
+    static constexpr int kLooksPerSample = 10;  ///< of what the steps do; that costs more, by their processes
+    static constexpr Duration kMeasureEvery = std::chrono::seconds{2};  ///< load and what the steps use, at most
 
     /// `name` and `step_folder` go into the description.
     NodeService(NodePorts ports, std::string name, std::string step_folder);
@@ -85,7 +86,7 @@ class NodeService {
     };
 
     void look();
-    bool update(const std::string& operation, Known& known);
+    bool update(const std::string& operation, Known& known, bool sample);
     void changed();
     void answer(std::uint64_t waiter);
     StepReport report_of(const std::string& operation, bool with_usage);
@@ -99,6 +100,7 @@ class NodeService {
     std::list<Waiter> waiters_;
     std::uint64_t next_waiter_ = 1;
     std::uint64_t version_ = 0;
+    int looks_ = 0;
     std::optional<SliceColumn> column_;  ///< the last one taken
     ShareTable shares_;
     NodeLoad load_;

@@ -74,10 +74,11 @@ class Controlled : public StepControl {
 
     Result<void> resume(const std::string& operation) override {
         const std::lock_guard lock(mutex_);
-        Seen& seen = seen_[operation];
-        seen.suspended = false;
-        seen.looked = SteadyClock::now();
-        seen.was_blocked = false;
+        if (const auto at = seen_.find(operation); at != seen_.end()) {  // a step that was forgotten stays so
+            at->second.suspended = false;
+            at->second.looked = SteadyClock::now();
+            at->second.was_blocked = false;
+        }
         const Result<void> thawed = group_ ? group_->freeze(operation, false) : Result<void>{};
         // Also with a group: an agent without one may have stopped it.
         for (const StepProcess& process : walk(operation).processes) {
