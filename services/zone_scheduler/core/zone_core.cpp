@@ -63,10 +63,11 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
           ports_.clock, *transport_, membership_, ports_.log, [this] { return known_zones(); }, config.exchange_every),
       links_(
           config, ports_.clock, *transport_, [this] { return known_zones(); }, ports_.log),
+      nodes_(ports_.clock, ports_.log),
       applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
-      services_{config,       applications_, parts_, peers_,       peerings_,    membership_,
-                delegations_, registry_,     links_, ports_.store, ports_.audit, std::move(contract)},
+      services_{config,    applications_, parts_, peers_,       peerings_,    membership_,        delegations_,
+                registry_, links_,        nodes_, ports_.store, ports_.audit, std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {

@@ -86,6 +86,7 @@ class ZoneCore {
 
     const ApplicationService& applications() const { return applications_; }
     const PartService& parts() const { return parts_; }
+    const NodeDirectory& nodes() const { return nodes_; }
 
   private:
     Result<std::string> own_account(const Caller& user);
@@ -108,6 +109,7 @@ class ZoneCore {
     DelegationService delegations_;
     TrustExchange exchange_;
     LinkSensor links_;
+    NodeDirectory nodes_;
     ApplicationService applications_;
     Retention retention_;
     ZoneServices services_;

@@ -6,6 +6,7 @@
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/node_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/audit_reply.hpp"
 #include "services/common/http/parameters.hpp"
@@ -245,7 +246,30 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
         }));
 }
 
+/// What agents say; where they listen is for operators.
+Json agent_rows(const Request& request, const ZoneServices& services) {
+    Json agents = Json::array();
+    for (const NodeDirectory::Node& node : services.nodes.nodes()) {
+        Json row = {{"live", node.is_live},
+                    {"seen_us", to_microseconds(node.seen)},
+                    {"description", codec::encode(node.registration.description)},
+                    {"load", codec::encode(node.registration.load)}};
+        if (request.call.caller().kind == CallerKind::kOperator) row["url"] = node.registration.url;
+        agents.push_back(std::move(row));
+    }
+    return agents;
+}
+
+Reply register_node(const Request& request, ZoneServices& services) {
+    Result<NodeRegistration> registration = codec::decode_node_registration(request.json);
+    if (!registration) return http::problem(registration.error());
+    return http::reply(services.nodes.put(request.call.parameters.at("name"), *std::move(registration)),
+                       [](const NodeLease& lease) { return codec::encode(lease); });
+}
+
 void add_zone_routes(http::Router& router, ZoneServices& services) {
+    router.add_sync("PUT", "/v1/nodes/{name}", Action::kRegisterNode, Body::kJson,
+                    [&services](const Request& request) { return register_node(request, services); });
     router.add_sync("GET", "/v1/nodes", Action::kListNodes, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
@@ -257,7 +281,8 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         }
         return http::ok({{"zone", services.config.zone.name},
                          {"organisation", services.config.organisation},
-                         {"nodes", std::move(rows)}});
+                         {"nodes", std::move(rows)},
+                         {"agents", agent_rows(request, services)}});
     });
     router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
