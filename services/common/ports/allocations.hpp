@@ -7,6 +7,7 @@
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
 #include "services/common/ports/executor.hpp"
+#include "services/common/ports/machine_use.hpp"
 
 namespace zbs {
 
@@ -65,11 +66,6 @@ class Allocations {
     /// be held. Errors: kConflict where none did.
     virtual Result<StepSpec> step_in(const AllocationKey& key, const std::string& machine, StepSpec step) = 0;
 
-    struct MachineUse {
-        std::string machine;
-        int allocated = 0;  ///< processors that somebody has there, ours included
-        std::string fault;  ///< why nothing can be started there; empty where it can
-    };
     virtual void machines(std::function<void(Result<std::vector<MachineUse>>)> done) = 0;
 };
 

@@ -37,6 +37,9 @@ class Executor {
   public:
     virtual ~Executor() = default;
 
+    /// The step is for this machine of the zone, not for this host; said before anything else of it, and again after a
+    /// restart. Where there is only this host it means nothing.
+    virtual void place(const std::string& /*operation*/, const std::string& /*machine*/) {}
     /// Starts the step; answers once the program is executing, or why it cannot be. A known operation starts nothing
     /// twice. An account that jobs may not run as: kRejected.
     virtual Result<void> start(const StepSpec& spec) = 0;

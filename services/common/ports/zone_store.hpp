@@ -21,6 +21,7 @@ struct PartRecord {
     std::string operation;                 ///< of its launch; empty before
     std::vector<std::int32_t> processors;  ///< by rank, in the zone's own numbering
     std::vector<int> proxies;              ///< of its launch
+    std::vector<std::string> machines{};   ///< of its launch, by proxy; empty in records of before 0.2
     bool profile = false;
     std::string account;  ///< its processes run in; empty: the zone's own
     /// Once launched: when. Before: when it is to start; none where that is as soon as home wishes.

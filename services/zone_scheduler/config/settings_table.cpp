@@ -21,7 +21,7 @@ auto listen_of(S s) { return std::tie(s.listen_address, s.listen_port); }
 /// Empty where it follows the listen address, whose change is told by itself.
 std::string advertise_of(S s) { return s.advertised_host == s.listen_address ? "" : s.advertised_host; }
 auto account_map_of(S s) { return std::tie(s.zone.account_map_file, s.zone.accounts); }
-auto machines_of(S s) { return std::tie(s.zone.zone.machines, s.zone.partition_of); }
+auto machines_of(S s) { return std::tie(s.zone.zone.machines, s.zone.partition_of, s.zone.agents); }
 auto network_of(S s) { return std::tie(s.zone.zone.within_machine, s.zone.zone.within_zone, s.zone.default_link); }
 auto mpi_of(S s) { return std::tie(s.zone.mpiexec, s.zone.mpi_proxy, s.zone.mpi_interface, s.zone.profiler); }
 auto timing_of(S s) {

@@ -120,6 +120,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
                                       static_cast<int>(file.integer(at + "processors", 1, 1, 1'000'000)),
                                       file.number(at + "speed", 1, 1e-6, 1e6)});
         zone.partition_of.push_back(file.text(at + "partition", "main"));
+        if (file.boolean(at + "agent", false)) zone.agents.insert(zone.zone.machines.back().name);
         if (!is_valid_name(zone.partition_of.back()))
             file.fail(at + "partition",
                       "'partition' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");

@@ -59,6 +59,9 @@ class DurableClient : public HttpClient {
 class DurableExecutor : public Executor {
   public:
     DurableExecutor(CommitBarrier& barrier, Executor& executor) : barrier_(barrier), executor_(executor) {}
+    void place(const std::string& operation, const std::string& machine) override {
+        executor_.place(operation, machine);
+    }
     Result<void> start(const StepSpec& spec) override;
     StepStatus status(const std::string& operation) override { return executor_.status(operation); }
     void stop(const std::string& operation, Duration grace) override;

@@ -21,6 +21,8 @@ EntrySigning signing_of(const ZonePorts& ports) {
             .verify = [&trust = ports.trust](const SignedText& text) { return codec::verify_entry(trust, text); }};
 }
 
+constexpr Duration kLookAtAgents = std::chrono::seconds{1};
+
 Caller self_of(const ZoneConfig& config) { return {CallerKind::kZone, config.organisation, config.zone.name}; }
 
 }  // namespace
@@ -91,6 +93,10 @@ void ZoneCore::connect() {
     if (ports_.allocations != nullptr) {
         allocations_.emplace(barrier_, *ports_.allocations);
         parts_.use_allocations(*allocations_);
+    }
+    if (!config_.agents.empty()) {
+        nodes_.use(config_.agents);
+        parts_.use_machines([this](auto done) { done(nodes_.uses_of(config_.zone.machines)); }, kLookAtAgents);
     }
     parts_.use_links([this](const std::string& zone) { return links_.link_to(zone); });
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });

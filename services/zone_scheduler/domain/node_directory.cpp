@@ -1,10 +1,19 @@
 #include "services/zone_scheduler/domain/node_directory.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "algorithms/base/expects.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {
+namespace {
+
+constexpr Duration kRegisteredEvery = std::chrono::seconds{10};
+/// A machine that has nothing left now is not stopped: its own scheduler shares it.
+constexpr double kLeastSpeed = 0.05;
+
+}  // namespace
 
 Result<NodeLease> NodeDirectory::put(const std::string& name, NodeRegistration registration) {
     if (registration.description.name != name)
@@ -22,7 +31,18 @@ Result<NodeLease> NodeDirectory::put(const std::string& name, NodeRegistration r
         log_.info("node_registered", {{"node", name},
                                       {"url", registration.url},
                                       {"processors", std::to_string(registration.description.processors)}});
-    entry = {std::move(registration), clock_.now(), clock_.steady_now() + kLease};
+    entry.seen = clock_.now();
+    entry.until = clock_.steady_now() + kLease;
+    entry.registration = std::move(registration);
+    if (!agents_.contains(name)) return NodeLease{name, kLease};
+    if (!entry.available) {
+        Result<forecast::AdaptiveForecast> made = forecast::AdaptiveForecast::make(kRegisteredEvery);
+        ZBS_EXPECTS(made.has_value());
+        entry.available = *std::move(made);
+    }
+    // One that comes at the same instant as the last is left out.
+    static_cast<void>(entry.available->observe(
+        entry.seen, entry.registration.load.cpu_available / entry.registration.description.processors));
     return NodeLease{name, kLease};
 }
 
@@ -35,6 +55,29 @@ std::vector<NodeDirectory::Node> NodeDirectory::nodes() const {
 const NodeRegistration* NodeDirectory::find(const std::string& name) const {
     const auto at = entries_.find(name);
     return at == entries_.end() ? nullptr : &at->second.registration;
+}
+
+std::vector<MachineUse> NodeDirectory::uses_of(const std::vector<Machine>& machines) const {
+    std::vector<MachineUse> uses;
+    for (const Machine& machine : machines)
+        if (agents_.contains(machine.name)) uses.push_back(use_of(machine));
+    return uses;
+}
+
+MachineUse NodeDirectory::use_of(const Machine& machine) const {
+    MachineUse use{.machine = machine.name};
+    const auto at = entries_.find(machine.name);
+    if (at == entries_.end()) {
+        use.fault = "no agent has registered";
+    } else if (!is_live(machine.name)) {
+        use.fault = "its agent does not answer";
+    } else if (const int has = at->second.registration.description.processors; has < machine.processors) {
+        use.fault = "its agent may use " + std::to_string(has) + " processors, not " +
+                    std::to_string(machine.processors) + " as the zone's file says";
+    } else if (const auto next = at->second.available->forecast(forecast::Loss::kAbsolute)) {
+        use.speed = std::clamp(next->value, kLeastSpeed, 1.0);
+    }
+    return use;
 }
 
 bool NodeDirectory::is_live(const std::string& name) const {

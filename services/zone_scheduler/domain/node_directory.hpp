@@ -1,11 +1,17 @@
 #pragma once
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "algorithms/forecast/adaptive_forecast.hpp"
+#include "algorithms/model/resource_graph.hpp"
 #include "services/common/messages/node.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
+#include "services/common/ports/machine_use.hpp"
 
 namespace zbs {
 
@@ -33,15 +39,25 @@ class NodeDirectory {
     const NodeRegistration* find(const std::string& name) const;
     bool is_live(const std::string& name) const;
 
+    /// What machines with an agent have for parts of the zone: nothing where the agent is not there or may use fewer
+    /// processors than the zone has of the machine. Their speed is the share of its processors that others will leave,
+    /// as forecast from what the agent measures.
+    std::vector<MachineUse> uses_of(const std::vector<Machine>& machines) const;
+    /// The machines that the zone has by their agents: only of these a forecast is made, and `uses_of` speaks.
+    void use(std::set<std::string> agents) { agents_ = std::move(agents); }
+
   private:
     struct Entry {
         NodeRegistration registration;
         Time seen{};
-        Duration until{};  ///< steady time
+        Duration until{};                                       ///< steady time
+        std::optional<forecast::AdaptiveForecast> available{};  ///< share of its processors
     };
+    MachineUse use_of(const Machine& machine) const;
     const Clock& clock_;
     Log& log_;
     std::map<std::string, Entry> entries_;
+    std::set<std::string> agents_;
 };
 
 }  // namespace zbs

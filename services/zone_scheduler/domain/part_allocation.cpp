@@ -1,4 +1,5 @@
-// Parts in a zone that shares its machines through the site's own scheduler: a hold is one once that has granted it.
+// Machines that are not the zone's alone: what they have for parts now, and, where they belong to the site's own
+// scheduler, its grant of each hold.
 #include <algorithm>
 #include <utility>
 
@@ -14,8 +15,8 @@ constexpr Duration kMachinesEvery = std::chrono::seconds{10};
 }  // namespace
 
 void PartService::use_allocations(Allocations& source) {
-    allocations_source_ = &source;
     allocations_.use(source);
+    use_machines([&source](auto done) { source.machines(std::move(done)); }, kMachinesEvery);
 }
 
 /// Asks the site's scheduler for what the part has been given here.
@@ -98,27 +99,28 @@ bool PartService::is_finished(Live& part) {
 }
 
 void PartService::start() {
-    if (!allocations_.in_use()) return;
+    if (!look_at_machines_) return;
     refresh_machines();
-    clock_.after(kMachinesEvery, [this] { start(); });
+    clock_.after(look_every_, [this] { start(); });
 }
 
 void PartService::refresh_machines() {
-    allocations_source_->machines([this](const Result<std::vector<Allocations::MachineUse>>& read) {
+    look_at_machines_([this](const Result<std::vector<MachineUse>>& read) {
         if (!read) {
             log_.warn("machines_not_seen", {{"reason", read.error().message}});
             return;  // what was seen last still counts
         }
-        for (const Allocations::MachineUse& use : *read) note_use(use);
+        for (const MachineUse& use : *read) note_use(use);
     });
 }
 
 /// Marks as taken what others have of a machine, and all of one that is out of order.
-void PartService::note_use(const Allocations::MachineUse& use) {
+void PartService::note_use(const MachineUse& use) {
     const auto machine = std::ranges::find(config_.zone.machines, use.machine, &Machine::name);
     if (machine == config_.zone.machines.end()) return;
     const auto m = static_cast<std::size_t>(machine - config_.zone.machines.begin());
     const auto first = static_cast<std::size_t>(first_of_[m]);
+    speed_[m] = machine->speed * use.speed;
     std::vector<bool> ours(static_cast<std::size_t>(machine->processors), false);
     for (const auto& [id, part] : parts_) {
         if (!allocations_.is_held(id) && !allocations_.is_asked(id)) continue;

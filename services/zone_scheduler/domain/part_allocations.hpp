@@ -23,8 +23,8 @@ class PartAllocations {
     void use(Allocations& source) { source_ = &source; }
     bool in_use() const { return source_ != nullptr; }
 
-    /// Asks for the processors of a part; only where a scheduler is in use. `done` is told once; after an error nothing is left behind, or it is being
-    /// given back.
+    /// Asks for the processors of a part; only where a scheduler is in use. `done` is told once; after an error nothing
+    /// is left behind, or it is being given back.
     void ask(const PartId& part, AllocationSpec spec, Allocations::Done done);
     /// Of a part that was there before a restart. `done` as of `ask`, once that scheduler has been seen to have it or
     /// not.

@@ -67,7 +67,7 @@ StartWindow PartService::count_free(const Question& question, Duration start, bo
     double squares = 0;
     for (const auto& [free, m] : machines) {
         const int counted = std::min(free, entitlement.processors - window.processors);
-        const double speed = config_.zone.machines[m].speed;
+        const double speed = speed_[m];
         window.processors += counted;
         window.speed_sum += counted * speed;
         squares += counted * speed * speed;
@@ -181,6 +181,7 @@ Result<PartService::Placement> PartService::place(const PartRequest& request, co
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         Machine machine = config_.zone.machines[m];
         machine.processors = 0;
+        machine.speed = speed_[m];
         for (int p = 0; p < config_.zone.machines[m].processors; ++p) {
             const std::int32_t processor = first_of_[m] + p;
             if (!usable[static_cast<std::size_t>(processor)]) continue;

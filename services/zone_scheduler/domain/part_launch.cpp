@@ -130,7 +130,10 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     PartRecord changed = record;
     changed.operation = request.operation;
     changed.profile = request.profile && !config_.profiler.empty();
-    for (const LaunchRequest::Proxy& proxy : request.proxies) changed.proxies.push_back(proxy.id);
+    for (const LaunchRequest::Proxy& proxy : request.proxies) {
+        changed.proxies.push_back(proxy.id);
+        changed.machines.push_back(machines.at(proxy.machine));
+    }
     ZBS_EXPECTS(allowed(record.status.state, PartState::kRunning));
     changed.status.state = PartState::kRunning;
     changed.starts_at = clock_.now();
@@ -142,24 +145,24 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     if (auto reached = failpoint::reach(failpoint::Point::kPeerLaunchStored); !reached)
         return outward(caller, reached.error());
 
-    const std::string folder = executor_.folder(steps_of(record).front());
+    place_steps(record);
     for (std::size_t i = 0; i < commands.size(); ++i) {
+        const std::string profile_step = profile_steps(record).at(record.machines[i]);
         StepSpec step{.operation = steps_of(record)[i],
                       .argv = commands[i],
                       .account = config_.run_as_accounts ? record.account : std::string{},
-                      .shares = {steps_of(record).front()},  // all proxies leave their profiles there
+                      .shares = {profile_step},
                       .walltime = record.request.walltime};
         step.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
                             {"ZBS_ZONE", config_.zone.name},
                             {"ZBS_APPLICATION", to_string(record.request.application)}};
         if (record.profile) {
             step.environment.emplace_back("LD_PRELOAD", config_.profiler);
-            step.environment.emplace_back("ZBS_PROFILE_OUT", folder + "/" + kModelFile);
+            step.environment.emplace_back("ZBS_PROFILE_OUT", executor_.folder(profile_step) + "/" + kModelFile);
         }
         Result<void> started = i == 0 ? Result<void>{} : failpoint::reach(failpoint::Point::kPeerBetweenProxies);
         if (started) {
-            Result<StepSpec> placed =
-                allocations_.step_in(id, machines.at(request.proxies[i].machine), std::move(step));
+            Result<StepSpec> placed = allocations_.step_in(id, record.machines[i], std::move(step));
             started = placed ? executor_.start(*placed) : Result<void>(placed.error());
         }
         if (!started) {
@@ -188,6 +191,20 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
 
 std::vector<std::string> PartService::steps_of(const PartRecord& record) const {
     return step_ids(record.operation, record.proxies);
+}
+
+/// By machine, the step in whose folder all proxies of that machine leave their profiles.
+std::map<std::string, std::string> PartService::profile_steps(const PartRecord& record) const {
+    std::map<std::string, std::string> first;
+    const std::vector<std::string> steps = steps_of(record);
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        first.emplace(i < record.machines.size() ? record.machines[i] : std::string{}, steps[i]);
+    return first;
+}
+
+void PartService::place_steps(const PartRecord& record) {
+    const std::vector<std::string> steps = steps_of(record);
+    for (std::size_t i = 0; i < record.machines.size(); ++i) executor_.place(steps[i], record.machines[i]);
 }
 
 void PartService::stop_steps(Live& part, const std::string& reason) {
@@ -324,16 +341,20 @@ Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId
     const Live* const part = found->get();
     const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no profile", {}};
     if (!part->record.profile || part->record.proxies.empty()) return none;
-    const std::string step = steps_of(part->record).front();
-    if (const Result<std::string> text = executor_.read(step, kModelFile, 0, kMaxModelBytes)) {
+    const std::map<std::string, std::string> steps = profile_steps(part->record);
+    for (const auto& [machine, step] : steps) {
+        const Result<std::string> text = executor_.read(step, kModelFile, 0, kMaxModelBytes);
+        if (!text) continue;
         if (Result<ApplicationModel> model = decode_(*text))
             return model;  // the user's program could have written anything there
     }
     // The run was cut short: every rank's own file is still there.
     std::vector<std::string> files;
-    for (const Executor::File& file : executor_.list(step, std::string(kModelFile) + ".rank.")) {
-        if (Result<std::string> bytes = executor_.read(step, file.name, 0, kMaxModelBytes))
-            files.push_back(*std::move(bytes));
+    for (const auto& [machine, step] : steps) {
+        for (const Executor::File& file : executor_.list(step, std::string(kModelFile) + ".rank.")) {
+            if (Result<std::string> bytes = executor_.read(step, file.name, 0, kMaxModelBytes))
+                files.push_back(*std::move(bytes));
+        }
     }
     if (files.empty()) return none;
     const std::vector<std::string_view> views(files.begin(), files.end());

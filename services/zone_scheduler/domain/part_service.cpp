@@ -50,6 +50,7 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
         return told != nullptr ? told->link : config_.default_link;
     };
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
+        speed_.push_back(config_.zone.machines[m].speed);
         first_of_.push_back(static_cast<std::int32_t>(machine_of_.size()));
         machine_of_.insert(machine_of_.end(), static_cast<std::size_t>(config_.zone.machines[m].processors),
                            static_cast<std::int32_t>(m));
@@ -144,6 +145,7 @@ Result<void> PartService::resume() {
                 log_.warn("processor_shared", {{"part", to_string(id)}, {"processor", std::to_string(p)}});
             if (!waits) taken[static_cast<std::size_t>(p)] = true;
         }
+        place_steps(part->record);
         if (is_queued(part->record))
             queued.emplace(part->record.status.token, part);
         else

@@ -53,6 +53,11 @@ class PartService {
     /// The site's own scheduler, that is asked for the processors of each part; without this they are the zone's own.
     /// Before `resume`.
     void use_allocations(Allocations& source);
+    /// How to see, again and again, what the machines have for parts; without this they are as configured.
+    void use_machines(LookAtMachines look, Duration every) {
+        look_at_machines_ = std::move(look);
+        look_every_ = every;
+    }
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
     /// store's.
     Result<void> resume();
@@ -141,7 +146,7 @@ class PartService {
     void end_if_lost(Live& part);
     bool is_finished(Live& part);
     void refresh_machines();
-    void note_use(const Allocations::MachineUse& use);
+    void note_use(const MachineUse& use);
     /// What nobody can have in an interval: promised, or not the zone's to give.
     std::vector<bool> busy_in(const ProcessorCalendar::Interval& when, const std::set<PartId>& without,
                               bool by_experience = false) const;
@@ -167,6 +172,8 @@ class PartService {
     void give_back(const Live& part);
     void stop_steps(Live& part, const std::string& reason);
     std::vector<std::string> steps_of(const PartRecord& record) const;
+    std::map<std::string, std::string> profile_steps(const PartRecord& record) const;
+    void place_steps(const PartRecord& record);
     void watch();
     void check_deadlines();
     Result<void> end_if_over(Live& part);
@@ -187,9 +194,11 @@ class PartService {
     std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
     ZoneQueue queue_;                                ///< what is promised to them, and who waits
     PartAllocations allocations_;
-    Allocations* allocations_source_ = nullptr;
+    LookAtMachines look_at_machines_;
+    Duration look_every_{};
     std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
     std::map<std::string, std::string> faults_;  ///< of machines that are out of order
+    std::vector<double> speed_;                  ///< by machine, as seen last
     bool has_queue_ = false;
     bool queue_changed_ = false;            ///< since the last decision
     Duration decided_{};                    ///< steady time of the last decision

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct ZoneConfig {
     std::string url;                ///< where others reach this zone
     std::vector<LinkToZone> links;  ///< declared links to other zones
     Link default_link = ResourceGraph::kDefaultZoneLink;
+    std::set<std::string> agents;            ///< machines whose own agents run the steps there; others: this host does
     std::vector<std::string> partition_of;   ///< by machine; "main" where it says nothing
     std::string account_map_file;            ///< where `accounts` comes from; empty where there are none
     bool reuse_pool_accounts = false;        ///< the site cleans an account of a pool before its next user

@@ -10,6 +10,7 @@
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/zone_scheduler/program/edge.hpp"
+#include "services/zone_scheduler/program/nodes.hpp"
 #include "services/zone_scheduler/program/queue_log_file.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
@@ -82,24 +83,26 @@ int run(const std::string& config_path) {
     const Result<std::unique_ptr<Allocations>> allocations = open_slurm(*settings, post);
     if (!allocations) return fail(allocations.error());
     const std::unique_ptr<HttpClient> client = make_client(engine, *settings);
-    const auto zone =
-        std::make_unique<ZoneCore>(settings->zone,
-                                   ZonePorts{.clock = engine.clock,
-                                             .ids = engine.ids,
-                                             .store = *storage->database.zone,
-                                             .site = *storage->database.site,
-                                             .journal = *storage->database.journal,
-                                             .executor = *storage->executor,
-                                             .allocations = allocations->get(),
-                                             .client = *client,
-                                             .post = post,
-                                             .trust = engine.trust,
-                                             .keys = engine.credentials.keys.get(),
-                                             .secrets = engine.secrets,
-                                             .audit = *storage->audit,
-                                             .log = log,
-                                             .storage_failed = [&log](const Error& error) { end_at_once(log, error); }},
-                                   zone_contract());
+    std::optional<Nodes> nodes = make_nodes(engine, *settings, state, *storage->executor, post, log);
+    const auto zone = std::make_unique<ZoneCore>(
+        settings->zone,
+        ZonePorts{.clock = engine.clock,
+                  .ids = engine.ids,
+                  .store = *storage->database.zone,
+                  .site = *storage->database.site,
+                  .journal = *storage->database.journal,
+                  .executor = nodes ? static_cast<Executor&>(*nodes->executor) : *storage->executor,
+                  .allocations = allocations->get(),
+                  .client = *client,
+                  .post = post,
+                  .trust = engine.trust,
+                  .keys = engine.credentials.keys.get(),
+                  .secrets = engine.secrets,
+                  .audit = *storage->audit,
+                  .log = log,
+                  .storage_failed = [&log](const Error& error) { end_at_once(log, error); }},
+        zone_contract());
+    if (nodes) nodes->use(zone->nodes());
     zone->on_enrolled([&state] { forget_registry_code(state); });
     if (!settings->allow_private_addresses) zone->use_address_check(cpprest::check_public_address);
     if (settings->zone.run_as_accounts) {

@@ -61,6 +61,25 @@ TEST_F(NodeDirectoryTest, ADescriptionOfAnotherNodeIsRefused) {
     EXPECT_FALSE(directory.is_live("a"));
 }
 
+TEST_F(NodeDirectoryTest, AMachineHasWhatItsAgentSays) {
+    const int has = test::some_node_registration().description.processors;
+    const std::vector<Machine> machines = {{"a", has, 1.0}, {"b", has + 1, 1.0}, {"c", 1, 1.0}, {"here", 4, 1.0}};
+    directory.use({"a", "b", "c"});
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(put("a", 0.5 * has));
+        ASSERT_TRUE(put("b"));
+        clock.advance(10s);
+    }
+    const std::vector<MachineUse> uses = directory.uses_of(machines);
+    ASSERT_EQ(uses.size(), 3U) << "not of one that has none";
+    EXPECT_EQ(uses[0].fault, "");
+    EXPECT_NEAR(uses[0].speed, 0.5, 0.01);
+    EXPECT_NE(uses[1].fault.find("may use " + std::to_string(has) + " processors"), std::string::npos);
+    EXPECT_EQ(uses[2].fault, "no agent has registered");
+    clock.advance(NodeDirectory::kLease);
+    EXPECT_EQ(directory.uses_of(machines)[0].fault, "its agent does not answer");
+}
+
 TEST_F(NodeDirectoryTest, KeepsOnlySoMany) {
     for (int i = 0; i < limits::kMaxNodes; ++i) ASSERT_TRUE(put("n" + std::to_string(i)));
     EXPECT_EQ(put("one-more").error().code, ErrorCode::kTooManyRequests);

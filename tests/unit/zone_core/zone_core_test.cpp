@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "services/common/codec/json.hpp"
+#include "services/common/codec/node_codec.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_audit_log.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/messages.hpp"
+#include "tests/support/node_messages.hpp"
 #include "tests/support/registry_fakes.hpp"
 #include "tests/support/silent_log.hpp"
 #include "tests/support/virtual_clock.hpp"
@@ -46,9 +48,16 @@ class ZoneCoreTest : public testing::Test {
         int status = 0;
         Json json;
     };
-    Answer get(const std::string& path, const Caller& caller = {}) {
+    Answer get(const std::string& path, const Caller& caller = {}) { return ask({.path = path}, caller); }
+    Answer put_node(const std::string& name, const Caller& caller) {
+        NodeRegistration registration = some_node_registration();
+        registration.description.name = name;
+        return ask({.method = "PUT", .path = "/v1/nodes/" + name, .body = codec::dump(codec::encode(registration))},
+                   caller);
+    }
+    Answer ask(const HttpCall& asked, const Caller& caller) {
         Answer answer;
-        Result<http::Call> call = http::read_call({.path = path}, caller);
+        Result<http::Call> call = http::read_call(asked, caller);
         EXPECT_TRUE(call);
         core.serve(*std::move(call), [&](const http::Reply& reply) {
             answer = {reply.status, *codec::parse(reply.body)};
@@ -121,6 +130,35 @@ TEST_F(ZoneCoreTest, AZoneThatCannotReadItsStoreNeverBecomesReady) {
     store.fault = Error{ErrorCode::kUnavailable, "disk", {}};
     EXPECT_FALSE(core.resume());
     EXPECT_EQ(get("/readyz").status, 503);
+}
+
+TEST_F(ZoneCoreTest, ANodeRegistersItselfAndIsOnRecordOnceALease) {
+    ASSERT_TRUE(core.resume());
+    core.start();
+    const Caller node{CallerKind::kNode, "alpha", "n1"};
+    const auto recorded = [&] {
+        int count = 0;
+        const std::vector<AuditRecord> records = *audit.read(1, 100);
+        for (const AuditRecord& record : records) count += record.entry.action == "registerNode";
+        return count;
+    };
+    ASSERT_EQ(put_node("n1", node).status, 200);
+    EXPECT_EQ(recorded(), 1);
+    clock.advance(std::chrono::seconds{10});
+    EXPECT_EQ(put_node("n1", node).json.at("lease_s"), 40);
+    EXPECT_EQ(recorded(), 1) << "that it is still there is no decision";
+    EXPECT_EQ(put_node("n2", node).status, 404) << "another one's name";
+    EXPECT_EQ(put_node("n1", {CallerKind::kNode, "beta", "n1"}).status, 403);
+    EXPECT_EQ(put_node("n1", ana).status, 403);
+    EXPECT_EQ(recorded(), 4) << "refusals are";
+    clock.advance(std::chrono::seconds{41});
+    const Json agents = get("/v1/nodes", ana).json.at("agents");
+    ASSERT_EQ(agents.size(), 1U);
+    EXPECT_EQ(agents[0].at("live"), false);
+    EXPECT_FALSE(agents[0].contains("url")) << "for operators only";
+    EXPECT_TRUE(get("/v1/nodes", {CallerKind::kOperator, "alpha", "olga"}).json.at("agents")[0].contains("url"));
+    ASSERT_EQ(put_node("n1", node).status, 200);
+    EXPECT_EQ(recorded(), 5);
 }
 
 TEST_F(ZoneCoreTest, ApplicationsAreListedInPagesNewestFirst) {

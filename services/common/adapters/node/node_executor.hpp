@@ -1,0 +1,94 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "services/common/adapters/node/step_results.hpp"
+#include "services/common/http/node_client.hpp"
+#include "services/common/messages/registry.hpp"
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/executor.hpp"
+#include "services/common/ports/http_client.hpp"
+#include "services/common/ports/log.hpp"
+
+namespace zbs::node {
+
+struct NodeExecutorOptions {
+    std::set<std::string> machines;  ///< those that have an agent of their own; steps for others run on this host
+    std::string folder;              ///< where results of steps are kept that were fetched from agents; made if missing
+    /// Files whose names begin so are fetched when a step has ended; all others go with the step.
+    std::string wanted_files = "profile.json";
+    Duration lost_after = std::chrono::minutes{1};  ///< without any answer of an agent its steps count as ended
+};
+
+/// An agent as it has registered.
+struct KnownAgent {
+    std::string url;
+    std::string step_folder;  ///< as NodeDescription::step_folder
+};
+
+/// Steps on the machines that they are placed on, by the agents of these (`zbs-node`); all others by a local Executor.
+/// What is asked here is answered at once, from what the agents have told: a start counts as running until its agent
+/// has said otherwise, and a step whose agent is silent goes on until its machine counts as lost. When a step has
+/// ended, its wanted files are fetched before that is told, and the agent forgets it. Lives on the domain's strand.
+class NodeExecutor : public Executor {
+  public:
+    /// None where the machine's agent has never registered.
+    using Directory = std::function<std::optional<KnownAgent>(const std::string& machine)>;
+    using Post = std::function<void(std::function<void()>)>;
+
+    /// All must outlive this. `organisation`: of the agents.
+    NodeExecutor(NodeExecutorOptions options, std::string organisation, Executor& local, HttpClient& client, Post post,
+                 Clock& clock, Log& log);
+    ~NodeExecutor() override;
+    /// Before anything is placed.
+    void use_directory(Directory directory) { directory_ = std::move(directory); }
+
+    void place(const std::string& operation, const std::string& machine) override;
+    Result<void> start(const StepSpec& spec) override;
+    StepStatus status(const std::string& operation) override;
+    void stop(const std::string& operation, Duration grace) override;
+    std::string folder(const std::string& operation) override;
+    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+                             std::size_t limit) override;
+    std::vector<File> list(const std::string& operation, const std::string& prefix) override;
+    Result<Removal> remove(const std::string& operation, std::size_t at_most) override;
+
+  private:
+    struct Step;
+    struct Agent;
+    using SharedStep = std::shared_ptr<Step>;
+
+    SharedStep find(const std::string& operation) const;
+    Agent* agent_of(const std::string& machine);
+    void send_start(const SharedStep& step);
+    void send_stop(const SharedStep& step);
+    void watch(const std::string& machine);
+    void take_page(const std::string& machine, const StepPage& page);
+    void give_up_lost(const std::string& machine);
+    void end(const SharedStep& step, StepStatus status, bool fetch);
+    void fetch_list(const SharedStep& step);
+    void fetch_next(const SharedStep& step);
+    void settle(const SharedStep& step);
+    void forget_at_agent(const SharedStep& step);
+    Duration pause_for(const std::string& machine) const;
+    void later(Duration pause, std::function<void()> again);
+
+    NodeExecutorOptions options_;
+    std::string organisation_;
+    Executor& local_;
+    HttpClient& client_;
+    Post post_;
+    Clock& clock_;
+    Log& log_;
+    Directory directory_ = [](const std::string&) { return std::nullopt; };
+    StepResults results_;
+    std::map<std::string, SharedStep> steps_;  ///< those placed on agents in this life, by operation
+    std::map<std::string, std::unique_ptr<Agent>> agents_;
+};
+
+}  // namespace zbs::node

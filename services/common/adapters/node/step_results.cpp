@@ -1,0 +1,126 @@
+#include "services/common/adapters/node/step_results.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace zbs::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kEndFile = ".end";  ///< no name of a file that is fetched: those begin with a letter
+
+bool is_word(const std::string& name) {
+    return !name.empty() && name.size() <= 255 && name.front() != '.' &&
+           std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127 && c != '/'; });
+}
+
+Error no_file(const std::string& file) { return {ErrorCode::kNotFound, "no file " + file, {}}; }
+
+Error cannot_write(const std::string& path) {
+    return {ErrorCode::kUnavailable, "cannot write " + path + "; is the disk full?", {}};
+}
+
+}  // namespace
+
+Result<void> StepResults::append(const std::string& operation, const std::string& file, std::string_view bytes) {
+    if (!is_word(operation) || !is_word(file)) return no_file(file);
+    std::error_code fault;
+    fs::create_directories(path(operation), fault);
+    std::ofstream out(path(operation) + "/" + file, std::ios::binary | std::ios::app);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.flush();
+    if (!out) return cannot_write(path(operation));
+    return {};
+}
+
+Result<void> StepResults::finish(const std::string& operation, const StepStatus& end) {
+    if (!is_word(operation)) return no_file(operation);
+    std::error_code fault;
+    fs::create_directories(path(operation), fault);
+    const std::string name = path(operation) + "/" + kEndFile;
+    std::ofstream out(name + "-new", std::ios::binary | std::ios::trunc);
+    out << end.exit_code << "\n" << end.reason;
+    out.close();
+    if (!out) return cannot_write(name);
+    fs::rename(name + "-new", name, fault);
+    if (fault) return cannot_write(name);
+    return {};
+}
+
+void StepResults::clear(const std::string& operation) {
+    std::error_code fault;
+    if (is_word(operation)) fs::remove_all(path(operation), fault);
+}
+
+bool StepResults::has(const std::string& operation) const {
+    std::error_code fault;
+    return is_word(operation) && fs::is_directory(path(operation), fault);
+}
+
+std::optional<StepStatus> StepResults::end_of(const std::string& operation) const {
+    if (!is_word(operation)) return std::nullopt;
+    std::ifstream in(path(operation) + "/" + kEndFile, std::ios::binary);
+    StepStatus end{.state = StepStatus::State::kExited};
+    if (!(in >> end.exit_code) || in.get() != '\n') return std::nullopt;
+    std::ostringstream rest;
+    rest << in.rdbuf();
+    end.reason = rest.str();
+    return end;
+}
+
+Result<std::string> StepResults::read(const std::string& operation, const std::string& file, std::uint64_t offset,
+                                      std::size_t limit) const {
+    if (!is_word(operation) || !is_word(file)) return no_file(file);
+    const std::string name = path(operation) + "/" + file;
+    std::error_code fault;
+    const std::uintmax_t size = fs::file_size(name, fault);
+    std::ifstream in(name, std::ios::binary);
+    if (fault || !in) return no_file(file);
+    if (offset >= size) return std::string{};
+    std::string text(static_cast<std::size_t>(std::min<std::uintmax_t>(limit, size - offset)), '\0');
+    in.seekg(static_cast<std::streamoff>(offset));
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(in.gcount()));
+    return text;
+}
+
+std::vector<Executor::File> StepResults::list(const std::string& operation, const std::string& prefix) const {
+    std::vector<Executor::File> files;
+    if (!is_word(operation)) return files;
+    std::error_code fault;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path(operation), fault)) {
+        const std::string name = entry.path().filename().string();
+        std::error_code missing;
+        const std::uintmax_t bytes = entry.file_size(missing);
+        if (is_word(name) && name.starts_with(prefix) && !missing) files.push_back({name, bytes});
+    }
+    std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    return files;
+}
+
+Result<Executor::Removal> StepResults::remove(const std::string& operation, std::size_t at_most) {
+    Executor::Removal removal{0, true};
+    if (!has(operation)) return removal;
+    std::error_code fault;
+    std::vector<fs::path> files;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path(operation), fault)) {
+        if (files.size() > at_most) break;
+        files.push_back(entry.path());
+    }
+    for (const fs::path& file : files) {
+        if (removal.files >= at_most) {
+            removal.complete = false;
+            return removal;
+        }
+        if (!fs::remove(file, fault) || fault) return cannot_write(file.string());
+        ++removal.files;
+    }
+    if (!fs::remove(path(operation), fault) || fault) return cannot_write(path(operation));
+    ++removal.files;
+    return removal;
+}
+
+}  // namespace zbs::node

@@ -1,0 +1,39 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/ports/executor.hpp"
+
+namespace zbs::node {
+
+/// What is kept here of steps that ran elsewhere and have ended: how, and some of their files. A folder for each.
+/// Operations and names of files are words without slashes; anything else is not found.
+class StepResults {
+  public:
+    explicit StepResults(std::string folder) : folder_(std::move(folder)) {}
+
+    /// Adds to a file. Errors: kUnavailable.
+    Result<void> append(const std::string& operation, const std::string& file, std::string_view bytes);
+    /// Written last: with it the step has ended. Errors: kUnavailable.
+    Result<void> finish(const std::string& operation, const StepStatus& end);
+    /// Of what was fetched before in vain.
+    void clear(const std::string& operation);
+
+    bool has(const std::string& operation) const;
+    /// None where it has not been finished.
+    std::optional<StepStatus> end_of(const std::string& operation) const;
+    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+                             std::size_t limit) const;
+    std::vector<Executor::File> list(const std::string& operation, const std::string& prefix) const;
+    Result<Executor::Removal> remove(const std::string& operation, std::size_t at_most);
+
+  private:
+    std::string path(const std::string& operation) const { return folder_ + "/" + operation; }
+    std::string folder_;
+};
+
+}  // namespace zbs::node

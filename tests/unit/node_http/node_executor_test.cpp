@@ -1,0 +1,180 @@
+// A zone's steps on a machine with an agent: the agent's routes over fakes, the zone's executor over them.
+#include "services/common/adapters/node/node_executor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temporary_folder.hpp"
+#include "tests/unit/node_http/node_world.hpp"
+
+namespace zbs::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+/// A network that can be cut, and that keeps nothing which outlives a life of the zone.
+class CutClient : public HttpClient {
+  public:
+    explicit CutClient(HttpClient& through) : through_(through) {}
+    void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) override {
+        const auto guarded = [alive = alive_, respond = std::move(respond)](Result<HttpAnswer> answer) {
+            if (*alive) respond(std::move(answer));
+        };
+        if (cut)
+            return clock->after(10ms, [guarded] { guarded(Error{ErrorCode::kUnavailable, "no route", {}}); }), void();
+        through_.call(std::move(call), guarded);
+    }
+    void end() { *alive_ = false; }
+    bool cut = false;
+    VirtualClock* clock = nullptr;
+
+  private:
+    HttpClient& through_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+class NodeExecutorTest : public testing::Test {
+  protected:
+    NodeExecutorTest() { begin(); }
+    void begin() {
+        if (client != nullptr) client->end();
+        client = std::make_unique<CutClient>(through);
+        client->clock = &world.clock;
+        lives.push_back(std::make_unique<node::NodeExecutor>(
+            node::NodeExecutorOptions{.machines = {"n1"}, .folder = folder.path("results")}, "alpha", local, *client,
+            [this](std::function<void()> work) { world.clock.after(Duration{0}, std::move(work)); }, world.clock,
+            world.log));
+        clients.push_back(client.get());
+        zone().use_directory([this](const std::string&) -> std::optional<node::KnownAgent> {
+            if (!registered) return std::nullopt;
+            return node::KnownAgent{"https://n1", "/steps/{operation}/job"};
+        });
+    }
+    node::NodeExecutor& zone() { return *lives.back(); }
+    StepSpec spec(const std::string& operation) { return {.operation = operation, .argv = {"/bin/true"}}; }
+    void start(const std::string& operation) {
+        zone().place(operation, "n1");
+        ASSERT_TRUE(zone().start(spec(operation)));
+        world.clock.advance(1s);
+    }
+    StepStatus status(const std::string& operation) { return zone().status(operation); }
+    bool runs(const std::string& operation) { return status(operation).state == StepStatus::State::kRunning; }
+
+    NodeWorld world;
+    FakeExecutor local{world.clock};
+    TemporaryFolder folder;
+    LocalClient through{world, kZoneOfNode};
+    std::unique_ptr<CutClient> client;
+    std::vector<CutClient*> clients;
+    std::vector<std::unique_ptr<node::NodeExecutor>> lives;
+    bool registered = true;
+};
+
+TEST_F(NodeExecutorTest, AStepRunsWhereItIsPlacedAndElseHere) {
+    start("a");
+    ASSERT_TRUE(zone().start(spec("b")));
+    EXPECT_TRUE(world.executor.steps().contains("a"));
+    EXPECT_TRUE(local.steps().contains("b"));
+    EXPECT_FALSE(local.steps().contains("a"));
+    EXPECT_TRUE(runs("a") && runs("b"));
+    EXPECT_EQ(zone().folder("a"), "/steps/a/job");
+}
+
+TEST_F(NodeExecutorTest, WhatAStepLeftIsHereWhenItsEndIsToldAndNothingOfItIsLeftThere) {
+    start("a");
+    world.executor.write("a", "profile.json", "model");
+    world.executor.write("a", "profile.json.rank.3", std::string(2'500'000, 'x'));
+    world.executor.write("a", "core", "not wanted");
+    world.executor.end("a", 3, "why");
+    for (int i = 0; i < 50 && runs("a"); ++i) world.clock.advance(100ms);
+    const StepStatus end = status("a");
+    ASSERT_EQ(end.state, StepStatus::State::kExited);
+    EXPECT_EQ(end.exit_code, 3);
+    EXPECT_EQ(end.reason, "why");
+    EXPECT_EQ(*zone().read("a", "profile.json", 0, 100), "model");
+    EXPECT_EQ(zone().read("a", "profile.json.rank.3", 2'000'000, 1'000'000)->size(), 500'000U);
+    EXPECT_EQ(zone().list("a", "profile.json.rank.").size(), 1U);
+    EXPECT_FALSE(zone().read("a", "core", 0, 10));
+    world.clock.advance(2s);
+    EXPECT_FALSE(world.executor.steps().contains("a"));
+    const auto removed = zone().remove("a", 100);
+    ASSERT_TRUE(removed && removed->complete);
+    EXPECT_FALSE(zone().read("a", "profile.json", 0, 100));
+}
+
+TEST_F(NodeExecutorTest, WhatCannotBeStartedThereEndsWithTheReason) {
+    world.executor.script("a", {.refusal = "no such program"});
+    zone().place("a", "n1");
+    ASSERT_TRUE(zone().start(spec("a")));
+    world.clock.advance(30s);
+    EXPECT_EQ(status("a").exit_code, 127);
+    EXPECT_THAT(status("a").reason, HasSubstr("machine n1"));
+    EXPECT_THAT(status("a").reason, HasSubstr("no such program"));
+}
+
+TEST_F(NodeExecutorTest, AMachineWithoutAnAgentStartsNothing) {
+    registered = false;
+    zone().place("a", "n1");
+    const auto started = zone().start(spec("a"));
+    ASSERT_FALSE(started);
+    EXPECT_THAT(started.error().message, HasSubstr("has not registered"));
+}
+
+TEST_F(NodeExecutorTest, ASilentAgentEndsNothingUntilItsMachineCountsAsLost) {
+    start("a");
+    client->cut = true;
+    world.clock.advance(50s);
+    EXPECT_TRUE(runs("a"));
+    client->cut = false;
+    world.clock.advance(15s);
+    client->cut = true;
+    world.clock.advance(55s);
+    EXPECT_TRUE(runs("a")) << "it had answered in between";
+    world.clock.advance(20s);
+    EXPECT_EQ(status("a").exit_code, 137);
+    EXPECT_THAT(status("a").reason, HasSubstr("machine n1 has not answered"));
+    client->cut = false;  // it comes back, and what it still runs is ended
+    world.clock.advance(10s);
+    EXPECT_EQ(world.executor.running(), 0);
+}
+
+TEST_F(NodeExecutorTest, AStopReachesTheAgentHoweverLate) {
+    start("a");
+    client->cut = true;
+    zone().stop("a", 1s);
+    world.clock.advance(5s);
+    EXPECT_EQ(world.executor.running(), 1);
+    client->cut = false;
+    world.clock.advance(5s);
+    EXPECT_EQ(world.executor.running(), 0);
+    EXPECT_FALSE(runs("a"));
+    EXPECT_FALSE(world.executor.steps().contains("a")) << "and the agent has forgotten it";
+}
+
+TEST_F(NodeExecutorTest, AfterARestartOfTheZoneItsStepsAreFoundAgain) {
+    start("a");
+    start("b");
+    begin();
+    world.executor.end("b", 4);
+    zone().place("a", "n1");
+    zone().place("b", "n1");
+    EXPECT_TRUE(runs("a") && runs("b"));
+    world.clock.advance(3s);
+    EXPECT_TRUE(runs("a"));
+    EXPECT_EQ(status("b").exit_code, 4);
+    begin();  // the agent has forgotten it by now, the zone has not
+    zone().place("b", "n1");
+    EXPECT_EQ(status("b").exit_code, 4);
+}
+
+TEST_F(NodeExecutorTest, AStepThatTheAgentNeverHadIsNoStepThatRuns) {
+    zone().place("a", "n1");  // the zone died between storing the launch and asking the agent
+    EXPECT_TRUE(runs("a"));
+    world.clock.advance(2s);
+    EXPECT_EQ(status("a").state, StepStatus::State::kExited);
+    EXPECT_NE(status("a").exit_code, 0);
+}
+
+}  // namespace
+}  // namespace zbs::test
