@@ -22,6 +22,7 @@ auto listen_of(S s) { return std::tie(s.listen_address, s.listen_port); }
 std::string advertise_of(S s) { return s.advertised_host == s.listen_address ? "" : s.advertised_host; }
 auto account_map_of(S s) { return std::tie(s.zone.account_map_file, s.zone.accounts); }
 auto machines_of(S s) { return std::tie(s.zone.zone.machines, s.zone.partition_of, s.zone.agents); }
+auto turns_of(S s) { return std::tie(s.zone.slots, s.zone.slice, s.zone.fill_idle_slots); }
 auto network_of(S s) { return std::tie(s.zone.zone.within_machine, s.zone.zone.within_zone, s.zone.default_link); }
 auto mpi_of(S s) { return std::tie(s.zone.mpiexec, s.zone.mpi_proxy, s.zone.mpi_interface, s.zone.profiler); }
 auto timing_of(S s) {
@@ -58,6 +59,7 @@ constexpr std::array kSettings = {
     Setting{"reservations", kRestart, same_in_zone<&ZoneConfig::max_reservations>},
     // Where Slurm has the machines, it tells of them, not the file.
     Setting{"machine", kRestart, [](S a, S b) { return a.slurm || b.slurm || machines_of(a) == machines_of(b); }},
+    Setting{"time_sharing", kRestart, [](S a, S b) { return turns_of(a) == turns_of(b); }},
     Setting{"slurm", kRestart, same<&ZoneSettings::slurm>},
     Setting{"link", kRestart, same_in_zone<&ZoneConfig::links>},
     Setting{"network", kRestart, [](S a, S b) { return network_of(a) == network_of(b); }},

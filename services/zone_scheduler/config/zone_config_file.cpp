@@ -69,6 +69,21 @@ void read_slurm(system::ConfigFile& file, ZoneSettings& settings) {
     settings.slurm = std::move(slurm);
 }
 
+/// Where the file has a table [time_sharing]. To be read after the machines.
+void read_time_sharing(system::ConfigFile& file, ZoneConfig& zone) {
+    if (!file.has("time_sharing")) return;
+    const std::string mode = file.text("time_sharing.mode", "gang");
+    if (mode != "gang" && mode != "concurrent-gang")
+        file.fail("time_sharing.mode", "'mode' of [time_sharing] must be gang or concurrent-gang");
+    zone.fill_idle_slots = mode == "concurrent-gang";
+    zone.slots = static_cast<int>(file.integer("time_sharing.slots", 2, 2, 16));
+    zone.slice = seconds_to_duration(file.number("time_sharing.slice_s", to_seconds(zone.slice), 0.05, 60));
+    if (zone.agents.size() < zone.zone.machines.size() || zone.agents.empty())
+        file.fail("time_sharing", "processes take turns by node agents: each [[machine]] needs agent = true");
+    if (!file.text("queue", "").empty())
+        file.fail("queue", "who takes turns does not wait in a queue: leave 'queue' out, or [time_sharing]");
+}
+
 std::string name_of(system::ConfigFile& file, const std::string& key) {
     std::string name = file.required_text(key);
     if (!is_valid_name(name))
@@ -125,6 +140,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
             file.fail(at + "partition",
                       "'partition' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
     }
+    read_time_sharing(file, zone);
     if (zone.zone.machines.empty() && !settings.slurm)
         file.fail("machine", "at least one [[machine]] is needed, or [slurm]");
     read_account_map(file, path, zone);

@@ -96,6 +96,7 @@ void ZoneCore::connect() {
     }
     if (!config_.agents.empty()) {
         nodes_.use(config_.agents);
+        if (ports_.slices != nullptr) parts_.use_slices(*ports_.slices);
         parts_.use_machines([this](auto done) { done(nodes_.uses_of(config_.zone.machines)); }, kLookAtAgents);
     }
     parts_.use_links([this](const std::string& zone) { return links_.link_to(zone); });

@@ -26,6 +26,7 @@ struct ZonePorts {
     Journal& journal;  ///< of both stores
     Executor& executor;
     Allocations* allocations = nullptr;  ///< of the site's own scheduler; null: the machines are the zone's own
+    SliceSink* slices = nullptr;         ///< where parts take turns; null: they do not
     HttpClient& client;
     std::function<void(std::function<void()>)> post;  ///< puts work on the domain's strand; from any thread
     TrustBundles& trust;

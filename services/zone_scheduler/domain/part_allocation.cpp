@@ -126,7 +126,7 @@ void PartService::note_use(const MachineUse& use) {
         if (!allocations_.is_held(id) && !allocations_.is_asked(id)) continue;
         for (const std::int32_t p : part->record.processors)
             if (machine_of_[static_cast<std::size_t>(p)] == static_cast<std::int32_t>(m))
-                ours[static_cast<std::size_t>(p) - first] = true;
+                ours[static_cast<std::size_t>(p) % physical_count() - first] = true;
     }
     auto others = use.allocated - static_cast<int>(std::count(ours.begin(), ours.end(), true));
     if (!use.fault.empty()) others = machine->processors;
@@ -136,8 +136,9 @@ void PartService::note_use(const MachineUse& use) {
     }
     if (!use.fault.empty()) faults_[use.machine] = use.fault;
     for (std::size_t p = ours.size(); p-- > 0;) {
-        elsewhere_[first + p] = others > 0 && (!ours[p] || !use.fault.empty());
-        others -= elsewhere_[first + p];
+        const bool taken = others > 0 && (!ours[p] || !use.fault.empty());
+        for (std::size_t r = 0; r < row_count(); ++r) elsewhere_[r * physical_count() + first + p] = taken;
+        others -= taken;
     }
     queue_changed_ = true;
 }

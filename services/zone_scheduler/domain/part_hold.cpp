@@ -55,19 +55,33 @@ StartWindow PartService::count_free(const Question& question, Duration start, bo
     const Entitlement entitlement =
         filter_.find({question.caller, question.request.user, question.request.groups, question.request.walltime,
                       usage_in(organisation, when, question.without, by_experience), start_in});
+    StartWindow best{.after = start_in, .expected = start_in};
+    for (std::size_t r = 0; r < row_count(); ++r) {
+        const StartWindow window = count_free_in_row(entitlement, busy, r);
+        if (window.processors < best.processors || (window.processors == best.processors && r > 0)) continue;
+        best = window;
+        best.after = best.expected = start_in;
+    }
+    return best;
+}
+
+/// All that is known of one row. Where other rows are in use, its processors are so much slower.
+StartWindow PartService::count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy,
+                                           std::size_t row) const {
+    const double turns = 1 + other_rows_in_use(busy, row);
     std::vector<std::pair<int, std::size_t>> machines;  // free, index
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         int free = 0;
         for (int p = 0; p < config_.zone.machines[m].processors; ++p)
-            free += !busy[static_cast<std::size_t>(first_of_[m] + p)];
+            free += !busy[row * physical_count() + static_cast<std::size_t>(first_of_[m] + p)];
         machines.emplace_back(entitlement.machines[m] ? free : 0, m);
     }
     std::stable_sort(machines.begin(), machines.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    StartWindow window{.after = start_in, .expected = start_in};
+    StartWindow window;
     double squares = 0;
     for (const auto& [free, m] : machines) {
         const int counted = std::min(free, entitlement.processors - window.processors);
-        const double speed = speed_[m];
+        const double speed = speed_[m] / turns;
         window.processors += counted;
         window.speed_sum += counted * speed;
         squares += counted * speed * speed;
@@ -174,8 +188,14 @@ Result<std::shared_ptr<PartService::Live>> PartService::find_replaced(const Call
     return old;
 }
 
-/// The free processors as a zone of their own, and the part mapped onto it.
 Result<PartService::Placement> PartService::place(const PartRequest& request, const std::vector<bool>& usable) const {
+    const std::vector<std::size_t> rows = rows_with_room(usable, request.ranks.size());
+    return place_in_row(request, usable, rows.empty() ? 0 : rows.front());
+}
+
+/// The free processors of a row as a zone of their own, and the part mapped onto it.
+Result<PartService::Placement> PartService::place_in_row(const PartRequest& request, const std::vector<bool>& usable,
+                                                         std::size_t row) const {
     Zone free_zone{config_.zone.name, {}, config_.zone.within_machine, config_.zone.within_zone};
     std::vector<std::int32_t> number;  // leads back to ours
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
@@ -183,7 +203,7 @@ Result<PartService::Placement> PartService::place(const PartRequest& request, co
         machine.processors = 0;
         machine.speed = speed_[m];
         for (int p = 0; p < config_.zone.machines[m].processors; ++p) {
-            const std::int32_t processor = first_of_[m] + p;
+            const auto processor = static_cast<std::int32_t>(row * physical_count()) + first_of_[m] + p;
             if (!usable[static_cast<std::size_t>(processor)]) continue;
             ++machine.processors;
             number.push_back(processor);
@@ -208,7 +228,8 @@ Result<PartService::Placement> PartService::place(const PartRequest& request, co
         const auto machine = static_cast<std::size_t>(machine_of_[static_cast<std::size_t>(processor)]);
         placement.processors.push_back(processor);
         placement.assignment.push_back(
-            {request.ranks[task], config_.zone.machines[machine].name, processor - first_of_[machine]});
+            {request.ranks[task], config_.zone.machines[machine].name,
+             static_cast<std::int32_t>(static_cast<std::size_t>(processor) % physical_count()) - first_of_[machine]});
     }
     return placement;
 }

@@ -182,6 +182,8 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             return outside_view(std::move(failed), false);
         }
     }
+    slices_changed_ = true;
+    share_time();
     log_.info(
         "part_launched",
         {{"part", to_string(id)}, {"operation", request.operation}, {"proxies", std::to_string(commands.size())}});
@@ -250,6 +252,7 @@ void PartService::check_deadlines() {
             log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
     run_queue();
+    share_time();
 }
 
 /// Ends a hold or a committed part whose time is over. The watch asks, and so does whoever uses a token: a zone that

@@ -42,9 +42,10 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
       filter_(filter),
       log_(log),
       decode_(std::move(decode)),
-      queue_(config.zone.processor_count(), [] { return std::move(make_policy("fcfs")).value(); }),
+      queue_(config.zone.processor_count() * static_cast<std::size_t>(config.slots),
+             [] { return std::move(make_policy("fcfs")).value(); }),
       allocations_(clock, log),
-      elsewhere_(config.zone.processor_count(), false) {
+      elsewhere_(config.zone.processor_count() * static_cast<std::size_t>(config.slots), false) {
     link_to_ = [this](const std::string& zone) {
         const LinkToZone* told = declared_link(config_, zone);
         return told != nullptr ? told->link : config_.default_link;
@@ -55,6 +56,9 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
         machine_of_.insert(machine_of_.end(), static_cast<std::size_t>(config_.zone.machines[m].processors),
                            static_cast<std::int32_t>(m));
     }
+    const std::vector<std::int32_t> first_row = machine_of_;
+    for (std::size_t r = 1; r < row_count(); ++r)
+        machine_of_.insert(machine_of_.end(), first_row.begin(), first_row.end());
 }
 
 void PartService::promise_anew(const Live& part) {
@@ -220,7 +224,10 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
     const PartState was = part.record.status.state;
     part.record = std::move(changed);
     if (is_final(state)) {
-        if (was == PartState::kRunning) learn(part);
+        if (was == PartState::kRunning) {
+            learn(part);
+            slices_changed_ = true;
+        }
         note_end(part, was);
         give_back(part);
         allocations_.release(part.record.request.id);
@@ -316,7 +323,12 @@ PeeringUsage PartService::usage_in(const std::string& organisation, const Proces
 int PartService::free_processors() const {
     const Duration now = clock_.steady_now();
     const std::vector<bool> busy = queue_.calendar().busy({now, now + Duration{1}});
-    return static_cast<int>(std::count(busy.begin(), busy.end(), false));
+    std::ptrdiff_t most = 0;
+    for (std::size_t r = 0; r < row_count(); ++r) {
+        const std::vector<bool> own = row(busy, r);
+        most = std::max(most, std::count(own.begin(), own.end(), false));
+    }
+    return static_cast<int>(most);
 }
 
 std::vector<PartService::NodeView> PartService::nodes() const {
@@ -325,7 +337,12 @@ std::vector<PartService::NodeView> PartService::nodes() const {
     const std::vector<bool> busy = queue_.calendar().busy({now, now + Duration{1}});
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         NodeView view{config_.zone.machines[m], 0};
-        for (int p = 0; p < view.machine.processors; ++p) view.used += busy[static_cast<std::size_t>(first_of_[m] + p)];
+        for (int p = 0; p < view.machine.processors; ++p) {
+            bool used = false;
+            for (std::size_t r = 0; r < row_count(); ++r)
+                used = used || busy[r * physical_count() + static_cast<std::size_t>(first_of_[m] + p)];
+            view.used += used;
+        }
         views.push_back(std::move(view));
     }
     return views;

@@ -11,6 +11,7 @@
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
+#include "services/common/ports/slice_sink.hpp"
 #include "services/common/ports/zone_store.hpp"
 #include "services/zone_scheduler/domain/authorization_filter.hpp"
 #include "services/zone_scheduler/domain/part_allocations.hpp"
@@ -58,6 +59,8 @@ class PartService {
         look_at_machines_ = std::move(look);
         look_every_ = every;
     }
+    /// Where the machines are told whose turn it is, in a zone of several slots.
+    void use_slices(SliceSink& slices) { slices_ = &slices; }
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
     /// store's.
     Result<void> resume();
@@ -139,8 +142,15 @@ class PartService {
         std::vector<std::int32_t> processors;  ///< by task
         std::vector<RankPlace> assignment;
     };
-    /// The part on some of these processors, as the zone's mapper has it. Errors: why it does not fit.
+    /// The part on some of these processors, all in one row, as the zone's mapper has it. Errors: why it does not fit.
     Result<Placement> place(const PartRequest& request, const std::vector<bool>& usable) const;
+    Result<Placement> place_in_row(const PartRequest& request, const std::vector<bool>& usable, std::size_t row) const;
+    std::size_t row_count() const { return static_cast<std::size_t>(config_.slots); }
+    std::size_t physical_count() const;  ///< processors that there are; each is once in every row
+    std::vector<bool> row(const std::vector<bool>& all, std::size_t number) const;
+    std::vector<std::size_t> rows_with_room(const std::vector<bool>& usable, std::size_t processors) const;
+    int other_rows_in_use(const std::vector<bool>& busy, std::size_t number) const;
+    void share_time();
     void ask_allocation(Live& part);
     void take_grant(const PartId& id, const Result<void>& granted);
     void end_if_lost(Live& part);
@@ -156,6 +166,7 @@ class PartService {
                           const std::set<PartId>& without, bool by_experience) const;
     struct Question;
     StartWindow count_free(const Question& question, Duration start, bool by_experience) const;
+    StartWindow count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy, std::size_t row) const;
     std::vector<StartWindow> find_windows(const Question& question, int free_now) const;
     std::set<PartId> parts_of(const Caller& home, const std::optional<ApplicationId>& application) const;
     Result<std::shared_ptr<Live>> find_replaced(const Caller& caller, const PartRequest& request);
@@ -194,6 +205,8 @@ class PartService {
     std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
     ZoneQueue queue_;                                ///< what is promised to them, and who waits
     PartAllocations allocations_;
+    SliceSink* slices_ = nullptr;
+    bool slices_changed_ = true;  ///< what runs, since the machines were told
     LookAtMachines look_at_machines_;
     Duration look_every_{};
     std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
@@ -204,7 +217,7 @@ class PartService {
     Duration decided_{};                    ///< steady time of the last decision
     Duration rest_{};                       ///< until the next one
     double used_share_ = 1;                 ///< of their walltime, that parts ran lately; 1 = nothing is known
-    std::vector<std::int32_t> machine_of_;  ///< by processor
+    std::vector<std::int32_t> machine_of_;  ///< by processor; those of each further row follow those of the first
     std::vector<std::int32_t> first_of_;    ///< first processor by machine
     bool watching_ = false;
 };

@@ -45,6 +45,11 @@ struct ZoneConfig {
     /// The queue discipline, as `queue_discipline` reads it; empty: nobody can wait in this zone's queue, and whose
     /// part does not fit now asks again.
     std::string queue;
+    /// Parts take turns on the same processors, in so many rows of a slice matrix; 1: each has its processors for
+    /// itself. More than one only where all machines have agents, and without `queue`.
+    int slots = 1;
+    Duration slice = std::chrono::milliseconds{200};  ///< length of a turn
+    bool fill_idle_slots = false;  ///< Concurrent Gang: others run where a row's part waits or is missing
     /// True: jobs run as the accounts that users are mapped to (the zone must be root). False: as the zone's own user,
     /// whatever account the map says.
     bool run_as_accounts = false;

@@ -12,6 +12,7 @@ constexpr Duration kPause = std::chrono::milliseconds{500};    ///< before a cal
 constexpr Duration kLongPause = std::chrono::seconds{10};      ///< the same, where its agent is silent for long
 constexpr Duration kLongPoll = std::chrono::seconds{10};       ///< agents hold answers back for so long
 constexpr Duration kStartDeadline = std::chrono::seconds{20};  ///< for an agent to be reached at all
+constexpr Duration kColumnAgain = std::chrono::seconds{5};     ///< an agent that was restarted has none
 constexpr std::size_t kMostSteps = 200;                        ///< asked for at once
 constexpr std::size_t kRemovedAtOnce = 1'000;                  ///< files of a step
 constexpr int kFetchTries = 5;
@@ -51,6 +52,7 @@ struct NodeExecutor::Agent {
     std::unique_ptr<http::NodeClient> client;
     std::uint64_t version = 0;
     bool is_watching = false;
+    std::optional<SliceColumn> column;
     Duration answered{};  ///< steady time of its last answer, or of the first question
 };
 
@@ -280,6 +282,31 @@ void NodeExecutor::forget_at_agent(const SharedStep& step) {
         const bool is_done =
             removal ? removal->complete : removal.error().code != ErrorCode::kConflict && !is_passing(removal.error());
         if (!is_done) later(pause_for(step->machine), [this, step] { forget_at_agent(step); });
+    });
+}
+
+void NodeExecutor::set_column(const std::string& machine, SliceColumn column) {
+    static_cast<void>(agent_of(machine));  // makes its entry
+    const std::uint64_t number = column.number;
+    agents_.at(machine)->column = std::move(column);
+    send_column(machine, number);
+}
+
+/// Until there is a newer one.
+void NodeExecutor::send_column(const std::string& machine, std::uint64_t number) {
+    Agent* const agent = agent_of(machine);
+    if (agents_.at(machine)->column->number != number) return;
+    const auto again = [this, machine, number](Duration pause) {
+        later(pause, [this, machine, number] { send_column(machine, number); });
+    };
+    if (agent == nullptr) return again(kPause);
+    agent->client->set_slices(*agent->column, [this, machine, number, again](const Result<void>& set) {
+        const SliceColumn& newest = *agents_.at(machine)->column;
+        if (newest.number != number) return;
+        if (!set && !is_passing(set.error()))
+            log_.warn("slices_refused", {{"machine", machine}, {"reason", set.error().message}});
+        if (!set) return again(std::max(pause_for(machine), is_passing(set.error()) ? kPause : kColumnAgain));
+        if (!newest.rows.empty()) again(kColumnAgain);
     });
 }
 

@@ -14,6 +14,7 @@
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/http_client.hpp"
 #include "services/common/ports/log.hpp"
+#include "services/common/ports/slice_sink.hpp"
 
 namespace zbs::node {
 
@@ -35,7 +36,7 @@ struct KnownAgent {
 /// What is asked here is answered at once, from what the agents have told: a start counts as running until its agent
 /// has said otherwise, and a step whose agent is silent goes on until its machine counts as lost. When a step has
 /// ended, its wanted files are fetched before that is told, and the agent forgets it. Lives on the domain's strand.
-class NodeExecutor : public Executor {
+class NodeExecutor : public Executor, public SliceSink {
   public:
     /// None where the machine's agent has never registered.
     using Directory = std::function<std::optional<KnownAgent>(const std::string& machine)>;
@@ -57,6 +58,7 @@ class NodeExecutor : public Executor {
                              std::size_t limit) override;
     std::vector<File> list(const std::string& operation, const std::string& prefix) override;
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override;
+    void set_column(const std::string& machine, SliceColumn column) override;
 
   private:
     struct Step;
@@ -74,6 +76,7 @@ class NodeExecutor : public Executor {
     void fetch_list(const SharedStep& step);
     void fetch_next(const SharedStep& step);
     void settle(const SharedStep& step);
+    void send_column(const std::string& machine, std::uint64_t number);
     void forget_at_agent(const SharedStep& step);
     Duration pause_for(const std::string& machine) const;
     void later(Duration pause, std::function<void()> again);
