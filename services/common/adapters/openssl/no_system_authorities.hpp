@@ -1,6 +1,6 @@
 #pragma once
 
-namespace zbs::cpprest {
+namespace zbs::openssl {
 
 /// cpprestsdk reads all authorities that the system trusts (0.2 MB, 20 to 50 ms of processor) for every TLS connection,
 /// before it lets us say whom we trust. We never ask them: `openssl::TlsClient` judges certificates by our own bundles
@@ -8,4 +8,4 @@ namespace zbs::cpprest {
 /// for all its libraries. Does nothing when it runs.
 void read_no_system_authorities();
 
-}  // namespace zbs::cpprest
+}  // namespace zbs::openssl

@@ -1,4 +1,4 @@
-#include "services/common/adapters/cpprest/no_system_authorities.hpp"
+#include "services/common/adapters/openssl/no_system_authorities.hpp"
 
 #include <openssl/ssl.h>
 
@@ -6,8 +6,8 @@
 // the other way, but jobs and other children would inherit it.
 extern "C" int SSL_CTX_set_default_verify_paths(SSL_CTX*) { return 1; }
 
-namespace zbs::cpprest {
+namespace zbs::openssl {
 
 void read_no_system_authorities() {}  // that the linker takes this file
 
-}  // namespace zbs::cpprest
+}  // namespace zbs::openssl
