@@ -159,6 +159,7 @@ def main():
         cases["one zone"] = Zoned(large, [], program, folder, "zbs run -q -n 8 (zones of 8)")
         cases["one zone, not profiled"] = Zoned(large, ["--no-record"], program, folder, "zbs run -q -n 8 --no-record (zones of 8)")
         cases["two zones"] = Zoned(small, [], program, folder, "zbs run -q -n 8 (zones of 4)")
+        cases["two zones, not profiled"] = Zoned(small, ["--no-record"], program, folder, "zbs run -q -n 8 --no-record (zones of 4)")
         for case in cases.values():
             case.run()  # programs and pages are in memory from here on; zones have a profile
         results = {name: [] for name in cases}

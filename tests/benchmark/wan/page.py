@@ -20,6 +20,12 @@ def ratio(row, other):
     return f"{statistics.median(row['seconds']) / statistics.median(other['seconds']):.2f}"
 
 
+def pattern(sites):
+    """Which ranks are together: sites are named in the order in which they come."""
+    names = {}
+    return tuple(names.setdefault(site, len(names)) for site in sites)
+
+
 def verdict(program):
     """What the slowest network shows, with the reason as far as the model tells it."""
     last = program["delays"][-1]
@@ -74,9 +80,9 @@ def write_page(report, path):
             carried = f"{statistics.median(row['line_bytes']) / 1e6:.2f}" if row["line_bytes"] else "-"
             lines.append(f"| {titles[key]} | `{row['sites']}` | {row['model_messages']:,} | {row['model_bytes']:,} | {carried} |")
         changed = [f"{titles[key]} at {step['delay_ms']:g} ms `{row['sites']}`" for step in program["delays"] for key, row in step["placements"].items()
-                   if row["sites"] != program["delays"][-1]["placements"][key]["sites"]]
+                   if pattern(row["sites"]) != pattern(program["delays"][-1]["placements"][key]["sites"])]
         if changed:
-            lines += ["", "Other placements at other delays: " + ", ".join(changed) + "."]
+            lines += ["", "Other ranks were together at other delays: " + ", ".join(changed) + "."]
         lines += ["", verdict(program)]
         if program["failures"]:
             lines += ["", f"{len(program['failures'])} runs gave no time: " + "; ".join(failure.replace("\n", " ") for failure in program["failures"])]
