@@ -28,6 +28,8 @@ if(ZBS_BUILD_SERVICES)
   find_package(CLI11 REQUIRED)
   find_package(spdlog REQUIRED)
   find_package(tomlplusplus REQUIRED)
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc>=2)
 endif()
 
 if(ZBS_BUILD_BENCHMARKS)

@@ -36,6 +36,7 @@ struct QuickstartOptions {
     std::string environment_file;
     int processors = 4;
     int first_port = 0;
+    std::string slurm_configuration;  ///< not empty: a fourth zone in front of this Slurm
 };
 
 /// One service of the federation, started again when it dies, as systemd would.
@@ -145,7 +146,9 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     if (auto made = make_state_folder(folder); !made) return context.fail(made.error());
     const auto lock = process::FolderLock::take(folder);
     if (!lock) return context.fail(lock.error());
-    const std::vector<std::string> zones = {"a", "b", "c"};
+    const bool with_slurm = !options.slurm_configuration.empty();
+    std::vector<std::string> zones = {"a", "b", "c"};
+    if (with_slurm) zones.emplace_back("d");
     std::vector<int> ports;
     for (std::size_t i = 0; i <= zones.size(); ++i) {
         if (options.first_port > 0) {
@@ -156,11 +159,14 @@ void quickstart(Context& context, const QuickstartOptions& options) {
         if (!port) return context.fail(port.error());
         ports.push_back(*port);
     }
-    const FederationPlan plan{.folder = folder,
-                              .programs = programs.string(),
-                              .zones = zones,
-                              .ports = ports,
-                              .processors = options.processors};
+    const FederationPlan plan{
+        .folder = folder,
+        .programs = programs.string(),
+        .zones = zones,
+        .ports = ports,
+        .processors = options.processors,
+        .slurm_zone = with_slurm ? "d" : "",
+        .slurm_configuration = with_slurm ? fs::absolute(options.slurm_configuration).string() : ""};
     if (auto made = prepare_federation(plan); !made) return context.fail(made.error());
     struct sigaction action {};
     action.sa_handler = on_stop;
@@ -200,8 +206,8 @@ void quickstart(Context& context, const QuickstartOptions& options) {
         fs::rename(options.environment_file + ".new", options.environment_file, fault);
     }
     std::cout << "A registry and three zones (a, b, c) with " << options.processors
-              << " processors each are running, of three organisations that trust each other; logs in " << folder
-              << ".\n"
+              << " processors each are running, of three organisations that trust each other"
+              << (with_slurm ? "; so is zone d of a fourth, in front of Slurm" : "") << "; logs in " << folder << ".\n"
               << "In another terminal:\n\n"
               << settings << "zbs run -n 6 -- PROGRAM ARGS...\n\nStop with Ctrl-C." << std::endl;
     while (!stop_wanted) {
@@ -222,8 +228,15 @@ void add_quickstart_command(CLI::App& app, Context& context) {
     command->add_option("--processors", options->processors, "processors that each zone offers")
         ->check(CLI::Range(1, 1'000))
         ->capture_default_str();
-    command->add_option("--first-port", options->first_port, "four ports from here on; 0 = any free ones")
+    command
+        ->add_option("--first-port", options->first_port,
+                     "four ports from here on, five with --slurm; 0 = any free ones")
         ->check(CLI::Range(0, 65'000));
+    command
+        ->add_option(
+            "--slurm", options->slurm_configuration,
+            "a fourth zone, d, in front of the Slurm of this slurm.conf; jobs there run as whoever started this")
+        ->check(CLI::ExistingFile);
     command->add_option("--environment-file", options->environment_file,
                         "write the settings for clients here once all is up");
     command->callback([&context, options] { quickstart(context, *options); });

@@ -77,12 +77,16 @@ std::string zone_config(const FederationPlan& plan, std::size_t index, bool with
         if (other != name) text << ", \"" << plan.folder << "/" << other << "\"";
     }
     text << "]  # the other services' keys\n";
-    text << "\n[[machine]]\nname = \"m0\"\nprocessors = " << plan.processors << "\nspeed = 1.0\n";
+    if (name == plan.slurm_zone)
+        text << "\n[slurm]  # its nodes are the machines\nconfiguration = \"" << plan.slurm_configuration << "\"\n";
+    else
+        text << "\n[[machine]]\nname = \"m0\"\nprocessors = " << plan.processors << "\nspeed = 1.0\n";
+    const int allowed = name == plan.slurm_zone ? 1'000 : plan.processors;  // all of them
     for (const std::string& other : plan.zones) {
         if (other == name || !with_peers) continue;
         text << "\n[[peering]]  # accepted without asking the operator\norganisations = [\"" << organisation_of(other)
-             << "\"]\nbundle = \"" << bundle_of(plan, other) << "\"\nprocessors = " << plan.processors
-             << "\nfloor_processors = " << plan.processors
+             << "\"]\nbundle = \"" << bundle_of(plan, other) << "\"\nprocessors = " << allowed
+             << "\nfloor_processors = " << allowed
              << "\nparts = 1000\nfloor_parts = 1000\nwalltime = \"168h\"\nfloor_walltime = \"168h\"\n\n[[link]]\nzone "
                 "= \""
              << other << "\"\ndelay_s = " << delay(other) << "\nbandwidth_Bps = 1.0e7\n";

@@ -13,7 +13,9 @@ struct FederationPlan {
     std::string programs;  ///< where zbs-zone and zbs-registry lie
     std::vector<std::string> zones;
     std::vector<int> ports;
-    int processors = 4;  ///< of each zone
+    int processors = 4;               ///< of each zone but those in front of Slurm
+    std::string slurm_zone;           ///< the one whose machines are the nodes of a Slurm; empty = none
+    std::string slurm_configuration;  ///< its slurm.conf
 };
 
 /// Keys for all (once), configurations (anew): everybody accepts everybody, by bundle. Errors: the programs' own.

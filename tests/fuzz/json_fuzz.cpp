@@ -10,11 +10,13 @@
 #include "services/common/codec/audit_codec.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/node_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "tests/fuzz/mutation.hpp"
 #include "tests/support/messages.hpp"
+#include "tests/support/node_messages.hpp"
 
 // Any bytes: no crash, no fault of a sanitizer; what is read is written and read back the same, for JSON itself and for
 // every message; every refusal has a message. With libFuzzer this is the whole program; without, a replay over messages
@@ -99,6 +101,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, codec::decode_peering_change);
     check(*json, codec::decode_pool_lease);
     check(*json, codec::decode_audit_page);
+    check(*json, codec::decode_node_status);
+    check(*json, codec::decode_node_registration);
+    check(*json, codec::decode_node_lease);
+    check(*json, codec::decode_step_spec);
+    check(*json, codec::decode_step_stop, codec::encode_step_stop);
+    check(*json, codec::decode_step_page);
+    check(*json, codec::decode_step_files);
+    check(*json, codec::decode_step_removal);
+    check(*json, codec::decode_slice_column);
+    check(*json, codec::decode_share_table);
     return 0;
 }
 
@@ -145,6 +157,16 @@ std::vector<Json> samples() {
             codec::encode(PeeringChange{.verb = PeeringVerb::kAccept,
                                         .rights = {.processors = 3, .hours = std::vector<DayWindow>{{1, 2}}}}),
             codec::encode(PoolLease{"acc", {CallerKind::kUser, "a", "b"}, {}, true}),
+            codec::encode(some_node_status()),
+            codec::encode(some_node_registration()),
+            codec::encode(NodeLease{"a", std::chrono::seconds{40}}),
+            codec::encode(some_step_spec()),
+            codec::encode_step_stop(Duration{1'500'000}),
+            codec::encode(StepPage{7, {some_running_step(), some_exited_step()}}),
+            codec::encode(std::vector<StepFile>{{"stdout", 1}}),
+            codec::encode(StepRemoval{3, true}),
+            codec::encode(some_slice_column()),
+            codec::encode(some_share_table()),
             codec::encode(
                 codec::AuditPage{{{3, {.who = "spiffe://a/user/b", .detail = "why"}, std::string(64, 'a')}}, {3}, 3})};
 }

@@ -93,8 +93,8 @@ int main(int argc, char** argv) {
         "       = 300 sec\n",
         "PartitionName=main AllocNodes=ALL Default=YES DefaultTime=NONE MaxNodes=4 MaxTime=01:00:00 Nodes=n[1-4] "
         "State=UP TotalCPUs=16\n",
-        "n1|4|idle|none\nn3|4|down*|Not responding\nn4|4|drained|disk | failing\n",
-        R"({"nodes": [{"name": "n1", "cpus": 4, "state": "idle", "state_flags": ["DRAIN"], "reason": "disk"}, {"name": "n2", "cpus": {"number": 4}, "state": ["IDLE"]}]})",
+        "n1|4|idle|0/4/0/4|none\nn3|4|down*|0/0/4/4|Not responding\nn4|4|drained|0/0/4/4|disk | failing\n",
+        R"({"nodes": [{"name": "n1", "cpus": 4, "alloc_cpus": 4, "state": "idle", "state_flags": ["DRAIN"], "reason": "disk"}, {"name": "n2", "cpus": {"number": 4}, "alloc_cpus": {"number": 2}, "state": ["IDLE"]}]})",
         "27|RUNNING|games|main|1795393715|1795394015|n[1-2]|zbs-op-1|(null)|None|zbs:held\n",
         "JobId=27 JobName=zbs-a UserId=games(5) NodeList=n[1-2] JOB_GRES=(null)   Nodes=n1 CPU_IDs=0-3 Mem=0 GRES=   "
         "Nodes=n[2-3] CPU_IDs=0-1,7 Mem=0 GRES= MinCPUsNode=1",

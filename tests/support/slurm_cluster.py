@@ -14,6 +14,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -212,3 +213,25 @@ class SlurmCluster:
                 for folder, _, _ in os.walk(f"{FREEZER}/slurm_{node}", topdown=False):
                     os.rmdir(folder)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def main():
+    """slurm_cluster.py NODES PROCESSORS FILE: a cluster until SIGTERM or SIGINT; FILE then holds the path of its slurm.conf.
+    slurm_cluster.py --missing: whether one can be started here; else says why not."""
+    why = missing()
+    if why or sys.argv[1:] == ["--missing"]:
+        print(why)
+        return SKIPPED if why else 0
+    nodes, processors, told = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    for end in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(end, lambda *_: sys.exit(0))
+    with SlurmCluster([f"n{i + 1}" for i in range(nodes)], processors) as cluster:
+        with open(told + ".new", "w") as file:
+            file.write(cluster.folder + "/slurm.conf\n")
+        os.rename(told + ".new", told)
+        while True:
+            signal.pause()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

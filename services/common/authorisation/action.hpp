@@ -4,12 +4,13 @@
 
 namespace zbs {
 
-/// One per operation of the zone's and the registry's contract, in the words of its operationId.
+/// One per operation of the contracts of zone, registry and node agent, in the words of its operationId.
 enum class Action {
-    // both services
+    // every service
     kGetLive,
     kGetReady,
     kGetContract,
+    // zone and registry
     kGetTrust,
     kWhoAmI,
     // zone: applications of the own users
@@ -59,6 +60,7 @@ enum class Action {
     kReadAudit,  // also of a registry
     kGetDrain,
     kSetDrain,
+    kRegisterNode,
     // registry
     kCreateEnrolmentToken,
     kEnrolZone,
@@ -69,8 +71,18 @@ enum class Action {
     kListEnrolments,
     kRemoveEnrolment,
     kRemoveOrganisation,
+    // node agent
+    kGetNode,
+    kStartStep,
+    kListSteps,
+    kStopStep,
+    kRemoveStep,
+    kListStepFiles,
+    kReadStepFile,
+    kSetSlices,
+    kSetShares,
 };
-inline constexpr int kActionCount = static_cast<int>(Action::kRemoveOrganisation) + 1;
+inline constexpr int kActionCount = static_cast<int>(Action::kSetShares) + 1;
 
 /// The operationId, e.g. "scheduleApplication".
 std::string_view to_string(Action action);

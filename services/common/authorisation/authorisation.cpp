@@ -44,6 +44,7 @@ bool may_see(const Caller& caller, Role role, const Object& object, const Site& 
             return role == Role::kOwnOperator || object.owner == caller;
         case ObjectKind::kPart:
         case ObjectKind::kZoneEntry:
+        case ObjectKind::kNode:
             return object.owner == caller;
         case ObjectKind::kPeering:
         case ObjectKind::kService:
@@ -74,6 +75,10 @@ const char* to_string(Role role) {
             return "zones that are not accepted";
         case Role::kRegistry:
             return "registries";
+        case Role::kOwnNode:
+            return "node agents of this organisation";
+        case Role::kForeignNode:
+            return "node agents of other organisations";
     }
     return "nobody";
 }
@@ -106,9 +111,13 @@ Role role_of(const PeerIdentity& subject, const Site& site) {
         case CallerKind::kZone:
             // A registry knows zones by their enrolment only, also those of its own organisation.
             if (own && site.service == ServiceKind::kZone) return Role::kOwnZone;
+            // An agent serves one zone, and never one of another organisation.
+            if (!own && site.service == ServiceKind::kNode) return Role::kStrangerZone;
             return site.accepts_subject ? Role::kKnownZone : Role::kStrangerZone;
         case CallerKind::kRegistry:
             return Role::kRegistry;
+        case CallerKind::kNode:
+            return own ? Role::kOwnNode : Role::kForeignNode;
     }
     return Role::kAnonymous;
 }
@@ -129,7 +138,7 @@ Result<void> to_result(const Decision& decision) {
 
 Decision authorise(const PeerIdentity& subject, Action action, const Object& object, const Site& site) {
     const ActionRule* rule = find_rule(action);
-    if (rule == nullptr || !(site.service == ServiceKind::kZone ? rule->at_zone : rule->at_registry))
+    if (rule == nullptr || (rule->services & bit(site.service)) == 0)
         return denied("this service has no such operation");
     const std::string what = "'" + std::string(rule->operation_id) + "'";
 

@@ -7,14 +7,15 @@
 
 namespace zbs {
 
-enum class ServiceKind { kZone, kRegistry };
+enum class ServiceKind { kZone, kRegistry, kNode };
 
 /// Where the call arrived, and what this service knows of the caller.
 struct Site {
     ServiceKind service = ServiceKind::kZone;
     std::string organisation;
-    std::string name;  ///< of the zone or registry
-    /// At a zone: the caller's zone has an accepted peering here. At a registry: it is enrolled.
+    std::string name;  ///< of the zone, registry or node
+    /// At a zone: the caller's zone has an accepted peering here. At a registry: it is enrolled. At a node agent: it is
+    /// the zone that the node belongs to.
     bool accepts_subject = false;
 };
 
@@ -26,17 +27,19 @@ enum class Role {
     kOwnOperator,
     kForeignOperator,
     kOwnZone,       ///< at a zone: any zone of its organisation
-    kKnownZone,     ///< with an accepted peering; at a registry: enrolled
+    kKnownZone,     ///< with an accepted peering; at a registry: enrolled; at a node agent: its own
     kStrangerZone,  ///< proved its name, no more
     kRegistry,
+    kOwnNode,  ///< agent of a node of the site's organisation
+    kForeignNode,
 };
-inline constexpr int kRoleCount = static_cast<int>(Role::kRegistry) + 1;
+inline constexpr int kRoleCount = static_cast<int>(Role::kForeignNode) + 1;
 const char* to_string(Role role);
 /// Anonymous too: a name that came without evidence, and a proxy of anything but a user.
 Role role_of(const PeerIdentity& subject, const Site& site);
 
 enum class ObjectKind {
-    kService,  ///< the zone or registry as a whole, or a list that the domain cuts to the caller's own
+    kService,  ///< the zone, registry or node as a whole, or a list that the domain cuts to the caller's own
     kApplication,
     kProfile,
     kDelegation,
@@ -44,6 +47,7 @@ enum class ObjectKind {
     kPart,       ///< owner: the zone that holds it
     kPeering,    ///< owner: the other zone
     kZoneEntry,  ///< owner: the zone it describes
+    kNode,       ///< owner: its agent
 };
 
 /// What a call is about. For something that is not there: its kind and no owner; whoever might have seen it gets the

@@ -23,22 +23,33 @@ constexpr unsigned kAnyZone = kAcceptedZone | bit(Role::kStrangerZone);
 constexpr unsigned kNewcomer = bit(Role::kAnonymous) | kInsider;
 constexpr unsigned kEnrolledZone = bit(Role::kKnownZone);
 
+constexpr unsigned kAtZone = bit(ServiceKind::kZone);
+constexpr unsigned kAtRegistry = bit(ServiceKind::kRegistry);
+constexpr unsigned kAtNode = bit(ServiceKind::kNode);
+
+constexpr ActionRule all(Action action, std::string_view id, unsigned roles) {
+    return {action, id, kAtZone | kAtRegistry | kAtNode, kService, roles, kAny, kAnything};
+}
 constexpr ActionRule both(Action action, std::string_view id, unsigned roles) {
-    return {action, id, true, true, kService, roles, kAny, kAnything};
+    return {action, id, kAtZone | kAtRegistry, kService, roles, kAny, kAnything};
 }
 constexpr ActionRule zone(Action action, std::string_view id, unsigned roles, Through through,
                           ObjectKind object = kService, Whose whose = kAny) {
-    return {action, id, true, false, object, roles, whose, through};
+    return {action, id, kAtZone, object, roles, whose, through};
 }
 constexpr ActionRule registry(Action action, std::string_view id, unsigned roles, Through through,
                               ObjectKind object = kService, Whose whose = kAny) {
-    return {action, id, false, true, object, roles, whose, through};
+    return {action, id, kAtRegistry, object, roles, whose, through};
+}
+/// What an agent does for its zone.
+constexpr ActionRule node(Action action, std::string_view id) {
+    return {action, id, kAtNode, kService, bit(Role::kKnownZone), kAny, kCertificate};
 }
 
 constexpr std::array kRules = {
-    both(kGetLive, "getLive", kAnyone),
-    both(kGetReady, "getReady", kAnyone),
-    both(kGetContract, "getContract", kAnyone),
+    all(kGetLive, "getLive", kAnyone),
+    all(kGetReady, "getReady", kAnyone),
+    all(kGetContract, "getContract", kAnyone),
     both(kGetTrust, "getTrust", kAnyone),
     both(kWhoAmI, "whoAmI", kIdentified),
 
@@ -85,9 +96,10 @@ constexpr std::array kRules = {
     zone(kGetDelegation, "getDelegation", kUsers, kFullProxy, kDelegation, kOwn),
     zone(kDeleteDelegation, "deleteDelegation", kUsers, kFullProxy, kDelegation, kOwn),
 
-    ActionRule{kReadAudit, "readAudit", true, true, kService, kOperators, kAny, kCertificate},
+    ActionRule{kReadAudit, "readAudit", kAtZone | kAtRegistry, kService, kOperators, kAny, kCertificate},
     zone(kGetDrain, "getDrain", kOperators, kCertificate),
     zone(kSetDrain, "setDrain", kOperators, kCertificate),
+    zone(kRegisterNode, "registerNode", bit(Role::kOwnNode), kCertificate, ObjectKind::kNode, kOwn),
 
     registry(kCreateEnrolmentToken, "createEnrolmentToken", kOperators, kCertificate),
     registry(kEnrolZone, "enrolZone", kAnyZone | bit(Role::kAnonymous), kCertificate),
@@ -98,6 +110,16 @@ constexpr std::array kRules = {
     registry(kListEnrolments, "listEnrolments", kOperators, kCertificate),
     registry(kRemoveEnrolment, "removeEnrolment", kOperators, kCertificate),
     registry(kRemoveOrganisation, "removeOrganisation", kOperators, kCertificate),
+
+    node(kGetNode, "getNode"),
+    node(kStartStep, "startStep"),
+    node(kListSteps, "listSteps"),
+    node(kStopStep, "stopStep"),
+    node(kRemoveStep, "removeStep"),
+    node(kListStepFiles, "listStepFiles"),
+    node(kReadStepFile, "readStepFile"),
+    node(kSetSlices, "setSlices"),
+    node(kSetShares, "setShares"),
 };
 
 constexpr bool is_in_order() {

@@ -16,12 +16,13 @@ enum class Through {
     kCertificate,  ///< no proxy: what it gives lives longer than a proxy, or says who others are
 };
 
+constexpr unsigned bit(ServiceKind service) { return 1U << static_cast<unsigned>(service); }
+
 /// A line of the table: who may do this, to what, through what. Whoever is not in `roles` is denied.
 struct ActionRule {
     Action action{};
     std::string_view operation_id;
-    bool at_zone = false;
-    bool at_registry = false;
+    unsigned services = 0;  ///< bit 1 << ServiceKind
     ObjectKind object = ObjectKind::kService;
     unsigned roles = 0;  ///< bit 1 << Role
     Whose whose = Whose::kAny;

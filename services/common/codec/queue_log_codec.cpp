@@ -10,6 +10,8 @@ namespace zbs::codec {
 namespace {
 
 constexpr std::int64_t kMostProcessors = 10'000'000;
+/// Of all masks of one decision, 32 MiB: a few ranges in the text are millions of processors in memory.
+constexpr std::size_t kMostMaskBits = std::size_t{1} << 28;
 constexpr std::int64_t kFarAwayUs = kMostQueueTime.count();
 
 /// The processors that are in it, as [first, last] pairs.
@@ -118,6 +120,7 @@ Result<QueueEvent> read_decided(JsonReader& in) {
     Decided event{.at = read_steady(in, "at_us")};
     const Json& usable = in.object("usable");
     if (!in.ok()) return in.error();
+    std::size_t bits = 0;
     for (auto it = usable.begin(); it != usable.end(); ++it) {
         const auto id = parse_id128(it.key());
         if (!id) {
@@ -127,6 +130,11 @@ Result<QueueEvent> read_decided(JsonReader& in) {
         Result<std::vector<bool>> mask =
             decode_mask(JsonReader(it.value(), in.pointer_of("usable/" + pointer_step(it.key()))));
         if (!mask) return mask.error();
+        bits += mask->size();
+        if (bits > kMostMaskBits) {
+            in.fail("usable", "is of more processors than one decision can be of");
+            return in.error();
+        }
         event.usable.emplace(PartId{*id}, *std::move(mask));
     }
     const Json& starts = in.array("starts", limits::kMaxPartsInQueue);

@@ -29,8 +29,7 @@ void RateLimiter::set_limits(const RateLimits& limits) {
 
 std::optional<Duration> RateLimiter::take(const PeerIdentity& peer, std::string_view address, Duration now) {
     if (!has_name(peer)) return take(&RateLimits::anonymous, key_of('a', address), now);
-    const CallerKind kind = peer.name().kind;
-    const bool service = kind == CallerKind::kZone || kind == CallerKind::kRegistry;
+    const bool service = is_service(peer.name().kind);
     return take(service ? &RateLimits::zone : &RateLimits::user, key_of('n', to_uri(peer.name())), now);
 }
 

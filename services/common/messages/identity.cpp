@@ -28,6 +28,9 @@ std::string to_uri(const Caller& caller) {
         case CallerKind::kRegistry:
             kind = "/registry/";
             break;
+        case CallerKind::kNode:
+            kind = "/node/";
+            break;
     }
     return "spiffe://" + caller.organisation + kind + caller.name;
 }
@@ -46,6 +49,7 @@ std::optional<Caller> parse_identity(std::string_view uri) {
     if (kind == "zone") caller.kind = CallerKind::kZone;
     if (kind == "operator") caller.kind = CallerKind::kOperator;
     if (kind == "registry") caller.kind = CallerKind::kRegistry;
+    if (kind == "node") caller.kind = CallerKind::kNode;
     if (caller.kind == CallerKind::kAnonymous) return std::nullopt;
     if (!is_valid_name(caller.organisation) || !is_valid_name(caller.name)) return std::nullopt;
     return caller;

@@ -7,9 +7,13 @@
 
 namespace zbs {
 
-enum class CallerKind { kAnonymous, kUser, kZone, kOperator, kRegistry };
+enum class CallerKind { kAnonymous, kUser, kZone, kOperator, kRegistry, kNode };
+/// Zones, registries and node agents: programs that answer calls, and speak TLS 1.3 with each other.
+constexpr bool is_service(CallerKind kind) {
+    return kind == CallerKind::kZone || kind == CallerKind::kRegistry || kind == CallerKind::kNode;
+}
 
-/// A name: user, zone, operator or registry of an organisation. Says nothing about how it was proved; see
+/// A name: user, zone, operator, registry or node agent of an organisation. Says nothing about how it was proved; see
 /// `PeerIdentity`.
 struct Caller {
     CallerKind kind = CallerKind::kAnonymous;
@@ -62,7 +66,8 @@ class PeerIdentity {
     bool limited_ = false;
 };
 
-/// The name as a URI: `spiffe://ORG/user/NAME`, `/zone/`, `/operator/`, `/registry/`; "anonymous" without identity.
+/// The name as a URI: `spiffe://ORG/user/NAME`, `/zone/`, `/operator/`, `/registry/`, `/node/`; "anonymous" without
+/// identity.
 std::string to_uri(const Caller& caller);
 /// Reads `to_uri`'s form. Organisation and name: 1..64 of [a-z0-9.-_], starting with a letter or digit.
 std::optional<Caller> parse_identity(std::string_view uri);

@@ -78,4 +78,19 @@ inline constexpr std::size_t kMaxSlurmPartitions = 1'000;
 inline constexpr std::size_t kMaxSlurmJobs = 100'000;  ///< in one answer of squeue
 inline constexpr int kMaxNodeProcessors = 65'536;
 
+inline constexpr int kMaxNodes = 10'000;                           ///< agents of one zone
+inline constexpr std::size_t kMaxNodeSteps = 4'096;                ///< of one agent, in one message
+inline constexpr std::size_t kMaxStepArguments = 4'096;            ///< a launcher's are more than a user's
+inline constexpr std::size_t kMaxStepArgumentBytes = 1024 * 1024;  ///< of one step, together
+inline constexpr std::size_t kMaxStepEnvironment = 4'096;
+inline constexpr std::size_t kMaxStepVariableBytes = 128 * 1024;  ///< as the kernel
+inline constexpr std::size_t kMaxStepFiles = 1'024;               ///< laid into one step's folder
+inline constexpr std::size_t kMaxStepFileBytes = 8 * 1024 * 1024;
+inline constexpr std::size_t kMaxListedFiles = 100'000;  ///< of a step's folder, in one answer
+inline constexpr std::size_t kMaxSliceRows = 64;
+inline constexpr long long kMinSliceMicroseconds = 50'000;
+inline constexpr long long kMaxSliceMicroseconds = 3'600'000'000;
+inline constexpr int kMaxNodeWaitSeconds = 30;  ///< that an answer about steps may be held back
+inline constexpr std::size_t kMaxNodeWaiters = 256;
+
 }  // namespace zbs::limits

@@ -73,6 +73,8 @@ struct RankPlace {
 
 /// What the reason of an end begins with, of a step, a part and an application, where the walltime ended it.
 inline constexpr std::string_view kWalltimeReason = "walltime";
+/// Where the site's own scheduler took the processors away.
+inline constexpr std::string_view kTakenBackReason = "processors were taken back";
 
 /// What a part can expect that waits for processors in the queue of its zone. Times are from the answer on.
 struct QueueOutlook {

@@ -56,7 +56,9 @@ constexpr std::array kSettings = {
     Setting{"queue", kReload, same_in_zone<&ZoneConfig::queue>},
     Setting{"queue_log", kRestart, same<&ZoneSettings::queue_log>},
     Setting{"reservations", kRestart, same_in_zone<&ZoneConfig::max_reservations>},
-    Setting{"machine", kRestart, [](S a, S b) { return machines_of(a) == machines_of(b); }},
+    // Where Slurm has the machines, it tells of them, not the file.
+    Setting{"machine", kRestart, [](S a, S b) { return a.slurm || b.slurm || machines_of(a) == machines_of(b); }},
+    Setting{"slurm", kRestart, same<&ZoneSettings::slurm>},
     Setting{"link", kRestart, same_in_zone<&ZoneConfig::links>},
     Setting{"network", kRestart, [](S a, S b) { return network_of(a) == network_of(b); }},
     Setting{"mpi", kRestart, [](S a, S b) { return mpi_of(a) == mpi_of(b); }},

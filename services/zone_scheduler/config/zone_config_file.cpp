@@ -51,6 +51,24 @@ Link link_of(system::ConfigFile& file, const std::string& prefix, const Link& fa
             file.number(prefix + "bandwidth_Bps", fallback.bandwidth_Bps, 1, 1e15)};
 }
 
+/// Where the file has a table [slurm].
+void read_slurm(system::ConfigFile& file, ZoneSettings& settings) {
+    if (!file.has("slurm")) return;
+    SlurmSettings slurm{.partition = file.text("slurm.partition", ""),
+                        .account = file.text("slurm.account", ""),
+                        .configuration = file.text("slurm.configuration", ""),
+                        .folders = file.texts("slurm.folders"),
+                        .submit_options = file.texts("slurm.submit_options")};
+    slurm.wait = seconds_to_duration(file.number("slurm.wait_s", to_seconds(slurm.wait), 0, 60));
+    for (const std::string& folder : slurm.folders)
+        if (!folder.starts_with('/')) file.fail("slurm.folders", "'folders' of [slurm] must be absolute paths");
+    if (file.table_count("machine") > 0)
+        file.fail("machine", "Slurm's nodes are the machines of this zone: leave [[machine]] out, or [slurm]");
+    if (!file.text("queue", "").empty())
+        file.fail("queue", "Slurm has the queue of this zone's machines: leave 'queue' out, or [slurm]");
+    settings.slurm = std::move(slurm);
+}
+
 std::string name_of(system::ConfigFile& file, const std::string& key) {
     std::string name = file.required_text(key);
     if (!is_valid_name(name))
@@ -95,6 +113,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
                   "'accept' is gone, because a name proves nothing: write a [[peering]] with organisations and the "
                   "fingerprint of their bundle, or accept who asks with 'zbs-zone peer accept ORG'");
     }
+    read_slurm(file, settings);
     for (std::size_t i = 0; i < file.table_count("machine"); ++i) {
         const std::string at = "machine." + std::to_string(i) + ".";
         zone.zone.machines.push_back({name_of(file, at + "name"),
@@ -105,7 +124,8 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
             file.fail(at + "partition",
                       "'partition' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
     }
-    if (zone.zone.machines.empty()) file.fail("machine", "at least one [[machine]] is needed");
+    if (zone.zone.machines.empty() && !settings.slurm)
+        file.fail("machine", "at least one [[machine]] is needed, or [slurm]");
     read_account_map(file, path, zone);
     SiteNames site{partitions_of(zone), zone.accounts ? &*zone.accounts : nullptr, zone.account_map_file, {}};
     if (zone.run_as_accounts && checks.check_account) {
@@ -157,6 +177,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.rates.anonymous = rate_of(file, "rates.anonymous", settings.rates.anonymous);
     settings.rates.connection = rate_of(file, "rates.connection", settings.rates.connection);
     if (auto ok = file.finish(); !ok) return ok.error();
+    if (settings.slurm) return settings;  // what it has is checked once Slurm has told
     if (auto checked = ResourceGraph::make({zone.zone}, {}); !checked) return invalid(checked.error().message, path);
     return settings;
 }

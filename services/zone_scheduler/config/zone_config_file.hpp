@@ -11,6 +11,17 @@
 
 namespace zbs {
 
+/// The Slurm that a zone gets its processors from.
+struct SlurmSettings {
+    std::string partition;                    ///< empty = Slurm's default
+    std::string account;                      ///< that Slurm charges; empty = each user's default
+    std::string configuration;                ///< slurm.conf; empty = as Slurm finds it
+    std::vector<std::string> folders;         ///< where its commands are looked for first
+    std::vector<std::string> submit_options;  ///< of sbatch, for every hold
+    Duration wait = std::chrono::seconds{5};  ///< for Slurm to start a hold
+    bool operator==(const SlurmSettings&) const = default;
+};
+
 /// A zone's whole configuration file (TOML; see services/zone_scheduler/README.md).
 struct ZoneSettings {
     ZoneConfig zone;
@@ -23,6 +34,7 @@ struct ZoneSettings {
     int minimum_uid = 1'000;                ///< of accounts that jobs may run as
     std::optional<bool> shared_memory;      ///< may jobs of different steps of this host share memory? See zbs-step
     bool require_isolation = false;         ///< do not start where a job could read the zone's keys
+    std::optional<SlurmSettings> slurm;     ///< whose nodes are the machines; none: those of the file
     http::RateLimits rates;
     std::vector<GridUsers> grid_users;  ///< one per organisation
     std::string state_folder;           ///< database and step folders; made if missing

@@ -71,4 +71,22 @@ void DurableExecutor::stop(const std::string& operation, Duration grace) {
     if (barrier_.commit_now()) executor_.stop(operation, grace);
 }
 
+void DurableAllocations::hold(AllocationSpec spec, Done done) {
+    barrier_.after_commit([&to = allocations_, spec = std::move(spec), done = std::move(done)]() mutable {
+        to.hold(std::move(spec), std::move(done));
+    });
+}
+
+void DurableAllocations::keep(AllocationKey key, Done done) {
+    barrier_.after_commit([&to = allocations_, key = std::move(key), done = std::move(done)]() mutable {
+        to.keep(std::move(key), std::move(done));
+    });
+}
+
+void DurableAllocations::release(AllocationKey key, Done done) {
+    barrier_.after_commit([&to = allocations_, key = std::move(key), done = std::move(done)]() mutable {
+        to.release(std::move(key), std::move(done));
+    });
+}
+
 }  // namespace zbs

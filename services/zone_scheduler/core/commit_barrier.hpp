@@ -2,6 +2,7 @@
 #include <functional>
 #include <vector>
 
+#include "services/common/ports/allocations.hpp"
 #include "services/common/ports/audit.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/executor.hpp"
@@ -77,6 +78,29 @@ class DurableExecutor : public Executor {
   private:
     CommitBarrier& barrier_;
     Executor& executor_;
+};
+
+/// Allocations that are asked for, kept and given back only after the barrier.
+class DurableAllocations : public Allocations {
+  public:
+    DurableAllocations(CommitBarrier& barrier, Allocations& allocations)
+        : barrier_(barrier), allocations_(allocations) {}
+    void hold(AllocationSpec spec, Done done) override;
+    void keep(AllocationKey key, Done done) override;
+    void release(AllocationKey key, Done done) override;
+    void look(AllocationKey key, std::function<void(Result<AllocationView>)> done) override {
+        allocations_.look(std::move(key), std::move(done));
+    }
+    Result<StepSpec> step_in(const AllocationKey& key, const std::string& machine, StepSpec step) override {
+        return allocations_.step_in(key, machine, std::move(step));
+    }
+    void machines(std::function<void(Result<std::vector<MachineUse>>)> done) override {
+        allocations_.machines(std::move(done));
+    }
+
+  private:
+    CommitBarrier& barrier_;
+    Allocations& allocations_;
 };
 
 }  // namespace zbs

@@ -63,10 +63,11 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
           ports_.clock, *transport_, membership_, ports_.log, [this] { return known_zones(); }, config.exchange_every),
       links_(
           config, ports_.clock, *transport_, [this] { return known_zones(); }, ports_.log),
+      nodes_(ports_.clock, ports_.log),
       applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
-      services_{config,       applications_, parts_, peers_,       peerings_,    membership_,
-                delegations_, registry_,     links_, ports_.store, ports_.audit, std::move(contract)},
+      services_{config,    applications_, parts_, peers_,       peerings_,    membership_,        delegations_,
+                registry_, links_,        nodes_, ports_.store, ports_.audit, std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
@@ -87,6 +88,10 @@ void ZoneCore::connect() {
     applications_.use_groups([this](const Caller& user) { return membership_.groups_of(user); });
     parts_.require_delegations(
         [this](const PartRequest& part, bool required) { return check_delegation(part, required); });
+    if (ports_.allocations != nullptr) {
+        allocations_.emplace(barrier_, *ports_.allocations);
+        parts_.use_allocations(*allocations_);
+    }
     parts_.use_links([this](const std::string& zone) { return links_.link_to(zone); });
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
@@ -121,6 +126,7 @@ void ZoneCore::start() {
     barrier_.start();
     exchange_.start();
     links_.start();
+    parts_.start();
     registry_.start();
     retention_.start();
     services_.serves = true;

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct ZonePorts {
     SiteStore& site;
     Journal& journal;  ///< of both stores
     Executor& executor;
+    Allocations* allocations = nullptr;  ///< of the site's own scheduler; null: the machines are the zone's own
     HttpClient& client;
     std::function<void(std::function<void()>)> post;  ///< puts work on the domain's strand; from any thread
     TrustBundles& trust;
@@ -84,6 +86,7 @@ class ZoneCore {
 
     const ApplicationService& applications() const { return applications_; }
     const PartService& parts() const { return parts_; }
+    const NodeDirectory& nodes() const { return nodes_; }
 
   private:
     Result<std::string> own_account(const Caller& user);
@@ -95,6 +98,7 @@ class ZoneCore {
     ZonePorts ports_;
     CommitBarrier barrier_;
     DurableExecutor executor_;
+    std::optional<DurableAllocations> allocations_;
     std::unique_ptr<ZoneTransport> transport_;
     PeeringService peerings_;
     AuthorizationFilter filter_;
@@ -105,6 +109,7 @@ class ZoneCore {
     DelegationService delegations_;
     TrustExchange exchange_;
     LinkSensor links_;
+    NodeDirectory nodes_;
     ApplicationService applications_;
     Retention retention_;
     ZoneServices services_;

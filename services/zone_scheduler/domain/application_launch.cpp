@@ -307,7 +307,8 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     // Zones keep the walltime each for itself: where another one is first, the launcher may end with code 0.
     std::string limit = end.reason;
     for (const ApplicationPart& part : changed.parts)
-        if (part.status.reason.starts_with(kWalltimeReason)) limit = part.status.reason;
+        if (part.status.reason.starts_with(kWalltimeReason) || part.status.reason.starts_with(kTakenBackReason))
+            limit = part.status.reason;
     if (changed.cancel_requested) {
         state = ApplicationState::kCancelled;
         reason = why_cancelled(run);

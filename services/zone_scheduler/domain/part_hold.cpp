@@ -50,7 +50,7 @@ struct PartService::Question {
 StartWindow PartService::count_free(const Question& question, Duration start, bool by_experience) const {
     const Duration start_in = start - clock_.steady_now();
     const ProcessorCalendar::Interval when = interval_of(start_in, question.request.walltime);
-    const std::vector<bool> busy = queue_.promised().busy(when, question.without, by_experience);
+    const std::vector<bool> busy = busy_in(when, question.without, by_experience);
     const std::string& organisation = question.caller.organisation;
     const Entitlement entitlement =
         filter_.find({question.caller, question.request.user, question.request.groups, question.request.walltime,
@@ -80,8 +80,9 @@ StartWindow PartService::count_free(const Question& question, Duration start, bo
     return window;
 }
 
-/// What could start later. O(instants at which something changes x promised processors), at most `kMaxLooks` instants.
-std::vector<StartWindow> PartService::find_windows(const Question& question) const {
+/// What could start later, where so many can start now. O(instants at which something changes x promised processors),
+/// at most `kMaxLooks` instants.
+std::vector<StartWindow> PartService::find_windows(const Question& question, int free_now) const {
     const Duration now = clock_.steady_now();
     const ProcessorCalendar::Interval sample = interval_of(config_.hold_ttl, question.request.walltime);
     const Duration length = sample.end - sample.begin;
@@ -95,7 +96,8 @@ std::vector<StartWindow> PartService::find_windows(const Question& question) con
         std::vector<StartWindow> windows;
         for (std::size_t i = 1; i < at.size() && i < kMaxLooks; ++i) {
             StartWindow window = count_free(question, at[i], by_experience);
-            if (window.processors > 0 || !windows.empty()) windows.push_back(window);
+            // That nothing is free goes without saying only as long as nothing was.
+            if (window.processors > 0 || free_now > 0 || !windows.empty()) windows.push_back(window);
         }
         // Nothing is told of what is behind the last look but what holds from the very end on.
         if (at.size() > kMaxLooks) {
@@ -142,9 +144,9 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
                       .largest_machine = free.largest_machine};
     // Whether later starts are looked for does not depend on the user: nobody learns from the time it takes.
     const bool is_open = entitlement.opens_in && *entitlement.opens_in <= Duration{0};
-    if (free_processors() < request.processors || !is_open || usage_of(caller.organisation).parts > 0 ||
+    if (free_processors() < request.processors || !is_open || !queue_.promised().promises().empty() ||
         queue_.size() > 0)
-        capacity.windows = find_windows(question);
+        capacity.windows = find_windows(question, free.processors);
     if (!entitlement.given) capacity = {};
     capacity.zone = config_.zone.name;
     capacity.queues = has_queue_;
@@ -241,7 +243,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
     std::set<PartId> without;
     if (*replaced != nullptr) without.insert((*replaced)->record.request.id);
     const ProcessorCalendar::Interval when = interval_of(request.start_in, request.walltime);
-    const std::vector<bool> busy = queue_.promised().busy(when, without);
+    const std::vector<bool> busy = busy_in(when, without);
     const Entitlement entitlement =
         filter_.find({caller, request.user, request.groups, request.walltime,
                       usage_in(caller.organisation, when, without, false), request.start_in});
@@ -320,6 +322,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         run_queue();
     } else {
         promise_anew(*live);
+        ask_allocation(*live);
     }
     const PartStatus answer = view(*live);
     watch();

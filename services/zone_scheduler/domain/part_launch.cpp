@@ -18,6 +18,7 @@ namespace {
 constexpr const char* kModelFile = "profile.json";
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
 constexpr Duration kStopGrace = std::chrono::seconds{2};
+constexpr int kTerminated = 128 + 15;  ///< exit code of what SIGTERM ended
 /// How much before the start of a reservation its home may launch: clocks run at different speeds.
 constexpr Duration kEarly = std::chrono::seconds{2};
 
@@ -40,12 +41,15 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
     }
     if (is_blocked(part->record)) return blocked(id);
     if (auto ok = end_if_over(*part); !ok) return outward(caller, ok.error());
+    end_if_lost(*part);
+    if (allocations_.is_asked(id)) return Error{ErrorCode::kConflict, "part " + to_string(id) + " is not held yet", {}};
     if (part->record.status.state == PartState::kHeld) {
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
         part->deadline =
             (is_reserved(part->record) ? std::max(part->start, clock_.steady_now()) : clock_.steady_now()) +
             config_.launch_window;
         if (!is_queued(part->record)) promise_anew(*part);
+        allocations_.keep(id);
         if (auto reached = failpoint::reach(failpoint::Point::kPeerCommitStored); !reached)
             return outward(caller, reached.error());
     } else if (is_final(part->record.status.state)) {
@@ -109,9 +113,10 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
         if (!numbers.insert(proxy.id).second)
             return invalid("proxy " + std::to_string(proxy.id) + " is named twice", "/proxies");
     }
-    std::set<std::string> machines;
-    // In the words that home knows; every machine of a part starts its proxies the same way.
-    for (const RankPlace& place : view(*part).assignment) machines.insert(place.machine);
+    std::map<std::string, std::string> machines;  // as home knows them -> ours
+    const std::vector<RankPlace> told = view(*part).assignment, &own = record.status.assignment;
+    ZBS_EXPECTS(told.size() == own.size());
+    for (std::size_t i = 0; i < own.size(); ++i) machines.emplace(told[i].machine, own[i].machine);
     std::vector<std::vector<std::string>> commands;
     for (const LaunchRequest::Proxy& proxy : request.proxies) {
         if (!machines.contains(proxy.machine))
@@ -152,7 +157,11 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             step.environment.emplace_back("ZBS_PROFILE_OUT", folder + "/" + kModelFile);
         }
         Result<void> started = i == 0 ? Result<void>{} : failpoint::reach(failpoint::Point::kPeerBetweenProxies);
-        if (started) started = executor_.start(step);
+        if (started) {
+            Result<StepSpec> placed =
+                allocations_.step_in(id, machines.at(request.proxies[i].machine), std::move(step));
+            started = placed ? executor_.start(*placed) : Result<void>(placed.error());
+        }
         if (!started) {
             const std::string reason =
                 "zone " + config_.zone.name + " could not start its part: " + started.error().message;
@@ -212,12 +221,14 @@ void PartService::promise_overruns() {
 
 void PartService::check_deadlines() {
     promise_overruns();
+    allocations_.look_around();
     for (const auto& [id, held] : std::map<PartId, std::shared_ptr<Live>>(parts_)) {  // a copy: parts end on the way
         Live& part = *held;
         stop_blocked(part);
         if (part.record.status.state == PartState::kRunning) {
             check_running(part);
         }
+        end_if_lost(part);
         if (auto saved = end_if_over(part); !saved)
             log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
@@ -228,7 +239,7 @@ void PartService::check_deadlines() {
 /// stood still for a while may hear the call before the clock.
 Result<void> PartService::end_if_over(Live& part) {
     const PartState state = part.record.status.state;
-    if (clock_.steady_now() < part.deadline) return {};
+    if (clock_.steady_now() < part.deadline || allocations_.is_asked(part.record.request.id)) return {};
     if (state == PartState::kHeld)
         return save(part, part.record, PartState::kExpired, "the hold was not committed in time");
     if (state == PartState::kCommitted && !is_queued(part.record))
@@ -281,6 +292,13 @@ void PartService::check_running(Live& part) {
         // One proxy lost takes its ranks with it: the part cannot go on.
         if (!fault.empty() && !part.stopping) stop_steps(part, fault);
         return;
+    }
+    if (!is_finished(part)) return;
+    if (!part.finished->empty() && !part.stopping) {
+        const bool is_walltime = part.finished->starts_with(kWalltimeReason);
+        fault = (is_walltime ? "" : std::string(kTakenBackReason) + ": ") + *part.finished + " in zone " +
+                config_.zone.name;
+        if (worst == 0) worst = kTerminated;
     }
     PartState end = PartState::kCompleted;
     std::string reason;

@@ -62,13 +62,27 @@ std::vector<bool> PartService::usable_by(const PartRecord& record) {
     const std::vector<bool> busy = queue_.calendar().busy({now, now + Duration{1}});
     std::size_t free = 0;
     for (std::size_t p = 0; p < usable.size(); ++p) {
-        usable[p] = entitlement.machines[static_cast<std::size_t>(machine_of_[p])];
+        usable[p] = entitlement.machines[static_cast<std::size_t>(machine_of_[p])] && !elsewhere_[p];
         free += usable[p] && !busy[p];
     }
     // What her organisation has counts against its limits, so where nothing is free nothing is left of them either.
     if (free >= request.ranks.size() && std::cmp_greater(request.ranks.size(), entitlement.processors))
         usable.assign(usable.size(), false);
     return usable;
+}
+
+/// Whose user may never have what the part asks for, as after a change of rights, accounts or machines, waits no more.
+void PartService::give_up_hopeless() {
+    for (const auto& [id, part] : std::map<PartId, std::shared_ptr<Live>>(parts_)) {
+        const PartRecord& record = part->record;
+        if (!is_queued(record)) continue;
+        const PartRequest& request = record.request;
+        const Entitlement entitlement =
+            filter_.find({record.home_caller, request.user, request.groups, request.walltime, {}, {}});
+        if (std::cmp_less_equal(request.ranks.size(), entitlement.total_processors)) continue;
+        if (auto saved = save(*part, record, PartState::kReleased, "its user may no longer have this here"); !saved)
+            log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
+    }
 }
 
 /// Of those who may not have all of the zone. Takes their organisations' shares as they are now, too.
@@ -90,7 +104,7 @@ UsableProcessors PartService::usable_by_waiting() {
 bool PartService::give_processors(Live& part, Duration decided) {
     const PartId id = part.record.request.id;
     const ProcessorCalendar::Interval now = interval_of(Duration{0}, part.record.request.walltime);
-    const std::vector<bool> busy = queue_.promised().busy({decided, decided + (now.end - now.begin)}, {id});
+    const std::vector<bool> busy = busy_in({decided, decided + (now.end - now.begin)}, {id});
     std::vector<bool> usable = usable_by(part.record);  // again: what has just started may have used the right up
     for (std::size_t p = 0; p < usable.size(); ++p) usable[p] = usable[p] && !busy[p];
     Result<Placement> placed = place(part.record.request, usable);
@@ -120,6 +134,7 @@ void PartService::run_queue() {
     const Duration now = clock_.steady_now();
     if (now - decided_ < (queue_changed_ ? rest_ : std::max(rest_, kDecideAgain))) return;
     promise_overruns();
+    give_up_hopeless();
     for (bool again = true; again;) {
         again = false;
         const QueueDecision decision = queue_.decide(now, usable_by_waiting());

@@ -42,7 +42,9 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
       filter_(filter),
       log_(log),
       decode_(std::move(decode)),
-      queue_(config.zone.processor_count(), [] { return std::move(make_policy("fcfs")).value(); }) {
+      queue_(config.zone.processor_count(), [] { return std::move(make_policy("fcfs")).value(); }),
+      allocations_(clock, log),
+      elsewhere_(config.zone.processor_count(), false) {
     link_to_ = [this](const std::string& zone) {
         const LinkToZone* told = declared_link(config_, zone);
         return told != nullptr ? told->link : config_.default_link;
@@ -92,6 +94,7 @@ ProcessorCalendar::Interval PartService::promise_of(const PartId& id) const {
 
 /// No process of another part is on its processors.
 bool PartService::is_ready(const Live& part) const {
+    if (!allocations_.is_held(part.record.request.id)) return false;
     std::set<std::int32_t> own(part.record.processors.begin(), part.record.processors.end());
     return std::none_of(parts_.begin(), parts_.end(), [&](const auto& item) {
         const PartRecord& other = item.second->record;
@@ -146,6 +149,8 @@ Result<void> PartService::resume() {
         else
             promise_anew(*part);
         filter_.begin_use(part->record.account);
+        allocations_.adopt(id, config_.run_as_accounts ? part->record.account : std::string{},
+                           state != PartState::kHeld, [this, id](const Result<void>& seen) { take_grant(id, seen); });
         log_.info("part_resumed", {{"part", to_string(id)}, {"state", to_string(state)}});
         parts_.emplace(id, part);
     }
@@ -216,6 +221,7 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
         if (was == PartState::kRunning) learn(part);
         note_end(part, was);
         give_back(part);
+        allocations_.release(part.record.request.id);
         parts_.erase(part.record.request.id);  // whoever is at work with it holds it still
     }
     log_.info("part_state",

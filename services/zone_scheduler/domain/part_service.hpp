@@ -13,6 +13,7 @@
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/zone_store.hpp"
 #include "services/zone_scheduler/domain/authorization_filter.hpp"
+#include "services/zone_scheduler/domain/part_allocations.hpp"
 #include "services/zone_scheduler/domain/peering_service.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
@@ -49,6 +50,9 @@ class PartService {
     void use_links(std::function<Link(const std::string& zone)> link_to) { link_to_ = std::move(link_to); }
     /// Whose work is stopped and refused; default nobody's.
     void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
+    /// The site's own scheduler, that is asked for the processors of each part; without this they are the zone's own.
+    /// Before `resume`.
+    void use_allocations(Allocations& source);
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
     /// store's.
     Result<void> resume();
@@ -64,6 +68,12 @@ class PartService {
     /// zones of the own organisation; kInvalidArgument for a start too far ahead; kConflict for a part to replace that
     /// runs.
     Result<PartStatus> hold(const Caller& caller, const PartRequest& request);
+    using Respond = std::function<void(Result<PartStatus>)>;
+    /// Answers once it is settled whether a hold is one: at once, or when the site's scheduler has granted its
+    /// processors or not (then `hold`'s kRejected). Only then a home may be told of the hold.
+    void when_settled(const Caller& caller, const PartId& id, Respond respond);
+    /// Begins what it does by itself.
+    void start();
     Result<PartStatus> commit(const Caller& caller, const PartId& id, std::uint64_t token);
     Result<PartStatus> launch(const Caller& caller, const PartId& id, const LaunchRequest& request);
     Result<PartStatus> status(const Caller& caller, const PartId& id) const;
@@ -95,6 +105,10 @@ class PartService {
         bool not_started = false;          ///< by a fault of this zone
         bool stop_asked = false;           ///< by home; else it stops because it failed
         std::string stop_reason;
+        std::vector<Respond> waiting;  ///< for the site's scheduler
+        bool finishing = false;        ///< that one is told that all processes are gone
+        /// What it says of the end: "" where it had not ended by itself. None before it has answered.
+        std::optional<std::string> finished;
     };
 
     bool is_blocked(const PartRecord& record) const {
@@ -106,6 +120,7 @@ class PartService {
     static bool is_queued(const PartRecord& record);
     void enqueue(const Live& part);
     void run_queue();
+    void give_up_hopeless();
     UsableProcessors usable_by_waiting();
     std::vector<bool> usable_by(const PartRecord& record);
     bool give_processors(Live& part, Duration decided);
@@ -121,13 +136,22 @@ class PartService {
     };
     /// The part on some of these processors, as the zone's mapper has it. Errors: why it does not fit.
     Result<Placement> place(const PartRequest& request, const std::vector<bool>& usable) const;
+    void ask_allocation(Live& part);
+    void take_grant(const PartId& id, const Result<void>& granted);
+    void end_if_lost(Live& part);
+    bool is_finished(Live& part);
+    void refresh_machines();
+    void note_use(const Allocations::MachineUse& use);
+    /// What nobody can have in an interval: promised, or not the zone's to give.
+    std::vector<bool> busy_in(const ProcessorCalendar::Interval& when, const std::set<PartId>& without,
+                              bool by_experience = false) const;
     void promise_overruns();
     void learn(const Live& part);
     PeeringUsage usage_in(const std::string& organisation, const ProcessorCalendar::Interval& when,
                           const std::set<PartId>& without, bool by_experience) const;
     struct Question;
     StartWindow count_free(const Question& question, Duration start, bool by_experience) const;
-    std::vector<StartWindow> find_windows(const Question& question) const;
+    std::vector<StartWindow> find_windows(const Question& question, int free_now) const;
     std::set<PartId> parts_of(const Caller& home, const std::optional<ApplicationId>& application) const;
     Result<std::shared_ptr<Live>> find_replaced(const Caller& caller, const PartRequest& request);
     Result<void> check_caller(const Caller& caller, const Caller& user) const;
@@ -162,6 +186,10 @@ class PartService {
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
     ZoneQueue queue_;                                ///< what is promised to them, and who waits
+    PartAllocations allocations_;
+    Allocations* allocations_source_ = nullptr;
+    std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
+    std::map<std::string, std::string> faults_;  ///< of machines that are out of order
     bool has_queue_ = false;
     bool queue_changed_ = false;            ///< since the last decision
     Duration decided_{};                    ///< steady time of the last decision

@@ -19,6 +19,8 @@ std::string outside_reason(const PartStatus& part, bool asked) {
             if (asked) return "stops because its home asked for it";
             if (part.reason.starts_with(kWalltimeReason))  // home's own word
                 return std::string(kWalltimeReason) + " reached in zone " + part.zone;
+            if (part.reason.starts_with(kTakenBackReason))
+                return std::string(kTakenBackReason) + " by zone " + part.zone;
             return "zone " + part.zone + " could not start it, or its processes did not end well; ask its operator";
         default:
             return "ended by zone " + part.zone;

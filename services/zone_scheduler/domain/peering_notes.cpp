@@ -18,6 +18,7 @@ std::vector<std::string> partitions_of(const ZoneConfig& config) {
     std::vector<std::string> names;
     for (std::size_t m = 0; m < config.zone.machines.size(); ++m)
         names.push_back(m < config.partition_of.size() ? config.partition_of[m] : "main");
+    if (names.empty()) names = {"main"};  // not told yet
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;

@@ -72,7 +72,7 @@ struct ZoneConfig {
 /// What the operator has declared of the link to another zone; null where nothing is.
 const LinkToZone* declared_link(const ZoneConfig& config, const std::string& zone);
 
-/// The partitions that machines are in, sorted.
+/// The partitions that machines are in, sorted; "main" where the zone has none yet.
 std::vector<std::string> partitions_of(const ZoneConfig& config);
 
 }  // namespace zbs

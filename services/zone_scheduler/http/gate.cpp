@@ -65,6 +65,9 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kChangePeering:
         case Action::kRemovePeering:
             return Object{ObjectKind::kPeering, {CallerKind::kZone, parameter(call, "organisation"), {}}, {}};
+        case Action::kRegisterNode:
+            return Object{
+                ObjectKind::kNode, {CallerKind::kNode, services.config.organisation, parameter(call, "name")}, {}};
         case Action::kRevokeUser:
             return Object{
                 ObjectKind::kUser, {CallerKind::kUser, services.config.organisation, parameter(call, "name")}, {}};
@@ -100,6 +103,8 @@ Result<void> ZoneGate::check(Action action, const http::Call& call) {
         decisions_.refuse(action, call, to_string(decision.verdict), decision.reason);
         return to_result(decision);
     }
+    // A node that says again that it is there: what let it in is on record.
+    if (action == Action::kRegisterNode && services_.nodes.is_live(call.caller().name)) return {};
     return decisions_.allow(action, call);
 }
 

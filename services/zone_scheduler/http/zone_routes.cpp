@@ -6,6 +6,7 @@
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/node_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/audit_reply.hpp"
 #include "services/common/http/parameters.hpp"
@@ -179,6 +180,25 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
                     });
 }
 
+void hold(const Request& request, ZoneServices& services, Respond respond) {
+    const Result<PartRequest> part = codec::decode_part_request(request.json);
+    if (!part) return respond(http::problem(part.error()));
+    // A repeat of what is held already is answered; nothing new is taken.
+    const Result<std::optional<Caller>> home = services.parts.home_of(part->id);
+    if (!home) return respond(http::problem(home.error()));
+    if (services.registry.draining() && !*home) {
+        return respond(http::problem(
+            {ErrorCode::kRejected, "zone " + services.config.zone.name + " takes no new work; plan without it", {}}));
+    }
+    if (const Result<PartStatus> held = services.parts.hold(request.call.caller(), *part); !held)
+        return respond(http::problem(held.error()));
+    services.parts.when_settled(request.call.caller(), part->id,
+                                [id = part->id, respond = std::move(respond)](const Result<PartStatus>& held) {
+                                    if (!held) return respond(http::problem(held.error()));
+                                    respond(http::created("/v1/parts/" + to_string(id), codec::encode(*held)));
+                                });
+}
+
 void add_part_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("POST", "/v1/capacity", Action::kAskCapacity, Body::kJson, [&services](const Request& request) {
         const Result<CapacityRequest> question = codec::decode_capacity_request(request.json);
@@ -186,21 +206,8 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
         return http::reply(services.parts.capacity(request.call.caller(), *question),
                            [](const Capacity& c) { return codec::encode(c); });
     });
-    router.add_sync("POST", "/v1/parts", Action::kScheduleCluster, Body::kJson, [&services](const Request& request) {
-        const Result<PartRequest> part = codec::decode_part_request(request.json);
-        if (!part) return http::problem(part.error());
-        // A repeat of what is held already is answered; nothing new is taken.
-        const Result<std::optional<Caller>> home = services.parts.home_of(part->id);
-        if (!home) return http::problem(home.error());
-        if (services.registry.draining() && !*home) {
-            return http::problem({ErrorCode::kRejected,
-                                  "zone " + services.config.zone.name + " takes no new work; plan without it",
-                                  {}});
-        }
-        const Result<PartStatus> held = services.parts.hold(request.call.caller(), *part);
-        if (!held) return http::problem(held.error());
-        return http::created("/v1/parts/" + to_string(part->id), codec::encode(*held));
-    });
+    router.add("POST", "/v1/parts", Action::kScheduleCluster, Body::kJson,
+               [&services](const Request& request, Respond respond) { hold(request, services, std::move(respond)); });
     const auto with_id = [](auto answer) {
         return [answer](const Request& request) {
             const Result<PartId> id = id_of<PartId>(request);
@@ -239,7 +246,30 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
         }));
 }
 
+/// What agents say; where they listen is for operators.
+Json agent_rows(const Request& request, const ZoneServices& services) {
+    Json agents = Json::array();
+    for (const NodeDirectory::Node& node : services.nodes.nodes()) {
+        Json row = {{"live", node.is_live},
+                    {"seen_us", to_microseconds(node.seen)},
+                    {"description", codec::encode(node.registration.description)},
+                    {"load", codec::encode(node.registration.load)}};
+        if (request.call.caller().kind == CallerKind::kOperator) row["url"] = node.registration.url;
+        agents.push_back(std::move(row));
+    }
+    return agents;
+}
+
+Reply register_node(const Request& request, ZoneServices& services) {
+    Result<NodeRegistration> registration = codec::decode_node_registration(request.json);
+    if (!registration) return http::problem(registration.error());
+    return http::reply(services.nodes.put(request.call.parameters.at("name"), *std::move(registration)),
+                       [](const NodeLease& lease) { return codec::encode(lease); });
+}
+
 void add_zone_routes(http::Router& router, ZoneServices& services) {
+    router.add_sync("PUT", "/v1/nodes/{name}", Action::kRegisterNode, Body::kJson,
+                    [&services](const Request& request) { return register_node(request, services); });
     router.add_sync("GET", "/v1/nodes", Action::kListNodes, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
@@ -251,7 +281,8 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         }
         return http::ok({{"zone", services.config.zone.name},
                          {"organisation", services.config.organisation},
-                         {"nodes", std::move(rows)}});
+                         {"nodes", std::move(rows)},
+                         {"agents", agent_rows(request, services)}});
     });
     router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());

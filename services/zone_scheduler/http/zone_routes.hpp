@@ -3,11 +3,12 @@
 #include "services/common/ports/audit.hpp"
 #include "services/zone_scheduler/domain/application_service.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
+#include "services/zone_scheduler/domain/link_sensor.hpp"
 #include "services/zone_scheduler/domain/membership_service.hpp"
+#include "services/zone_scheduler/domain/node_directory.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
 #include "services/zone_scheduler/domain/peering_service.hpp"
-#include "services/zone_scheduler/domain/link_sensor.hpp"
 #include "services/zone_scheduler/domain/registry_session.hpp"
 
 namespace zbs {
@@ -23,6 +24,7 @@ struct ZoneServices {
     DelegationService& delegations;
     RegistrySession& registry;
     const LinkSensor& links;
+    NodeDirectory& nodes;
     ZoneStore& store;
     AuditLog& audit;
     std::string contract;  ///< text of schemas/openapi/zone.json

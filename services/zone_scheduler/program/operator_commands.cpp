@@ -171,6 +171,32 @@ void add_operator(CLI::App& cli, const OperatorCommand& shared) {
     });
 }
 
+void add_node(CLI::App& cli, const OperatorCommand& shared) {
+    CLI::App* node = cli.add_subcommand("node", "agents on the machines of this zone");
+    node->require_subcommand(1);
+    auto name = std::make_shared<std::string>();
+    auto out = std::make_shared<std::string>();
+    CLI::App* add = node->add_subcommand(
+        "add",
+        "key and certificate for a node agent, in a new folder to be brought to its machine; needs the CA key in the "
+        "zone's folder and no running zone\n\nExample: zbs-zone node add node-1 --out node-1-identity --config "
+        "zone.toml");
+    add->add_option("NAME", *name, "1 to 64 of a-z 0-9 . _ -")->required();
+    add->add_option("--out", *out, "folder that is made")->required();
+    add->callback([shared, name, out] {
+        const Result<ZoneSettings> settings = load_settings(*shared.config);
+        if (!settings) return shared.fail(settings.error());
+        const StateFolder state{settings->state_folder};
+        if (!state.has_identity()) return shared.fail(no_identity(state));
+        if (auto made = openssl::issue_node(state.identity(), *name, *out, wall_clock()); !made)
+            return shared.fail(made.error());
+        std::cout << "made the identity of " << to_uri({CallerKind::kNode, settings->zone.organisation, *name})
+                  << " in " << *out << "\n"
+                  << "bring the folder to the machine, name it as 'identity' in the agent's file with zone_name = \""
+                  << settings->zone.zone.name << "\", and start 'zbs-node run --config FILE'\n";
+    });
+}
+
 /// Says so where nobody of that name is known: the block holds, but is likely not the one that was meant.
 void block_subject(const OperatorCommand& shared, OperatorClient& client, const std::string& subject,
                    const std::string& reason) {
@@ -356,6 +382,7 @@ void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_co
     add_init(cli, shared);
     add_renew(cli, shared);
     add_operator(cli, shared);
+    add_node(cli, shared);
     add_user(cli, shared);
     add_blocks(cli, shared);
     add_audit(cli, shared);

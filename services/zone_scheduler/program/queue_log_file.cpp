@@ -1,6 +1,7 @@
 #include "services/zone_scheduler/program/queue_log_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +29,17 @@ off_t end_of_lines(int fd, off_t size) {
     return 0;
 }
 
+/// What is there already is a queue's log: nothing else is ever cut.
+bool begins_as_one(int fd, off_t size) {
+    std::string head(static_cast<std::size_t>(std::min<off_t>(size, 64 * 1024)), '\0');
+    const ssize_t got = ::pread(fd, head.data(), head.size(), 0);
+    if (got < 0) return false;
+    const std::size_t end = head.find('\n');
+    if (end == std::string::npos) return size < static_cast<off_t>(head.size()) && head.starts_with("{\"event\":");
+    const Result<codec::Json> json = codec::parse(std::string_view(head).substr(0, end));
+    return json && codec::decode_queue_event(*json);
+}
+
 }  // namespace
 
 Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path, Log& log) {
@@ -42,6 +54,15 @@ Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path
     if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
         ::close(fd);
         return cannot(EINVAL);
+    }
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        ::close(fd);
+        return Error{ErrorCode::kConflict, "'queue_log' " + path + " is being written by another zone", {}};
+    }
+    if (status.st_size > 0 && !begins_as_one(fd, status.st_size)) {
+        ::close(fd);
+        return Error{
+            ErrorCode::kConflict, "'queue_log' " + path + " exists and is no log of a queue; name another file", {}};
     }
     std::FILE* file = ::fdopen(fd, "a");
     if (file == nullptr) {

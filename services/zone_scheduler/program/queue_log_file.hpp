@@ -14,7 +14,7 @@ namespace zbs {
 /// goes on.
 class QueueLogFile {
   public:
-    /// Appends to what is there, mode 0600. Errors: kUnavailable.
+    /// Appends to what is there, mode 0600. Errors: kUnavailable; kConflict where another zone writes it, or it is none.
     static Result<std::shared_ptr<QueueLogFile>> open(const std::string& path, Log& log);
 
     void write(const QueueEvent& event);

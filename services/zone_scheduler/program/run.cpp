@@ -12,6 +12,7 @@
 #include "services/zone_scheduler/program/edge.hpp"
 #include "services/zone_scheduler/program/queue_log_file.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
+#include "services/zone_scheduler/program/slurm.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -75,25 +76,30 @@ int run(const std::string& config_path) {
                     "set 'advertise', e.g. advertise = \"zone-a.example.org\"",
                     config_path));
     }
+    const auto post = [strand = engine.strand](std::function<void()> work) {
+        boost::asio::post(strand, std::move(work));
+    };
+    const Result<std::unique_ptr<Allocations>> allocations = open_slurm(*settings, post);
+    if (!allocations) return fail(allocations.error());
     const std::unique_ptr<HttpClient> client = make_client(engine, *settings);
-    const auto zone = std::make_unique<ZoneCore>(
-        settings->zone,
-        ZonePorts{.clock = engine.clock,
-                  .ids = engine.ids,
-                  .store = *storage->database.zone,
-                  .site = *storage->database.site,
-                  .journal = *storage->database.journal,
-                  .executor = *storage->executor,
-                  .client = *client,
-                  .post = [strand = engine.strand](
-                              std::function<void()> work) { boost::asio::post(strand, std::move(work)); },
-                  .trust = engine.trust,
-                  .keys = engine.credentials.keys.get(),
-                  .secrets = engine.secrets,
-                  .audit = *storage->audit,
-                  .log = log,
-                  .storage_failed = [&log](const Error& error) { end_at_once(log, error); }},
-        zone_contract());
+    const auto zone =
+        std::make_unique<ZoneCore>(settings->zone,
+                                   ZonePorts{.clock = engine.clock,
+                                             .ids = engine.ids,
+                                             .store = *storage->database.zone,
+                                             .site = *storage->database.site,
+                                             .journal = *storage->database.journal,
+                                             .executor = *storage->executor,
+                                             .allocations = allocations->get(),
+                                             .client = *client,
+                                             .post = post,
+                                             .trust = engine.trust,
+                                             .keys = engine.credentials.keys.get(),
+                                             .secrets = engine.secrets,
+                                             .audit = *storage->audit,
+                                             .log = log,
+                                             .storage_failed = [&log](const Error& error) { end_at_once(log, error); }},
+                                   zone_contract());
     zone->on_enrolled([&state] { forget_registry_code(state); });
     if (!settings->allow_private_addresses) zone->use_address_check(cpprest::check_public_address);
     if (settings->zone.run_as_accounts) {

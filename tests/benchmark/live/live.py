@@ -147,7 +147,7 @@ def main():
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="zbs-live-"))
         small = stack.enter_context(federation.Federation())
-        large = stack.enter_context(federation.Federation(processors=RANKS))
+        large = stack.enter_context(federation.Federation(["--processors", str(RANKS)]))
         cases = {"mpiexec": Bare([MPIEXEC, "-n", str(RANKS), program], dict(os.environ), folder)}
         # As two zones look to MPICH: two hosts by name, each with a proxy.
         cases["mpiexec, two hosts"] = Bare([MPIEXEC, "-launcher", "fork", "-hosts", "n1:4,n2:4", "-n", str(RANKS), program], dict(os.environ), folder)

@@ -6,7 +6,7 @@ from identities import context
 from service import DEADLINE_S, HOME, OPERATOR, USER
 
 METHODS = ("get", "post", "put", "patch", "delete", "options")
-CALLERS = {"user": USER, "operator": OPERATOR, "zone": HOME}
+CALLERS = {"user": USER, "operator": OPERATOR, "zone": HOME, "node": "spiffe://alpha/node/node-1"}
 
 
 class EveryService:

@@ -38,7 +38,7 @@ class Organisations:
         base = self.folder / f"{organisation}-{kind}-{name}"
         key, request, leaf = (base.with_suffix(suffix) for suffix in (".key", ".csr", ".pem"))
         if not leaf.exists():
-            usage = "serverAuth,clientAuth" if kind == "zone" else "clientAuth"
+            usage = "serverAuth,clientAuth" if kind in ("zone", "node") else "clientAuth"
             base.with_suffix(".cnf").write_text(f"basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage={usage}\n"
                                                 f"subjectAltName=URI:spiffe://{organisation}/{kind}/{name}\nauthorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n")
             run("openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", request, "-subj", f"/O={organisation}/CN={name}")

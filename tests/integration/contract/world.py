@@ -81,7 +81,8 @@ connection_per_s = 0
         user, person = self.issue(home, "user", "ana"), own(self.cas[home] / "operator")
         callers = {"anonymous": None, "own_user": user, "full_proxy": self.proxy("full", user), "limited_proxy": self.proxy("limited", user),
                    "foreign_user": self.issue(other, "user", "eve"), "own_operator": person, "operator_proxy": self.proxy("full", self.issue(home, "operator", "root")),
-                   "foreign_operator": own(self.cas[other] / "operator"), "stranger_zone": self.issue(other, "zone", "stranger"), "registry": own(self.cas["grid"])}
+                   "foreign_operator": own(self.cas[other] / "operator"), "stranger_zone": self.issue(other, "zone", "stranger"), "registry": own(self.cas["grid"]),
+                   "own_node": self.issue(home, "node", "n1"), "foreign_node": self.issue(other, "node", "n1")}
         zone = own(self.cas["alpha"])
         if service == "zone":
             callers |= {"own_zone": zone, "zone_proxy": self.proxy("full", self.issue("alpha", "zone", "alpha-two"))}

@@ -51,9 +51,9 @@ def processes():
 
 
 class Federation:
-    def __init__(self, edit_config=None, processors=4):
+    def __init__(self, quickstart_options=()):
         self.folder = tempfile.mkdtemp(prefix="zbs-federation-")
-        self.edit_config, self.processors = edit_config, processors
+        self.quickstart_options = list(quickstart_options)
         self.quickstart = None
         self.environment = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], XDG_STATE_HOME=self.folder + "/client",
                                 OMP_ZBS_TEST_FEDERATION=self.folder)  # a name that goes along to the job
@@ -61,7 +61,8 @@ class Federation:
     def __enter__(self):
         path = self.folder + "/environment"
         self.log = open(self.folder + "/quickstart.log", "w")
-        self.quickstart = subprocess.Popen([BIN + "/zbs", "quickstart", "--folder", self.folder + "/state", "--environment-file", path, "--processors", str(self.processors)],
+        self.quickstart = subprocess.Popen([BIN + "/zbs", "quickstart", "--folder", self.folder + "/state", "--environment-file", path,
+                                            *self.quickstart_options],
                                            stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
         until(lambda: os.path.exists(path) or self.quickstart.poll() is not None, 40, "the federation is not up")
         assert self.quickstart.poll() is None, read(self.folder + "/quickstart.log")

@@ -6,11 +6,13 @@
 #include <set>
 
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/node_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/support/messages.hpp"
+#include "tests/support/node_messages.hpp"
 
 namespace zbs::codec {
 namespace {
@@ -53,6 +55,20 @@ Result<SampleOffer> decode_sample_offer(const Json& json) {
     return SampleOffer{*std::move(offer)};
 }
 
+/// A start that can be compared.
+struct SampleStep : StepSpec {
+    bool operator==(const SampleStep& other) const {
+        return operation == other.operation && argv == other.argv && environment == other.environment &&
+               directory == other.directory && files == other.files && account == other.account &&
+               shares == other.shares && walltime == other.walltime;
+    }
+};
+Result<SampleStep> decode_sample_step(const Json& json) {
+    Result<StepSpec> spec = decode_step_spec(json);
+    if (!spec) return spec.error();
+    return SampleStep{*std::move(spec)};
+}
+
 std::vector<Message> all_messages() {
     return {
         message("Model", some_model(), [](const Json& j) { return decode_model(j); }),
@@ -91,6 +107,16 @@ std::vector<Message> all_messages() {
         message("ProfileRows", std::vector{some_profile_row()}, decode_profile_rows),
         message("ProfileImport", some_profile_import(), decode_profile_import),
         message("ApplicationSummary", summary_of(some_application()), decode_application_summary),
+        message("NodeStatus", some_node_status(), decode_node_status),
+        message("NodeRegistration", some_node_registration(), decode_node_registration),
+        message("NodeLease", NodeLease{"node-1", std::chrono::seconds{40}}, decode_node_lease),
+        message("StepSpec", SampleStep{some_step_spec()}, decode_sample_step),
+        message("StepStop", Duration{1'500'000}, decode_step_stop, encode_step_stop),
+        message("StepPage", StepPage{7, {some_running_step(), some_exited_step()}}, decode_step_page),
+        message("StepFiles", std::vector<StepFile>{{"stdout", 1}, {"stderr", 0}}, decode_step_files),
+        message("StepRemoval", StepRemoval{3, true}, decode_step_removal),
+        message("SliceColumn", some_slice_column(), decode_slice_column),
+        message("ShareTable", some_share_table(), decode_share_table),
     };
 }
 
@@ -171,7 +197,9 @@ TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
                                             "/digest",
                                             "/predicted_s",
                                             "/measured_s",
-                                            "/error"};
+                                            "/error",
+                                            "/usage",
+                                            "/directory"};
     int required = 0;
     for (const Json::json_pointer& at : places(GetParam().sample)) {
         if (at.empty() || !GetParam().sample[at.parent_pointer()].is_object() ||
@@ -321,6 +349,45 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"Model", "/compute/0", 1e12, 1.1e12},
         {"Model", "/edges/0/2", 1e21, 1.1e21},
         {"Link", "/bandwidth_Bps", 1e-9, 0},
+        {"NodeRegistration", "/url", "https://" + letters(1'016), "https://" + letters(1'017)},
+        {"NodeRegistration", "/url", "https://a", "http://a"},
+        {"NodeRegistration", "/description/processors", limits::kMaxNodeProcessors, limits::kMaxNodeProcessors + 1},
+        {"NodeRegistration", "/load/cpu_available", 0, -0.5},
+        {"NodeLease", "/lease_s", 3600, 3601},
+        {"StepSpec", "/argv", strings(limits::kMaxStepArguments), strings(limits::kMaxStepArguments + 1)},
+        {"StepSpec", "/argv", strings(1), Json::array()},
+        {"StepSpec", "/argv", strings(1, letters(limits::kMaxStepArgumentBytes)),
+         strings(1, letters(limits::kMaxStepArgumentBytes + 1))},
+        {"StepSpec", "/environment", std::vector<Json>(limits::kMaxStepEnvironment, option),
+         std::vector<Json>(limits::kMaxStepEnvironment + 1, option)},
+        {"StepSpec", "/environment/0/name", "a", ""},
+        {"StepSpec", "/environment/0/value", letters(limits::kMaxStepVariableBytes),
+         letters(limits::kMaxStepVariableBytes + 1)},
+        {"StepSpec", "/files/0/text", letters(limits::kMaxStepFileBytes), letters(limits::kMaxStepFileBytes + 1)},
+        {"StepSpec", "/shares/0", letters(64), letters(65)},
+        {"StepSpec", "/shares/0", "a-1", "../a"},
+        {"StepSpec", "/walltime_s", 0, -1},
+        {"StepStop", "/grace_s", 3600, 3601},
+        {"StepPage", "/steps/1/exit_code", 255, 256},
+        {"StepPage", "/steps/0/operation", letters(64), letters(65)},
+        {"StepFiles", "/files/0/name", "a.b", "a/b"},
+        {"StepFiles", "/files/0/name", "a", ".a"},
+        {"SliceColumn", "/number", 1, 0},
+        {"SliceColumn", "/slice_us", limits::kMinSliceMicroseconds, limits::kMinSliceMicroseconds - 1},
+        {"SliceColumn", "/slice_us", limits::kMaxSliceMicroseconds, limits::kMaxSliceMicroseconds + 1},
+        {"SliceColumn", "/rows", std::vector<Json>(limits::kMaxSliceRows, Json::array()),
+         std::vector<Json>(limits::kMaxSliceRows + 1, Json::array())},
+        {"SliceColumn", "/rows/0", Json::array({"a", "b"}), Json::array({"a", "a"})},
+        {"SliceColumn", "/rows/0", Json::array(), Json::array({"a/b"})},
+        {"SliceColumn", "/fill", "none", "some"},
+        {"SliceColumn", "/fillers", Json::array({"a"}), Json::array({"a", "a"})},
+        {"ShareTable", "/number", 1, 0},
+        {"ShareTable", "/shares/0/weight", 10'000, 10'001},
+        {"ShareTable", "/shares/0/weight", 1, 0},
+        {"ShareTable", "/shares/0", Json{{"operation", "a"}, {"nice", -20}}, Json{{"operation", "a"}, {"nice", -21}}},
+        {"ShareTable", "/shares/0", Json{{"operation", "a"}, {"nice", 19}},
+         Json{{"operation", "a"}, {"nice", 1}, {"weight", 1}}},
+        {"ShareTable", "/shares/0/operation", "c", "b"},
     };
     for (const Bound& bound : bounds) {
         const std::string what = std::string(bound.message) + bound.pointer;

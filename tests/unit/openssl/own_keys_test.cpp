@@ -362,6 +362,23 @@ TEST_F(KeyFolderTest, AnOperatorGetsANewCertificateAfterTheOldOneHasEnded) {
     EXPECT_FALSE(openssl::issue_operator(home, "olga", now));
 }
 
+TEST_F(KeyFolderTest, ANodeAgentGetsAFolderOfItsOwn) {
+    const std::string home = temporary.path("zone"), out = temporary.path("node-1");
+    ASSERT_TRUE(openssl::create_organisation(home, "org-a", "alpha", now));
+    EXPECT_FALSE(openssl::issue_node(home, "Not A Name", out, now));
+    EXPECT_FALSE(fs::exists(out));
+    ASSERT_TRUE(openssl::issue_node(home, "node-1", out, now));
+    const auto agent = KeyFolder::open(out, [this] { return now; });
+    ASSERT_TRUE(agent) << agent.error();
+    EXPECT_EQ((*agent)->name(), (Caller{CallerKind::kNode, "org-a", "node-1"}));
+    EXPECT_EQ((*agent)->bundle(), read(home + "/bundle.pem"));
+    EXPECT_FALSE((*agent)->can_issue());
+    EXPECT_EQ(openssl::issue_node(home, "node-1", out, now).error().code, ErrorCode::kConflict) << "nothing is lost";
+    fs::remove(home + "/ca_key.pem");
+    fs::remove(home + "/ca.pem");
+    EXPECT_EQ(openssl::issue_node(home, "node-2", temporary.path("node-2"), now).error().code, ErrorCode::kDenied);
+}
+
 TEST_F(KeyFolderTest, AnOperatorsOwnCertificateIsImportedBesideTheZones) {
     const TrustWorld w;
     const std::string home = temporary.path("imported");

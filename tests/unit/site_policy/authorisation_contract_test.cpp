@@ -8,7 +8,7 @@
 #include "services/common/authorisation/action.hpp"
 #include "tests/unit/site_policy/authorisation_table.hpp"
 
-// The contracts of both services and the actions name the same operations and the same callers.
+// The contracts of the services and the actions name the same operations and the same callers.
 
 namespace zbs {
 namespace {
@@ -26,7 +26,7 @@ struct Operation {
 
 std::map<std::string, Operation> operations() {
     std::map<std::string, Operation> all;
-    for (const char* service : {"zone", "registry"}) {
+    for (const char* service : {"zone", "registry", "node"}) {
         std::ifstream in(std::string(ZBS_SOURCE_DIR "/schemas/openapi/") + service + ".json");
         const json contract = json::parse(in);
         for (const auto& [path, methods] : contract.at("paths").items()) {
@@ -74,13 +74,15 @@ TEST(AuthorisationTable, NamesServicesAndCallersAsTheContractDoes) {
         SCOPED_TRACE(row.action);
         std::set<std::string> services = {row.service};
         if (row.service == "both") services = {"registry", "zone"};
+        if (row.service == "all") services = {"node", "registry", "zone"};
         EXPECT_EQ(services, at->second.services);
         if (!at->second.callers) continue;
         const auto allows = [&](const char* column) { return row.cells.at(column).find('A') != std::string::npos; };
         std::set<std::string> callers;
         if (allows("own_user")) callers.insert("user");
         if (allows("own_operator")) callers.insert("operator");
-        if (allows("accepted_zone")) callers.insert("zone");
+        if (allows("accepted_zone") || (row.service == "node" && allows("own_accepted_zone"))) callers.insert("zone");
+        if (allows("own_node") && row.service == "zone") callers.insert("node");
         if (at->second.callers->contains("anonymous") && allows("anonymous")) callers.insert("anonymous");
         EXPECT_EQ(callers, *at->second.callers);
         ++compared;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tests/unit/site_policy/authorisation_table.hpp"
@@ -31,19 +32,25 @@ const std::map<std::string, PeerIdentity> kSubjects = {
     {"accepted_zone", {zone("beta", "one"), Evidence::kCertificate}},
     {"stranger_zone", {zone("gamma", "one"), Evidence::kCertificate}},
     {"zone_proxy", {zone("alpha", "second"), Evidence::kProxy}},
-    {"registry", {{CallerKind::kRegistry, "alpha", "main"}, Evidence::kCertificate}}};
+    {"registry", {{CallerKind::kRegistry, "alpha", "main"}, Evidence::kCertificate}},
+    {"own_accepted_zone", {zone("alpha", "home"), Evidence::kCertificate}},
+    {"own_node", {{CallerKind::kNode, "alpha", "n1"}, Evidence::kCertificate}},
+    {"foreign_node", {{CallerKind::kNode, "beta", "n1"}, Evidence::kCertificate}}};
 
 const std::map<std::string, ObjectKind> kKinds = {
     {"service", ObjectKind::kService}, {"application", ObjectKind::kApplication},
     {"profile", ObjectKind::kProfile}, {"delegation", ObjectKind::kDelegation},
     {"user", ObjectKind::kUser},       {"part", ObjectKind::kPart},
-    {"peering", ObjectKind::kPeering}, {"zone_entry", ObjectKind::kZoneEntry}};
+    {"peering", ObjectKind::kPeering}, {"zone_entry", ObjectKind::kZoneEntry},
+    {"node", ObjectKind::kNode}};
 
 Site site_for(const std::string& column, ServiceKind service = ServiceKind::kZone) {
-    return {service, "alpha", "first", column == "accepted_zone"};
+    return {service, "alpha", "first", column.ends_with("accepted_zone")};
 }
 std::vector<ServiceKind> services_of(const ActionRow& row) {
+    if (row.service == "all") return {ServiceKind::kZone, ServiceKind::kRegistry, ServiceKind::kNode};
     if (row.service == "both") return {ServiceKind::kZone, ServiceKind::kRegistry};
+    if (row.service == "node") return {ServiceKind::kNode};
     return {row.service == "zone" ? ServiceKind::kZone : ServiceKind::kRegistry};
 }
 /// The caller's own, another's of the same organisation, the same name of another organisation.
@@ -125,10 +132,13 @@ TEST(Authorise, AnObjectOfAnotherKindIsDenied) {
 
 TEST(Authorise, AServiceDoesOnlyItsOwnOperations) {
     for_each_cell([&](const ActionRow& row, Action action, const PeerIdentity& subject, const std::string&, Site site) {
-        if (row.service == "both") return;
-        site.service = row.service == "zone" ? ServiceKind::kRegistry : ServiceKind::kZone;
-        EXPECT_EQ(authorise(subject, action, {kKinds.at(row.object), subject.name(), {}}, site).verdict,
-                  Verdict::kDenied);
+        const std::vector<ServiceKind> here = services_of(row);
+        for (const ServiceKind service : {ServiceKind::kZone, ServiceKind::kRegistry, ServiceKind::kNode}) {
+            if (std::ranges::find(here, service) != here.end()) continue;
+            site.service = service;
+            EXPECT_EQ(authorise(subject, action, {kKinds.at(row.object), subject.name(), {}}, site).verdict,
+                      Verdict::kDenied);
+        }
     });
 }
 

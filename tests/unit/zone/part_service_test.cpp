@@ -106,6 +106,24 @@ TEST_F(PartServiceTest, CapacityIsOneAggregate) {
     EXPECT_EQ(c->links.size(), 1U);  // to a, not to itself
 }
 
+TEST_F(PartServiceTest, WhatIsFreeNowAndReservedForLaterIsNotOfferedForLater) {
+    PartRequest later = request(4);
+    later.start_in = std::chrono::hours{1};
+    const auto reserved = parts->hold(home, later);
+    ASSERT_TRUE(reserved) << reserved.error();
+    const auto c = parts->capacity(home, {.user = {CallerKind::kUser, "org-a", "ana"},
+                                          .processors = 5,  // more than there are: it looks at later starts, too
+                                          .walltime = std::chrono::minutes{5},
+                                          .zones = {"a", "b"}});
+    ASSERT_TRUE(c) << c.error();
+    EXPECT_EQ(c->processors, 4);
+    ASSERT_GE(c->windows.size(), 2U);
+    EXPECT_EQ(c->windows[0].processors, 0) << "too late to end before the reservation";
+    EXPECT_LT(c->windows[0].after, std::chrono::hours{1});
+    EXPECT_EQ(c->windows[1].processors, 4);
+    EXPECT_GT(c->windows[1].after, std::chrono::hours{1});
+}
+
 TEST_F(PartServiceTest, OnlyAcceptedZonesForTheirOwnUsers) {
     const CapacityRequest mine{.user = {CallerKind::kUser, "org-a", "ana"}};
     EXPECT_EQ(parts->capacity({CallerKind::kZone, "org-x", "x"}, mine).error().code, ErrorCode::kDenied);

@@ -244,6 +244,21 @@ TEST_F(ZoneQueueTest, RightsAreLookedAtWhenItIsItsTurn) {
     EXPECT_EQ(status(second).state, PartState::kReleased);
 }
 
+TEST_F(ZoneQueueTest, WhoMayNeverHaveItAnyMoreStopsWaiting) {
+    use("easy");
+    running(2, 10min);
+    const PartId large = committed(part(3, 10min)), small = committed(part(3, 5min));
+    ASSERT_TRUE(waits(large) && waits(small));
+    const Caller operator_b{CallerKind::kOperator, "org-b", "olga"};
+    const auto shorter = std::chrono::minutes{6};
+    ASSERT_TRUE(world.node("b").peerings->change(
+        "org-a", {.verb = PeeringVerb::kSet, .rights = RightsChange{.walltime = shorter, .floor_walltime = shorter}},
+        operator_b));
+    world.run(2s);
+    EXPECT_EQ(status(large).state, PartState::kReleased);
+    EXPECT_TRUE(waits(small));
+}
+
 TEST_F(ZoneQueueTest, ReplayOfTheLogDecidesAsTheZoneDid) {
     for (const char* discipline : {"easy", "conservative", "los", "slack"}) {
         SCOPED_TRACE(discipline);

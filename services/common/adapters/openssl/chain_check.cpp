@@ -107,12 +107,12 @@ std::optional<std::string> find_form_fault(const X509* end_entity, bool named) {
 }
 
 std::optional<std::string> find_kind_fault(const Caller& name, X509* end_entity, Role role, bool via_proxy) {
-    const bool is_service = name.kind == CallerKind::kZone || name.kind == CallerKind::kRegistry;
-    if (role == Role::kServer && !is_service) return "it is no zone and no registry, so it may not answer calls";
+    const bool serves = is_service(name.kind);
+    if (role == Role::kServer && !serves) return "it is no zone, registry or node agent, so it may not answer calls";
     if (via_proxy && (name.kind != CallerKind::kUser || role != Role::kClient)) return "only users act by proxies";
     const std::uint32_t uses = X509_get_extended_key_usage(end_entity);
     if (!(uses & XKU_SSL_CLIENT)) return "it is not made for TLS clients (extended key usage clientAuth)";
-    if (is_service && !(uses & XKU_SSL_SERVER)) return "it is not made for TLS servers (extended key usage serverAuth)";
+    if (serves && !(uses & XKU_SSL_SERVER)) return "it is not made for TLS servers (extended key usage serverAuth)";
     return std::nullopt;
 }
 
@@ -126,8 +126,9 @@ Result<Named> find_named(X509* end_entity, const std::string& uri, const ChainQu
                          const Organisations& organisations, bool via_proxy) {
     const std::optional<Caller> name = parse_identity(uri);
     if (!name)
-        return refused("the name '" + printable(uri) +
-                       "' in the certificate is none of ours (spiffe://ORGANISATION/user|zone|operator|registry/NAME)");
+        return refused(
+            "the name '" + printable(uri) +
+            "' in the certificate is none of ours (spiffe://ORGANISATION/user|zone|operator|registry|node/NAME)");
     const std::string who = "certificate of " + to_uri(*name) + " is refused: ";
     if (const auto fault = find_form_fault(end_entity, /*named=*/true)) return refused(who + *fault);
     if (const auto fault = find_kind_fault(*name, end_entity, question.role, via_proxy)) return refused(who + *fault);

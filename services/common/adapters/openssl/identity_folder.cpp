@@ -110,28 +110,54 @@ Result<void> import_identity(const std::string& folder, const IdentityFiles& fil
     return created;
 }
 
-Result<void> issue_operator(const std::string& folder, const std::string& operator_name, Time now) {
-    if (Result<void> good = check_name(operator_name, "an operator"); !good) return good;
+namespace {
+
+/// The identity in `folder`, which has to hold the CA's key; `place` is the certificate that is wanted.
+Result<OwnIdentity> open_issuer(const std::string& folder, const std::string& place, Time now, std::string& bundle) {
     Result<IdentityFiles> files = read_identity_files(folder);
     if (!files) return files.error();
-    const Result<OwnIdentity> identity = make_identity(*files, folder + "/", now);
+    Result<OwnIdentity> identity = make_identity(*files, folder + "/", now);
     wipe(*files);
-    if (!identity) return identity.error();
+    if (!identity) return identity;
     if (!identity->ca) {
         return Error{ErrorCode::kDenied,
                      "the CA's key is not here, so no certificate can be made; have one made where it is and put it in "
                      "place of " +
-                         folder + "/operator/" + kCertificateFile,
+                         place + "/" + kCertificateFile,
                      folder};
     }
+    bundle = files->bundle;
+    return identity;
+}
+
+}  // namespace
+
+Result<void> issue_node(const std::string& folder, const std::string& node_name, const std::string& out, Time now) {
+    if (Result<void> good = check_name(node_name, "a node"); !good) return good;
+    std::string bundle;
+    const Result<OwnIdentity> identity = open_issuer(folder, out, now, bundle);
+    if (!identity) return identity.error();
+    const Made made = make_member(identity->ca.get(), identity->ca_key.get(),
+                                  {CallerKind::kNode, identity->info.name.organisation, node_name},
+                                  OrganisationOptions{}.certificate_lifetime, now);
+    std::vector<NewFile> parts{{kKeyFile, made.key}, {kCertificateFile, made.certificate}, {kBundleFile, bundle}};
+    Result<void> created = create_folder(out, parts);
+    for (NewFile& part : parts) wipe(part.content);
+    return created;
+}
+
+Result<void> issue_operator(const std::string& folder, const std::string& operator_name, Time now) {
+    if (Result<void> good = check_name(operator_name, "an operator"); !good) return good;
+    const std::string home = folder + "/operator";
+    std::string bundle;
+    const Result<OwnIdentity> identity = open_issuer(folder, home, now, bundle);
+    if (!identity) return identity.error();
     const Caller name{CallerKind::kOperator, identity->info.name.organisation, operator_name};
     const Duration lifetime = OrganisationOptions{}.certificate_lifetime;
-    const std::string home = folder + "/operator";
     Result<IdentityFiles> before = read_identity_files(home);
     if (!before) {
         const Made made = make_member(identity->ca.get(), identity->ca_key.get(), name, lifetime, now);
-        std::vector<NewFile> parts{
-            {kKeyFile, made.key}, {kCertificateFile, made.certificate}, {kBundleFile, files->bundle}};
+        std::vector<NewFile> parts{{kKeyFile, made.key}, {kCertificateFile, made.certificate}, {kBundleFile, bundle}};
         Result<void> created = create_folder(home, parts);
         for (NewFile& part : parts) wipe(part.content);
         return created;

@@ -40,6 +40,8 @@ const char* kind_text(CallerKind kind) {
             return "operator";
         case CallerKind::kRegistry:
             return "registry";
+        case CallerKind::kNode:
+            return "node";
         case CallerKind::kAnonymous:
             break;
     }

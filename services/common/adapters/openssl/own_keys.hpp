@@ -95,6 +95,9 @@ Result<void> import_identity(const std::string& folder, const IdentityFiles& fil
 /// A new certificate for the operator in `operator/` of this identity's folder: for the key that is there, or with a
 /// new key where there is none. Errors: no CA key here, a name that is none, the disk.
 Result<void> issue_operator(const std::string& folder, const std::string& operator_name, Time now);
+/// Key, certificate and bundle of a node agent of this identity's organisation, in a new folder `out`. Errors: as
+/// `issue_operator`; `out` exists and is not empty.
+Result<void> issue_node(const std::string& folder, const std::string& node_name, const std::string& out, Time now);
 /// A renewed chain for the key that is in `folder`, checked likewise; the old file is replaced in one step.
 Result<void> replace_certificate(const std::string& folder, const std::string& chain_pem, Time now);
 

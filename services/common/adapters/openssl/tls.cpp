@@ -116,9 +116,7 @@ PeerIdentity TlsServer::identify(ssl_st* connection) const {
     X509* leaf = SSL_get0_peer_certificate(connection);
     if (leaf == nullptr) return {};
     PeerIdentity identity = trust_.identify(leaf, SSL_get_peer_cert_chain(connection), Role::kClient);
-    const CallerKind kind = identity.name().kind;
-    const bool service = kind == CallerKind::kZone || kind == CallerKind::kRegistry;
-    if (service && SSL_version(connection) < TLS1_3_VERSION)
+    if (is_service(identity.name().kind) && SSL_version(connection) < TLS1_3_VERSION)
         return PeerIdentity::refused("services speak TLS 1.3 with each other, not an older version");
     return identity;
 }

@@ -25,7 +25,7 @@ Result<ClusterSettings> parse_settings(std::string_view text);
 /// Of `scontrol show partition --oneliner`.
 Result<std::vector<Partition>> parse_partitions(std::string_view text);
 
-inline constexpr const char* kNodeFormat = "%N|%c|%T|%E";
+inline constexpr const char* kNodeFormat = "%N|%c|%T|%C|%E";
 /// Of `sinfo --noheader --Node --format=kNodeFormat`.
 Result<std::vector<Node>> parse_nodes(std::string_view text);
 /// Of `sinfo --json` up to Slurm 22.05, `scontrol --json show nodes` from 23.02 on.

@@ -29,6 +29,7 @@ struct Node {
     std::string name;
     int processors = 0;
     std::string fault;  ///< why it runs no new jobs ("drained: disk failing"); empty where it does, now or later
+    int allocated = 0;  ///< processors that jobs have, whoever's
     bool operator==(const Node&) const = default;
 };
 

@@ -133,6 +133,10 @@ Result<Node> read_node(const codec::Json& json, const std::string& pointer) {
     if (!cpus || *cpus < 0 || *cpus > limits::kMaxNodeProcessors)
         return bad_json(pointer + "/cpus", "no number of processors");
     node.processors = static_cast<int>(*cpus);
+    const auto allocated = json.contains("alloc_cpus") ? json_number(json["alloc_cpus"]) : std::nullopt;
+    if (!allocated || *allocated < 0 || *allocated > limits::kMaxNodeProcessors)
+        return bad_json(pointer + "/alloc_cpus", "no number of processors");
+    node.allocated = static_cast<int>(*allocated);
     std::vector<std::string> states;
     if (!add_states(json, "state", states) || !add_states(json, "state_flags", states) || states.empty())
         return bad_json(pointer + "/state", "no state");
@@ -243,17 +247,18 @@ Result<std::vector<Node>> parse_nodes(std::string_view text) {
     std::set<std::string_view> seen;
     const std::vector<std::string_view> lines = lines_of(text);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        const auto fields = split(lines[i], '|', 4);
+        const auto fields = split(lines[i], '|', 5);
         if (!fields || !is_node_name((*fields)[0])) return not_understood("sinfo", i + 1, lines[i]);
         const auto cpus = number_of((*fields)[1], limits::kMaxNodeProcessors);
-        if (!cpus || (*fields)[2].empty()) return not_understood("sinfo", i + 1, lines[i]);
+        const auto allocated = number_of((*fields)[3].substr(0, (*fields)[3].find('/')), limits::kMaxNodeProcessors);
+        if (!cpus || !allocated || (*fields)[2].empty()) return not_understood("sinfo", i + 1, lines[i]);
         if (!seen.insert((*fields)[0]).second) continue;  // once for each of its partitions
         if (nodes.size() >= limits::kMaxSlurmNodes)
             return Error{ErrorCode::kTooLarge,
                          "the cluster has more than " + std::to_string(limits::kMaxSlurmNodes) + " nodes",
                          {}};
-        nodes.push_back(
-            {std::string((*fields)[0]), static_cast<int>(*cpus), fault_of(states_of((*fields)[2]), (*fields)[3])});
+        nodes.push_back({std::string((*fields)[0]), static_cast<int>(*cpus),
+                         fault_of(states_of((*fields)[2]), (*fields)[4]), static_cast<int>(*allocated)});
     }
     return nodes;
 }

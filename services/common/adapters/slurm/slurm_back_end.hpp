@@ -34,6 +34,7 @@ class SlurmBackEnd {
 
     /// O(nodes): three commands.
     Result<Site> read_site() const;
+    Result<std::vector<Node>> read_nodes() const;
 
     /// Holds processors by a job that does nothing; with a start also by a reservation, where Slurm lets this user make
     /// one. Asks first: an operation that Slurm knows starts nothing twice, and after a submission whose answer was
@@ -61,7 +62,6 @@ class SlurmBackEnd {
     Result<bool> release(const HoldKey& key, Manner manner) const;
 
   private:
-    Result<std::vector<Node>> read_nodes() const;
     Result<std::vector<FoundHold>> ask(const std::vector<HoldKey>& keys) const;
     Result<std::optional<FoundHold>> ask(const HoldKey& key) const;
     Result<Allocation> with_shares(FoundHold found) const;

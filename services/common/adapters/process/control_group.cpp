@@ -1,0 +1,107 @@
+#include "services/common/adapters/process/control_group.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+namespace zbs::process {
+namespace {
+
+constexpr std::chrono::milliseconds kFreezeWithin{100};
+
+/// Files of control groups take one write of the whole text.
+bool put(const std::string& path, const std::string& text) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    const bool good = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    close(fd);
+    return good;
+}
+
+/// The path behind "0::" in /proc/PID/cgroup; empty where there is none.
+std::string group_of(const std::string& process) {
+    const auto text = read_file("/proc/" + process + "/cgroup");
+    if (!text) return {};
+    const std::size_t at = text->starts_with("0::") ? 0 : text->find("\n0::");
+    if (at == std::string::npos) return {};
+    const std::size_t begin = text->find("::", at) + 2;
+    return text->substr(begin, text->find('\n', begin) - begin);
+}
+
+/// Where the cgroup2 file system is mounted; empty where it is not.
+std::string find_mount() {
+    for (const char* path : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+        if (access((std::string(path) + "/cgroup.controllers").c_str(), F_OK) == 0) return path;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string ControlGroup::find_delegated() {
+    const std::string mount = find_mount(), own = group_of("self");
+    // The root group belongs to the host, whoever may write it.
+    if (mount.empty() || own.size() <= 1) return {};
+    std::string folder = mount + own;
+    if (access(folder.c_str(), W_OK) != 0 || access((folder + "/cgroup.procs").c_str(), W_OK) != 0) return {};
+    return folder;
+}
+
+Result<std::unique_ptr<ControlGroup>> ControlGroup::open(const std::string& folder) {
+    auto group = std::unique_ptr<ControlGroup>(new ControlGroup(folder));
+    const auto refused = [&](const std::string& what) {
+        return Error{ErrorCode::kUnavailable, what + ": " + std::strerror(errno), folder};
+    };
+    if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return refused("no control group can be made here");
+    if (access((folder + "/cgroup.freeze").c_str(), W_OK) != 0)
+        return refused("this is no control group (v2) that this service may freeze");
+    // A group that gives its controllers to others may hold no process itself.
+    const std::string own = group_of("self");
+    const std::string agent = folder + "/agent";
+    if (own.size() > 1 && folder.ends_with(own)) {
+        mkdir(agent.c_str(), 0755);
+        if (!put(agent + "/cgroup.procs", std::to_string(getpid())))
+            return refused("this service cannot make room here");
+    }
+    const auto controllers = read_file(folder + "/cgroup.controllers");
+    group->has_weights_ = controllers && (" " + *controllers).find(" cpu") != std::string::npos &&
+                          put(folder + "/cgroup.subtree_control", "+cpu");
+    return group;
+}
+
+bool ControlGroup::take(const std::string& operation, const ProcessRef& process) {
+    if (mkdir(of(operation).c_str(), 0755) != 0 && errno != EEXIST) return false;
+    return is_alive(process) && put(of(operation) + "/cgroup.procs", std::to_string(process.pid));
+}
+
+bool ControlGroup::holds(const std::string& operation, const ProcessRef& process) const {
+    return ("/" + group_of(std::to_string(process.pid))).ends_with("/step-" + operation);
+}
+
+Result<void> ControlGroup::freeze(const std::string& operation, bool frozen) {
+    if (access(of(operation).c_str(), F_OK) != 0) return {};
+    if (!put(of(operation) + "/cgroup.freeze", frozen ? "1" : "0"))
+        return Error{ErrorCode::kUnavailable, std::string("cannot freeze: ") + std::strerror(errno), of(operation)};
+    if (!frozen) return {};
+    const auto end = std::chrono::steady_clock::now() + kFreezeWithin;
+    while (std::chrono::steady_clock::now() < end) {
+        const auto events = read_file(of(operation) + "/cgroup.events");
+        if (!events || events->find("frozen 1") != std::string::npos) return {};
+        std::this_thread::sleep_for(std::chrono::microseconds{50});
+    }
+    return Error{ErrorCode::kTimeout, "a process does not stand still; it may wait for a disk", of(operation)};
+}
+
+Result<void> ControlGroup::set_weight(const std::string& operation, int weight) {
+    if (put(of(operation) + "/cpu.weight", std::to_string(weight))) return {};
+    return Error{ErrorCode::kUnavailable, std::string("cannot set the weight: ") + std::strerror(errno), of(operation)};
+}
+
+void ControlGroup::remove(const std::string& operation) { rmdir(of(operation).c_str()); }
+
+}  // namespace zbs::process

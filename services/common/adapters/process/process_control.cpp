@@ -1,0 +1,249 @@
+#include "services/common/adapters/process/process_control.hpp"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "services/common/adapters/process/control_group.hpp"
+#include "services/common/adapters/process/job_folder.hpp"
+#include "services/common/adapters/process/step_processes.hpp"
+
+namespace zbs::process {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kStopWithin{200};
+constexpr std::chrono::microseconds kBetweenWalks{30};
+
+bool same_processes(const std::vector<StepProcess>& a, const std::vector<StepProcess>& b) {
+    const auto refs = [](const std::vector<StepProcess>& processes) {
+        std::set<std::pair<pid_t, std::uint64_t>> set;
+        for (const StepProcess& process : processes) set.emplace(process.ref.pid, process.ref.start_time);
+        return set;
+    };
+    return refs(a) == refs(b);
+}
+
+/// Where the kernel puts every session into a group of its own, levels count within that, and the group has one.
+void set_session_nice(const StepProcess& process, int nice) {
+    std::ofstream("/proc/" + std::to_string(process.ref.pid) + "/autogroup") << nice;
+}
+
+class Controlled : public StepControl {
+  public:
+    Controlled(std::string folder, std::unique_ptr<ControlGroup> group)
+        : folder_(std::move(folder)), group_(std::move(group)) {
+        means_ = !group_                 ? "steps are suspended by signals, shares given by nice levels"
+                 : group_->has_weights() ? "steps are frozen by control groups, shares given by their weights"
+                                         : "steps are frozen by control groups, shares given by nice levels";
+    }
+
+    const std::string& means() const override { return means_; }
+
+    std::vector<std::string> operations() override {
+        std::vector<std::string> found;
+        DIR* steps = opendir(folder_.c_str());
+        if (steps == nullptr) return found;
+        while (const dirent* entry = readdir(steps)) {
+            if (entry->d_type == DT_DIR && is_plain_name(entry->d_name)) found.emplace_back(entry->d_name);
+        }
+        closedir(steps);
+        std::ranges::sort(found);
+        return found;
+    }
+
+    Result<void> suspend(const std::string& operation) override {
+        const std::lock_guard lock(mutex_);
+        seen_[operation].suspended = true;
+        if (!group_ || !gather(operation)) return stop_all(operation);
+        return group_->freeze(operation, true);
+    }
+
+    Result<void> resume(const std::string& operation) override {
+        const std::lock_guard lock(mutex_);
+        if (const auto at = seen_.find(operation); at != seen_.end()) {  // a step that was forgotten stays so
+            at->second.suspended = false;
+            at->second.looked = SteadyClock::now();
+            at->second.was_blocked = false;
+        }
+        const Result<void> thawed = group_ ? group_->freeze(operation, false) : Result<void>{};
+        // Also with a group: an agent without one may have stopped it.
+        for (const StepProcess& process : walk(operation).processes) {
+            // Of what waits for a disk the stop may be pending.
+            if (process.states.find_first_of("TD") != std::string::npos) send_signal(process.ref, SIGCONT);
+        }
+        return thawed;
+    }
+
+    Result<void> set_nice(const std::string& operation, int nice) override {
+        if (nice < -20 || nice > 19) return invalid("must be from -20 to 19", "nice");
+        const std::lock_guard lock(mutex_);
+        std::vector<StepProcess> before;
+        for (int round = 0; round < 10; ++round) {  // what is forked meanwhile may have the old level
+            StepWalk found = walk(operation);
+            std::set<pid_t> sessions;
+            for (const StepProcess& process : found.processes) {
+                if (sessions.insert(process.session).second) set_session_nice(process, nice);
+                for (const pid_t thread : threads_of(process.ref.pid)) {
+                    if (setpriority(PRIO_PROCESS, static_cast<id_t>(thread), nice) == 0 || errno == ESRCH) continue;
+                    return Error{ErrorCode::kDenied,
+                                 std::string("nice level ") + std::to_string(nice) + " is refused by the system (" +
+                                     std::strerror(errno) +
+                                     "); lower levels than the present one need root or CAP_SYS_NICE",
+                                 {}};
+                }
+            }
+            if (found.is_whole && same_processes(found.processes, before)) break;
+            before = std::move(found.processes);
+        }
+        return {};
+    }
+
+    Result<void> set_weight(const std::string& operation, int weight) override {
+        if (weight < 1 || weight > 10'000) return invalid("must be from 1 to 10000", "weight");
+        if (group_ && group_->has_weights()) {
+            const std::lock_guard lock(mutex_);
+            if (gather(operation)) return group_->set_weight(operation, weight);
+        }
+        return set_nice(operation, nice_of_weight(weight));
+    }
+
+    StepActivity activity(const std::string& operation) override {
+        const std::lock_guard lock(mutex_);
+        return look(operation, walk(operation).processes);
+    }
+
+    Result<StepUsage> usage(const std::string& operation) override {
+        const std::lock_guard lock(mutex_);
+        const StepWalk found = walk(operation);
+        StepUsage usage;
+        for (const StepProcess& process : found.processes) {
+            if (process.has_ended()) continue;
+            const ProcessUsage one = read_usage(process.ref.pid);
+            usage.cpu += one.cpu;
+            usage.waiting += one.waiting;
+            usage.read_bytes += one.read_bytes;
+            usage.written_bytes += one.written_bytes;
+            usage.voluntary_switches += one.voluntary_switches;
+            usage.involuntary_switches += one.involuntary_switches;
+            ++usage.processes;
+        }
+        if (usage.processes == 0) return Error{ErrorCode::kNotFound, "nothing of step " + operation + " lives", {}};
+        // What has ended was waited for by its parent or by the supervisor, which keeps the sum.
+        if (const auto supervisor = find_supervisor(control_folder(operation)))
+            usage.cpu += read_usage(supervisor->pid).children_cpu;
+        usage.activity = look(operation, found.processes);
+        usage.blocked = seen_[operation].blocked;
+        return usage;
+    }
+
+    void forget(const std::string& operation) override {
+        const std::lock_guard lock(mutex_);
+        seen_.erase(operation);
+        if (group_) group_->remove(operation);
+    }
+
+  private:
+    struct Seen {
+        bool suspended = false;
+        bool was_blocked = false;  ///< at the last look
+        SteadyClock::time_point looked{};
+        Duration blocked{};
+    };
+
+    std::string control_folder(const std::string& operation) const { return folder_ + "/" + operation; }
+    StepWalk walk(const std::string& operation) const { return walk_step(control_folder(operation), operation); }
+
+    StepActivity look(const std::string& operation, const std::vector<StepProcess>& processes) {
+        Seen& seen = seen_[operation];
+        const auto now = SteadyClock::now();
+        if (seen.suspended) return StepActivity::kSuspended;
+        const bool runs = std::ranges::any_of(processes, &StepProcess::is_runnable);
+        if (seen.was_blocked && !runs) seen.blocked += std::chrono::duration_cast<Duration>(now - seen.looked);
+        seen.was_blocked = !runs;
+        seen.looked = now;
+        return runs ? StepActivity::kRunning : StepActivity::kBlocked;
+    }
+
+    /// All of the step in its control group. What is there brings its children along, so this ends.
+    bool gather(const std::string& operation) {
+        for (int round = 0; round < 100; ++round) {
+            const StepWalk found = walk(operation);
+            bool all = found.is_whole;
+            for (const StepProcess& process : found.processes) {
+                if (process.has_ended() || group_->holds(operation, process.ref)) continue;
+                if (!group_->take(operation, process.ref) && is_alive(process.ref)) return false;
+                all = false;
+            }
+            if (all) return true;
+        }
+        return false;
+    }
+
+    /// Two walks in a row have to find the same processes, all stopped and none gone meanwhile: a stopped process forks
+    /// nothing, and what lost its parent before the second walk began is a child of the supervisor then.
+    Result<void> stop_all(const std::string& operation) {
+        const auto end = SteadyClock::now() + kStopWithin;
+        std::set<std::pair<pid_t, std::uint64_t>> told;
+        std::vector<StepProcess> before;
+        bool before_stopped = false;
+        for (;;) {
+            StepWalk found = walk(operation);
+            bool stopped = found.is_whole;
+            for (const StepProcess& process : found.processes) {
+                const std::pair key{process.ref.pid, process.ref.start_time};
+                if (process.is_stopped(told.contains(key))) continue;
+                stopped = false;
+                if (told.insert(key).second) send_signal(process.ref, SIGSTOP);
+            }
+            if (stopped && (found.processes.empty() || (before_stopped && same_processes(found.processes, before))))
+                return {};
+            before = std::move(found.processes);
+            before_stopped = stopped;
+            if (SteadyClock::now() > end)
+                return Error{ErrorCode::kTimeout,
+                             "step " + operation + " does not stand still: " + std::to_string(before.size()) +
+                                 " processes, or more than can be stopped",
+                             {}};
+            if (!stopped) std::this_thread::sleep_for(kBetweenWalks);
+        }
+    }
+
+    std::string folder_;
+    std::unique_ptr<ControlGroup> group_;
+    std::string means_;
+    std::mutex mutex_;
+    std::map<std::string, Seen> seen_;
+};
+
+}  // namespace
+
+int nice_of_weight(int weight) {
+    const double levels = -std::log(static_cast<double>(std::max(weight, 1)) / 100) / std::log(1.25);
+    return std::clamp(static_cast<int>(std::lround(levels)), -20, 19);
+}
+
+Result<std::unique_ptr<StepControl>> make_process_control(ProcessControlOptions options) {
+    std::unique_ptr<ControlGroup> group;
+    if (!options.control_group.empty()) {
+        Result<std::unique_ptr<ControlGroup>> opened = ControlGroup::open(options.control_group);
+        if (!opened) return opened.error();
+        group = *std::move(opened);
+    }
+    return std::unique_ptr<StepControl>(new Controlled(std::move(options.folder), std::move(group)));
+}
+
+}  // namespace zbs::process

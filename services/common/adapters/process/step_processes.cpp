@@ -1,0 +1,174 @@
+#include "services/common/adapters/process/step_processes.hpp"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <string_view>
+
+namespace zbs::process {
+namespace {
+
+std::string proc(pid_t pid) { return "/proc/" + std::to_string(pid); }
+
+/// The fields of a stat file behind the name, state first (field 3).
+struct StatFields {
+    char state = 0;
+    pid_t session = 0;
+    std::uint64_t user = 0, system = 0, children_user = 0, children_system = 0;  ///< clock ticks
+    long threads = 0;
+    std::uint64_t start_time = 0;
+};
+
+std::optional<StatFields> read_fields(const std::string& path) {
+    const auto text = read_file(path, 4096);
+    if (!text) return std::nullopt;
+    const std::size_t name_end = text->rfind(')');
+    if (name_end == std::string::npos || name_end + 2 >= text->size()) return std::nullopt;
+    StatFields fields;
+    unsigned long long user = 0, system = 0, children_user = 0, children_system = 0, start = 0;
+    const int got =
+        std::sscanf(text->c_str() + name_end + 2,
+                    "%c %*d %*d %d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %ld %*d %llu", &fields.state,
+                    &fields.session, &user, &system, &children_user, &children_system, &fields.threads, &start);
+    if (got != 8) return std::nullopt;
+    fields.user = user;
+    fields.system = system;
+    fields.children_user = children_user;
+    fields.children_system = children_system;
+    fields.start_time = start;
+    return fields;
+}
+
+Duration ticks(std::uint64_t count) {
+    static const long per_second = sysconf(_SC_CLK_TCK);
+    return Duration{static_cast<std::int64_t>(count) * 1'000'000 / per_second};
+}
+
+/// The number behind `key` in a text of "key: number" lines; 0 where it is not there.
+std::uint64_t number_after(std::string_view text, std::string_view key) {
+    const std::size_t at = text.find(key);
+    if (at == std::string_view::npos) return 0;
+    return std::strtoull(text.data() + at + key.size(), nullptr, 10);
+}
+
+std::optional<StepProcess> read_process(pid_t pid) {
+    const auto fields = read_fields(proc(pid) + "/stat");
+    if (!fields) return std::nullopt;
+    StepProcess process{.ref = {pid, fields->start_time}, .states = {}, .session = fields->session};
+    if (fields->threads <= 1) {
+        process.states = std::string(1, fields->state);
+        return process;
+    }
+    for (const pid_t thread : threads_of(pid)) {
+        if (const auto of_thread = read_fields(proc(pid) + "/task/" + std::to_string(thread) + "/stat"))
+            process.states += of_thread->state;
+    }
+    if (process.states.empty()) return std::nullopt;
+    return process;
+}
+
+std::vector<pid_t> children_of(pid_t pid) {
+    std::vector<pid_t> children;
+    for (const pid_t thread : threads_of(pid)) {
+        const auto text = read_file(proc(pid) + "/task/" + std::to_string(thread) + "/children", 4 * 1024 * 1024);
+        if (!text) continue;
+        const char* at = text->c_str();
+        for (char* end = nullptr;; at = end) {
+            const long child = std::strtol(at, &end, 10);
+            if (end == at) break;
+            children.push_back(static_cast<pid_t>(child));
+        }
+    }
+    return children;
+}
+
+/// Kernels may be built without the files of children.
+bool has_children_files() {
+    static const bool has = access(("/proc/self/task/" + std::to_string(getpid()) + "/children").c_str(), R_OK) == 0;
+    return has;
+}
+
+}  // namespace
+
+std::vector<pid_t> threads_of(pid_t pid) {
+    std::vector<pid_t> threads;
+    DIR* folder = opendir((proc(pid) + "/task").c_str());
+    if (folder == nullptr) return threads;
+    while (const dirent* entry = readdir(folder)) {
+        const int thread = std::atoi(entry->d_name);
+        if (thread > 0) threads.push_back(thread);
+    }
+    closedir(folder);
+    return threads;
+}
+
+std::optional<ProcessRef> find_supervisor(const std::string& folder) {
+    const auto text = read_file(folder + "/supervisor");
+    ProcessRef process;
+    unsigned long long start = 0;
+    if (!text || std::sscanf(text->c_str(), "%d %llu", &process.pid, &start) != 2) return std::nullopt;
+    process.start_time = start;
+    if (!is_alive(process)) return std::nullopt;
+    return process;
+}
+
+StepWalk walk_step(const std::string& folder, const std::string& operation) {
+    StepWalk walk;
+    const auto supervisor = find_supervisor(folder);
+    if (!supervisor || !has_children_files()) {
+        for (const ProcessRef& ref : find_marked(step_variable(operation), supervisor ? supervisor->pid : 0)) {
+            if (auto process = read_process(ref.pid); process && process->ref == ref)
+                walk.processes.push_back(*std::move(process));
+            else
+                walk.is_whole = false;
+        }
+        return walk;
+    }
+    std::vector<pid_t> open = children_of(supervisor->pid);
+    std::set<pid_t> seen(open.begin(), open.end());
+    while (!open.empty()) {
+        const pid_t pid = open.back();
+        open.pop_back();
+        auto process = read_process(pid);
+        if (!process) {
+            walk.is_whole = false;
+            continue;
+        }
+        for (const pid_t child : children_of(pid)) {
+            if (seen.insert(child).second) open.push_back(child);
+        }
+        walk.processes.push_back(*std::move(process));
+    }
+    // Its children are lost to this walk where it ended meanwhile.
+    walk.is_whole = walk.is_whole && is_alive(*supervisor);
+    return walk;
+}
+
+ProcessUsage read_usage(pid_t pid) {
+    ProcessUsage usage;
+    if (const auto fields = read_fields(proc(pid) + "/stat")) {
+        usage.children_cpu = ticks(fields->children_user + fields->children_system);
+        usage.cpu = ticks(fields->user + fields->system) + usage.children_cpu;
+    }
+    if (const auto io = read_file(proc(pid) + "/io")) {
+        usage.read_bytes = number_after(*io, "\nread_bytes:");
+        usage.written_bytes = number_after(*io, "\nwrite_bytes:");
+    }
+    for (const pid_t thread : threads_of(pid)) {
+        const std::string folder = proc(pid) + "/task/" + std::to_string(thread);
+        unsigned long long run = 0, wait = 0;  // nanoseconds
+        if (const auto text = read_file(folder + "/schedstat");
+            text && std::sscanf(text->c_str(), "%llu %llu", &run, &wait) == 2)
+            usage.waiting += Duration{static_cast<std::int64_t>(wait / 1'000)};
+        if (const auto status = read_file(folder + "/status")) {
+            usage.voluntary_switches += number_after(*status, "\nvoluntary_ctxt_switches:");
+            usage.involuntary_switches += number_after(*status, "\nnonvoluntary_ctxt_switches:");
+        }
+    }
+    return usage;
+}
+
+}  // namespace zbs::process

@@ -1,0 +1,188 @@
+#include "services/common/adapters/slurm/slurm_allocations.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <utility>
+
+#include "services/common/adapters/slurm/launch.hpp"
+
+namespace zbs::slurm {
+namespace {
+
+constexpr std::size_t kThreads = 4;
+constexpr std::size_t kStrands = 64;
+
+HoldKey key_of(const AllocationKey& key) { return {key.operation, key.account}; }
+
+/// What a hold that is none is called where it is told; it has been given back.
+Error not_now(const Allocation& waiting, bool for_later) {
+    if (for_later) {
+        return {ErrorCode::kRejected,
+                "Slurm lets this zone make no reservations, so nothing can be promised for later (make its user an "
+                "operator of Slurm: sacctmgr modify user NAME set adminlevel=operator)",
+                {}};
+    }
+    const std::string reason = waiting.reason.empty() ? waiting.state : waiting.reason;
+    return {ErrorCode::kRejected, "Slurm would let it wait in its queue (" + reason + ")", {}};
+}
+
+}  // namespace
+
+Result<std::vector<SlurmMachine>> machines_of(const Site& site, const std::string& partition) {
+    const auto meant = std::ranges::find_if(site.partitions, [&](const Partition& one) {
+        return partition.empty() ? one.is_default : one.name == partition;
+    });
+    if (meant == site.partitions.end()) {
+        std::string names;
+        for (const Partition& one : site.partitions) names += (names.empty() ? "" : ", ") + one.name;
+        return Error{
+            ErrorCode::kNotFound,
+            (partition.empty() ? "Slurm has no default partition" : "Slurm has no partition '" + partition + "'") +
+                "; it has " + (names.empty() ? "none" : names),
+            {}};
+    }
+    std::vector<SlurmMachine> machines;
+    for (const Node& node : site.nodes)
+        if (node.processors > 0 && std::ranges::find(meant->nodes, node.name) != meant->nodes.end())
+            machines.push_back({node.name, node.processors});
+    if (machines.empty())
+        return Error{ErrorCode::kRejected, "partition '" + meant->name + "' of Slurm has no nodes with processors", {}};
+    return machines;
+}
+
+struct SlurmAllocations::Threads {
+    using Pool = boost::asio::thread_pool;
+    Pool pool{kThreads};
+    std::vector<boost::asio::strand<Pool::executor_type>> strands{kStrands, boost::asio::make_strand(pool)};
+    std::shared_ptr<std::atomic<bool>> over = std::make_shared<std::atomic<bool>>(false);
+
+    Threads() {
+        for (auto& strand : strands) strand = boost::asio::make_strand(pool);
+    }
+};
+
+SlurmAllocations::SlurmAllocations(SlurmBackEnd back_end, PartitionUse use, Post post)
+    : back_end_(std::move(back_end)),
+      use_(std::move(use)),
+      post_(std::move(post)),
+      threads_(std::make_unique<Threads>()) {}
+
+SlurmAllocations::~SlurmAllocations() {
+    *threads_->over = true;
+    threads_->pool.stop();
+    threads_->pool.join();
+}
+
+/// `question` on a thread, after those of the same operation; `tell` of its answer on the domain's strand.
+template <class Ask, class Tell>
+void SlurmAllocations::ask(const std::string& operation, Ask question, Tell tell) {
+    auto& strand = threads_->strands[std::hash<std::string>{}(operation) % kStrands];
+    boost::asio::post(strand, [this, over = threads_->over, question = std::move(question), tell = std::move(tell)] {
+        post_([over, tell, answer = question()]() mutable {
+            if (!*over) tell(std::move(answer));
+        });
+    });
+}
+
+void SlurmAllocations::hold(AllocationSpec spec, Done done) {
+    HoldSpec wanted{.operation = spec.operation,
+                    .partition = use_.partition,
+                    .account = use_.account,
+                    .user = spec.account,
+                    .walltime = spec.walltime,
+                    .expiry = spec.expiry,
+                    .start = spec.start,
+                    .wait = spec.start ? Duration{0} : use_.wait};
+    for (const AllocationSpec::Share& share : spec.shares) wanted.shares.push_back({share.machine, share.processors});
+    const auto question = [this, wanted]() -> Result<Allocation> {
+        Result<Allocation> held = back_end_.hold(wanted);
+        if (!held || held->strength != Strength::kQueued) return held;
+        const Error refusal = not_now(*held, wanted.start.has_value());
+        const Result<bool> gone = back_end_.release({wanted.operation, wanted.user}, SlurmBackEnd::Manner::kAtOnce);
+        if (!gone) return gone.error();
+        return refusal;
+    };
+    ask(spec.operation, question,
+        [this, key = AllocationKey{spec.operation, spec.account}, done](Result<Allocation> held) {
+            if (!held) return done(held.error());
+            if (held->phase == Phase::kRunning) running_.insert_or_assign(key, *std::move(held));
+            done({});
+        });
+}
+
+void SlurmAllocations::keep(AllocationKey key, Done done) {
+    ask(
+        key.operation, [this, key] { return back_end_.keep(key_of(key)); }, std::move(done));
+}
+
+void SlurmAllocations::release(AllocationKey key, Done done) {
+    running_.erase(key);
+    const auto question = [this, key]() -> Result<void> {
+        const Result<bool> gone = back_end_.release(key_of(key), SlurmBackEnd::Manner::kAtOnce);
+        if (!gone) return gone.error();
+        return {};
+    };
+    ask(key.operation, question, std::move(done));
+}
+
+void SlurmAllocations::look(AllocationKey key, std::function<void(Result<AllocationView>)> done) {
+    const auto tell = [this, key, done = std::move(done)](const Result<std::optional<Allocation>>& found) {
+        if (!found) return done(found.error());
+        AllocationView view;
+        if (!*found) return done(view);
+        const Allocation& seen = **found;
+        switch (seen.phase) {
+            case Phase::kWaiting:
+                view.phase = AllocationView::Phase::kPromised;
+                break;
+            case Phase::kRunning:
+                view.phase = AllocationView::Phase::kHeld;
+                running_.insert_or_assign(key, seen);
+                break;
+            case Phase::kEnding:
+                view.phase = AllocationView::Phase::kEnding;
+                break;
+            case Phase::kEnded:
+                view.phase = AllocationView::Phase::kEnded;
+                view.reason = judge_end({StepStatus::State::kExited, 0, {}}, seen)->reason;
+                break;
+        }
+        done(std::move(view));
+    };
+    ask(
+        key.operation, [this, key] { return back_end_.find(key_of(key)); }, tell);
+}
+
+Result<StepSpec> SlurmAllocations::step_in(const AllocationKey& key, const std::string& machine, StepSpec step) {
+    const auto at = running_.find(key);
+    if (at == running_.end())
+        return Error{ErrorCode::kConflict, "Slurm has not started the job of operation " + key.operation + " yet", {}};
+    Result<StepSpec> made = make_step(back_end_.commands(), at->second,
+                                      {.operation = step.operation,
+                                       .argv = std::move(step.argv),
+                                       .environment = std::move(step.environment),
+                                       .directory = step.directory,
+                                       .places = {machine},
+                                       .walltime = step.walltime});
+    if (!made) return made;
+    made->files = std::move(step.files);
+    made->shares = std::move(step.shares);
+    if (made->account.empty()) made->account = step.account;
+    return made;
+}
+
+void SlurmAllocations::machines(std::function<void(Result<std::vector<MachineUse>>)> done) {
+    const auto tell = [done = std::move(done)](const Result<std::vector<Node>>& nodes) {
+        if (!nodes) return done(nodes.error());
+        std::vector<MachineUse> uses;
+        for (const Node& node : *nodes) uses.push_back({node.name, node.allocated, node.fault});
+        done(std::move(uses));
+    };
+    ask(
+        "machines", [this] { return back_end_.read_nodes(); }, tell);
+}
+
+}  // namespace zbs::slurm

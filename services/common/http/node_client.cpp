@@ -1,0 +1,191 @@
+#include "services/common/http/node_client.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "services/common/codec/node_codec.hpp"
+#include "services/common/http/reply.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::http {
+namespace {
+
+using codec::Json;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kNodeDeadline{5'000};
+constexpr milliseconds kNodeStartDeadline{15'000};  ///< the agent waits up to 5 s for the program
+constexpr std::size_t kMaxOperations = 200;         ///< in one address, whose length is bounded
+
+std::string step_path(const std::string& operation) { return "/v1/steps/" + encode_percent(operation); }
+
+Result<void> check_status(const Result<HttpAnswer>& answer) {
+    if (!answer) return answer.error();
+    if (answer->try_later)
+        return Error{ErrorCode::kUnavailable, read_problem(answer->status, answer->body).message, {}};
+    if (answer->status < 200 || answer->status > 299) return read_problem(answer->status, answer->body);
+    return {};
+}
+
+Error bad_answer(const std::string& url, const std::string& what) {
+    return {ErrorCode::kUnavailable, url + " answered with a bad message: " + what, {}};
+}
+
+/// The report of this step and of no other.
+std::function<Result<StepReport>(const Json&)> decode_report_of(const std::string& operation) {
+    return [operation](const Json& json) -> Result<StepReport> {
+        Result<StepReport> report = codec::decode_step_report(json);
+        if (report && report->operation != operation) return invalid("is another step than " + operation, "/operation");
+        return report;
+    };
+}
+
+/// Of exactly the steps that were asked for, in order; of any where none were named.
+std::function<Result<StepPage>(const Json&)> decode_page_of(const std::vector<std::string>& operations) {
+    return [operations](const Json& json) -> Result<StepPage> {
+        Result<StepPage> page = codec::decode_step_page(json);
+        if (!page || operations.empty()) return page;
+        if (!std::ranges::equal(page->steps, operations, {}, &StepReport::operation))
+            return invalid("are not the steps that were asked for", "/steps");
+        return page;
+    };
+}
+
+std::function<Result<bool>(const Json&)> decode_number(std::uint64_t number) {
+    return [number](const Json& json) -> Result<bool> {
+        codec::JsonReader in(json);
+        const bool same = in.integer("number", 0, INT64_MAX) == static_cast<std::int64_t>(number);
+        if (in.ok() && !same) in.fail("number", "is another than was sent");
+        return in.finish(same);
+    };
+}
+
+std::function<void(Result<bool>)> without_value(std::function<void(Result<void>)> respond) {
+    return [respond = std::move(respond)](const Result<bool>& done) {
+        respond(done ? Result<void>{} : Result<void>(done.error()));
+    };
+}
+
+}  // namespace
+
+NodeClient::NodeClient(HttpClient& client, ServiceAddress node, std::function<void(std::function<void()>)> post)
+    : client_(client), node_(std::move(node)), post_(std::move(post)) {}
+
+template <class T, class Decode>
+void NodeClient::send(HttpCall call, Decode decode, Respond<T> respond) const {
+    call.to = node_;
+    client_.call(std::move(call), [post = post_, decode = std::move(decode), url = node_.url,
+                                   respond = std::move(respond)](const Result<HttpAnswer>& answer) {
+        const auto read = [&]() -> Result<T> {
+            if (auto good = check_status(answer); !good) return good.error();
+            const Result<Json> json = codec::parse(answer->body);
+            if (!json) return bad_answer(url, "no JSON");
+            Result<T> value = decode(*json);
+            if (!value) return bad_answer(url, text_with_place(value.error()));
+            return value;
+        };
+        post([result = read(), respond]() mutable { respond(std::move(result)); });
+    });
+}
+
+void NodeClient::status(Respond<NodeStatus> respond) const {
+    send<NodeStatus>({.to = {}, .method = "GET", .path = "/v1/node", .body = {}, .deadline = kNodeDeadline},
+                     codec::decode_node_status, std::move(respond));
+}
+
+void NodeClient::start(const StepSpec& spec, Respond<StepReport> respond) const {
+    send<StepReport>({.to = {},
+                      .method = "PUT",
+                      .path = step_path(spec.operation),
+                      .body = codec::dump(codec::encode(spec)),
+                      .deadline = kNodeStartDeadline},
+                     decode_report_of(spec.operation), std::move(respond));
+}
+
+void NodeClient::stop(const std::string& operation, Duration grace, Respond<StepReport> respond) const {
+    send<StepReport>({.to = {},
+                      .method = "POST",
+                      .path = step_path(operation) + "/stop",
+                      .body = codec::dump(codec::encode_step_stop(grace)),
+                      .deadline = kNodeDeadline},
+                     decode_report_of(operation), std::move(respond));
+}
+
+void NodeClient::statuses(const StepQuery& query, Respond<StepPage> respond) const {
+    if (query.operations.size() > kMaxOperations) {
+        post_([respond = std::move(respond)] {
+            respond(Error{ErrorCode::kTooLarge, "ask for at most " + std::to_string(kMaxOperations) + " steps", {}});
+        });
+        return;
+    }
+    const auto wait = std::min<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(query.wait).count(),
+                                             limits::kMaxNodeWaitSeconds);
+    std::string path = "/v1/steps?since=" + std::to_string(query.since) + "&wait_s=" + std::to_string(wait);
+    for (std::size_t i = 0; i < query.operations.size(); ++i)
+        path += (i == 0 ? "&operations=" : ",") + encode_percent(query.operations[i]);
+    send<StepPage>({.to = {},
+                    .method = "GET",
+                    .path = std::move(path),
+                    .body = {},
+                    .deadline = kNodeDeadline + milliseconds{wait * 1'000}},
+                   decode_page_of(query.operations), std::move(respond));
+}
+
+void NodeClient::list(const std::string& operation, const std::string& prefix,
+                      Respond<std::vector<StepFile>> respond) const {
+    send<std::vector<StepFile>>({.to = {},
+                                 .method = "GET",
+                                 .path = step_path(operation) + "/files?prefix=" + encode_percent(prefix),
+                                 .body = {},
+                                 .deadline = kNodeDeadline},
+                                codec::decode_step_files, std::move(respond));
+}
+
+void NodeClient::read(const std::string& operation, const std::string& file, std::uint64_t offset, std::size_t limit,
+                      Respond<std::string> respond) const {
+    HttpCall call{.to = node_,
+                  .method = "GET",
+                  .path = step_path(operation) + "/files/" + encode_percent(file) +
+                          "?offset=" + std::to_string(offset) + "&limit=" + std::to_string(limit),
+                  .body = {},
+                  .deadline = kNodeDeadline};
+    client_.call(std::move(call), [post = post_, url = node_.url, limit,
+                                   respond = std::move(respond)](const Result<HttpAnswer>& answer) {
+        const auto read = [&]() -> Result<std::string> {
+            if (auto good = check_status(answer); !good) return good.error();
+            if (answer->body.size() > limit) return bad_answer(url, "more bytes than were asked for");
+            return answer->body;
+        };
+        post([result = read(), respond]() mutable { respond(std::move(result)); });
+    });
+}
+
+void NodeClient::remove(const std::string& operation, std::size_t at_most, Respond<StepRemoval> respond) const {
+    send<StepRemoval>({.to = {},
+                       .method = "DELETE",
+                       .path = step_path(operation) + "?at_most=" + std::to_string(at_most),
+                       .body = {},
+                       .deadline = kNodeStartDeadline},
+                      codec::decode_step_removal, std::move(respond));
+}
+
+void NodeClient::set_slices(const SliceColumn& column, Respond<void> respond) const {
+    send<bool>({.to = {},
+                .method = "PUT",
+                .path = "/v1/slices",
+                .body = codec::dump(codec::encode(column)),
+                .deadline = kNodeDeadline},
+               decode_number(column.number), without_value(std::move(respond)));
+}
+
+void NodeClient::set_shares(const ShareTable& table, Respond<void> respond) const {
+    send<bool>({.to = {},
+                .method = "PUT",
+                .path = "/v1/shares",
+                .body = codec::dump(codec::encode(table)),
+                .deadline = kNodeDeadline},
+               decode_number(table.number), without_value(std::move(respond)));
+}
+
+}  // namespace zbs::http

@@ -1,0 +1,40 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/messages/node.hpp"
+
+namespace zbs {
+
+/// What is done to the process trees of steps beside starting and ending them. Safe from any thread. A step that is not
+/// there, or has nothing that lives: success, and nothing is done.
+class ProcessControl {
+  public:
+    virtual ~ProcessControl() = default;
+
+    /// All steps that have a folder on this host, running or not, by name: how an agent finds what it had started.
+    virtual std::vector<std::string> operations() = 0;
+
+    /// When it returns, nothing of the tree runs, and nothing will before `resume`: what is forked meanwhile is stopped
+    /// too. Errors: kTimeout where a process cannot be stopped soon (it waits for a disk that does not answer).
+    virtual Result<void> suspend(const std::string& operation) = 0;
+    virtual Result<void> resume(const std::string& operation) = 0;
+
+    /// Nice level of every thread, -20..19; what they start later inherits it. Errors: kDenied (a level below the
+    /// present one needs rights), kInvalidArgument.
+    virtual Result<void> set_nice(const std::string& operation, int nice) = 0;
+    /// Share of the processors against other steps of this host, 1..10000, 100 = as without: by a control group where
+    /// there is one, else by the nice level nearest to it. Errors: as `set_nice`.
+    virtual Result<void> set_weight(const std::string& operation, int weight) = 0;
+
+    /// kBlocked where nothing lives. Cheaper than `usage`.
+    virtual StepActivity activity(const std::string& operation) = 0;
+    /// Errors: kNotFound where nothing of it lives.
+    virtual Result<StepUsage> usage(const std::string& operation) = 0;
+
+    /// The step has ended: what was kept for it (a control group, counters) goes.
+    virtual void forget(const std::string& operation) = 0;
+};
+
+}  // namespace zbs

@@ -1,0 +1,266 @@
+#include "services/node_agent/domain/node_service.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "services/common/messages/limits.hpp"
+
+namespace zbs {
+namespace {
+
+StepReport to_report(const std::string& operation, const StepStatus& status) {
+    StepReport report{.operation = operation};
+    switch (status.state) {
+        case StepStatus::State::kUnknown:
+            break;
+        case StepStatus::State::kRunning:
+            report.state = StepState::kRunning;
+            break;
+        case StepStatus::State::kExited:
+            report.state = StepState::kExited;
+            report.exit_code = std::clamp(status.exit_code, 0, 255);
+            report.reason = status.reason;
+            break;
+    }
+    return report;
+}
+
+Error old_number(const char* what, std::uint64_t last) {
+    return {ErrorCode::kConflict,
+            std::string("this agent has ") + what + " number " + std::to_string(last) +
+                "; a newer one needs a greater number",
+            "/number"};
+}
+
+}  // namespace
+
+NodeService::NodeService(NodePorts ports, std::string name, std::string step_folder)
+    : ports_(std::move(ports)), description_(ports_.sensor.describe()) {
+    description_.name = std::move(name);
+    description_.step_folder = std::move(step_folder);
+    // Greater than whatever an agent said here before, so that nobody who waits takes it for the same.
+    version_ = static_cast<std::uint64_t>(std::max<std::int64_t>(to_microseconds(ports_.clock.now()), 1));
+}
+
+void NodeService::resume() {
+    int running = 0;
+    for (const std::string& operation : ports_.control.operations()) {
+        Known known{.report = to_report(operation, ports_.executor.status(operation))};
+        if (known.report.state == StepState::kUnknown) continue;  // stopped before it began
+        if (known.report.state == StepState::kRunning) {
+            ++running;
+            // The agent before may have been killed while it was suspended.
+            ports_.post_switch([this, operation] { ports_.switcher.join(operation, true); });
+        }
+        known_.emplace(operation, std::move(known));
+    }
+    ports_.log.info("steps_found", {{"running", std::to_string(running)}, {"all", std::to_string(known_.size())}});
+    measure();
+    look();
+}
+
+void NodeService::release() {
+    while (!waiters_.empty()) answer(waiters_.front().id);
+    ports_.post_switch([this] { ports_.switcher.release_all(); });
+}
+
+NodeStatus NodeService::status() {
+    return {.description = description_,
+            .load = measure(),
+            .steps = static_cast<int>(std::ranges::count_if(
+                known_, [](const auto& item) { return item.second.report.state == StepState::kRunning; })),
+            .slices = column_ ? column_->number : 0,
+            .shares = shares_.number,
+            .version = version_,
+            .switches = ports_.switcher.statistics()};
+}
+
+NodeRegistration NodeService::registration(const std::string& url) { return {url, description_, measure()}; }
+
+Result<StepReport> NodeService::start(const StepSpec& spec) {
+    if (const auto at = known_.find(spec.operation); at != known_.end()) return report_of(spec.operation, true);
+    if (known_.size() >= limits::kMaxNodeSteps)
+        return Error{ErrorCode::kTooManyRequests,
+                     "this node keeps " + std::to_string(limits::kMaxNodeSteps) + " steps; remove some that have ended",
+                     {}};
+    if (auto started = ports_.executor.start(spec); !started) {
+        // It may have begun and ended nevertheless; then that is what is known of it.
+        Known known{.report = to_report(spec.operation, ports_.executor.status(spec.operation))};
+        if (known.report.state != StepState::kUnknown) known_.emplace(spec.operation, std::move(known));
+        return started.error();
+    }
+    Known& known = known_[spec.operation];
+    known.report = to_report(spec.operation, ports_.executor.status(spec.operation));
+    if (known.report.state == StepState::kRunning)
+        ports_.post_switch([this, operation = spec.operation] { ports_.switcher.join(operation, false); });
+    for (const Share& share : shares_.shares) {
+        if (share.operation != spec.operation) continue;
+        if (auto set = apply(share); !set)
+            ports_.log.warn("share_not_set", {{"operation", spec.operation}, {"reason", set.error().message}});
+    }
+    changed();
+    return report_of(spec.operation, true);
+}
+
+StepReport NodeService::stop(const std::string& operation, Duration grace) {
+    ports_.executor.stop(operation, grace);
+    if (const auto at = known_.find(operation); at != known_.end()) leave(operation, at->second);
+    return report_of(operation, false);
+}
+
+StepPage NodeService::steps(const std::vector<std::string>& operations) {
+    StepPage page{.version = version_};
+    if (!operations.empty()) {
+        for (const std::string& operation : operations) page.steps.push_back(report_of(operation, true));
+    } else {
+        for (const auto& [operation, known] : known_) page.steps.push_back(report_of(operation, true));
+    }
+    return page;
+}
+
+void NodeService::steps_after(std::vector<std::string> operations, std::uint64_t since, Duration wait, Answer answer) {
+    if (since != version_ || wait <= Duration{0} || waiters_.size() >= limits::kMaxNodeWaiters)
+        return answer(steps(operations));
+    const std::uint64_t id = next_waiter_++;
+    const Clock::TimerId timer = ports_.clock.after(wait, [this, id] { this->answer(id); });
+    waiters_.push_back({id, std::move(operations), std::move(answer), timer});
+}
+
+void NodeService::answer(std::uint64_t waiter) {
+    const auto at = std::ranges::find(waiters_, waiter, &Waiter::id);
+    if (at == waiters_.end()) return;
+    const Waiter taken = std::move(*at);
+    waiters_.erase(at);
+    ports_.clock.cancel(taken.timer);
+    taken.answer(steps(taken.operations));
+}
+
+std::vector<StepFile> NodeService::files(const std::string& operation, const std::string& prefix) {
+    std::vector<StepFile> files;
+    for (Executor::File& file : ports_.executor.list(operation, prefix)) {
+        if (files.size() == limits::kMaxListedFiles) break;
+        files.push_back({std::move(file.name), file.bytes});
+    }
+    return files;
+}
+
+Result<std::string> NodeService::read(const std::string& operation, const std::string& file, std::uint64_t offset,
+                                      std::size_t limit) {
+    return ports_.executor.read(operation, file, offset, limit);
+}
+
+Result<StepRemoval> NodeService::remove(const std::string& operation, std::size_t at_most) {
+    const Result<Executor::Removal> removed = ports_.executor.remove(operation, at_most);
+    if (!removed) return removed.error();
+    if (removed->complete) {
+        const auto at = known_.find(operation);
+        if (at != known_.end()) {
+            if (at->second.report.state == StepState::kRunning) leave(operation, at->second);
+            known_.erase(at);
+            changed();
+        }
+        ports_.control.forget(operation);
+    }
+    return StepRemoval{removed->files, removed->complete};
+}
+
+Result<void> NodeService::set_slices(SliceColumn column) {
+    if (column_ && column.number <= column_->number) {
+        if (column == *column_) return {};  // a repeat
+        return old_number("a column with", column_->number);
+    }
+    column_ = column;
+    ports_.post_switch([this, column = std::move(column)]() mutable { ports_.switcher.set_column(std::move(column)); });
+    return {};
+}
+
+Result<void> NodeService::set_shares(ShareTable table) {
+    if (shares_.number > 0 && table.number <= shares_.number) {
+        if (table == shares_) return {};
+        return old_number("shares with", shares_.number);
+    }
+    shares_ = std::move(table);
+    Result<void> all;
+    for (const Share& share : shares_.shares) {
+        const auto at = known_.find(share.operation);
+        if (at == known_.end() || at->second.report.state != StepState::kRunning) continue;
+        if (auto set = apply(share); !set && all)
+            all = Error{set.error().code, "step " + share.operation + ": " + set.error().message, set.error().pointer};
+    }
+    return all;
+}
+
+Result<void> NodeService::apply(const Share& share) {
+    if (share.nice) return ports_.control.set_nice(share.operation, *share.nice);
+    return ports_.control.set_weight(share.operation, share.weight.value_or(100));
+}
+
+void NodeService::look() {
+    bool any = false;
+    const bool sample = looks_++ % kLooksPerSample == 0;
+    for (auto& [operation, known] : known_) any = update(operation, known, sample) || any;
+    if (any) changed();
+    ports_.clock.after(kLookEvery, [this] { look(); });
+}
+
+/// Whether it is in another state than before.
+bool NodeService::update(const std::string& operation, Known& known, bool sample) {
+    if (known.report.state != StepState::kRunning) return false;
+    StepReport now = to_report(operation, ports_.executor.status(operation));
+    if (now.state == StepState::kRunning) {
+        if (sample) ports_.control.activity(operation);  // how long it waits is counted by samples
+        return false;
+    }
+    leave(operation, known);
+    ports_.control.forget(operation);
+    ended_cpu_ += std::exchange(known.cpu, Duration{});
+    known.report = std::move(now);
+    ports_.log.info("step_ended", {{"operation", operation},
+                                   {"exit_code", std::to_string(known.report.exit_code)},
+                                   {"reason", known.report.reason}});
+    return true;
+}
+
+void NodeService::changed() {
+    ++version_;
+    std::vector<std::uint64_t> ids;
+    for (const Waiter& waiter : waiters_) ids.push_back(waiter.id);
+    for (const std::uint64_t id : ids) answer(id);
+}
+
+StepReport NodeService::report_of(const std::string& operation, bool with_usage) {
+    const auto at = known_.find(operation);
+    if (at == known_.end()) return to_report(operation, ports_.executor.status(operation));
+    StepReport report = at->second.report;
+    if (report.state != StepState::kRunning || !with_usage) return report;
+    if (const Result<StepUsage> usage = ports_.control.usage(operation)) {
+        report.usage = *usage;
+        at->second.cpu = std::max(at->second.cpu, usage->cpu);
+    }
+    return report;
+}
+
+void NodeService::leave(const std::string& operation, Known& known) {
+    if (std::exchange(known.leaving, true)) return;
+    ports_.post_switch([this, operation] { ports_.switcher.leave(operation); });
+}
+
+const NodeLoad& NodeService::measure() {
+    const Duration now = ports_.clock.steady_now();
+    if (measured_ && now - *measured_ < kMeasureEvery) return load_;
+    measured_ = now;
+    Duration cpu = ended_cpu_;
+    for (auto& [operation, known] : known_) {
+        if (known.report.state == StepState::kRunning) {
+            if (const Result<StepUsage> usage = ports_.control.usage(operation))
+                known.cpu = std::max(known.cpu, usage->cpu);
+        }
+        cpu += known.cpu;
+    }
+    load_ = ports_.sensor.load(cpu);
+    load_.cpu_available = std::clamp(load_.cpu_available, 0.0, static_cast<double>(description_.processors));
+    load_.at = ports_.clock.now();
+    return load_;
+}
+
+}  // namespace zbs

@@ -1,0 +1,111 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/executor.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/common/ports/machine_sensor.hpp"
+#include "services/common/ports/process_control.hpp"
+#include "services/node_agent/domain/slice_switcher.hpp"
+
+namespace zbs {
+
+/// What an agent stands on. All of it must outlive the service.
+struct NodePorts {
+    Clock& clock;
+    Executor& executor;
+    ProcessControl& control;
+    MachineSensor& sensor;
+    SliceSwitcher& switcher;
+    /// Puts work on the strand of `switcher`.
+    std::function<void(std::function<void()>)> post_switch;
+    Log& log;
+};
+
+/// The steps of one node: started, watched, stopped, let take turns. It keeps nothing of its own on the disk: what it
+/// had started before a restart it finds by its folders. Lives on one strand; `start` waits there for the program to
+/// execute, up to 5 s.
+class NodeService {
+  public:
+    static constexpr Duration kLookEvery = std::chrono::milliseconds{100};  ///< for what has ended
+    static constexpr int kLooksPerSample = 10;  ///< of what the steps do; that costs more, by their processes
+    static constexpr Duration kMeasureEvery = std::chrono::seconds{2};  ///< load and what the steps use, at most
+
+    /// `name` and `step_folder` go into the description.
+    NodeService(NodePorts ports, std::string name, std::string step_folder);
+
+    /// Takes up the steps that are there, and begins to look after them.
+    void resume();
+    /// The agent ends; the steps go on, all of them.
+    void release();
+
+    NodeStatus status();
+    NodeRegistration registration(const std::string& url);
+
+    // Operations are such as `codec::is_operation` says; what is none is kInvalidArgument at the edge.
+
+    /// Idempotent. Errors: the executor's; kTooManyRequests where `limits::kMaxNodeSteps` run.
+    Result<StepReport> start(const StepSpec& spec);
+    /// Ends the whole tree, suspended or not: all are asked, and killed after `grace`. A step that is not known never
+    /// begins after it.
+    StepReport stop(const std::string& operation, Duration grace);
+    /// Of these; of all that are here where none are named. With what they use.
+    StepPage steps(const std::vector<std::string>& operations);
+    using Answer = std::function<void(StepPage)>;
+    /// The same, once the version is another than `since`, or `wait` has passed.
+    void steps_after(std::vector<std::string> operations, std::uint64_t since, Duration wait, Answer answer);
+    std::vector<StepFile> files(const std::string& operation, const std::string& prefix);
+    Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
+                             std::size_t limit);
+    /// Errors: the executor's; kConflict while it runs.
+    Result<StepRemoval> remove(const std::string& operation, std::size_t at_most);
+
+    /// Errors: kConflict for a number that is not greater than the last one's; the same column again is success.
+    Result<void> set_slices(SliceColumn column);
+    /// Steps that are not here yet get theirs when they start. Errors: as `set_slices`; what could not be set, naming
+    /// the step, after all others were tried.
+    Result<void> set_shares(ShareTable table);
+
+  private:
+    struct Known {
+        StepReport report;
+        bool leaving = false;  ///< it was asked to end: no column holds it any more
+        Duration cpu{};        ///< as seen last
+    };
+    struct Waiter {
+        std::uint64_t id;
+        std::vector<std::string> operations;
+        Answer answer;
+        Clock::TimerId timer;
+    };
+
+    void look();
+    bool update(const std::string& operation, Known& known, bool sample);
+    void changed();
+    void answer(std::uint64_t waiter);
+    StepReport report_of(const std::string& operation, bool with_usage);
+    void leave(const std::string& operation, Known& known);
+    Result<void> apply(const Share& share);
+    const NodeLoad& measure();
+
+    NodePorts ports_;
+    NodeDescription description_;
+    std::map<std::string, Known> known_;
+    std::list<Waiter> waiters_;
+    std::uint64_t next_waiter_ = 1;
+    std::uint64_t version_ = 0;
+    int looks_ = 0;
+    std::optional<SliceColumn> column_;  ///< the last one taken
+    ShareTable shares_;
+    NodeLoad load_;
+    std::optional<Duration> measured_;  ///< steady time
+    Duration ended_cpu_{};              ///< of steps that have ended
+};
+
+}  // namespace zbs

@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "services/common/messages/node.hpp"
+
+namespace zbs {
+
+/// What a slice column says of one moment.
+struct SliceView {
+    std::int64_t slice = 0;               ///< slices since the epoch; before it negative
+    std::size_t row = 0;                  ///< index into `SliceColumn::rows`
+    std::vector<std::string> operations;  ///< of that row
+    Time next{};                          ///< when the next slice begins; later than the moment, by a slice at most
+};
+
+/// The same on every node for the same column and moment: rows take turns, and row 0 has the slice that begins with the
+/// epoch. Before the epoch the turns are counted backwards, so that a wall clock that was set back stops nothing. None
+/// for a column without rows. Precondition: `column.slice` > 0.
+std::optional<SliceView> find_slice(const SliceColumn& column, Time now);
+
+}  // namespace zbs

@@ -1,0 +1,164 @@
+#include "services/node_agent/domain/slice_switcher.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace zbs {
+namespace {
+
+constexpr Duration kWarnEvery = std::chrono::seconds{10};
+
+/// How often an occupied slot is looked at for whether it is idle.
+Duration look_every(Duration slice) {
+    return std::clamp(slice / 10, Duration{std::chrono::milliseconds{5}}, Duration{std::chrono::milliseconds{100}});
+}
+
+}  // namespace
+
+void SliceSwitcher::set_column(SliceColumn column) {
+    if (column.epoch > clock_.now())
+        next_ = std::move(column);
+    else {
+        active_ = std::move(column);
+        next_.reset();
+        slice_.reset();
+    }
+    wake();
+}
+
+void SliceSwitcher::join(const std::string& operation, bool may_be_suspended) {
+    suspended_[operation] = may_be_suspended;
+    wake();
+}
+
+void SliceSwitcher::leave(const std::string& operation) {
+    const auto at = suspended_.find(operation);
+    if (at == suspended_.end()) return;
+    suspended_.erase(at);
+    if (filler_ == operation) filler_.clear();
+    // Also where it was not suspended by us: it must be able to hear that it is to end.
+    if (auto done = control_.resume(operation); !done) count_failure("not_resumed", operation, done.error());
+    wake();
+}
+
+void SliceSwitcher::release_all() {
+    active_.reset();
+    next_.reset();
+    wake();
+}
+
+SwitchStatistics SliceSwitcher::statistics() const {
+    const std::lock_guard lock(mutex_);
+    return {.late = late_.summary(), .cost = cost_.summary(), .fills = fills_, .failed = failed_};
+}
+
+void SliceSwitcher::wake() {
+    const Time now = clock_.now();
+    const Duration begin = clock_.steady_now();
+    if (timer_) clock_.cancel(*std::exchange(timer_, std::nullopt));
+    const bool is_boundary = boundary_ && begin >= *boundary_;
+    if (is_boundary) {
+        const std::lock_guard lock(mutex_);
+        late_.add(begin - *boundary_);
+    }
+    boundary_.reset();
+    if (next_ && next_->epoch <= now) {
+        active_ = std::exchange(next_, std::nullopt);
+        slice_.reset();
+    }
+    if (active_ && active_->rows.empty()) active_.reset();
+
+    const auto view = active_ ? find_slice(*active_, now) : std::nullopt;
+    if (view && view->slice != slice_) begin_slice(*view);
+    if (view) look_for_idle_slot(*view);
+    apply(wanted(view));
+    if (is_boundary) {
+        const std::lock_guard lock(mutex_);
+        cost_.add(clock_.steady_now() - begin);
+    }
+    if (view) {
+        const Time boundary = next_ ? std::min(view->next, next_->epoch) : view->next;
+        schedule(clock_.now(), boundary, active_->fill == FillMode::kLts && filler_.empty());
+    } else if (next_) {
+        schedule(now, next_->epoch, false);
+    }
+}
+
+void SliceSwitcher::begin_slice(const SliceView& view) {
+    slice_ = view.slice;
+    filler_.clear();
+}
+
+/// The local task scheduler [DaSilva2000, section 6.2]: where all that has this slot waits, or nothing has it, one of
+/// the others gets it until the slice ends.
+void SliceSwitcher::look_for_idle_slot(const SliceView& view) {
+    if (active_->fill != FillMode::kLts || !filler_.empty() || active_->fillers.empty()) return;
+    const auto here = [this](const std::string& operation) { return suspended_.contains(operation); };
+    const bool is_idle = std::ranges::all_of(view.operations, [&](const std::string& operation) {
+        if (!here(operation)) return true;
+        // What is about to be resumed has not had the chance to run yet.
+        return !suspended_.at(operation) && control_.activity(operation) == StepActivity::kBlocked;
+    });
+    if (!is_idle) return;
+    const std::vector<std::string>& fillers = active_->fillers;
+    for (std::size_t i = 0; i < fillers.size(); ++i) {
+        const std::string& candidate = fillers[(fill_turn_ + i) % fillers.size()];
+        const bool has_slot = std::ranges::find(view.operations, candidate) != view.operations.end();
+        if (has_slot || !here(candidate)) continue;
+        filler_ = candidate;
+        fill_turn_ = (fill_turn_ + i + 1) % fillers.size();
+        const std::lock_guard lock(mutex_);
+        ++fills_;
+        return;
+    }
+}
+
+SliceSwitcher::Names SliceSwitcher::wanted(const std::optional<SliceView>& view) const {
+    Names names;
+    if (!active_) {
+        for (const auto& [operation, suspended] : suspended_) names.insert(operation);
+        return names;
+    }
+    if (view) names.insert(view->operations.begin(), view->operations.end());
+    if (!filler_.empty()) names.insert(filler_);
+    return names;
+}
+
+/// First the old, then the new: what belongs to two rows never runs together.
+void SliceSwitcher::apply(const Names& wanted) {
+    for (auto& [operation, suspended] : suspended_) {
+        if (suspended || wanted.contains(operation)) continue;
+        const Result<void> done = control_.suspend(operation);
+        if (!done) count_failure("not_suspended", operation, done.error());
+        suspended = done.has_value();
+    }
+    for (auto& [operation, suspended] : suspended_) {
+        if (!suspended || !wanted.contains(operation)) continue;
+        const Result<void> done = control_.resume(operation);
+        if (!done) count_failure("not_resumed", operation, done.error());
+        suspended = !done.has_value();
+    }
+}
+
+/// A timer counts steady time, so after a jump of the wall clock one switch comes early or late, by a slice at most;
+/// the next is in step again.
+void SliceSwitcher::schedule(Time now, Time boundary, bool look_between) {
+    Duration delay = std::max(boundary - now, Duration{0});
+    boundary_ = clock_.steady_now() + delay;
+    if (look_between) delay = std::min(delay, look_every(active_->slice));
+    if (!active_) delay = std::min(delay, Duration{std::chrono::seconds{1}});  // an epoch may come nearer by a jump
+    timer_ = clock_.after(delay, [this] {
+        timer_.reset();
+        wake();
+    });
+}
+
+void SliceSwitcher::count_failure(const char* what, const std::string& operation, const Error& error) {
+    const Duration now = clock_.steady_now();
+    if (!warned_ || now - *warned_ >= kWarnEvery)  // it may fail at every boundary
+        log_.warn(what, {{"operation", operation}, {"reason", error.message}}), warned_ = now;
+    const std::lock_guard lock(mutex_);
+    ++failed_;
+}
+
+}  // namespace zbs

@@ -1,0 +1,67 @@
+#pragma once
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/common/ports/process_control.hpp"
+#include "services/node_agent/domain/duration_histogram.hpp"
+#include "services/node_agent/domain/slice_clock.hpp"
+
+namespace zbs {
+
+/// Lets the rows of a slice column take turns on this node: at each boundary, counted from the column's epoch, what is
+/// not in the new row is suspended and what is in it resumed. Nobody else is asked in between. Without a column
+/// everything runs; with one, a step that no row names stays suspended.
+///
+/// Lives on a strand of its own, so that nothing that the rest of the agent does delays a switch; `statistics` may be
+/// called from anywhere.
+class SliceSwitcher {
+  public:
+    /// All must outlive this.
+    SliceSwitcher(Clock& clock, ProcessControl& control, Log& log) : clock_(clock), control_(control), log_(log) {}
+
+    /// In force from its epoch on, or at once where that has passed; the one before stays until then. A column that
+    /// waits for its epoch is replaced by a newer one, too.
+    void set_column(SliceColumn column);
+    /// A step is there. `may_be_suspended`: it was found, not started.
+    void join(const std::string& operation, bool may_be_suspended);
+    /// A step has ended or is to end: it runs, whatever the column says, and is not looked at again.
+    void leave(const std::string& operation);
+    /// The agent stops: everything runs.
+    void release_all();
+
+    SwitchStatistics statistics() const;
+
+  private:
+    using Names = std::set<std::string>;
+
+    void wake();
+    void begin_slice(const SliceView& view);
+    void look_for_idle_slot(const SliceView& view);
+    Names wanted(const std::optional<SliceView>& view) const;
+    void apply(const Names& wanted);
+    void schedule(Time now, Time boundary, bool look_between);
+    void count_failure(const char* what, const std::string& operation, const Error& error);
+
+    Clock& clock_;
+    ProcessControl& control_;
+    Log& log_;
+    std::optional<SliceColumn> active_, next_;
+    std::map<std::string, bool> suspended_;  ///< every step that is here
+    std::string filler_;                     ///< runs in a slot of others until the slice ends
+    std::size_t fill_turn_ = 0;              ///< index of the filler that is next in turn
+    std::optional<std::int64_t> slice_;      ///< that `filler_` belongs to
+    std::optional<Clock::TimerId> timer_;
+    std::optional<Duration> warned_;    ///< steady time of the last word about a failure
+    std::optional<Duration> boundary_;  ///< steady time of the boundary that the timer waits for
+
+    mutable std::mutex mutex_;  ///< of what follows
+    DurationHistogram late_, cost_;
+    std::uint64_t fills_ = 0, failed_ = 0;
+};
+
+}  // namespace zbs

@@ -1,0 +1,171 @@
+#include "services/node_agent/http/node_routes.hpp"
+
+#include "services/common/codec/node_codec.hpp"
+#include "services/common/http/parameters.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs {
+namespace {
+
+using http::Body;
+using http::Reply;
+using http::Request;
+using http::Respond;
+
+constexpr std::uint64_t kMostRemoved = 100'000;  ///< files in one call: the strand waits for it
+
+/// The operation in the path, or why it is none.
+Result<std::string> operation_of(const Request& request) {
+    const std::string& text = request.call.parameters.at("operation");
+    if (!codec::is_operation(text)) return invalid("must be 1 to 64 of A-Z a-z 0-9 -", "operation");
+    return text;
+}
+
+/// A handler that is given the operation.
+template <class Handle>
+http::SyncHandler with_operation(Handle handle) {
+    return [handle](const Request& request) {
+        const Result<std::string> operation = operation_of(request);
+        return operation ? handle(request, *operation) : http::problem(operation.error());
+    };
+}
+
+Reply start_step(const Request& request, NodeService& node, const std::string& operation) {
+    Result<StepSpec> spec = codec::decode_step_spec(request.json);
+    if (!spec) return http::problem(spec.error());
+    spec->operation = operation;
+    return http::reply(node.start(*spec), [](const StepReport& report) { return codec::encode(report); });
+}
+
+Reply stop_step(const Request& request, NodeService& node, const std::string& operation) {
+    const Result<Duration> grace = codec::decode_step_stop(request.json);
+    if (!grace) return http::problem(grace.error());
+    return http::ok(codec::encode(node.stop(operation, *grace)));
+}
+
+Reply remove_step(const Request& request, NodeService& node, const std::string& operation) {
+    if (auto good = http::check_parameters(request.call, {"at_most"}); !good) return http::problem(good.error());
+    const auto most = http::number_parameter(request.call, "at_most", 1'000);
+    if (!most || *most < 1 || *most > kMostRemoved)
+        return http::problem(invalid("must be from 1 to " + std::to_string(kMostRemoved), "at_most"));
+    return http::reply(node.remove(operation, *most), [](const StepRemoval& r) { return codec::encode(r); });
+}
+
+Reply list_files(const Request& request, NodeService& node, const std::string& operation) {
+    if (auto good = http::check_parameters(request.call, {"prefix"}); !good) return http::problem(good.error());
+    return http::ok(codec::encode(node.files(operation, http::text_parameter(request.call, "prefix", ""))));
+}
+
+Reply read_file(const Request& request, NodeService& node, const std::string& operation) {
+    if (auto good = http::check_parameters(request.call, {"offset", "limit"}); !good)
+        return http::problem(good.error());
+    const auto offset = http::number_parameter(request.call, "offset", 0);
+    if (!offset) return http::problem(offset.error());
+    const auto limit = http::number_parameter(request.call, "limit", limits::kMaxLogChunkBytes);
+    if (!limit || *limit < 1 || *limit > limits::kMaxLogChunkBytes)
+        return http::problem(invalid("must be from 1 to " + std::to_string(limits::kMaxLogChunkBytes), "limit"));
+    Result<std::string> bytes = node.read(operation, request.call.parameters.at("name"), *offset, *limit);
+    if (!bytes) return http::problem(bytes.error());
+    const std::uint64_t next = *offset + bytes->size();
+    return {200, "application/octet-stream", *std::move(bytes), {{"Zbs-Next-Offset", std::to_string(next)}}};
+}
+
+/// "a,b,c"; none for an empty text.
+Result<std::vector<std::string>> operations_in(std::string_view text) {
+    std::vector<std::string> operations;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(','), text.size());
+        const std::string_view operation = text.substr(0, end);
+        if (!codec::is_operation(operation))
+            return invalid("must be operations, each 1 to 64 of A-Z a-z 0-9 -, with commas between", "operations");
+        operations.emplace_back(operation);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return operations;
+}
+
+void list_steps(const Request& request, NodeService& node, Respond respond) {
+    const http::Call& call = request.call;
+    if (auto good = http::check_parameters(call, {"operations", "since", "wait_s"}); !good)
+        return respond(http::problem(good.error()));
+    Result<std::vector<std::string>> operations = operations_in(http::text_parameter(call, "operations", ""));
+    if (!operations) return respond(http::problem(operations.error()));
+    const auto since = http::number_parameter(call, "since", 0);
+    if (!since) return respond(http::problem(since.error()));
+    const auto wait = http::number_parameter(call, "wait_s", 0);
+    if (!wait || *wait > static_cast<std::uint64_t>(limits::kMaxNodeWaitSeconds))
+        return respond(
+            http::problem(invalid("must be from 0 to " + std::to_string(limits::kMaxNodeWaitSeconds), "wait_s")));
+    node.steps_after(*std::move(operations), *since, std::chrono::seconds{*wait},
+                     [respond = std::move(respond)](const StepPage& page) { respond(http::ok(codec::encode(page))); });
+}
+
+void add_step_routes(http::Router& router, NodeService& node) {
+    router.add("GET", "/v1/steps", Action::kListSteps, Body::kNone,
+               [&node](const Request& request, Respond respond) { list_steps(request, node, std::move(respond)); });
+    router.add_sync("PUT", "/v1/steps/{operation}", Action::kStartStep, Body::kJson,
+                    with_operation([&node](const Request& request, const std::string& operation) {
+                        return start_step(request, node, operation);
+                    }));
+    router.add_sync("POST", "/v1/steps/{operation}/stop", Action::kStopStep, Body::kJson,
+                    with_operation([&node](const Request& request, const std::string& operation) {
+                        return stop_step(request, node, operation);
+                    }));
+    router.add_sync("DELETE", "/v1/steps/{operation}", Action::kRemoveStep, Body::kNone,
+                    with_operation([&node](const Request& request, const std::string& operation) {
+                        return remove_step(request, node, operation);
+                    }));
+    router.add_sync("GET", "/v1/steps/{operation}/files", Action::kListStepFiles, Body::kNone,
+                    with_operation([&node](const Request& request, const std::string& operation) {
+                        return list_files(request, node, operation);
+                    }));
+    router.add_sync("GET", "/v1/steps/{operation}/files/{name}", Action::kReadStepFile, Body::kNone,
+                    with_operation([&node](const Request& request, const std::string& operation) {
+                        return read_file(request, node, operation);
+                    }));
+}
+
+}  // namespace
+
+http::Router make_node_routes(NodeServices& services) {
+    http::Router router;
+    NodeService& node = services.node;
+    add_step_routes(router, node);
+    router.add_sync("GET", "/v1/node", Action::kGetNode, Body::kNone,
+                    [&node](const Request&) { return http::ok(codec::encode(node.status())); });
+    router.add_sync("PUT", "/v1/slices", Action::kSetSlices, Body::kJson, [&node](const Request& request) {
+        Result<SliceColumn> column = codec::decode_slice_column(request.json);
+        if (!column) return http::problem(column.error());
+        const std::uint64_t number = column->number;
+        if (auto set = node.set_slices(*std::move(column)); !set) return http::problem(set.error());
+        return http::ok({{"number", number}});
+    });
+    router.add_sync("PUT", "/v1/shares", Action::kSetShares, Body::kJson, [&node](const Request& request) {
+        Result<ShareTable> table = codec::decode_share_table(request.json);
+        if (!table) return http::problem(table.error());
+        const std::uint64_t number = table->number;
+        if (auto set = node.set_shares(*std::move(table)); !set) return http::problem(set.error());
+        return http::ok({{"number", number}});
+    });
+    router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
+        return http::ok({{"status", "ok"}});
+    });
+    // Not whether the zone answers: the agent does its work without.
+    router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) {
+        return http::ok({{"status", "ok"}});
+    });
+    router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
+        return Reply{200, "application/json", services.contract, {}};
+    });
+    return router;
+}
+
+Decision check_node_call(const NodeServices& services, Action action, const http::Call& call) {
+    return authorise(call.peer, action, {},
+                     {.service = ServiceKind::kNode,
+                      .organisation = services.self.organisation,
+                      .name = services.self.name,
+                      .accepts_subject = call.caller() == services.zone});
+}
+
+}  // namespace zbs

@@ -1,0 +1,26 @@
+#pragma once
+#include <string>
+
+#include "services/common/authorisation/authorisation.hpp"
+#include "services/common/http/router.hpp"
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/log.hpp"
+#include "services/node_agent/domain/node_service.hpp"
+
+namespace zbs {
+
+/// What the agent's handlers call. All of it lives on the domain's strand, and so do the handlers.
+struct NodeServices {
+    NodeService& node;
+    Caller self;           ///< name of this agent
+    Caller zone;           ///< the only one that may call
+    std::string contract;  ///< text of schemas/openapi/node.json
+};
+
+/// Routes of schemas/openapi/node.json. `services` must outlive the router.
+http::Router make_node_routes(NodeServices& services);
+
+/// What every call passes before a handler sees it. Errors as `authorise` says.
+Decision check_node_call(const NodeServices& services, Action action, const http::Call& call);
+
+}  // namespace zbs

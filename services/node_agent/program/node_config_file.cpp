@@ -1,0 +1,78 @@
+#include "services/node_agent/program/node_config_file.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "services/common/adapters/system/config_file.hpp"
+#include "services/common/messages/host_name.hpp"
+#include "services/common/messages/identity.hpp"
+
+namespace zbs::node_program {
+namespace {
+
+std::string name_of(system::ConfigFile& file, const char* key) {
+    std::string name = file.required_text(key);
+    if (!name.empty() && !is_valid_name(name))
+        file.fail(key, "'" + std::string(key) + "' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
+    return name;
+}
+
+void read_listen(system::ConfigFile& file, NodeSettings& settings) {
+    const std::string listen = file.text("listen", "127.0.0.1:0");
+    const std::size_t colon = listen.rfind(':');
+    int port = -1;
+    if (colon != std::string::npos) std::from_chars(listen.data() + colon + 1, listen.data() + listen.size(), port);
+    std::string address = listen.substr(0, colon);
+    const bool in_brackets = address.starts_with('[') && address.ends_with(']');  // of IPv6, as in a URL
+    if (in_brackets) address = address.substr(1, address.size() - 2);
+    if (port < 0 || port > 65535 || in_brackets != (address.find(':') != std::string::npos))
+        return file.fail("listen", "'listen' must be ADDRESS:PORT, e.g. 127.0.0.1:8101 or [::1]:8101");
+    settings.listen_address = std::move(address);
+    settings.listen_port = port;
+    settings.advertised_host = file.text("advertise", settings.listen_address);
+    if (auto good = check_advertised_host(settings.advertised_host); !good)
+        file.fail(file.has("advertise") ? "advertise" : "listen",
+                  file.has("advertise") ? "'advertise': " + good.error().message
+                                        : "'listen' takes all addresses of this machine, so the zone must be told by "
+                                          "which one to call: set 'advertise'");
+}
+
+std::string absolute(const std::string& path) {
+    return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
+}
+
+}  // namespace
+
+Result<NodeSettings> read_node_settings(const std::string& path, const std::string& program_folder) {
+    Result<system::ConfigFile> read = system::ConfigFile::read(path);
+    if (!read) return read.error();
+    system::ConfigFile& file = *read;
+    NodeSettings settings;
+    settings.name = name_of(file, "name");
+    settings.zone_url = file.required_text("zone");
+    if (!settings.zone_url.empty() && !settings.zone_url.starts_with("https://"))
+        file.fail("zone", "'zone' must be the zone's address, https://HOST:PORT: agents and zones speak TLS");
+    settings.zone_name = name_of(file, "zone_name");
+    settings.state_folder = absolute(file.required_text("state"));
+    settings.identity = absolute(file.text("identity", settings.state_folder + "/identity"));
+    read_listen(file, settings);
+    const std::string run_as = file.text("run_as", geteuid() == 0 ? "accounts" : "self");
+    if (run_as != "accounts" && run_as != "self") file.fail("run_as", "'run_as' must be accounts or self");
+    settings.run_as_accounts = run_as == "accounts";
+    settings.default_account = file.text("default_account", "");
+    settings.minimum_uid = static_cast<int>(file.integer("minimum_uid", 1'000, 1, 2'000'000'000));
+    settings.hidden_paths = file.texts("hidden_paths");
+    settings.require_isolation = file.boolean("require_isolation", false);
+    if (file.has("shared_memory")) settings.shared_memory = file.boolean("shared_memory", false);
+    settings.step_supervisor = file.text("step_supervisor", program_folder + "/zbs-step");
+    settings.control_group = file.text("control_group", "auto");
+    const bool is_folder = settings.control_group.starts_with('/');
+    if (!is_folder && settings.control_group != "auto" && settings.control_group != "none")
+        file.fail("control_group", "'control_group' must be auto, none, or the folder of a control group");
+    if (auto good = file.finish(); !good) return good.error();
+    return settings;
+}
+
+}  // namespace zbs::node_program

@@ -1,0 +1,16 @@
+#pragma once
+#include <string>
+
+#include "algorithms/base/result.hpp"
+
+/// The program `zbs-node`.
+namespace zbs::node_program {
+
+/// Serves until SIGTERM. Exit code.
+int run(const std::string& config_path);
+/// Prints what the machine is and has to give, as JSON. Exit code.
+int describe();
+/// "zbs-node: place: message" on stderr; 1.
+int fail(const Error& error);
+
+}  // namespace zbs::node_program

@@ -1,0 +1,288 @@
+#include <sched.h>
+#include <sys/stat.h>
+
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <filesystem>
+#include <iostream>
+#include <thread>
+
+#include "schemas/contract.hpp"
+#include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/beast/server_tls.hpp"
+#include "services/common/adapters/beast/service_loop.hpp"
+#include "services/common/adapters/cpprest/http_caller.hpp"
+#include "services/common/adapters/hardware/machine_sensor.hpp"
+#include "services/common/adapters/openssl/self_renewal.hpp"
+#include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/adapters/process/control_group.hpp"
+#include "services/common/adapters/process/folder_lock.hpp"
+#include "services/common/adapters/process/process_control.hpp"
+#include "services/common/adapters/process/step_executor.hpp"
+#include "services/common/adapters/system/asio_clock.hpp"
+#include "services/common/adapters/system/spd_log.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/node_codec.hpp"
+#include "services/common/http/rate_limit.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/node_agent/http/node_routes.hpp"
+#include "services/node_agent/http/zone_registration.hpp"
+#include "services/node_agent/program/node_config_file.hpp"
+#include "services/node_agent/program/node_program.hpp"
+
+namespace zbs::node_program {
+namespace {
+
+constexpr Duration kRefusalsEvery = std::chrono::seconds{1};
+
+/// A thread and a strand for nothing but switching slices. Where the system allows, it goes before the jobs.
+class SwitchLoop {
+  public:
+    SwitchLoop() : thread_([this] { work(); }) {}
+    ~SwitchLoop() { stop(); }
+    system::Strand& strand() { return strand_; }
+    void post(std::function<void()> work) { boost::asio::post(strand_, std::move(work)); }
+    void stop() {
+        guard_.reset();
+        io_.stop();
+        if (thread_.joinable()) thread_.join();
+    }
+    /// Does what was posted before, then ends.
+    void finish() {
+        boost::asio::post(strand_, [this] { io_.stop(); });
+        if (thread_.joinable()) thread_.join();
+    }
+
+  private:
+    void work() {
+        const sched_param first{.sched_priority = 1};
+        sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &first);  // without the right to it: like all others
+        io_.run();
+    }
+
+    boost::asio::io_context io_{1};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard_ = boost::asio::make_work_guard(io_);
+    system::Strand strand_ = boost::asio::make_strand(io_);
+    std::thread thread_;
+};
+
+/// What an agent has on its host.
+struct Host {
+    std::unique_ptr<process::FolderLock> lock;
+    std::unique_ptr<process::StepExecutor> executor;
+    std::unique_ptr<process::StepControl> control;
+    std::unique_ptr<MachineSensor> sensor;
+    std::string step_folder;  ///< with `{operation}` in it
+};
+
+Result<std::unique_ptr<process::StepControl>> open_control(const NodeSettings& settings, const std::string& steps,
+                                                           Log& log) {
+    const bool automatic = settings.control_group == "auto";
+    const std::string group = automatic                          ? process::ControlGroup::find_delegated()
+                              : settings.control_group == "none" ? std::string{}
+                                                                 : settings.control_group;
+    auto made = process::make_process_control({.folder = steps, .control_group = group});
+    if (made || !automatic) return made;
+    log.warn("no_control_group", {{"reason", made.error().message}});
+    return process::make_process_control({.folder = steps, .control_group = {}});
+}
+
+Result<Host> open_host(const NodeSettings& settings, Log& log) {
+    Host host;
+    std::error_code fault;
+    std::filesystem::create_directories(settings.state_folder, fault);
+    chmod(settings.state_folder.c_str(), 0700);
+    auto lock = process::FolderLock::take(settings.state_folder);
+    if (!lock) return lock.error();
+    host.lock = *std::move(lock);
+    const std::string steps = settings.state_folder + "/steps";
+    std::vector<std::string> hidden = {settings.state_folder};
+    if (!settings.identity.starts_with(settings.state_folder + "/")) hidden.push_back(settings.identity);
+    hidden.insert(hidden.end(), settings.hidden_paths.begin(), settings.hidden_paths.end());
+    auto executor = process::make_step_executor({.folder = steps,
+                                                 .supervisor = settings.step_supervisor,
+                                                 .hidden_paths = std::move(hidden),
+                                                 .default_account = settings.default_account,
+                                                 .allow_root_jobs = !settings.run_as_accounts,
+                                                 .minimum_uid = static_cast<uid_t>(settings.minimum_uid),
+                                                 .require_isolation = settings.require_isolation,
+                                                 .shared_memory = settings.shared_memory});
+    if (!executor) return executor.error();
+    host.executor = *std::move(executor);
+    log.info("jobs", {{"protection", host.executor->protection().text}});
+    const auto real = std::filesystem::canonical(steps, fault);
+    host.step_folder = (fault ? steps : real.string()) + "/{operation}/job";
+    auto control = open_control(settings, steps, log);
+    if (!control) return control.error();
+    host.control = *std::move(control);
+    log.info("control", {{"means", host.control->means()}});
+    auto sensor = hardware::make_machine_sensor();
+    if (!sensor) return sensor.error();
+    host.sensor = *std::move(sensor);
+    return host;
+}
+
+Result<std::unique_ptr<openssl::KeyFolder>> open_keys(const NodeSettings& settings, const openssl::Now& now) {
+    if (!std::filesystem::exists(settings.identity)) {
+        return invalid("an agent needs keys; make them where the organisation's CA is, with 'zbs-zone node add " +
+                           settings.name + " --out FOLDER --config ZONE.toml', and bring the folder here",
+                       settings.identity);
+    }
+    auto keys = openssl::KeyFolder::open(settings.identity, now);
+    if (!keys) return keys;
+    const Caller& name = (*keys)->name();
+    if (name.kind != CallerKind::kNode || name.name != settings.name)
+        return invalid("the certificate is of " + to_uri(name) + ", the configuration of node '" + settings.name +
+                           "'; correct one of them",
+                       settings.identity);
+    return keys;
+}
+
+/// Says who was refused, once a second at most.
+class Refusals {
+  public:
+    Refusals(Clock& clock, Log& log) : clock_(clock), log_(log) {}
+    void note(Action action, const http::Call& call, const std::string& reason) {
+        ++count_;
+        if (told_ && clock_.steady_now() - *told_ < kRefusalsEvery) return;
+        told_ = clock_.steady_now();
+        log_.warn("refused", {{"who", to_uri(call.caller())},
+                              {"from", call.address},
+                              {"what", std::string(to_string(action))},
+                              {"reason", reason},
+                              {"since_last", std::to_string(count_)}});
+        count_ = 0;
+    }
+
+  private:
+    Clock& clock_;
+    Log& log_;
+    std::optional<Duration> told_;
+    int count_ = 0;
+};
+
+}  // namespace
+
+int fail(const Error& error) {
+    std::cerr << "zbs-node: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
+    return 1;
+}
+
+int describe() {
+    auto sensor = hardware::make_machine_sensor();
+    if (!sensor) return fail(sensor.error());
+    std::this_thread::sleep_for(std::chrono::milliseconds{200});  // what the load is measured over
+    NodeLoad load = (*sensor)->load(Duration{0});
+    load.at = system::wall_clock();
+    std::cout << codec::dump({{"description", codec::encode((*sensor)->describe())}, {"load", codec::encode(load)}})
+              << "\n";
+    return 0;
+}
+
+int run(const std::string& config_path) {
+    const std::string folder = std::filesystem::canonical("/proc/self/exe").parent_path().string();
+    if (config_path.empty()) return fail(invalid("which node? give --config FILE or set ZBS_NODE_CONFIG"));
+    const Result<NodeSettings> settings = read_node_settings(config_path, folder);
+    if (!settings) return fail(settings.error());
+    const auto log = system::make_log("zbs-node." + settings->name);
+
+    boost::asio::io_context io;
+    auto strand = boost::asio::make_strand(io);
+    const auto post = [strand](std::function<void()> work) { boost::asio::post(strand, std::move(work)); };
+    system::AsioClock clock(strand);
+    system::SystemIds ids;
+    const openssl::Now now = [&clock] { return clock.now(); };
+    openssl::TrustStore trust(now);
+    const auto keys = open_keys(*settings, now);
+    if (!keys) return fail(keys.error());
+    const Caller self = (*keys)->name();
+    if (auto pinned = trust.pin(self.organisation, (*keys)->bundle()); !pinned) return fail(pinned.error());
+    auto tls = openssl::TlsServer::make(**keys, trust);
+    if (!tls) return fail(tls.error());
+    const auto tls_client = std::make_shared<openssl::TlsClient>(**keys, trust);
+    tls_client->require_newest();
+    Result<Host> host = open_host(*settings, *log);
+    if (!host) return fail(host.error());
+
+    SwitchLoop switching;
+    system::AsioClock switch_clock(switching.strand());
+    SliceSwitcher switcher(switch_clock, *host->control, *log);
+    NodeService node({.clock = clock,
+                      .executor = *host->executor,
+                      .control = *host->control,
+                      .sensor = *host->sensor,
+                      .switcher = switcher,
+                      .post_switch = [&switching](std::function<void()> work) { switching.post(std::move(work)); },
+                      .log = *log},
+                     settings->name, host->step_folder);
+    cpprest::HttpCaller caller({.self = self, .local_token = {}, .tls = tls_client});
+    const Caller zone{CallerKind::kZone, self.organisation, settings->zone_name};
+    ZoneSession session(clock, node, make_registration_sender(caller, {settings->zone_url, zone}, post), *log);
+
+    NodeServices services{node, self, zone, node_contract()};
+    http::Router router = make_node_routes(services);
+    Refusals refusals(clock, *log);
+    router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
+    router.guard([&](Action action, const http::Call& call) -> Result<void> {
+        const Decision decision = check_node_call(services, action, call);
+        if (!decision) refusals.note(action, call, decision.reason);
+        return to_result(decision);
+    });
+    router.name_calls([&ids] { return to_string(ids.fresh()); });
+    http::RateLimiter limiter(http::RateLimits{});
+    beast::Server server(io,
+                         {.address = settings->listen_address,
+                          .port = static_cast<unsigned short>(settings->listen_port),
+                          .max_connections = limits::kMaxConnections,
+                          .max_header_bytes = limits::kMaxHeaderBytes,
+                          .max_body_bytes = limits::kMaxBodyBytes,
+                          .admit =
+                              [&](const std::string& address) {
+                                  return !limiter.take_connection(address, clock.steady_now()).has_value();
+                              },
+                          .tls = std::make_shared<beast::ServerTls>(*tls)},
+                         [&](http::Call call, http::Respond respond) {
+                             if (const auto wait = limiter.take(call.peer, call.address, clock.steady_now()))
+                                 return respond(http::too_many_requests(call.peer, *wait));
+                             boost::asio::dispatch(
+                                 strand, [&router, call = std::move(call), respond = std::move(respond)]() mutable {
+                                     router.dispatch(std::move(call), std::move(respond));
+                                 });
+                         });
+    if (auto started = server.start(); !started) return fail(started.error());
+    const std::string& advertised = settings->advertised_host;
+    const std::string url = "https://" +
+                            (advertised.find(':') == std::string::npos ? advertised : "[" + advertised + "]") + ":" +
+                            std::to_string(server.port());
+    openssl::SelfRenewal renewal(**keys, **tls, clock, *log,
+                                 "put it in place of " + settings->identity + "/certificate.pem and send SIGHUP");
+    post([&] {
+        node.resume();
+        session.start(url);
+        renewal.start();
+    });
+    std::cout << "zbs-node " << settings->name << " listening on " << url << std::endl;
+    const auto drain = [&] {
+        server.drain();
+        post([&] {
+            session.stop();
+            node.release();
+            clock.cancel_all();
+        });
+    };
+    const auto reload = [&] {
+        const Result<void> read = (*keys)->reload();
+        const Result<void> done = read ? (*tls)->reload() : read;
+        if (!done) return log->warn("certificates_not_reloaded", {{"reason", done.error().message}});
+        caller.forget_connections();
+        log->info("certificates_reloaded", {});
+    };
+    beast::run_until_signalled(io, 2, drain, reload);
+    switching.finish();  // what was suspended runs again
+    return 0;
+}
+
+}  // namespace zbs::node_program

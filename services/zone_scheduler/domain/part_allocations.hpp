@@ -1,0 +1,76 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "algorithms/base/ids.hpp"
+#include "services/common/ports/allocations.hpp"
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/log.hpp"
+
+namespace zbs {
+
+/// What the site's own scheduler has given for parts, where the zone shares its machines through one; without one
+/// everything is granted at once. Keeps nothing: after a restart `adopt` asks again. Lives on the domain's strand.
+///
+/// What must happen (keep, give back) is tried until that scheduler has answered, however long it is down.
+class PartAllocations {
+  public:
+    PartAllocations(Clock& clock, Log& log) : clock_(clock), log_(log) {}
+    /// Before anything is asked.
+    void use(Allocations& source) { source_ = &source; }
+    bool in_use() const { return source_ != nullptr; }
+
+    /// Asks for the processors of a part; only where a scheduler is in use. `done` is told once; after an error nothing is left behind, or it is being
+    /// given back.
+    void ask(const PartId& part, AllocationSpec spec, Allocations::Done done);
+    /// Of a part that was there before a restart. `done` as of `ask`, once that scheduler has been seen to have it or
+    /// not.
+    void adopt(const PartId& part, const std::string& account, bool is_kept, Allocations::Done done);
+    /// It shall not expire any more.
+    void keep(const PartId& part);
+    /// Gives it back. What runs in it is ended by that scheduler.
+    void release(const PartId& part);
+    /// The same for one whose processes have ended: first asks whether it had ended by itself. `done` is told why, or
+    /// "" where it had not, once nothing of it is left.
+    void finish(const PartId& part, std::function<void(const std::string& why)> done);
+
+    bool is_asked(const PartId& part) const;
+    bool is_held(const PartId& part) const;  ///< its processors are ours now; true where no scheduler is in use
+    /// Why it is no more, where it ended without us.
+    std::optional<std::string> lost(const PartId& part) const;
+    /// Looks at those that are granted, now and then; the watch calls it.
+    void look_around();
+    Result<StepSpec> step_in(const PartId& part, const std::string& machine, StepSpec step);
+
+  private:
+    enum class Stage { kAsked, kPromised, kHeld, kLost, kEnding };
+    struct Entry {
+        AllocationKey key;
+        Stage stage = Stage::kAsked;
+        bool to_keep = false;
+        bool is_kept = false;
+        bool is_asking = false;  ///< a look or a keep is under way
+        Duration next_look{};
+        std::string why_lost;
+        Allocations::Done adopted{};  ///< to be told once it has been seen
+    };
+    using Shared = std::shared_ptr<Entry>;
+    Shared find(const PartId& part) const;
+    void look(const PartId& part, const Shared& entry);
+    void take_view(const PartId& part, Entry& entry, const AllocationView& seen);
+    void try_keep(const PartId& part, const Shared& entry);
+    void give_back(const AllocationKey& key, Duration pause, std::function<void()> done);
+    void await_end(const AllocationKey& key, Duration pause, std::function<void()> done);
+    void ask_why(const Shared& entry, Duration pause, std::function<void(const std::string&)> done);
+    void later(Duration pause, std::function<void()> again);
+
+    Clock& clock_;
+    Log& log_;
+    Allocations* source_ = nullptr;
+    std::map<PartId, Shared> entries_;  ///< of parts that have not ended
+};
+
+}  // namespace zbs

@@ -1,0 +1,262 @@
+"""Node agents with real processes: steps, what they survive, how they end, who may call, and slices.
+
+usage: node_test.py PROGRAM_DIR SOURCE_DIR [unittest arguments]
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import unittest
+
+from agents import Agents, marked, own, run, until
+
+PROGRAMS, SOURCE = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+
+
+def overlap_s(a, b):
+    """Seconds in which both had a processor; both in order of time."""
+    total, i, j = 0, 0, 0
+    while i < len(a) and j < len(b):
+        total += max(0, min(a[i][1], b[j][1]) - max(a[i][0], b[j][0]))
+        if a[i][1] < b[j][1]:
+            i += 1
+        else:
+            j += 1
+    return total / 1e9
+
+
+def make_control_group():
+    """A control group (v2) of this test's own; nothing where it may make none."""
+    for mount in ("/sys/fs/cgroup/unified", "/sys/fs/cgroup"):
+        group = pathlib.Path(mount) / f"zbs-test-{os.getpid()}"
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        if (group / "cgroup.freeze").exists():
+            return group
+        group.rmdir()
+    return None
+
+
+class NodeTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-node-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        cls.group = make_control_group()
+        if cls.group:
+            cls.addClassCleanup(cls.remove_group)
+        cls.world = Agents(cls.folder, PROGRAMS, SOURCE)
+        cls.addClassCleanup(cls.world.stop)
+        cls.world.add("n1")
+        cls.world.add("n2")
+        if cls.group:
+            cls.world.add("frozen", f'control_group = "{cls.group}"')
+
+    @classmethod
+    def remove_group(cls):
+        for inner in sorted(cls.group.glob("*/")):
+            inner.rmdir()
+        cls.group.rmdir()
+
+    def agents_of_the_zone(self, who="operator"):
+        identity = own(self.world.cas["alpha"] / "operator") if who == "operator" else self.world.issue("alpha", "user", "ana")
+        reply = self.world.ask_zone("GET", "/v1/nodes", identity)
+        self.assertEqual(reply.status, 200, reply.body)
+        return {agent["description"]["name"]: agent for agent in reply.json["agents"]}
+
+    def set_slices(self, name, rows, **changes):
+        number = self.world.call(name, "GET", "/v1/node", status=200).json["slices"] + 1
+        column = {"number": number, "epoch_us": time.time_ns() // 1000, "slice_us": 50_000, "rows": rows, "fill": "none", "fillers": [], **changes}
+        return self.world.call(name, "PUT", "/v1/slices", column, 200)
+
+    def test_agents_register_with_their_zone(self):
+        agents = until(lambda: (found := self.agents_of_the_zone()).keys() == self.world.agents.keys() and found, "all agents at the zone")
+        for name, agent in agents.items():
+            self.assertTrue(agent["live"])
+            self.assertEqual(agent["url"], f"https://127.0.0.1:{self.world.agents[name].port}")
+            self.assertEqual(agent["description"]["processors"], len(os.sched_getaffinity(0)))
+            self.assertGreaterEqual(agent["description"]["processors"], agent["description"]["cores"])
+            self.assertLessEqual(agent["load"]["cpu_available"], agent["description"]["processors"])
+            self.assertGreater(agent["load"]["memory_available_bytes"], 1 << 20)
+        self.assertNotIn("url", self.agents_of_the_zone("user")["n1"])
+
+    def test_a_step_runs_and_its_output_is_read(self):
+        self.world.begin("n1", "hello", "echo out; echo err >&2; cat given; exit 3", files=[{"name": "given", "text": "a file\n"}])
+        ended = self.world.wait("n1", "hello")
+        self.assertEqual((ended["exit_code"], "usage" in ended), (3, False))
+        self.assertEqual(self.world.read("n1", "hello", "stdout"), "out\na file\n")
+        files = self.world.call("n1", "GET", "/v1/steps/hello/files?prefix=std", status=200).json["files"]
+        self.assertEqual(files, [{"name": "stderr", "bytes": 4}, {"name": "stdout", "bytes": 11}])
+        piece = self.world.call("n1", "GET", "/v1/steps/hello/files/stdout?offset=4&limit=3", status=200)
+        self.assertEqual((piece.body, piece.headers["Zbs-Next-Offset"]), (b"a f", "7"))
+        self.assertEqual(self.world.begin("n1", "hello", "echo again")["state"], "exited", "a repeat starts nothing")
+        self.assertEqual(self.world.call("n1", "DELETE", "/v1/steps/hello", status=200).json["complete"], True)
+        self.assertEqual(self.world.state("n1", "hello")["state"], "unknown")
+
+    def test_what_cannot_start_says_why(self):
+        reply = self.world.begin("n1", "nothing", ["/nonexistent/program"], status=503)
+        self.assertIn("/nonexistent/program", reply["detail"])
+
+    def test_bad_input_is_refused(self):
+        for method, target, body in (("PUT", "/v1/steps/a_b", {}), ("PUT", "/v1/steps/a", {"argv": []}), ("GET", "/v1/steps?wait_s=31", None), ("GET", "/v1/steps?operations=a,..", None),
+                                     ("GET", "/v1/steps?op=a", None), ("PUT", "/v1/slices", {"number": 1}), ("DELETE", "/v1/steps/a?at_most=0", None), ("POST", "/v1/steps/a/stop", {"grace_s": -1})):
+            self.world.call("n1", method, target, body, 400)
+        self.world.call("n1", "GET", "/v1/steps/none/files/stdout", status=404)
+        self.world.call("n1", "GET", "/v1/steps/none/files/..%2Fexit", status=404)
+
+    def test_who_waits_is_told_when_a_step_ends(self):
+        self.world.begin("n2", "short", "sleep 1")
+        version = self.world.call("n2", "GET", "/v1/steps?operations=short", status=200).json["version"]
+        begin = time.monotonic()
+        page = self.world.call("n2", "GET", f"/v1/steps?operations=short&since={version}&wait_s=15", status=200).json
+        self.assertEqual(page["steps"][0]["state"], "exited")
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_steps_outlive_a_killed_agent_and_are_found_again(self):
+        self.world.begin("n2", "lasting", "echo begun; sleep 3; echo ended; exit 7")
+        self.world.begin("n2", "frozen", "while :; do date +%s%N > now; sleep 0.05; done")
+        self.set_slices("n2", [["lasting"]])  # the other one stands still
+        version = self.world.call("n2", "GET", "/v1/steps", status=200).json["version"]
+        before = marked("lasting")
+        self.world.agents["n2"].end(signal.SIGKILL)
+        self.assertEqual(marked("lasting"), before, "it goes on")
+        self.world.start("n2")
+        page = self.world.call("n2", "GET", "/v1/steps?operations=lasting,frozen", status=200).json
+        self.assertEqual([step["state"] for step in page["steps"]], ["running", "running"])
+        self.assertGreater(page["version"], version)
+        self.assertEqual(marked("lasting"), before, "nothing was started twice")
+        now = self.world.read("n2", "frozen", "now")
+        until(lambda: self.world.read("n2", "frozen", "now") not in ("", now), "the suspended step goes on")
+        self.assertEqual(self.world.wait("n2", "lasting")["exit_code"], 7)
+        self.assertEqual(self.world.read("n2", "lasting", "stdout"), "begun\nended\n")
+        self.world.end_step("n2", "frozen")
+
+    def test_agents_and_steps_outlive_the_zone(self):
+        self.world.begin("n1", "through", "sleep 60")
+        self.assertEqual(self.world.zone.end(), 0)
+        self.assertEqual(self.world.state("n1", "through")["state"], "running")
+        self.world.start_zone()
+        until(lambda: {"n1", "n2"} <= self.agents_of_the_zone().keys(), "both agents at the new zone", 30)
+        self.assertEqual(self.world.state("n1", "through")["state"], "running")
+        self.world.end_step("n1", "through")
+
+    def test_a_tree_that_resists_and_forks_away_is_gone_in_two_seconds(self):
+        stubborn = "trap '' TERM; (setsid sh -c \"trap '' TERM; while :; do sleep 0.1; done\" &); echo ready; while :; do (sleep 0.01); done"
+        for suspended in (False, True):
+            with self.subTest(suspended=suspended):
+                operation = f"stubborn-{suspended}"
+                self.world.begin("n1", operation, stubborn)
+                until(lambda: self.world.read("n1", operation, "stdout"), "the tree")
+                if suspended:
+                    self.set_slices("n1", [[]])
+                    until(lambda: self.world.state("n1", operation)["usage"]["activity"] == "suspended", "the tree stands still")
+                begin = time.monotonic()
+                self.world.call("n1", "POST", f"/v1/steps/{operation}/stop", {"grace_s": 1}, 200)
+                until(lambda: not marked(operation), "the tree is gone", 2)
+                self.assertLess(time.monotonic() - begin, 2)
+                self.assertEqual(self.world.wait("n1", operation)["reason"], "stopped")
+                self.set_slices("n1", [])
+
+    def test_only_its_zone_may_call(self):
+        refused = {"anonymous": (None, 401), "own user": (self.world.issue("alpha", "user", "ana"), 403), "operator": (own(self.world.cas["alpha"] / "operator"), 403),
+                   "another zone of the organisation": (self.world.issue("alpha", "zone", "alpha-two"), 403),
+                   # Another organisation is not known here at all: nobody of it has a name.
+                   "a zone of the same name of another organisation": (self.world.issue("gamma", "zone", "alpha-one"), 401),
+                   "another agent": (own(self.folder / "n2-identity"), 403)}
+        for who, (identity, status) in refused.items():
+            for method, target, body in (("GET", "/v1/node", None), ("PUT", "/v1/steps/bad", {"argv": ["/bin/true"]}), ("PUT", "/v1/slices", {})):
+                with self.subTest(f"{method} {target} by {who}"):
+                    self.world.call("n1", method, target, body, status, identity)
+        self.assertEqual(self.world.state("n1", "bad")["state"], "unknown")
+        self.world.call("n1", "GET", "/livez", identity=None, status=200)
+
+    def test_an_agent_registers_itself_only(self):
+        good = {"url": "https://127.0.0.1:1", "description": self.world.call("n1", "GET", "/v1/node", status=200).json["description"],
+                "load": self.world.call("n1", "GET", "/v1/node", status=200).json["load"]}
+        n2 = own(self.folder / "n2-identity")
+        self.assertEqual(self.world.ask_zone("PUT", "/v1/nodes/n1", n2, good).status, 404)
+        self.assertEqual(self.world.ask_zone("PUT", "/v1/nodes/n2", n2, good).status, 400, "the description is another node's")
+        self.assertEqual(self.world.ask_zone("PUT", "/v1/nodes/n1", self.world.issue("alpha", "user", "ana"), good).status, 403)
+        self.assertEqual(self.world.ask_zone("PUT", "/v1/nodes/n1", self.world.issue("gamma", "node", "n1"), good).status, 401)
+
+    def test_keys_of_somebody_else_are_refused_at_the_start(self):
+        text = (self.folder / "n1.toml").read_text().replace("n1-identity", "n2-identity").replace(f"{self.folder}/n1", f"{self.folder}/n3")
+        (self.folder / "n3.toml").write_text(text.replace("n3-identity", "n2-identity"))
+        with self.assertRaisesRegex(AssertionError, "certificate is of spiffe://alpha/node/n2"):
+            run(PROGRAMS / "zbs-node", "run", "--config", self.folder / "n3.toml")
+
+    def test_shares_become_nice_levels(self):
+        self.world.begin("n1", "nice", "sleep 60")
+        node = self.world.call("n1", "GET", "/v1/node", status=200).json
+        table = {"number": node["shares"] + 1, "shares": [{"operation": "nice", "nice": 9}]}
+        self.world.call("n1", "PUT", "/v1/shares", table, 200)
+        self.assertEqual({os.getpriority(os.PRIO_PROCESS, pid) for pid in marked("nice")}, {9})
+        self.world.call("n1", "PUT", "/v1/shares", {**table, "shares": []}, 409)
+        self.world.end_step("n1", "nice")
+
+    def test_two_rows_of_50_ms_never_run_together_and_share_alike(self):
+        for agent in ("n1", "frozen"):
+            if agent in self.world.agents:
+                with self.subTest("control group" if agent == "frozen" else "signals"):
+                    self.run_two_rows(agent, 4)
+
+    def run_two_rows(self, agent, seconds):
+        self.world.begin_busy(agent, "row-a", seconds)
+        self.world.begin_busy(agent, "row-b", seconds)
+        self.set_slices(agent, [["row-a"], ["row-b"]])
+        switched = time.monotonic_ns() + 300_000_000  # the column is taken, not yet in force, when the call returns
+        for operation in ("row-a", "row-b"):
+            self.world.wait(agent, operation, 3 * seconds)
+        times = {operation: [tuple(map(int, line.split())) for line in self.world.read(agent, operation, "times").splitlines()] for operation in ("row-a", "row-b")}
+        end = min(runs[-1][1] for runs in times.values()) - 100_000_000
+        inside = {operation: [(max(a, switched), min(b, end)) for a, b in runs if b > switched and a < end] for operation, runs in times.items()}
+        shares = {operation: sum(b - a for a, b in runs) / (end - switched) for operation, runs in inside.items()}
+        both = overlap_s(inside["row-a"], inside["row-b"])
+        at_first = overlap_s(*({operation: [(a, min(b, switched)) for a, b in runs if a < switched] for operation, runs in times.items()}.values()))
+        switches = self.world.call(agent, "GET", "/v1/node", status=200).json["switches"]
+        print(f"\n{agent}: shares {shares}, together {both * 1e6:.0f} us (and before {at_first:.3f} s) of {(end - switched) / 1e9:.2f} s; switches {json.dumps(switches)}")
+        self.set_slices(agent, [])
+        self.assertGreater(end - switched, 2e9)
+        self.assertEqual(both, 0)
+        # Of what both got: other work on the machine may take a part of every slice.
+        self.assertGreater(sum(shares.values()), 0.05)
+        for operation, share in shares.items():
+            self.assertAlmostEqual(share / sum(shares.values()), 0.5, delta=0.1, msg=operation)
+        self.assertEqual(switches["failed"], 0)
+        self.assertGreater(switches["cost"]["count"], 20)
+
+    def test_an_idle_slot_is_filled(self):
+        self.world.begin("n1", "waits", "sleep 60")
+        self.world.begin("n1", "fills", "while :; do date +%s%N >> now; sleep 0.01; done")
+        self.set_slices("n1", [["waits"]], slice_us=1_000_000)
+        until(lambda: self.world.state("n1", "fills")["usage"]["activity"] == "suspended", "what is in no row stands still")
+        before = self.world.read("n1", "fills", "now")
+        fills = self.world.call("n1", "GET", "/v1/node", status=200).json["switches"]["fills"]
+        self.set_slices("n1", [["waits"]], slice_us=1_000_000, fill="lts", fillers=["fills"])
+        until(lambda: len(self.world.read("n1", "fills", "now")) > len(before), "the filler runs")
+        self.assertGreater(self.world.call("n1", "GET", "/v1/node", status=200).json["switches"]["fills"], fills)
+        self.set_slices("n1", [])
+        for operation in ("waits", "fills"):
+            self.world.end_step("n1", operation)
+
+    def test_two_agents_know_their_own_steps_only(self):
+        self.world.begin("n1", "same-name", "echo of n1")
+        self.world.begin("n2", "same-name", "echo of n2; exit 1")
+        self.assertEqual([self.world.wait(name, "same-name")["exit_code"] for name in ("n1", "n2")], [0, 1])
+        self.assertEqual(self.world.read("n2", "same-name", "stdout"), "of n2\n")
+
+    def test_zz_documented_routes_answered_well(self):
+        promised = {(operation["operationId"], int(status)) for _, _, operation in self.world.contract.operations() for status in operation["responses"] if status < "300"}
+        self.world.call("n1", "GET", "/readyz", status=200)
+        self.world.call("n1", "GET", "/openapi.json", status=200)
+        self.assertEqual(promised - self.world.contract.seen, set())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,74 @@
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "services/common/ports/machine_sensor.hpp"
+#include "services/common/ports/process_control.hpp"
+#include "tests/support/virtual_clock.hpp"
+
+namespace zbs::test {
+
+/// ProcessControl that keeps who is suspended, writes down every change, and can be told who waits and who resists.
+class FakeProcessControl : public ProcessControl {
+  public:
+    explicit FakeProcessControl(VirtualClock* clock = nullptr) : clock_(clock) {}
+
+    std::vector<std::string> operations() override { return {there.begin(), there.end()}; }
+    Result<void> suspend(const std::string& operation) override { return change("-" + operation, true); }
+    Result<void> resume(const std::string& operation) override { return change("+" + operation, false); }
+    Result<void> set_nice(const std::string& operation, int nice) override {
+        if (nice < 0) return Error{ErrorCode::kDenied, "not allowed", {}};
+        niceness[operation] = nice;
+        return {};
+    }
+    Result<void> set_weight(const std::string& operation, int weight) override {
+        weights[operation] = weight;
+        return {};
+    }
+    StepActivity activity(const std::string& operation) override {
+        if (suspended.contains(operation)) return StepActivity::kSuspended;
+        return blocked.contains(operation) ? StepActivity::kBlocked : StepActivity::kRunning;
+    }
+    Result<StepUsage> usage(const std::string& operation) override {
+        const auto at = usages.find(operation);
+        if (at == usages.end()) return Error{ErrorCode::kNotFound, "nothing lives", {}};
+        return at->second;
+    }
+    void forget(const std::string& operation) override { forgotten.insert(operation); }
+
+    std::set<std::string> there, blocked, resisting, forgotten;
+    std::set<std::string> suspended;
+    std::vector<std::string> changes;  ///< "-a": a was suspended, "+a": resumed
+    std::map<std::string, int> niceness, weights;
+    std::map<std::string, StepUsage> usages;
+    Duration takes{};  ///< that the clock goes on by with every change
+
+  private:
+    Result<void> change(const std::string& what, bool suspends) {
+        const std::string operation = what.substr(1);
+        if (clock_ != nullptr && takes > Duration{0}) clock_->advance(takes);
+        if (resisting.contains(operation)) return Error{ErrorCode::kTimeout, "does not stop", {}};
+        changes.push_back(what);
+        if (suspends)
+            suspended.insert(operation);
+        else
+            suspended.erase(operation);
+        return {};
+    }
+    VirtualClock* clock_;
+};
+
+class FakeMachineSensor : public MachineSensor {
+  public:
+    NodeDescription describe() override { return {.processors = 4, .cores = 2, .memory_bytes = 1'000}; }
+    NodeLoad load(Duration own_cpu) override {
+        own = own_cpu;
+        return {.load_1 = 0.5, .cpu_available = available, .memory_available_bytes = 500};
+    }
+    Duration own{};
+    double available = 2.5;
+};
+
+}  // namespace zbs::test

@@ -1,0 +1,191 @@
+#include "services/common/adapters/process/process_control.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "services/common/adapters/process/control_group.hpp"
+#include "services/common/adapters/process/step_processes.hpp"
+#include "tests/unit/process/step_fixture.hpp"
+
+namespace zbs::process {
+namespace {
+
+enum class Means { kSignals, kControlGroup };
+void PrintTo(Means means, std::ostream* out) { *out << (means == Means::kSignals ? "Signals" : "ControlGroup"); }
+
+/// Real trees, suspended by signals and, where this user may make control groups, frozen.
+class ProcessControlTest : public StepExecutorTest, public testing::WithParamInterface<Means> {
+  protected:
+    void SetUp() override {
+        ProcessControlOptions options{.folder = folder.path("steps"), .control_group = {}};
+        if (GetParam() == Means::kControlGroup) {
+            options.control_group = "/sys/fs/cgroup/unified/zbs-unit-" + std::to_string(getpid());
+            if (!std::filesystem::exists("/sys/fs/cgroup/unified"))
+                options.control_group = "/sys/fs/cgroup/zbs-unit-" + std::to_string(getpid());
+            group_ = options.control_group;
+        }
+        auto made = make_process_control(std::move(options));
+        if (!made && GetParam() == Means::kControlGroup) GTEST_SKIP() << made.error().message;
+        ASSERT_TRUE(made) << made.error();
+        control = *std::move(made);
+    }
+    void TearDown() override {
+        for (const char* operation : {"s", "t", "busy", "sleeper"}) {
+            if (!control) break;
+            EXPECT_TRUE(control->resume(operation));
+            executor->stop(operation, 0ms);
+            eventually([&] { return executor->status(operation).state != State::kRunning; });
+            control->forget(operation);
+        }
+        if (!group_.empty()) rmdir(group_.c_str());
+    }
+    std::uintmax_t size_of(const std::string& operation, const std::string& file) {
+        std::error_code fault;
+        const auto size = std::filesystem::file_size(folder.path("steps/" + operation + "/job/" + file), fault);
+        return fault ? 0 : size;
+    }
+    bool grows(const std::string& operation, const std::string& file, SteadyClock::duration patience) {
+        const auto before = size_of(operation, file);
+        return eventually([&] { return size_of(operation, file) != before; }, patience);
+    }
+    std::vector<StepProcess> processes(const std::string& operation) {
+        return walk_step(folder.path("steps/" + operation), operation).processes;
+    }
+
+    std::unique_ptr<StepControl> control;
+
+  private:
+    std::string group_;
+};
+INSTANTIATE_TEST_SUITE_P(, ProcessControlTest, testing::Values(Means::kSignals, Means::kControlGroup),
+                         [](const auto& param_info) { return testing::PrintToString(param_info.param); });
+
+// Forks all the time, in three branches, one of which has left its parent and session.
+constexpr const char* kForking =
+    "branch() { while :; do (echo x >> $1; /bin/true); done; }; branch a & (setsid sh -c 'while :; do (echo x >> b; "
+    "/bin/true); done' &) ; branch c";
+
+TEST_P(ProcessControlTest, ATreeThatForksStandsStillUntilItIsResumed) {
+    ASSERT_TRUE(start("s", kForking));
+    for (const char* file : {"a", "b", "c"}) ASSERT_TRUE(grows("s", file, 10s)) << file;
+    for (int round = 0; round < 20; ++round) {
+        SCOPED_TRACE(round);
+        const auto suspended = control->suspend("s");
+        ASSERT_TRUE(suspended) << suspended.error();
+        EXPECT_EQ(control->activity("s"), StepActivity::kSuspended);
+        const auto a = size_of("s", "a"), b = size_of("s", "b"), c = size_of("s", "c");
+        for (const StepProcess& process : processes("s")) EXPECT_FALSE(process.is_runnable()) << process.states;
+        EXPECT_FALSE(grows("s", "a", 20ms));
+        EXPECT_EQ(size_of("s", "a"), a);
+        EXPECT_EQ(size_of("s", "b"), b);
+        EXPECT_EQ(size_of("s", "c"), c);
+        ASSERT_TRUE(control->resume("s"));
+        for (const char* file : {"a", "b", "c"}) ASSERT_TRUE(grows("s", file, 10s)) << file;
+    }
+}
+
+TEST_P(ProcessControlTest, AStoppedTreeThatForksAwayAndIgnoresTermIsGoneInTwoSeconds) {
+    ASSERT_TRUE(start("s",
+                      "trap '' TERM; (setsid sh -c \"trap '' TERM; echo x > b; while :; do sleep 1; done\" &); "
+                      "while :; do (echo x >> a; /bin/true); done"));
+    ASSERT_TRUE(grows("s", "a", 10s));
+    ASSERT_TRUE(eventually([&] { return size_of("s", "b") > 0; }));
+    ASSERT_TRUE(control->suspend("s"));
+    const auto begin = SteadyClock::now();
+    executor->stop("s", 1s);
+    ASSERT_TRUE(control->resume("s"));
+    EXPECT_TRUE(eventually([&] { return executor->status("s").state == State::kExited && alive("s") == 0; }, 2s));
+    EXPECT_LE(SteadyClock::now() - begin, 2s);
+}
+
+TEST_P(ProcessControlTest, WhatIsSuspendedCanBeKilled) {
+    ASSERT_TRUE(start("s", "sleep 1000"));
+    ASSERT_TRUE(control->suspend("s"));
+    executor->stop("s", 100ms);
+    EXPECT_TRUE(eventually([&] { return executor->status("s").state == State::kExited; }, 2s));
+}
+
+TEST_P(ProcessControlTest, UsageTellsABusyFromASleepingProgram) {
+    ASSERT_TRUE(start("busy", "while :; do :; done"));
+    ASSERT_TRUE(start("sleeper", "sleep 1000"));
+    ASSERT_TRUE(eventually([&] { return control->activity("sleeper") == StepActivity::kBlocked; }));
+    ASSERT_TRUE(eventually([&] {
+        const auto usage = control->usage("busy");
+        return usage && usage->cpu >= 200ms;
+    })) << "a busy program gets no processor";
+    const auto busy = control->usage("busy"), sleeper = control->usage("sleeper");
+    ASSERT_TRUE(busy && sleeper);
+    EXPECT_EQ(busy->activity, StepActivity::kRunning);
+    EXPECT_EQ(busy->blocked, 0ms);
+    EXPECT_EQ(busy->processes, 1);
+    EXPECT_EQ(sleeper->activity, StepActivity::kBlocked);
+    EXPECT_LE(sleeper->cpu, 100ms);
+    EXPECT_GE(sleeper->blocked, 100ms);
+    EXPECT_GE(sleeper->voluntary_switches, 1U);
+    ASSERT_TRUE(control->suspend("busy"));
+    const Duration before = control->usage("busy")->cpu;
+    std::this_thread::sleep_for(100ms);  // the time that it must not use
+    EXPECT_LE(control->usage("busy")->cpu - before, 10ms);
+}
+
+TEST_P(ProcessControlTest, TimeOfEndedChildrenCounts) {
+    ASSERT_TRUE(start("s", "(i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done); echo done; sleep 1000"));
+    ASSERT_TRUE(wait_for_text("s", "stdout", "done"));
+    EXPECT_GE(control->usage("s")->cpu, 50ms);
+}
+
+TEST_P(ProcessControlTest, DiskWritesAreCounted) {
+    ASSERT_TRUE(start("s", "dd if=/dev/zero of=big bs=64k count=64 conv=fsync; echo done; sleep 1000"));
+    ASSERT_TRUE(wait_for_text("s", "stdout", "done"));
+    // On a file system in memory nothing is written to a disk.
+    const auto usage = control->usage("s");
+    ASSERT_TRUE(usage);
+    EXPECT_TRUE(usage->written_bytes == 0 || usage->written_bytes >= 64U * 65'536) << usage->written_bytes;
+}
+
+TEST_P(ProcessControlTest, ANiceLevelIsEveryProcesses) {
+    ASSERT_TRUE(start("s", "sleep 1000 & sh -c 'sleep 1000; :' & wait"));
+    ASSERT_TRUE(eventually([&] { return processes("s").size() == 4; }));
+    ASSERT_TRUE(control->set_nice("s", 7));
+    for (const StepProcess& process : processes("s"))
+        EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(process.ref.pid)), 7);
+    EXPECT_EQ(control->set_nice("s", 20).error().code, ErrorCode::kInvalidArgument);
+    ASSERT_TRUE(control->set_weight("s", 10));
+    EXPECT_EQ(control->set_weight("s", 0).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_P(ProcessControlTest, WhatIsNotThereIsLeftInPeace) {
+    EXPECT_TRUE(control->suspend("none"));
+    EXPECT_TRUE(control->resume("none"));
+    EXPECT_TRUE(control->set_nice("none", 1));
+    EXPECT_EQ(control->usage("none").error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(control->activity("none"), StepActivity::kBlocked);
+}
+
+TEST_P(ProcessControlTest, StepsAreFoundByTheirFolders) {
+    ASSERT_TRUE(start("t", "exit 3"));
+    ASSERT_TRUE(start("s", "sleep 1000"));
+    EXPECT_THAT(control->operations(), testing::ElementsAre("s", "t"));
+}
+
+TEST(NiceOfWeight, IsTheNearestLevel) {
+    EXPECT_EQ(nice_of_weight(100), 0);
+    EXPECT_EQ(nice_of_weight(125), -1);
+    EXPECT_EQ(nice_of_weight(80), 1);
+    EXPECT_EQ(nice_of_weight(25), 6);
+    EXPECT_EQ(nice_of_weight(1), 19);
+    EXPECT_EQ(nice_of_weight(10'000), -20);
+}
+
+TEST(ControlGroup, AFolderThatIsNoneIsRefused) {
+    const test::TemporaryFolder folder;
+    const auto opened = ControlGroup::open(folder.path("group"));
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, ErrorCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace zbs::process

@@ -1,0 +1,308 @@
+// Parts of a zone whose machines belong to another scheduler of the site.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/zone_scheduler/domain/part_service.hpp"
+#include "services/zone_scheduler/domain/part_view.hpp"
+#include "services/zone_scheduler/domain/peering_request.hpp"
+#include "tests/support/fake_allocations.hpp"
+#include "tests/support/fake_executor.hpp"
+#include "tests/support/fake_trust.hpp"
+#include "tests/support/memory_store.hpp"
+#include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_clock.hpp"
+
+namespace zbs::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A clock of one life of the zone: its timers end with it.
+class LifeClock : public Clock {
+  public:
+    explicit LifeClock(VirtualClock& clock) : clock_(clock) {}
+    Time now() const override { return clock_.now(); }
+    Duration steady_now() const override { return clock_.steady_now(); }
+    TimerId after(Duration delay, std::function<void()> wake) override {
+        return clock_.after(delay, [alive = alive_, wake = std::move(wake)] {
+            if (*alive) wake();
+        });
+    }
+    void cancel(TimerId timer) override { clock_.cancel(timer); }
+    void end() { *alive_ = false; }
+
+  private:
+    VirtualClock& clock_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+/// Answers that come after the end of the life that asked reach nobody.
+class LifeAllocations : public Allocations {
+  public:
+    explicit LifeAllocations(FakeAllocations& slurm) : slurm_(slurm) {}
+    void hold(AllocationSpec spec, Done done) override { slurm_.hold(std::move(spec), guard(std::move(done))); }
+    void keep(AllocationKey key, Done done) override { slurm_.keep(std::move(key), guard(std::move(done))); }
+    void release(AllocationKey key, Done done) override { slurm_.release(std::move(key), guard(std::move(done))); }
+    void look(AllocationKey key, std::function<void(Result<AllocationView>)> done) override {
+        slurm_.look(std::move(key), guard(std::move(done)));
+    }
+    Result<StepSpec> step_in(const AllocationKey& key, const std::string& machine, StepSpec step) override {
+        return slurm_.step_in(key, machine, std::move(step));
+    }
+    void machines(std::function<void(Result<std::vector<MachineUse>>)> done) override {
+        slurm_.machines(guard(std::move(done)));
+    }
+    void end() { *alive_ = false; }
+
+  private:
+    template <class T>
+    std::function<void(T)> guard(std::function<void(T)> done) {
+        return [alive = alive_, done = std::move(done)](T answer) {
+            if (*alive) done(std::move(answer));
+        };
+    }
+    FakeAllocations& slurm_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+struct Life {
+    Life(const ZoneConfig& config, VirtualClock& time, FakeAllocations& scheduler, ZoneStore& store, Executor& executor,
+         PeeringService& peerings, AuthorizationFilter& filter, Log& log)
+        : clock(time),
+          slurm(scheduler),
+          parts(config, clock, store, executor, peerings, filter, log,
+                [](std::string_view) -> Result<ApplicationModel> { return Error{}; }) {
+        parts.use_allocations(slurm);
+    }
+    LifeClock clock;
+    LifeAllocations slurm;
+    PartService parts;
+};
+
+class AllocationTest : public testing::Test {
+  protected:
+    AllocationTest() {
+        config.zone = {"b", {{"n1", 4, 1.0}, {"n2", 4, 1.0}}};
+        config.organisation = "org-b";
+        config.contact = "operator";
+        begin();
+    }
+    void begin() {
+        lives.push_back(std::make_unique<Life>(config, clock, slurm, store, executor, peerings, filter, log));
+        ASSERT_TRUE(zone().resume());
+        zone().start();
+        clock.advance(slurm.takes);
+    }
+    void restart() {
+        lives.back()->clock.end();
+        lives.back()->slurm.end();
+        begin();
+    }
+    PartService& zone() { return lives.back()->parts; }
+    PartRequest request(int ranks) {
+        PartRequest r{.id = PartId{ids.fresh()},
+                      .application = ApplicationId{ids.fresh()},
+                      .user = {CallerKind::kUser, "org-b", "bo"},
+                      .home = "b"};
+        for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
+        r.graph = *TaskGraph::make(std::vector<double>(static_cast<std::size_t>(ranks), 1.0), {});
+        r.walltime = minutes{5};
+        return r;
+    }
+    /// What home is told of a hold, after the time that this takes.
+    Result<PartStatus> hold(const PartRequest& wanted) {
+        if (auto asked = zone().hold(home, wanted); !asked) return asked;
+        std::optional<Result<PartStatus>> told;
+        zone().when_settled(home, wanted.id, [&](Result<PartStatus> status) { told = std::move(status); });
+        clock.advance(seconds{1});
+        if (!told) return Error{ErrorCode::kTimeout, "nothing was told", {}};
+        return *told;
+    }
+    PartState state(const PartId& id) { return zone().status(home, id)->state; }
+    PartStatus running(int ranks) {
+        const auto held = hold(request(ranks));
+        EXPECT_TRUE(held) << held.error();
+        EXPECT_TRUE(zone().commit(home, held->id, held->token));
+        clock.advance(seconds{1});
+        EXPECT_TRUE(zone().launch(home, held->id,
+                                  {.token = held->token,
+                                   .operation = launch_operation(held->id),
+                                   .options = {{"control-port", "127.0.0.1:9"}},
+                                   .proxies = {{0, held->assignment[0].machine}}}));
+        return *held;
+    }
+    std::string step_of(const PartStatus& part) { return launch_operation(part.id) + "-p0"; }
+
+    const Caller home{CallerKind::kZone, "org-b", "b"};
+    ZoneConfig config;
+    VirtualClock clock;
+    CountingIds ids;
+    FakeAllocations slurm{clock};
+    MemoryZoneStore store;
+    MemorySiteStore site;
+    FakeTrust trust;
+    FakeExecutor executor{clock};
+    SilentLog log;
+    PeeringService peerings{config, clock, site, trust, log};
+    AuthorizationFilter filter{config, clock, site, peerings};
+    std::vector<std::unique_ptr<Life>> lives;
+};
+
+TEST_F(AllocationTest, AHoldIsToldOnceTheSchedulerHasGrantedJustItsProcessors) {
+    const PartRequest wanted = request(6);
+    ASSERT_TRUE(zone().hold(home, wanted));
+    bool told = false;
+    zone().when_settled(home, wanted.id, [&](const Result<PartStatus>& status) { told = status.has_value(); });
+    clock.advance(slurm.takes - milliseconds{1});
+    EXPECT_FALSE(told);
+    EXPECT_EQ(zone().commit(home, wanted.id, 1).error().code, ErrorCode::kConflict) << "nothing stands behind it yet";
+    clock.advance(milliseconds{1});
+    EXPECT_TRUE(told);
+    const FakeAllocations::Held* held = slurm.find(to_string(wanted.id));
+    ASSERT_NE(held, nullptr);
+    int processors = 0;
+    for (const auto& share : held->spec.shares) processors += share.processors;
+    EXPECT_EQ(processors, 6);
+    EXPECT_GT(held->spec.expiry, config.hold_ttl);
+    EXPECT_GT(held->spec.walltime, wanted.walltime + config.hold_ttl + config.launch_window);
+    EXPECT_EQ(zone().free_processors(), 2);
+}
+
+TEST_F(AllocationTest, WhatTheSchedulerRefusesIsRefusedAndLeavesNothing) {
+    slurm.refusal = "Slurm would let it wait in its queue (Resources)";
+    const PartRequest wanted = request(2);
+    const auto told = hold(wanted);
+    ASSERT_FALSE(told);
+    EXPECT_EQ(told.error().code, ErrorCode::kRejected);
+    EXPECT_THAT(told.error().message, HasSubstr("(Resources)"));
+    EXPECT_EQ(state(wanted.id), PartState::kReleased);
+    EXPECT_EQ(zone().free_processors(), 8);
+    EXPECT_EQ(slurm.asked.back(), "release " + to_string(wanted.id));
+}
+
+TEST_F(AllocationTest, APartThatRunsIsKeptAndGivenBackOnlyAfterItsProcesses) {
+    const PartStatus part = running(4);
+    const std::string operation = to_string(part.id);
+    EXPECT_TRUE(slurm.find(operation)->kept);
+    EXPECT_THAT(executor.steps().at(step_of(part)).spec.argv[0], "run-in");
+    EXPECT_THAT(executor.steps().at(step_of(part)).spec.argv[1], operation);
+    clock.advance(minutes{2});
+    EXPECT_EQ(state(part.id), PartState::kRunning) << "kept: no expiry ended it";
+    executor.end(step_of(part), 0);
+    clock.advance(seconds{2});
+    EXPECT_EQ(state(part.id), PartState::kCompleted);
+    EXPECT_EQ(slurm.running(), 0);
+    EXPECT_EQ(zone().free_processors(), 8);
+}
+
+TEST_F(AllocationTest, ASchedulerThatIsDownAtTheEndIsAskedUntilItHasTakenItsProcessorsBack) {
+    const PartStatus part = running(4);
+    slurm.fault = Error{ErrorCode::kUnavailable, "slurmctld is down", {}};
+    executor.end(step_of(part), 0);
+    clock.advance(minutes{5});
+    EXPECT_EQ(state(part.id), PartState::kRunning);
+    EXPECT_EQ(zone().free_processors(), 4) << "they may not be free";
+    slurm.fault.reset();
+    clock.advance(minutes{1});
+    EXPECT_EQ(state(part.id), PartState::kCompleted);
+    EXPECT_EQ(slurm.running(), 0);
+}
+
+TEST_F(AllocationTest, AnAllocationThatEndsByItselfTellsWhy) {
+    const PartStatus part = running(2);
+    slurm.end(to_string(part.id), "a node of Slurm job 7 failed");
+    executor.end(step_of(part), 0);  // srun ends politely
+    clock.advance(seconds{2});
+    EXPECT_EQ(state(part.id), PartState::kFailed);
+    EXPECT_THAT(store.all_parts().at(0).status.reason, HasSubstr("taken back: a node of Slurm job 7 failed in zone b"));
+    EXPECT_NE(*store.all_parts().at(0).status.exit_code, 0);
+    EXPECT_EQ(outside_view(store.all_parts().at(0).status, false).reason, "processors were taken back by zone b")
+        << "others are told that it was not their program";
+}
+
+TEST_F(AllocationTest, ACommittedPartWhoseProcessorsAreTakenAwayIsGivenUp) {
+    const auto held = hold(request(2));
+    ASSERT_TRUE(zone().commit(home, held->id, held->token));
+    slurm.end(to_string(held->id), "Slurm job 7 was cancelled");
+    clock.advance(seconds{15});
+    EXPECT_EQ(state(held->id), PartState::kReleased);
+    EXPECT_THAT(zone().status(home, held->id)->reason, HasSubstr("was cancelled"));
+}
+
+TEST_F(AllocationTest, AHoldThatIsGivenBackWhileTheSchedulerThinksLeavesNothing) {
+    const PartRequest wanted = request(3);
+    ASSERT_TRUE(zone().hold(home, wanted));
+    ASSERT_TRUE(zone().release(home, wanted.id, "plans changed"));
+    clock.advance(seconds{5});
+    EXPECT_EQ(slurm.running(), 0);
+    EXPECT_EQ(zone().free_processors(), 8);
+}
+
+TEST_F(AllocationTest, AnUncommittedHoldIsGivenBackToTheScheduler) {
+    const auto held = hold(request(3));
+    ASSERT_TRUE(held);
+    clock.advance(config.hold_ttl + seconds{2});
+    EXPECT_EQ(state(held->id), PartState::kExpired);
+    EXPECT_EQ(slurm.running(), 0);
+}
+
+TEST_F(AllocationTest, AReservedPartIsReadyOnceItsAllocationRuns) {
+    PartRequest later = request(4);
+    later.start_in = minutes{10};
+    const auto held = hold(later);
+    ASSERT_TRUE(held) << held.error();
+    ASSERT_TRUE(zone().commit(home, held->id, held->token));
+    clock.advance(minutes{9});
+    EXPECT_FALSE(zone().status(home, held->id)->ready);
+    clock.advance(minutes{1});
+    EXPECT_TRUE(zone().status(home, held->id)->ready);
+    EXPECT_EQ(state(held->id), PartState::kCommitted);
+}
+
+TEST_F(AllocationTest, AfterARestartTheSchedulerIsAskedWhatThereIs) {
+    const PartStatus runs = running(2);
+    const auto committed = hold(request(2));
+    ASSERT_TRUE(zone().commit(home, committed->id, committed->token));
+    const PartRequest asked = request(2);
+    ASSERT_TRUE(zone().hold(home, asked));  // the zone dies before the answer
+    restart();
+    clock.advance(seconds{2});
+    EXPECT_EQ(state(runs.id), PartState::kRunning);
+    EXPECT_EQ(state(committed->id), PartState::kCommitted);
+    EXPECT_TRUE(zone().status(home, committed->id)->ready);
+    const auto again = hold(asked);  // home asks again
+    ASSERT_TRUE(again) << again.error();
+    EXPECT_EQ(again->state, PartState::kHeld);
+    executor.end(step_of(runs), 0);
+    clock.advance(seconds{2});
+    EXPECT_EQ(state(runs.id), PartState::kCompleted);
+}
+
+TEST_F(AllocationTest, WhatTheSchedulerForgotWhileTheZoneWasDownIsGivenUp) {
+    const auto held = hold(request(2));
+    clock.advance(seconds{10});
+    slurm.end(to_string(held->id), "Slurm job 7 was cancelled");
+    restart();
+    clock.advance(seconds{2});
+    EXPECT_EQ(state(held->id), PartState::kReleased);
+    EXPECT_EQ(zone().free_processors(), 8);
+}
+
+TEST_F(AllocationTest, WhatOthersHaveThereAndBrokenMachinesAreNotOffered) {
+    const CapacityRequest question{.user = {CallerKind::kUser, "org-b", "bo"}, .processors = 8};
+    ASSERT_TRUE(hold(request(2)));
+    slurm.uses = {{"n1", 3, ""}, {"n2", 0, "drained: disk failing"}};  // of the three two are ours
+    clock.advance(seconds{11});
+    EXPECT_EQ(zone().capacity(home, question)->processors, 1);
+    EXPECT_EQ(zone().hold(home, request(2)).error().code, ErrorCode::kRejected);
+    slurm.uses = {{"n1", 2, ""}, {"n2", 0, ""}};
+    clock.advance(seconds{11});
+    EXPECT_EQ(zone().capacity(home, question)->processors, 6);
+}
+
+}  // namespace
+}  // namespace zbs::test

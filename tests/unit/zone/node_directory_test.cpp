@@ -1,0 +1,71 @@
+#include "services/zone_scheduler/domain/node_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include "services/common/messages/limits.hpp"
+#include "tests/support/node_messages.hpp"
+#include "tests/support/silent_log.hpp"
+#include "tests/support/virtual_clock.hpp"
+
+namespace zbs {
+namespace {
+using namespace std::chrono_literals;
+
+class NodeDirectoryTest : public testing::Test {
+  protected:
+    Result<NodeLease> put(const std::string& name, double available = 1) {
+        NodeRegistration registration = test::some_node_registration();
+        registration.description.name = name;
+        registration.load.cpu_available = available;
+        return directory.put(name, registration);
+    }
+    test::VirtualClock clock;
+    test::SilentLog log;
+    NodeDirectory directory{clock, log};
+};
+
+TEST_F(NodeDirectoryTest, KeepsTheLastWordOfEveryNodeByName) {
+    ASSERT_TRUE(put("b"));
+    ASSERT_TRUE(put("a", 1));
+    clock.advance(10s);
+    const auto lease = put("a", 2);
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(*lease, (NodeLease{"a", NodeDirectory::kLease}));
+    const auto nodes = directory.nodes();
+    ASSERT_EQ(nodes.size(), 2U);
+    EXPECT_EQ(nodes[0].registration.load.cpu_available, 2);
+    EXPECT_EQ(nodes[0].seen, clock.now());
+    EXPECT_EQ(nodes[1].registration.description.name, "b");
+    EXPECT_EQ(log.count("node_registered"), 2) << "not each time";
+    EXPECT_NE(directory.find("a"), nullptr);
+    EXPECT_EQ(directory.find("c"), nullptr);
+}
+
+TEST_F(NodeDirectoryTest, ALeaseRunsOutOnTheMonotonicClock) {
+    ASSERT_TRUE(put("a"));
+    clock.set_wall(clock.now() + 24h);
+    clock.advance(NodeDirectory::kLease - 1us);
+    EXPECT_TRUE(directory.is_live("a"));
+    clock.advance(1us);
+    EXPECT_FALSE(directory.is_live("a"));
+    EXPECT_FALSE(directory.nodes().at(0).is_live) << "it stays in the list";
+    ASSERT_TRUE(put("a"));
+    EXPECT_TRUE(directory.is_live("a"));
+    EXPECT_EQ(log.count("node_registered"), 2);
+}
+
+TEST_F(NodeDirectoryTest, ADescriptionOfAnotherNodeIsRefused) {
+    const auto refused = directory.put("a", test::some_node_registration());
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().pointer, "/description/name");
+    EXPECT_FALSE(directory.is_live("a"));
+}
+
+TEST_F(NodeDirectoryTest, KeepsOnlySoMany) {
+    for (int i = 0; i < limits::kMaxNodes; ++i) ASSERT_TRUE(put("n" + std::to_string(i)));
+    EXPECT_EQ(put("one-more").error().code, ErrorCode::kTooManyRequests);
+    EXPECT_TRUE(put("n0"));
+}
+
+}  // namespace
+}  // namespace zbs
