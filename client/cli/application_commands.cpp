@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <thread>
 
 #include "client/api/delegate.hpp"
+#include "client/api/polling.hpp"
 #include "client/cli/application_follow.hpp"
 #include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
@@ -176,6 +176,7 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
         until = std::chrono::steady_clock::now() + *limit;
     }
     for (const std::string& id : ids) {
+        const client::Polling polling;
         for (;;) {
             const Result<Json> view = zone->show(id);
             if (!view) return context.fail(view.error());
@@ -189,7 +190,7 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
             }
             if (std::chrono::steady_clock::now() > until)
                 return context.fail({ErrorCode::kTimeout, id + " is still " + text_of(*view, "state"), {}});
-            std::this_thread::sleep_for(kPoll);
+            polling.pause();
         }
     }
 }
@@ -199,11 +200,12 @@ void logs(Context& context, const std::string& id, const std::string& rank, bool
     const auto zone = context.connect();
     if (!zone) return;
     LogFollower follower(*zone, id, rank, label);
+    const client::Polling polling;
     for (;;) {
         const Result<bool> complete = follower.copy();
         if (!complete) return context.fail(complete.error());
         if (*complete || !follow_it) return;
-        std::this_thread::sleep_for(kPoll);
+        polling.pause();
     }
 }
 

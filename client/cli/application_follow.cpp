@@ -6,9 +6,9 @@
 
 #include <atomic>
 #include <iostream>
-#include <thread>
 
 #include "client/api/delegate.hpp"
+#include "client/api/polling.hpp"
 #include "client/cli/application_view.hpp"
 #include "services/common/codec/message_codec.hpp"
 
@@ -100,6 +100,7 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
     std::string said, state;
     bool plan_shown = quiet;
     bool cancelled = false, input_told = quiet;
+    const client::Polling polling;
     for (;;) {
         if (interrupts > 0 && !cancelled) {
             cancelled = true;
@@ -136,7 +137,7 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
             if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";
             return;
         }
-        std::this_thread::sleep_for(kPoll);
+        polling.pause();
     }
 }
 

@@ -12,8 +12,6 @@
 /// Staying with an application until it ends.
 namespace zbs::cli {
 
-inline constexpr std::chrono::milliseconds kPoll{200};
-
 /// Copies new output of all ranks to our own streams.
 class LogFollower {
   public:

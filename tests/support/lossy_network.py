@@ -29,13 +29,17 @@ def why_not():
 
 
 class Host:
-    """A network namespace with `address`, held by a process that sleeps."""
+    """A network namespace with `address`, held by a process that sleeps. With a `name` it has that host name, memory that it shares with
+    nobody (IPC), and a /sys that shows its own devices: programs that look at these take it for a machine of its own."""
 
-    def __init__(self, address):
+    def __init__(self, address, name=None):
         self.address = address
-        self.holder = subprocess.Popen(["unshare", "-n", "sh", "-c", "echo ready; exec sleep 100000"], stdout=subprocess.PIPE)
-        assert self.holder.stdout.readline() == b"ready\n"
-        self.enter = ["nsenter", "-t", str(self.holder.pid), "-n"]
+        first, kinds = "", ["-n"]
+        if name is not None:
+            first, kinds = f"mount -t sysfs sysfs /sys && hostname {name} && ", ["-n", "-m", "-u", "-i"]
+        self.holder = subprocess.Popen(["unshare", *kinds, "sh", "-c", first + "echo ready; exec sleep 100000"], stdout=subprocess.PIPE)
+        assert self.holder.stdout.readline() == b"ready\n", f"no namespaces ({' '.join(kinds)}) for {address}"
+        self.enter = ["nsenter", "-t", str(self.holder.pid), *kinds]
         self.tun = self._open()
         for command in (["link", "set", "lo", "up"], ["addr", "add", f"{address}/24", "dev", DEVICE], ["link", "set", DEVICE, "up"]):
             subprocess.run([*self.enter, "ip", *command], check=True, timeout=20)

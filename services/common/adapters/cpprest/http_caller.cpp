@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "services/common/adapters/cpprest/address_rules.hpp"
+#include "services/common/adapters/openssl/no_system_authorities.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 
 namespace zbs::cpprest {
@@ -147,6 +148,7 @@ struct HttpCaller::Impl {
     std::map<std::string, Client> clients;  // by base address and who must answer: keeps connections
 
     explicit Impl(HttpCallerOptions o) : options(std::move(o)) {
+        openssl::read_no_system_authorities();
         openssl::set_up();  // before the first client makes cpprestsdk's threads, which end after main
     }
 
