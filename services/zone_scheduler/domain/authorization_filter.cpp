@@ -54,7 +54,7 @@ Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
     static const AccountMap kNobody;
     const Time now = clock_.now();
     const bool own = query.home.organisation == config_.organisation;
-    const int zone_processors = static_cast<int>(config_.zone.processor_count());
+    const int zone_processors = static_cast<int>(config_.zone.processor_count()) * config_.slots;
     const std::optional<PeeringRights> granted = peerings_.rights_now(query.home.organisation);
     const PeeringRights rights = own ? own_rights(zone_processors) : granted.value_or(PeeringRights{});
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""MPI jobs of a zone whose machines have agents of their own: zone_jobs_test.py PROGRAMS_FOLDER SOURCE_DIR APPS_FOLDER [TEST...]
+"""MPI jobs of a zone whose machines have agents of their own: zone_jobs_test.py PROGRAMS_FOLDER SOURCE_DIR APPS_FOLDER [CLASS[.TEST]...]
 
 One zone, two machines with two processors each, and their agents, all on this host. Ranks share memory across steps, so the agents leave
 it to the host (`shared_memory`).
@@ -128,5 +128,61 @@ class ZoneJobs(unittest.TestCase):
         self.run_ring()
 
 
+class SharedWorld(World):
+    def zone_text(self, name, port):
+        return super().zone_text(name, port) + '\n[time_sharing]\nmode = "gang"\nslots = 2\nslice_s = 0.1\n'
+
+
+class TakingTurns(unittest.TestCase):
+    """Two jobs, each on all processors of both machines."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory(prefix="zbs-node-turns-")
+        cls.world = SharedWorld(pathlib.Path(cls.temporary.name), PROGRAMS, SOURCE)
+        cls.world.log_in()
+        for machine in MACHINES:
+            cls.world.add(machine, "shared_memory = true")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.world.stop()
+        cls.temporary.cleanup()
+
+    def node(self, machine):
+        return self.world.call(machine, "GET", "/v1/node").json
+
+    def test_two_jobs_take_turns_on_the_same_processors_and_both_end(self):
+        before = {machine: self.node(machine)["switches"]["late"]["count"] for machine in MACHINES}
+        # Each rank notes when it had a processor for a while: a gap of half a slice is a turn of the others.
+        note = ("import os,sys,time\nend=time.time()+6\nlast=time.time();begin=last\nout=[]\n"
+                "while time.time()<end:\n now=time.time()\n if now-last>0.05: out.append((begin,last)); begin=now\n last=now\n"
+                "out.append((begin,last))\nopen(os.path.join(sys.argv[1],f'{sys.argv[2]}-{os.getpid()}'),'w').write(repr(out))\n")
+        program = pathlib.Path(self.temporary.name) / "note.py"
+        program.write_text(note)
+        results = pathlib.Path(self.temporary.name) / "times"
+        results.mkdir()
+        jobs = [self.world.submit("-n", "4", "--", "/usr/bin/python3", str(program), str(results), name) for name in ("one", "two")]
+        for job in jobs:
+            self.assertEqual(self.world.wait_state(job, {"completed", "failed"}, 90)["state"], "completed")
+        for machine in MACHINES:
+            self.assertGreater(self.node(machine)["switches"]["late"]["count"], before[machine] + 10)
+        times = {name: [eval(path.read_text()) for path in results.glob(f"{name}-*")] for name in ("one", "two")}  # written by the program above
+        self.assertEqual([len(times[name]) for name in ("one", "two")], [4, 4])
+        until(lambda: self.node("node-1")["slices"] > 0 and not self.world.call("node-1", "GET", "/v1/steps").json["steps"], "steps are left")
+        # While both ran under a column in force, no rank of one had a processor when a rank of the other had one, but for the switches.
+        begin = max(min(turns[0][0] for turns in times[name]) for name in times) + 1
+        end = min(max(turns[-1][1] for turns in times[name]) for name in times) - 0.5
+        together = total = 0
+        for one in times["one"]:
+            for a, b in one:
+                total += max(0, min(b, end) - max(a, begin))
+                for two in times["two"]:
+                    for c, d in two:
+                        together += max(0, min(b, d, end) - max(a, c, begin)) / len(times["two"])
+        self.assertGreater(total, 0)
+        self.assertLess(together / total, 0.35, f"{together:.2f} of {total:.2f} s of one job's turns were in turns of the other")
+
+
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], "-v", *(f"ZoneJobs.{name}" for name in sys.argv[4:])])
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])

@@ -168,6 +168,21 @@ TEST_F(NodeExecutorTest, AfterARestartOfTheZoneItsStepsAreFoundAgain) {
     EXPECT_EQ(status("b").exit_code, 4);
 }
 
+TEST_F(NodeExecutorTest, TheNewestColumnReachesTheAgentHoweverLate) {
+    const auto column = [](std::uint64_t number) {
+        return SliceColumn{.number = number, .slice = 100ms, .rows = {{"a"}, {"b"}}};
+    };
+    client->cut = true;
+    zone().set_column("n1", column(1));
+    world.clock.advance(3s);
+    zone().set_column("n1", column(2));
+    client->cut = false;
+    world.clock.advance(2s);
+    EXPECT_EQ(world.node.status().slices, 2U);
+    world.clock.advance(20s);
+    EXPECT_EQ(world.node.status().slices, 2U) << "told again and again, it is the same";
+}
+
 TEST_F(NodeExecutorTest, AStepThatTheAgentNeverHadIsNoStepThatRuns) {
     zone().place("a", "n1");  // the zone died between storing the launch and asking the agent
     EXPECT_TRUE(runs("a"));
