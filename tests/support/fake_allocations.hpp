@@ -26,8 +26,9 @@ class FakeAllocations : public Allocations {
     explicit FakeAllocations(Clock& clock) : clock_(clock) {}
 
     Duration takes = std::chrono::milliseconds{50};  ///< from each question to its answer
-    std::string refusal;                             ///< not empty: nothing is given, for this reason
-    std::optional<Error> fault;                      ///< of every call
+    Duration ending_takes = std::chrono::milliseconds{300};
+    std::string refusal;         ///< not empty: nothing is given, for this reason
+    std::optional<Error> fault;  ///< of every call
     std::vector<MachineUse> uses;
     std::vector<std::string> asked;  ///< "hold OPERATION", ..., in order
 
@@ -46,7 +47,8 @@ class FakeAllocations : public Allocations {
     }
     int running() {
         int count = 0;
-        for (auto& [operation, held] : held_) count += find(operation)->phase == Phase::kHeld;
+        for (auto& [operation, held] : held_)
+            count += find(operation)->phase == Phase::kHeld || held.phase == Phase::kEnding;
         return count;
     }
     /// By itself: cancelled by an operator, preempted, node lost.
@@ -69,7 +71,7 @@ class FakeAllocations : public Allocations {
         asked.push_back("keep " + key.operation);
         answer(std::move(done), [this, key]() -> Result<void> {
             Held* held = find(key.operation);
-            if (held == nullptr || held->phase == Phase::kEnded) return Error{ErrorCode::kNotFound, "it is over", {}};
+            if (held == nullptr || held->phase >= Phase::kEnding) return Error{ErrorCode::kNotFound, "it is over", {}};
             held->kept = true;
             return {};
         });
@@ -77,7 +79,12 @@ class FakeAllocations : public Allocations {
     void release(AllocationKey key, Done done) override {
         asked.push_back("release " + key.operation);
         answer(std::move(done), [this, key]() -> Result<void> {
-            if (Held* held = find(key.operation); held != nullptr) held->phase = Phase::kEnded;
+            // As Slurm has it: whoever cancelled it, it was cancelled; and its end takes a while.
+            Held* held = find(key.operation);
+            if (held == nullptr || held->phase == Phase::kEnded || held->phase == Phase::kEnding) return {};
+            held->phase = Phase::kEnding;
+            held->reason = "it was cancelled";
+            clock_.after(ending_takes, [this, key] { held_.at(key.operation).phase = Phase::kEnded; });
             return {};
         });
     }

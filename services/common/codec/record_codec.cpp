@@ -14,6 +14,7 @@ Json encode(const PartRecord& record) {
                  {"proxies", record.proxies},
                  {"profile", record.profile},
                  {"account", record.account}};
+    if (record.verdict) json["verdict"] = *record.verdict;
     if (!record.machines.empty()) json["machines"] = record.machines;
     if (record.starts_at) json["starts_at_us"] = to_microseconds(*record.starts_at);
     if (is_final(record.status.state)) json["ended_us"] = to_microseconds(record.ended);
@@ -49,6 +50,7 @@ Result<PartRecord> decode_part_record(const Json& json) {
     }
     if (in.has("machines")) record.machines = in.texts("machines", limits::kMaxRanks, 64);
     record.profile = in.boolean("profile");
+    if (in.has("verdict")) record.verdict = in.text_or("verdict", "", 4096);
     record.account = in.text_or("account", "", 32);
     if (in.has("starts_at_us")) record.starts_at = time_from_microseconds(in.integer("starts_at_us", 0, INT64_MAX));
     record.ended = time_from_microseconds(in.integer_or("ended_us", 0, 0, INT64_MAX));

@@ -36,6 +36,7 @@ struct AllocationKey {
 struct AllocationView {
     enum class Phase {
         kUnknown,   ///< never heard of, or ended long ago
+        kQueued,    ///< nothing stands behind it: it only waits
         kPromised,  ///< for a later start
         kHeld,      ///< ours now
         kEnding,    ///< what runs in it is being ended

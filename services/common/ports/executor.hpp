@@ -28,8 +28,9 @@ struct StepSpec {
 struct StepStatus {
     enum class State { kUnknown, kRunning, kExited };
     State state = State::kUnknown;
-    int exit_code = 0;   ///< once exited; 128 + n where signal n ended it
-    std::string reason;  ///< where it did not end by itself: walltime, supervisor lost, ...
+    int exit_code = 0;           ///< once exited; 128 + n where signal n ended it
+    std::string reason;          ///< where it did not end by itself: walltime, supervisor lost, ...
+    bool is_site_fault = false;  ///< the machine's or its agent's, not that of what ran
 };
 
 /// Runs process trees that outlive this service: after a restart every step is found again by its operation id.

@@ -23,6 +23,8 @@ struct PartRecord {
     std::vector<int> proxies;              ///< of its launch
     std::vector<std::string> machines{};   ///< of its launch, by proxy; empty in records of before 0.2
     bool profile = false;
+    /// Once its processes have ended: why the site's own scheduler ended them; empty where it did not.
+    std::optional<std::string> verdict{};
     std::string account;  ///< its processes run in; empty: the zone's own
     /// Once launched: when. Before: when it is to start; none where that is as soon as home wishes.
     std::optional<Time> starts_at{};

@@ -59,7 +59,7 @@ void read_slurm(system::ConfigFile& file, ZoneSettings& settings) {
                         .configuration = file.text("slurm.configuration", ""),
                         .folders = file.texts("slurm.folders"),
                         .submit_options = file.texts("slurm.submit_options")};
-    slurm.wait = seconds_to_duration(file.number("slurm.wait_s", to_seconds(slurm.wait), 0, 60));
+    slurm.wait = seconds_to_duration(file.number("slurm.wait_s", to_seconds(slurm.wait), 0, 8));  // home waits 15 s
     for (const std::string& folder : slurm.folders)
         if (!folder.starts_with('/')) file.fail("slurm.folders", "'folders' of [slurm] must be absolute paths");
     if (file.table_count("machine") > 0)

@@ -44,28 +44,31 @@ void PartService::take_grant(const PartId& id, const Result<void>& granted) {
     const auto at = parts_.find(id);
     if (at == parts_.end()) return allocations_.release(id);  // given back meanwhile
     const std::shared_ptr<Live> part = at->second;
-    if (part->record.status.state != PartState::kHeld) {
-        // Seen again after a restart, or lost: `end_if_lost` and its processes say what becomes of it.
-    } else if (granted) {
-        part->deadline = clock_.steady_now() + config_.hold_ttl;  // it was none before
+    const std::vector<Respond> waiting = std::exchange(part->waiting, {});
+    const PartState state = part->record.status.state;
+    if (granted && state != PartState::kRunning) {
+        // It was none before, or nobody knew.
+        part->deadline = clock_.steady_now() + config_.hold_ttl;
+        if (state == PartState::kCommitted)
+            part->deadline = std::max(part->start, clock_.steady_now()) + config_.launch_window;
         promise_anew(*part);
-    } else {
+    } else if (!granted && state == PartState::kHeld) {
         refresh_machines();  // somebody else has them
         const std::string why = "the scheduler of the cluster does not give the processors: " + granted.error().message;
         if (auto saved = save(*part, part->record, PartState::kReleased, why); !saved)
             log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
     }
-    const auto answer = [&](const Caller& home) -> Result<PartStatus> {
-        if (granted) return view(*part);
-        if (home.organisation == config_.organisation)
-            return Error{ErrorCode::kRejected,
-                         "zone " + config_.zone.name + " has not enough for this user now (" + granted.error().message +
-                             "); plan again",
-                         {}};
-        return Error{
-            ErrorCode::kRejected, "zone " + config_.zone.name + " has not enough for this user now; plan again", {}};
-    };
-    for (const auto& respond : std::exchange(part->waiting, {})) respond(answer(part->record.home_caller));
+    for (const Respond& respond : waiting)
+        respond(granted ? Result<PartStatus>(view(*part)) : refusal(*part, granted.error().message));
+}
+
+/// What a home is told that waits for a hold which is none.
+Error PartService::refusal(const Live& part, const std::string& why) const {
+    const bool own = part.record.home_caller.organisation == config_.organisation;
+    return {ErrorCode::kRejected,
+            "zone " + config_.zone.name + " has not enough for this user now" + (own ? " (" + why + ")" : "") +
+                "; plan again",
+            {}};
 }
 
 void PartService::when_settled(const Caller& caller, const PartId& id, Respond respond) {
@@ -87,13 +90,30 @@ void PartService::end_if_lost(Live& part) {
         log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", saved.error().message}});
 }
 
-/// Its processors are given back, now that all its processes have ended; asked again until they are.
+/// Now that all processes of the part have ended: why that was is on record, then its processors are given back; asked
+/// again until they are.
 bool PartService::is_finished(Live& part) {
-    if (!allocations_.in_use()) part.finished.emplace();
-    if (part.finished) return true;
+    if (!allocations_.in_use() || part.finished) return true;
+    const PartId id = part.record.request.id;
+    if (!part.record.verdict) {
+        if (std::exchange(part.judging, true)) return false;
+        allocations_.judge(id, [this, id](const std::string& why) {
+            const auto at = parts_.find(id);
+            if (at == parts_.end()) return;
+            Live& judged = *at->second;
+            judged.judging = false;
+            PartRecord changed = judged.record;
+            changed.verdict = why;
+            // Before it is given back: afterwards its end would look like one that others made.
+            if (auto saved = store_.save(changed); !saved)
+                return log_.warn("store_failed", {{"part", to_string(id)}, {"reason", saved.error().message}});
+            judged.record = std::move(changed);
+        });
+        return false;
+    }
     if (std::exchange(part.finishing, true)) return false;
-    allocations_.finish(part.record.request.id, [this, id = part.record.request.id](const std::string& why) {
-        if (const auto at = parts_.find(id); at != parts_.end()) at->second->finished = why;  // the watch goes on
+    allocations_.finish(id, [this, id] {
+        if (const auto at = parts_.find(id); at != parts_.end()) at->second->finished = true;  // the watch goes on
     });
     return false;
 }
@@ -105,42 +125,44 @@ void PartService::start() {
 }
 
 void PartService::refresh_machines() {
+    if (!look_at_machines_ || std::exchange(is_looking_, true)) return;
     look_at_machines_([this](const Result<std::vector<MachineUse>>& read) {
+        is_looking_ = false;
         if (!read) {
             log_.warn("machines_not_seen", {{"reason", read.error().message}});
             return;  // what was seen last still counts
         }
-        for (const MachineUse& use : *read) note_use(use);
+        std::vector<bool> ours(physical_count(), false);
+        for (const auto& [id, part] : parts_) {
+            if (!allocations_.is_held(id) && !allocations_.is_asked(id) && !part->finishing) continue;
+            for (const std::int32_t p : part->record.processors)
+                ours[static_cast<std::size_t>(p) % physical_count()] = true;
+        }
+        std::map<std::string, std::size_t> number;
+        for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) number[config_.zone.machines[m].name] = m;
+        for (const MachineUse& use : *read)
+            if (const auto m = number.find(use.machine); m != number.end()) note_use(m->second, use, ours);
+        queue_changed_ = true;
     });
 }
 
-/// Marks as taken what others have of a machine, and all of one that is out of order.
-void PartService::note_use(const MachineUse& use) {
-    const auto machine = std::ranges::find(config_.zone.machines, use.machine, &Machine::name);
-    if (machine == config_.zone.machines.end()) return;
-    const auto m = static_cast<std::size_t>(machine - config_.zone.machines.begin());
-    const auto first = static_cast<std::size_t>(first_of_[m]);
-    speed_[m] = machine->speed * use.speed;
-    std::vector<bool> ours(static_cast<std::size_t>(machine->processors), false);
-    for (const auto& [id, part] : parts_) {
-        if (!allocations_.is_held(id) && !allocations_.is_asked(id)) continue;
-        for (const std::int32_t p : part->record.processors)
-            if (machine_of_[static_cast<std::size_t>(p)] == static_cast<std::int32_t>(m))
-                ours[static_cast<std::size_t>(p) % physical_count() - first] = true;
-    }
-    auto others = use.allocated - static_cast<int>(std::count(ours.begin(), ours.end(), true));
-    if (!use.fault.empty()) others = machine->processors;
+/// Marks as taken what others have of machine `m`, and all of one that is out of order.
+void PartService::note_use(std::size_t m, const MachineUse& use, const std::vector<bool>& ours) {
+    const Machine& machine = config_.zone.machines[m];
+    const auto first = static_cast<std::size_t>(first_of_[m]), count = static_cast<std::size_t>(machine.processors);
+    speed_[m] = machine.speed * use.speed;
     if (const bool was = faults_.contains(use.machine); was != !use.fault.empty()) {
         log_.info("machine", {{"name", use.machine}, {"state", was ? "takes work again" : use.fault}});
         if (was) faults_.erase(use.machine);
     }
     if (!use.fault.empty()) faults_[use.machine] = use.fault;
-    for (std::size_t p = ours.size(); p-- > 0;) {
+    const auto own = std::count(ours.begin() + first_of_[m], ours.begin() + first_of_[m] + machine.processors, true);
+    auto others = use.fault.empty() ? use.allocated - own : machine.processors;
+    for (std::size_t p = first + count; p-- > first;) {
         const bool taken = others > 0 && (!ours[p] || !use.fault.empty());
-        for (std::size_t r = 0; r < row_count(); ++r) elsewhere_[r * physical_count() + first + p] = taken;
+        for (std::size_t r = 0; r < row_count(); ++r) elsewhere_[r * physical_count() + p] = taken;
         others -= taken;
     }
-    queue_changed_ = true;
 }
 
 std::vector<bool> PartService::busy_in(const ProcessorCalendar::Interval& when, const std::set<PartId>& without,

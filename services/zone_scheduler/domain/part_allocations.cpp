@@ -34,12 +34,12 @@ void PartAllocations::ask(const PartId& part, AllocationSpec spec, Allocations::
     ZBS_EXPECTS(in_use());
     const auto entry = std::make_shared<Entry>(Entry{.key = {spec.operation, spec.account}});
     entries_[part] = entry;
-    const bool is_for_later = spec.start.has_value();
-    source_->hold(std::move(spec), [this, part, entry, is_for_later, done = std::move(done)](Result<void> held) {
+    entry->start = spec.start;
+    source_->hold(std::move(spec), [this, part, entry, done = std::move(done)](Result<void> held) {
         if (entry->stage == Stage::kEnding) return done(Error{ErrorCode::kConflict, "it was given back", {}});
         if (held) {
-            entry->stage = is_for_later ? Stage::kPromised : Stage::kHeld;
-            entry->next_look = clock_.steady_now() + (is_for_later ? kLookSoon : kLookNowAndThen);
+            entry->stage = entry->start ? Stage::kPromised : Stage::kHeld;
+            look_again_later(*entry);
             return done({});
         }
         log_.info("allocation_refused", {{"part", to_string(part)}, {"reason", held.error().message}});
@@ -98,14 +98,27 @@ void PartAllocations::take_view(const PartId& part, Entry& entry, const Allocati
     Result<void> good;
     if (seen.phase == Phase::kHeld || seen.phase == Phase::kPromised) {
         entry.stage = seen.phase == Phase::kHeld ? Stage::kHeld : Stage::kPromised;
-        if (entry.stage == Stage::kHeld && entry.is_kept) entry.next_look = clock_.steady_now() + kLookNowAndThen;
+        look_again_later(entry);
     } else {
         entry.stage = Stage::kLost;
-        entry.why_lost = !seen.reason.empty() ? seen.reason : "the cluster's scheduler knows nothing of it any more";
+        entry.is_unknown = seen.phase == Phase::kUnknown;
+        entry.why_lost = !seen.reason.empty()           ? seen.reason
+                         : seen.phase == Phase::kQueued ? "it waits in the queue of the cluster's scheduler"
+                                                        : "the cluster's scheduler knows nothing of it any more";
         log_.warn("allocation_lost", {{"part", to_string(part)}, {"reason", entry.why_lost}});
         good = Error{ErrorCode::kConflict, entry.why_lost, {}};
     }
     if (entry.adopted) std::exchange(entry.adopted, {})(good);
+}
+
+/// What waits for its start is looked at about then, what runs now and then.
+void PartAllocations::look_again_later(Entry& entry) const {
+    Duration pause = entry.to_keep && !entry.is_kept ? kLookSoon : kLookNowAndThen;
+    if (entry.stage == Stage::kPromised) {
+        const Duration left = entry.start ? *entry.start - clock_.now() : Duration{0};
+        pause = std::clamp(left, kLookSoon, kLongestPause);
+    }
+    entry.next_look = clock_.steady_now() + pause;
 }
 
 void PartAllocations::look_around() {
@@ -127,18 +140,21 @@ void PartAllocations::release(const PartId& part) {
     give_back(entry->key, kFirstPause, [] {});
 }
 
-void PartAllocations::finish(const PartId& part, std::function<void(const std::string& why)> done) {
+void PartAllocations::judge(const PartId& part, std::function<void(const std::string& why)> done) {
     const Shared entry = find(part);
     if (entry == nullptr) return done({});
-    const std::string known = entry->why_lost;
+    // One that is not known (any more) says nothing: its processes do.
+    if (entry->stage == Stage::kLost) return done(entry->is_unknown ? std::string{} : entry->why_lost);
+    ask_why(entry, kFirstPause, std::move(done));
+}
+
+void PartAllocations::finish(const PartId& part, std::function<void()> done) {
+    const Shared entry = find(part);
+    if (entry == nullptr) return done();
     entry->stage = Stage::kEnding;
     entries_.erase(part);
-    const auto give = [this, entry, done = std::move(done)](const std::string& why) {
-        give_back(entry->key, kFirstPause,
-                  [this, entry, done, why] { await_end(entry->key, kFirstPause, [done, why] { done(why); }); });
-    };
-    if (!known.empty()) return give(known);
-    ask_why(entry, kFirstPause, give);
+    give_back(entry->key, kFirstPause,
+              [this, key = entry->key, done = std::move(done)] { await_end(key, kFirstPause, done); });
 }
 
 /// Whether it had ended before anybody here gave it back.

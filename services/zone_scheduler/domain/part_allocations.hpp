@@ -33,9 +33,10 @@ class PartAllocations {
     void keep(const PartId& part);
     /// Gives it back. What runs in it is ended by that scheduler.
     void release(const PartId& part);
-    /// The same for one whose processes have ended: first asks whether it had ended by itself. `done` is told why, or
-    /// "" where it had not, once nothing of it is left.
-    void finish(const PartId& part, std::function<void(const std::string& why)> done);
+    /// Of one whose processes have ended: why that scheduler ended it, or "" where it had not.
+    void judge(const PartId& part, std::function<void(const std::string& why)> done);
+    /// Gives it back; `done` is told once nothing of it is left.
+    void finish(const PartId& part, std::function<void()> done);
 
     bool is_asked(const PartId& part) const;
     bool is_held(const PartId& part) const;  ///< its processors are ours now; true where no scheduler is in use
@@ -52,8 +53,10 @@ class PartAllocations {
         Stage stage = Stage::kAsked;
         bool to_keep = false;
         bool is_kept = false;
-        bool is_asking = false;  ///< a look or a keep is under way
+        bool is_asking = false;   ///< a look or a keep is under way
+        bool is_unknown = false;  ///< lost without a word
         Duration next_look{};
+        std::optional<Time> start;  ///< of one for later, where known
         std::string why_lost;
         Allocations::Done adopted{};  ///< to be told once it has been seen
     };
@@ -64,6 +67,7 @@ class PartAllocations {
     void try_keep(const PartId& part, const Shared& entry);
     void give_back(const AllocationKey& key, Duration pause, std::function<void()> done);
     void await_end(const AllocationKey& key, Duration pause, std::function<void()> done);
+    void look_again_later(Entry& entry) const;
     void ask_why(const Shared& entry, Duration pause, std::function<void(const std::string&)> done);
     void later(Duration pause, std::function<void()> again);
 

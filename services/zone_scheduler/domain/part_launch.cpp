@@ -42,7 +42,8 @@ Result<PartStatus> PartService::commit(const Caller& caller, const PartId& id, s
     if (is_blocked(part->record)) return blocked(id);
     if (auto ok = end_if_over(*part); !ok) return outward(caller, ok.error());
     end_if_lost(*part);
-    if (allocations_.is_asked(id)) return Error{ErrorCode::kConflict, "part " + to_string(id) + " is not held yet", {}};
+    if (allocations_.is_asked(id) && part->record.status.state == PartState::kHeld)
+        return Error{ErrorCode::kUnavailable, "part " + to_string(id) + " is not held yet; ask again", {}};
     if (part->record.status.state == PartState::kHeld) {
         if (auto ok = save(*part, part->record, PartState::kCommitted, {}); !ok) return outward(caller, ok.error());
         part->deadline =
@@ -91,7 +92,8 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     if (!is_ready(*part)) {
         return Error{
             ErrorCode::kUnavailable,
-            "what ran on the processors of part " + to_string(id) + " has not ended yet; ask again or plan anew",
+            "the processors of part " + to_string(id) +
+                " are not free yet: what ran there has not ended, or the machine is not there; ask again or plan anew",
             {}};
     }
     const Result<std::string> launcher = mpich::coordinator_host(request.options);
@@ -146,9 +148,11 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
         return outward(caller, reached.error());
 
     place_steps(record);
+    const std::vector<std::string> steps = steps_of(record);
+    const std::map<std::string, std::string> profiles = profile_steps(record);
     for (std::size_t i = 0; i < commands.size(); ++i) {
-        const std::string profile_step = profile_steps(record).at(record.machines[i]);
-        StepSpec step{.operation = steps_of(record)[i],
+        const std::string& profile_step = profiles.at(record.machines[i]);
+        StepSpec step{.operation = steps[i],
                       .argv = commands[i],
                       .account = config_.run_as_accounts ? record.account : std::string{},
                       .shares = {profile_step},
@@ -294,6 +298,7 @@ void PartService::check_running(Live& part) {
             // The end of one takes the others along: the walltime that ended one is why all ended.
             if (worst == 0 || status.reason.starts_with(kWalltimeReason)) why = status.reason;
             if (worst == 0) worst = status.exit_code;
+            part.not_started = part.not_started || status.is_site_fault;
         } else if (status.state == StepStatus::State::kUnknown) {
             never_started = true;  // the zone stopped between storing the launch and acting on it
             if (!part.stopping) executor_.stop(step, kStopGrace);
@@ -314,10 +319,10 @@ void PartService::check_running(Live& part) {
         return;
     }
     if (!is_finished(part)) return;
-    if (!part.finished->empty() && !part.stopping) {
-        const bool is_walltime = part.finished->starts_with(kWalltimeReason);
-        fault = (is_walltime ? "" : std::string(kTakenBackReason) + ": ") + *part.finished + " in zone " +
-                config_.zone.name;
+    const std::string verdict = part.record.verdict.value_or("");
+    if (!verdict.empty() && !part.stopping) {
+        const bool is_walltime = verdict.starts_with(kWalltimeReason);
+        fault = (is_walltime ? "" : std::string(kTakenBackReason) + ": ") + verdict + " in zone " + config_.zone.name;
         if (worst == 0) worst = kTerminated;
     }
     PartState end = PartState::kCompleted;

@@ -100,6 +100,8 @@ ProcessorCalendar::Interval PartService::promise_of(const PartId& id) const {
 /// No process of another part is on its processors.
 bool PartService::is_ready(const Live& part) const {
     if (!allocations_.is_held(part.record.request.id)) return false;
+    for (const RankPlace& place : part.record.status.assignment)
+        if (config_.agents.contains(place.machine) && faults_.contains(place.machine)) return false;
     std::set<std::int32_t> own(part.record.processors.begin(), part.record.processors.end());
     return std::none_of(parts_.begin(), parts_.end(), [&](const auto& item) {
         const PartRecord& other = item.second->record;
@@ -115,12 +117,26 @@ void PartService::learn(const Live& part) {
     used_share_ += kLearning * (std::clamp(ran / walltime, 0.0, 1.0) - used_share_);
 }
 
+/// By the names of machines, which stay when others come or go before them; where one is gone the old numbers stay.
+void PartService::find_processors(PartRecord& record) const {
+    if (row_count() > 1 || record.status.assignment.size() != record.processors.size()) return;
+    std::vector<std::int32_t> found;
+    for (const RankPlace& place : record.status.assignment) {
+        const auto machine = std::ranges::find(config_.zone.machines, place.machine, &Machine::name);
+        if (machine == config_.zone.machines.end() || place.processor < 0 || place.processor >= machine->processors)
+            return;
+        found.push_back(first_of_[static_cast<std::size_t>(machine - config_.zone.machines.begin())] + place.processor);
+    }
+    record.processors = std::move(found);
+}
+
 Result<void> PartService::resume() {
     Result<std::vector<PartRecord>> records = store_.load_open_parts();
     if (!records) return records.error();
     for (const PartRecord& record : *records) {
         if (auto good = check_record(record); !good) return good;
     }
+    for (PartRecord& record : *records) find_processors(record);
     std::vector<bool> taken(queue_.calendar().processors(), false);
     std::map<std::uint64_t, std::shared_ptr<Live>> queued;  // by token: in the order in which they came
     for (PartRecord& record : *records) {
@@ -231,6 +247,9 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
         note_end(part, was);
         give_back(part);
         allocations_.release(part.record.request.id);
+        for (const Respond& respond : std::exchange(part.waiting, {}))
+            respond(refusal(part, "it was given back: " + reason));
+        if (allocations_.in_use()) refresh_machines();
         parts_.erase(part.record.request.id);  // whoever is at work with it holds it still
     }
     log_.info("part_state",

@@ -114,9 +114,9 @@ class PartService {
         bool stop_asked = false;           ///< by home; else it stops because it failed
         std::string stop_reason;
         std::vector<Respond> waiting;  ///< for the site's scheduler
-        bool finishing = false;        ///< that one is told that all processes are gone
-        /// What it says of the end: "" where it had not ended by itself. None before it has answered.
-        std::optional<std::string> finished;
+        bool judging = false;          ///< that one is asked why its processes have ended
+        bool finishing = false;        ///< it is being given back
+        bool finished = false;         ///< nothing of it is left there
     };
 
     bool is_blocked(const PartRecord& record) const {
@@ -156,7 +156,8 @@ class PartService {
     void end_if_lost(Live& part);
     bool is_finished(Live& part);
     void refresh_machines();
-    void note_use(const MachineUse& use);
+    void note_use(std::size_t machine, const MachineUse& use, const std::vector<bool>& ours);
+    Error refusal(const Live& part, const std::string& why) const;
     /// What nobody can have in an interval: promised, or not the zone's to give.
     std::vector<bool> busy_in(const ProcessorCalendar::Interval& when, const std::set<PartId>& without,
                               bool by_experience = false) const;
@@ -185,6 +186,7 @@ class PartService {
     std::vector<std::string> steps_of(const PartRecord& record) const;
     std::map<std::string, std::string> profile_steps(const PartRecord& record) const;
     void place_steps(const PartRecord& record);
+    void find_processors(PartRecord& record) const;
     void watch();
     void check_deadlines();
     Result<void> end_if_over(Live& part);
@@ -206,6 +208,7 @@ class PartService {
     ZoneQueue queue_;                                ///< what is promised to them, and who waits
     PartAllocations allocations_;
     SliceSink* slices_ = nullptr;
+    bool is_looking_ = false;     ///< at the machines
     bool slices_changed_ = true;  ///< what runs, since the machines were told
     LookAtMachines look_at_machines_;
     Duration look_every_{};

@@ -83,7 +83,7 @@ class Zone(unittest.TestCase):
         self.assertIn("was cancelled", federation.read(world.folder + "/state/d.log"))
 
     def test_what_others_have_in_slurm_is_not_offered(self):
-        other = cluster.client("sbatch", "--parsable", "-n", "8", "-t", "5", "--wrap", "sleep 300").strip()
+        other = cluster.client("sbatch", "--parsable", "-n", "8", "-t", "5", "--output=/dev/null", "--wrap", "sleep 300").strip()
         until(lambda: jobs().get(other) == "RUNNING", 30, "the other's job does not run")
         try:
             # Before the zone has looked, it asks Slurm in vain, and home plans without it.

@@ -52,13 +52,16 @@ class NodeExecutorTest : public testing::Test {
         });
     }
     node::NodeExecutor& zone() { return *lives.back(); }
-    StepSpec spec(const std::string& operation) { return {.operation = operation, .argv = {"/bin/true"}}; }
+    StepSpec spec(const std::string& operation) {
+        return {.operation = operation, .argv = {"/bin/true"}, .environment = {{"ZBS_PROFILE_OUT", "profile.json"}}};
+    }
     void start(const std::string& operation) {
         zone().place(operation, "n1");
         ASSERT_TRUE(zone().start(spec(operation)));
         world.clock.advance(1s);
     }
     StepStatus status(const std::string& operation) { return zone().status(operation); }
+    int log_count(const std::string& event) { return static_cast<int>(world.log.count(event)); }
     bool runs(const std::string& operation) { return status(operation).state == StepStatus::State::kRunning; }
 
     NodeWorld world;
@@ -183,12 +186,43 @@ TEST_F(NodeExecutorTest, TheNewestColumnReachesTheAgentHoweverLate) {
     EXPECT_EQ(world.node.status().slices, 2U) << "told again and again, it is the same";
 }
 
-TEST_F(NodeExecutorTest, AStepThatTheAgentNeverHadIsNoStepThatRuns) {
+TEST_F(NodeExecutorTest, AStepThatTheAgentNeverHadIsUnknownAndNeverBegins) {
     zone().place("a", "n1");  // the zone died between storing the launch and asking the agent
     EXPECT_TRUE(runs("a"));
     world.clock.advance(2s);
+    EXPECT_EQ(status("a").state, StepStatus::State::kUnknown);
+    EXPECT_FALSE(world.node.start(spec("a"))) << "a question that comes late";
+}
+
+TEST_F(NodeExecutorTest, AStepThatTheAgentLosesIsTheFaultOfTheSite) {
+    start("a");
+    world.executor.end("a", 0);
+    ASSERT_TRUE(world.node.remove("a", 10));  // by hand
+    world.clock.advance(15s);
+    EXPECT_EQ(status("a").exit_code, 137);
+    EXPECT_TRUE(status("a").is_site_fault);
+}
+
+TEST_F(NodeExecutorTest, WhatAJobLeavesWithoutBoundIsLeftOut) {
+    start("a");
+    world.executor.write("a", "profile.json", "model");
+    for (int i = 0; i < 5'000; ++i) world.executor.write("a", "profile.json.x" + std::to_string(i), "x");
+    world.executor.end("a", 0);
+    world.clock.advance(15s);
     EXPECT_EQ(status("a").state, StepStatus::State::kExited);
-    EXPECT_NE(status("a").exit_code, 0);
+    EXPECT_TRUE(zone().list("a", "profile").empty());
+    EXPECT_EQ(log_count("results_left_out"), 1);
+}
+
+TEST_F(NodeExecutorTest, AZoneThatStoodStillGivesNoMachineUp) {
+    start("a");
+    client->cut = true;
+    world.clock.advance(1s);
+    client->cut = false;
+    world.clock.advance(2s);
+    EXPECT_TRUE(runs("a"));
+    world.clock.advance(10min);
+    EXPECT_TRUE(runs("a"));
 }
 
 }  // namespace

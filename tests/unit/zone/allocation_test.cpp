@@ -159,7 +159,7 @@ TEST_F(AllocationTest, AHoldIsToldOnceTheSchedulerHasGrantedJustItsProcessors) {
     zone().when_settled(home, wanted.id, [&](const Result<PartStatus>& status) { told = status.has_value(); });
     clock.advance(slurm.takes - milliseconds{1});
     EXPECT_FALSE(told);
-    EXPECT_EQ(zone().commit(home, wanted.id, 1).error().code, ErrorCode::kConflict) << "nothing stands behind it yet";
+    EXPECT_EQ(zone().commit(home, wanted.id, 1).error().code, ErrorCode::kUnavailable) << "nothing stands behind it";
     clock.advance(milliseconds{1});
     EXPECT_TRUE(told);
     const FakeAllocations::Held* held = slurm.find(to_string(wanted.id));
@@ -236,7 +236,11 @@ TEST_F(AllocationTest, ACommittedPartWhoseProcessorsAreTakenAwayIsGivenUp) {
 TEST_F(AllocationTest, AHoldThatIsGivenBackWhileTheSchedulerThinksLeavesNothing) {
     const PartRequest wanted = request(3);
     ASSERT_TRUE(zone().hold(home, wanted));
+    std::optional<Result<PartStatus>> told;
+    zone().when_settled(home, wanted.id, [&](Result<PartStatus> status) { told = std::move(status); });
     ASSERT_TRUE(zone().release(home, wanted.id, "plans changed"));
+    ASSERT_TRUE(told) << "whoever waits for it is answered";
+    EXPECT_EQ(told->error().code, ErrorCode::kRejected);
     clock.advance(seconds{5});
     EXPECT_EQ(slurm.running(), 0);
     EXPECT_EQ(zone().free_processors(), 8);
@@ -280,6 +284,33 @@ TEST_F(AllocationTest, AfterARestartTheSchedulerIsAskedWhatThereIs) {
     executor.end(step_of(runs), 0);
     clock.advance(seconds{2});
     EXPECT_EQ(state(runs.id), PartState::kCompleted);
+}
+
+TEST_F(AllocationTest, AZoneThatDiesWhileItGivesBackStillKnowsThatThePartEndedWell) {
+    slurm.ending_takes = minutes{1};
+    const PartStatus part = running(2);
+    executor.end(step_of(part), 0);
+    clock.advance(seconds{2});
+    ASSERT_EQ(slurm.asked.back(), "release " + to_string(part.id));
+    ASSERT_EQ(state(part.id), PartState::kRunning);
+    restart();
+    clock.advance(minutes{3});
+    EXPECT_EQ(state(part.id), PartState::kCompleted);
+}
+
+TEST_F(AllocationTest, ACommittedPartIsStillOneWhileTheSchedulerIsAskedAfterARestart) {
+    const auto held = hold(request(2));
+    ASSERT_TRUE(zone().commit(home, held->id, held->token));
+    clock.advance(seconds{1});
+    slurm.fault = Error{ErrorCode::kUnavailable, "slurmctld is down", {}};
+    restart();
+    clock.advance(minutes{5});  // longer than the launch window
+    EXPECT_TRUE(zone().commit(home, held->id, held->token));
+    EXPECT_FALSE(zone().status(home, held->id)->ready);
+    slurm.fault.reset();
+    clock.advance(seconds{5});
+    EXPECT_EQ(state(held->id), PartState::kCommitted);
+    EXPECT_TRUE(zone().status(home, held->id)->ready);
 }
 
 TEST_F(AllocationTest, WhatTheSchedulerForgotWhileTheZoneWasDownIsGivenUp) {

@@ -15,7 +15,11 @@ constexpr Duration kStartDeadline = std::chrono::seconds{20};  ///< for an agent
 constexpr Duration kColumnAgain = std::chrono::seconds{5};     ///< an agent that was restarted has none
 constexpr std::size_t kMostSteps = 200;                        ///< asked for at once
 constexpr std::size_t kRemovedAtOnce = 1'000;                  ///< files of a step
-constexpr int kFetchTries = 5;
+/// Of what a step leaves: a job could write there without end.
+constexpr std::size_t kMostFiles = 4'096;
+constexpr std::uint64_t kMostBytes = 128ULL << 20;
+constexpr Duration kFetchDeadline = std::chrono::seconds{60};
+constexpr Duration kBetweenPages = std::chrono::milliseconds{20};
 constexpr int kCannotStart = 127;  ///< exit code, as of a shell
 constexpr int kKilled = 128 + 9;
 
@@ -39,12 +43,15 @@ struct NodeExecutor::Step {
     StepSpec spec{};
     Duration asked{};  ///< steady time of its start
     StepStatus end{};
+    bool was_seen = false;  ///< its agent has said that it has it
+    bool wants_files = true;
     bool is_stopping = false;
     bool is_telling = false;  ///< the agent has not heard yet that it is to stop
     Duration grace{};
-    std::vector<StepFile> files{};  ///< still to be fetched
-    std::uint64_t offset = 0;       ///< in the first of them
-    int failures = 0;
+    std::vector<StepFile> files{};  ///< to be fetched
+    std::size_t file = 0;           ///< which of them is
+    std::uint64_t offset = 0;       ///< in it
+    Duration fetch_until{};
 };
 
 struct NodeExecutor::Agent {
@@ -53,7 +60,21 @@ struct NodeExecutor::Agent {
     std::uint64_t version = 0;
     bool is_watching = false;
     std::optional<SliceColumn> column;
-    Duration answered{};  ///< steady time of its last answer, or of the first question
+    std::set<std::string> running;          ///< its steps that run, as far as is known
+    std::optional<Duration> failing_since;  ///< steady time of the first question without an answer since the last one
+    int failures = 0;                       ///< since then
+    bool is_lost(Duration now, Duration after) const {
+        return failing_since && failures >= 3 && now - *failing_since >= after;
+    }
+    void heard(bool answered, Duration now) {
+        if (answered) {
+            failing_since.reset();
+            failures = 0;
+        } else {
+            if (!failing_since) failing_since = now;
+            ++failures;
+        }
+    }
 };
 
 NodeExecutor::NodeExecutor(NodeExecutorOptions options, std::string organisation, Executor& local, HttpClient& client,
@@ -71,7 +92,7 @@ NodeExecutor::~NodeExecutor() = default;
 
 Duration NodeExecutor::pause_for(const std::string& machine) const {
     const auto at = agents_.find(machine);
-    const bool is_lost = at != agents_.end() && clock_.steady_now() - at->second->answered >= options_.lost_after;
+    const bool is_lost = at != agents_.end() && at->second->is_lost(clock_.steady_now(), options_.lost_after);
     return is_lost ? kLongPause : kPause;
 }
 
@@ -87,7 +108,6 @@ NodeExecutor::Agent* NodeExecutor::agent_of(const std::string& machine) {
     std::unique_ptr<Agent>& agent = agents_[machine];
     if (agent == nullptr) {
         agent = std::make_unique<Agent>();
-        agent->answered = clock_.steady_now();
     }
     const std::optional<KnownAgent> known = directory_(machine);
     if (known && (agent->client == nullptr || agent->url != known->url)) {
@@ -112,6 +132,8 @@ Result<void> NodeExecutor::start(const StepSpec& spec) {
         return Error{ErrorCode::kUnavailable, "the agent of machine " + step->machine + " has not registered", {}};
     step->phase = Step::Phase::kStarting;
     step->spec = spec;
+    step->wants_files =
+        std::ranges::any_of(spec.environment, [](const auto& v) { return v.first == "ZBS_PROFILE_OUT"; });
     step->asked = clock_.steady_now();
     send_start(step);
     return {};
@@ -121,9 +143,11 @@ void NodeExecutor::send_start(const SharedStep& step) {
     if (step->phase != Step::Phase::kStarting) return;
     agent_of(step->machine)->client->start(step->spec, [this, step](const Result<StepReport>& report) {
         if (step->phase != Step::Phase::kStarting) return;
+        Agent& agent = *agents_.at(step->machine);
+        agent.heard(report || !is_passing(report.error()), clock_.steady_now());
         if (report) {
-            agent_of(step->machine)->answered = clock_.steady_now();
-            step->phase = Step::Phase::kRunning;
+            step->was_seen = true;
+            set_running(step);
             if (step->is_stopping) send_stop(step);
             return watch(step->machine);
         }
@@ -132,11 +156,16 @@ void NodeExecutor::send_start(const SharedStep& step) {
             return later(kPause, [this, step] { send_start(step); });
         const std::string why = "could not be started on machine " + step->machine + ": " + report.error().message;
         log_.warn("step_not_started", {{"operation", step->operation}, {"reason", why}});
-        // It may have been, where no answer came: then it must not go on.
-        step->phase = Step::Phase::kRunning;
-        if (is_passing(report.error())) stop(step->operation, Duration{0});
-        end(step, {StepStatus::State::kExited, kCannotStart, why}, false);
+        set_running(step);
+        stop(step->operation, Duration{0});  // it may have been started all the same: then it must not go on
+        end(step, {StepStatus::State::kExited, kCannotStart, why, true}, false);
     });
+}
+
+void NodeExecutor::set_running(const SharedStep& step) {
+    step->phase = Step::Phase::kRunning;
+    static_cast<void>(agent_of(step->machine));
+    agents_.at(step->machine)->running.insert(step->operation);
 }
 
 StepStatus NodeExecutor::status(const std::string& operation) {
@@ -150,58 +179,76 @@ StepStatus NodeExecutor::status(const std::string& operation) {
             forget_at_agent(step);
             return *end;
         }
-        step->phase = Step::Phase::kRunning;
+        set_running(step);
     }
     if (step->phase == Step::Phase::kRunning) watch(step->machine);
     return {StepStatus::State::kRunning, 0, {}};
 }
 
-/// Asks the agent for its steps until none of them is left.
+/// Asks the agent for its steps until none of them is left. O(steps that run there), once a look.
 void NodeExecutor::watch(const std::string& machine) {
     Agent* const agent = agent_of(machine);
-    const auto again = [this, machine] {
-        agents_[machine]->is_watching = false;
-        give_up_lost(machine);
-        watch(machine);
+    Agent& known = *agents_.at(machine);
+    if (known.is_watching || known.running.empty()) return;
+    known.is_watching = true;
+    const auto again = [this, machine](Duration pause) {
+        later(pause, [this, machine] {
+            agents_.at(machine)->is_watching = false;
+            watch(machine);
+        });
     };
-    http::NodeClient::StepQuery query{.operations = {}, .since = 0, .wait = kLongPoll};
-    for (const auto& [operation, step] : steps_)
-        if (step->machine == machine && step->phase == Step::Phase::kRunning && query.operations.size() < kMostSteps)
-            query.operations.push_back(operation);
-    if (query.operations.empty() || agents_[machine]->is_watching) return;
-    agents_[machine]->is_watching = true;
-    if (agent == nullptr) return later(kPause, again);
-    query.since = agent->version;
-    agent->client->statuses(query, [this, machine, again](const Result<StepPage>& page) {
-        if (!page) return later(kPause, again);
-        agents_[machine]->answered = clock_.steady_now();
-        agents_[machine]->version = page->version;
-        take_page(machine, *page);
-        again();
+    if (agent == nullptr) {
+        known.heard(false, clock_.steady_now());
+        give_up_lost(machine);
+        return again(kPause);
+    }
+    const std::vector<std::string> asked(known.running.begin(), known.running.end());
+    // Named they are answered in their order; more than fit into an address are found among all.
+    http::NodeClient::StepQuery query{.operations = {}, .since = known.version, .wait = kLongPoll};
+    if (asked.size() <= kMostSteps) query.operations = asked;
+    agent->client->statuses(query, [this, machine, again, asked](const Result<StepPage>& page) {
+        Agent& answered = *agents_.at(machine);
+        answered.heard(page.has_value(), clock_.steady_now());
+        if (page) {
+            answered.version = page->version;
+            take_page(machine, asked, *page);
+        }
+        give_up_lost(machine);
+        again(page ? kBetweenPages : pause_for(machine));
     });
 }
 
-void NodeExecutor::take_page(const std::string& machine, const StepPage& page) {
-    for (const StepReport& report : page.steps) {
-        const SharedStep step = find(report.operation);
-        if (step == nullptr || step->machine != machine || step->phase != Step::Phase::kRunning) continue;
-        if (report.state == StepState::kExited)
-            end(step, {StepStatus::State::kExited, report.exit_code, report.reason}, true);
-        else if (report.state == StepState::kUnknown)
-            end(step, {StepStatus::State::kExited, kKilled, "machine " + machine + " knows nothing of it any more"},
-                false);
+void NodeExecutor::take_page(const std::string& machine, const std::vector<std::string>& asked, const StepPage& page) {
+    std::map<std::string, const StepReport*> reports;
+    for (const StepReport& report : page.steps) reports[report.operation] = &report;
+    for (const std::string& operation : asked) {
+        const SharedStep step = find(operation);
+        if (step == nullptr || step->phase != Step::Phase::kRunning) continue;
+        const auto at = reports.find(operation);
+        const StepState state = at == reports.end() ? StepState::kUnknown : at->second->state;
+        if (state == StepState::kRunning) {
+            step->was_seen = true;
+        } else if (state == StepState::kExited) {
+            end(step, {StepStatus::State::kExited, at->second->exit_code, at->second->reason}, step->wants_files);
+        } else if (step->was_seen) {
+            const std::string why = "machine " + machine + " knows nothing of it any more";
+            end(step, {StepStatus::State::kExited, kKilled, why, true}, false);
+        } else {
+            stop(operation, Duration{0});  // the zone died before it asked for it, or the question is still on its way
+            end(step, {StepStatus::State::kUnknown, 0, {}}, false);
+        }
     }
 }
 
 void NodeExecutor::give_up_lost(const std::string& machine) {
-    if (clock_.steady_now() - agents_[machine]->answered < options_.lost_after) return;
+    Agent& agent = *agents_.at(machine);
+    if (!agent.is_lost(clock_.steady_now(), options_.lost_after)) return;
     const std::string why = "machine " + machine + " has not answered for " +
                             std::to_string(static_cast<int>(to_seconds(options_.lost_after))) + " s";
-    for (const auto& [operation, step] : std::map<std::string, SharedStep>(steps_)) {
-        if (step->machine != machine || step->phase != Step::Phase::kRunning) continue;
+    for (const std::string& operation : std::set<std::string>(agent.running)) {
         log_.warn("step_lost", {{"operation", operation}, {"reason", why}});
         stop(operation, Duration{0});  // should the machine come back
-        end(step, {StepStatus::State::kExited, kKilled, why}, false);
+        end(find(operation), {StepStatus::State::kExited, kKilled, why, true}, false);
     }
 }
 
@@ -220,8 +267,11 @@ void NodeExecutor::send_stop(const SharedStep& step) {
     Agent* const agent = agent_of(step->machine);
     if (agent == nullptr) return later(pause_for(step->machine), [this, step] { send_stop(step); });
     agent->client->stop(step->operation, step->grace, [this, step](const Result<StepReport>& report) {
-        if (!report && is_passing(report.error()))
-            return later(pause_for(step->machine), [this, step] { send_stop(step); });
+        const bool is_heard = report || report.error().code == ErrorCode::kNotFound;
+        if (!is_heard) {
+            const bool passing = is_passing(report.error());
+            return later(passing ? pause_for(step->machine) : kLongPause, [this, step] { send_stop(step); });
+        }
         step->is_telling = false;
         if (step->phase == Step::Phase::kEnded) return forget_at_agent(step);
         watch(step->machine);
@@ -231,6 +281,8 @@ void NodeExecutor::send_stop(const SharedStep& step) {
 void NodeExecutor::end(const SharedStep& step, StepStatus status, bool fetch) {
     step->end = std::move(status);
     step->phase = Step::Phase::kFetching;
+    agents_.at(step->machine)->running.erase(step->operation);
+    step->fetch_until = clock_.steady_now() + kFetchDeadline;
     if (!fetch) return settle(step);
     results_.clear(step->operation);
     fetch_list(step);
@@ -239,30 +291,44 @@ void NodeExecutor::end(const SharedStep& step, StepStatus status, bool fetch) {
 void NodeExecutor::fetch_list(const SharedStep& step) {
     agent_of(step->machine)
         ->client->list(step->operation, options_.wanted_files, [this, step](Result<std::vector<StepFile>> files) {
-            if (!files && is_passing(files.error()) && ++step->failures < kFetchTries)
+            if (!files && is_passing(files.error()) && clock_.steady_now() < step->fetch_until)
                 return later(kPause, [this, step] { fetch_list(step); });
             if (files) step->files = *std::move(files);
-            std::erase_if(step->files, [](const StepFile& f) { return f.bytes > limits::kMaxReplyBytes; });
+            std::erase_if(step->files,
+                          [](const StepFile& f) { return f.bytes == 0 || f.bytes > limits::kMaxReplyBytes; });
+            std::uint64_t bytes = 0;
+            for (const StepFile& file : step->files) bytes += file.bytes;
+            if (step->files.size() > kMostFiles || bytes > kMostBytes) {
+                log_.warn("results_left_out", {{"operation", step->operation},
+                                               {"files", std::to_string(step->files.size())},
+                                               {"bytes", std::to_string(bytes)}});
+                step->files.clear();
+            }
             fetch_next(step);
         });
 }
 
 void NodeExecutor::fetch_next(const SharedStep& step) {
-    if (step->files.empty()) return settle(step);
-    const StepFile& file = step->files.front();
-    if (step->offset >= file.bytes) {
-        step->offset = 0;
-        step->files.erase(step->files.begin());
-        return fetch_next(step);
+    const bool is_late = clock_.steady_now() >= step->fetch_until;
+    if (step->file >= step->files.size() || is_late) {
+        // A file that did not come whole is left out: half a profile is none.
+        if (step->file < step->files.size()) results_.drop(step->operation, step->files[step->file].name);
+        return settle(step);
     }
+    const StepFile& file = step->files[step->file];
     agent_of(step->machine)
         ->client->read(step->operation, file.name, step->offset, limits::kMaxLogChunkBytes,
-                       [this, step, name = file.name](const Result<std::string>& bytes) {
-                           if (!bytes && is_passing(bytes.error()) && ++step->failures < kFetchTries)
+                       [this, step, &file](const Result<std::string>& bytes) {
+                           if (!bytes && is_passing(bytes.error()))
                                return later(kPause, [this, step] { fetch_next(step); });
-                           const bool good = bytes && !bytes->empty() && results_.append(step->operation, name, *bytes);
-                           // A file that cannot be had, or shrinks, is left out: half a profile is none.
-                           step->offset = good ? step->offset + bytes->size() : UINT64_MAX;
+                           const bool good =
+                               bytes && !bytes->empty() && results_.append(step->operation, file.name, *bytes);
+                           if (good) step->offset += bytes->size();
+                           if (!good) results_.drop(step->operation, file.name);
+                           if (!good || step->offset >= file.bytes) {
+                               ++step->file;
+                               step->offset = 0;
+                           }
                            fetch_next(step);
                        });
 }
@@ -277,7 +343,7 @@ void NodeExecutor::settle(const SharedStep& step) {
 /// Nothing of it is needed there any more.
 void NodeExecutor::forget_at_agent(const SharedStep& step) {
     Agent* const agent = agent_of(step->machine);
-    if (agent == nullptr) return;  // it removes what is old by itself
+    if (agent == nullptr) return later(kLongPause, [this, step] { forget_at_agent(step); });
     agent->client->remove(step->operation, kRemovedAtOnce, [this, step](const Result<StepRemoval>& removal) {
         const bool is_done =
             removal ? removal->complete : removal.error().code != ErrorCode::kConflict && !is_passing(removal.error());

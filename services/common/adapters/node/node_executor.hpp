@@ -70,7 +70,8 @@ class NodeExecutor : public Executor, public SliceSink {
     void send_start(const SharedStep& step);
     void send_stop(const SharedStep& step);
     void watch(const std::string& machine);
-    void take_page(const std::string& machine, const StepPage& page);
+    void set_running(const SharedStep& step);
+    void take_page(const std::string& machine, const std::vector<std::string>& asked, const StepPage& page);
     void give_up_lost(const std::string& machine);
     void end(const SharedStep& step, StepStatus status, bool fetch);
     void fetch_list(const SharedStep& step);

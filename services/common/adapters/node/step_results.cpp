@@ -1,5 +1,8 @@
 #include "services/common/adapters/node/step_results.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +18,13 @@ constexpr const char* kEndFile = ".end";  ///< no name of a file that is fetched
 bool is_word(const std::string& name) {
     return !name.empty() && name.size() <= 255 && name.front() != '.' &&
            std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127 && c != '/'; });
+}
+
+bool make_durable(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool done = fd >= 0 && ::fsync(fd) == 0;
+    if (fd >= 0) ::close(fd);
+    return done;
 }
 
 Error no_file(const std::string& file) { return {ErrorCode::kNotFound, "no file " + file, {}}; }
@@ -44,10 +54,15 @@ Result<void> StepResults::finish(const std::string& operation, const StepStatus&
     std::ofstream out(name + "-new", std::ios::binary | std::ios::trunc);
     out << end.exit_code << "\n" << end.reason;
     out.close();
-    if (!out) return cannot_write(name);
+    if (!out || !make_durable(name + "-new")) return cannot_write(name);
     fs::rename(name + "-new", name, fault);
-    if (fault) return cannot_write(name);
+    if (fault || !make_durable(path(operation))) return cannot_write(name);
     return {};
+}
+
+void StepResults::drop(const std::string& operation, const std::string& file) {
+    std::error_code fault;
+    if (is_word(operation) && is_word(file)) fs::remove(path(operation) + "/" + file, fault);
 }
 
 void StepResults::clear(const std::string& operation) {
@@ -91,10 +106,10 @@ std::vector<Executor::File> StepResults::list(const std::string& operation, cons
     std::vector<Executor::File> files;
     if (!is_word(operation)) return files;
     std::error_code fault;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path(operation), fault)) {
-        const std::string name = entry.path().filename().string();
+    for (fs::directory_iterator at(path(operation), fault), end; !fault && at != end; at.increment(fault)) {
+        const std::string name = at->path().filename().string();
         std::error_code missing;
-        const std::uintmax_t bytes = entry.file_size(missing);
+        const std::uintmax_t bytes = at->file_size(missing);
         if (is_word(name) && name.starts_with(prefix) && !missing) files.push_back({name, bytes});
     }
     std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
@@ -106,9 +121,9 @@ Result<Executor::Removal> StepResults::remove(const std::string& operation, std:
     if (!has(operation)) return removal;
     std::error_code fault;
     std::vector<fs::path> files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(path(operation), fault)) {
+    for (fs::directory_iterator at(path(operation), fault), end; !fault && at != end; at.increment(fault)) {
         if (files.size() > at_most) break;
-        files.push_back(entry.path());
+        files.push_back(at->path());
     }
     for (const fs::path& file : files) {
         if (removal.files >= at_most) {

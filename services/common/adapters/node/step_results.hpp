@@ -18,8 +18,10 @@ class StepResults {
 
     /// Adds to a file. Errors: kUnavailable.
     Result<void> append(const std::string& operation, const std::string& file, std::string_view bytes);
-    /// Written last: with it the step has ended. Errors: kUnavailable.
+    /// Written last, and durable: with it the step has ended. Errors: kUnavailable.
     Result<void> finish(const std::string& operation, const StepStatus& end);
+    /// Forgets a file.
+    void drop(const std::string& operation, const std::string& file);
     /// Of what was fetched before in vain.
     void clear(const std::string& operation);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <utility>
@@ -14,8 +15,14 @@ namespace {
 
 constexpr std::size_t kThreads = 4;
 constexpr std::size_t kStrands = 64;
+constexpr std::chrono::milliseconds kSettleEvery{250};
 
 HoldKey key_of(const AllocationKey& key) { return {key.operation, key.account}; }
+
+/// Its job runs, or a reservation stands behind its start. A job whose nodes still boot does not run.
+bool is_granted(const Allocation& held, const HoldSpec& wanted) {
+    return held.phase == Phase::kRunning || (wanted.start && held.strength == Strength::kReservation);
+}
 
 /// What a hold that is none is called where it is told; it has been given back.
 Error not_now(const Allocation& waiting, bool for_later) {
@@ -72,8 +79,7 @@ SlurmAllocations::SlurmAllocations(SlurmBackEnd back_end, PartitionUse use, Post
 
 SlurmAllocations::~SlurmAllocations() {
     *threads_->over = true;
-    threads_->pool.stop();
-    threads_->pool.join();
+    threads_->pool.join();  // what was asked is done, so that nothing is kept which was given back
 }
 
 /// `question` on a thread, after those of the same operation; `tell` of its answer on the domain's strand.
@@ -95,22 +101,36 @@ void SlurmAllocations::hold(AllocationSpec spec, Done done) {
                     .walltime = spec.walltime,
                     .expiry = spec.expiry,
                     .start = spec.start,
-                    .wait = spec.start ? Duration{0} : use_.wait};
+                    .wait = Duration{0}};
     for (const AllocationSpec::Share& share : spec.shares) wanted.shares.push_back({share.machine, share.processors});
-    const auto question = [this, wanted]() -> Result<Allocation> {
+    const Duration wait = spec.start ? Duration{0} : use_.wait;
+    settle(wanted, std::chrono::steady_clock::now() + wait, std::move(done));
+}
+
+/// Asks again until Slurm has started the job, or the wait is over; between two questions others have the thread.
+void SlurmAllocations::settle(const HoldSpec& wanted, std::chrono::steady_clock::time_point deadline, Done done) {
+    const auto question = [this, wanted, deadline, over = threads_->over]() -> Result<Allocation> {
+        if (*over) return Error{ErrorCode::kUnavailable, "the zone ends", {}};
         Result<Allocation> held = back_end_.hold(wanted);
-        if (!held || held->strength != Strength::kQueued) return held;
+        if (!held || is_granted(*held, wanted) || std::chrono::steady_clock::now() < deadline) return held;
         const Error refusal = not_now(*held, wanted.start.has_value());
         const Result<bool> gone = back_end_.release({wanted.operation, wanted.user}, SlurmBackEnd::Manner::kAtOnce);
         if (!gone) return gone.error();
         return refusal;
     };
-    ask(spec.operation, question,
-        [this, key = AllocationKey{spec.operation, spec.account}, done](Result<Allocation> held) {
-            if (!held) return done(held.error());
-            if (held->phase == Phase::kRunning) running_.insert_or_assign(key, *std::move(held));
-            done({});
-        });
+    ask(wanted.operation, question, [this, wanted, deadline, done](Result<Allocation> held) {
+        if (!held) return done(held.error());
+        if (!is_granted(*held, wanted)) {
+            auto timer = std::make_shared<boost::asio::steady_timer>(threads_->pool, kSettleEvery);
+            timer->async_wait([this, timer, wanted, deadline, done, over = threads_->over](boost::system::error_code) {
+                if (!*over) settle(wanted, deadline, done);
+            });
+            return;
+        }
+        if (held->phase == Phase::kRunning)
+            running_.insert_or_assign({wanted.operation, wanted.user}, *std::move(held));
+        done({});
+    });
 }
 
 void SlurmAllocations::keep(AllocationKey key, Done done) {
@@ -136,7 +156,8 @@ void SlurmAllocations::look(AllocationKey key, std::function<void(Result<Allocat
         const Allocation& seen = **found;
         switch (seen.phase) {
             case Phase::kWaiting:
-                view.phase = AllocationView::Phase::kPromised;
+                view.phase = seen.strength == Strength::kQueued ? AllocationView::Phase::kQueued
+                                                                : AllocationView::Phase::kPromised;
                 break;
             case Phase::kRunning:
                 view.phase = AllocationView::Phase::kHeld;

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -29,8 +30,8 @@ struct SlurmMachine {
 Result<std::vector<SlurmMachine>> machines_of(const Site& site, const std::string& partition);
 
 /// A Slurm as the scheduler behind a zone. Its commands block, so they run on threads of its own, those of one
-/// operation one after the other. Lives on the strand that `post` puts work on; what is under way when it ends is
-/// waited for, and answers nobody.
+/// operation one after the other. Lives on the strand that `post` puts work on; what was asked when it ends is
+/// still done, and answers nobody.
 class SlurmAllocations : public Allocations {
   public:
     using Post = std::function<void(std::function<void()>)>;
@@ -46,6 +47,7 @@ class SlurmAllocations : public Allocations {
 
   private:
     struct Threads;
+    void settle(const HoldSpec& wanted, std::chrono::steady_clock::time_point deadline, Done done);
     template <class Ask, class Tell>
     void ask(const std::string& operation, Ask question, Tell tell);
 
