@@ -115,7 +115,9 @@ run_as = "self"
         for name, agent in self.agents.items():
             for step in self.call(name, "GET", "/v1/steps").json["steps"]:
                 if step["state"] == "running":
-                    self.end_step(name, step["operation"])
+                    self.call(name, "POST", f"/v1/steps/{step['operation']}/stop", {"grace_s": 0}, 200)
+                    # Its zone may make the agent forget it meanwhile.
+                    until(lambda: self.state(name, step["operation"])["state"] != "running", f"the end of {step['operation']}")
             if agent.end() != 0:
                 faults.append(name)
         if self.zone.end() != 0:
