@@ -232,6 +232,7 @@ void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitOptions>&
                      "the whole environment of this command: every zone that runs a part of the job sees it");
     command.add_option("--seed", options->seed, "seed of the mapping")->capture_default_str();
     command.add_option("--id", options->id, "request id of an earlier try whose answer was lost");
+    command.add_flag("--any-mpi", options->any_mpi, "run the program whatever MPI it is linked with");
     command.add_flag("--no-record", options->no_profile, "do not profile this run");
     command.add_option("--trace", options->trace,
                        "also trace the run into PREFIX.RANK, for zbs replay; at most 256 MiB a rank");

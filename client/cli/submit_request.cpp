@@ -17,6 +17,7 @@
 #include "client/cli/job_environment.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
+#include "services/common/adapters/system/program_libraries.hpp"
 #include "services/common/codec/model_codec.hpp"
 
 extern char** environ;
@@ -71,8 +72,12 @@ Result<std::string> find_program(const std::string& name, const std::string& dir
     if (name.find('/') != std::string::npos) {
         const fs::path path = fs::path(name).is_absolute() ? fs::path(name) : fs::path(directory) / name;
         const fs::path clean = path.lexically_normal();
-        if (access(clean.c_str(), X_OK) != 0 || fs::is_directory(clean, fault))
-            return Error{ErrorCode::kNotFound, "program " + clean.string() + " cannot be run", {}};
+        const std::string which = "program " + clean.string() + " cannot be run: ";
+        if (!fs::exists(clean, fault))
+            return Error{ErrorCode::kNotFound, which + (fault ? fault.message() : "there is no such file"), {}};
+        if (fs::is_directory(clean, fault)) return Error{ErrorCode::kNotFound, which + "it is a folder", {}};
+        if (access(clean.c_str(), X_OK) != 0)
+            return Error{ErrorCode::kNotFound, which + "it is not executable for you (chmod +x?)", {}};
         return clean.string();
     }
     std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin");
@@ -142,6 +147,12 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     const Result<std::string> program = find_program(options.argv.at(0), request.directory);
     if (!program) return program.error();
     if (!is_utf8(*program)) return invalid("program '" + ascii(*program) + "' is not UTF-8", {});
+    if (const auto library = system::open_mpi_of(*program); library && !options.any_mpi) {
+        return invalid("program " + *program + " is linked with Open MPI (" + *library +
+                           "), but zones start ranks of MPICH: each would believe to be alone. Compile it with "
+                           "mpicc.mpich, or run it all the same with --any-mpi",
+                       {});
+    }
     request.argv = options.argv;
     request.argv[0] = *program;
     std::vector<std::string> left_out;

@@ -16,12 +16,13 @@ struct SubmitOptions {
     std::string directory, walltime = "1h", model, mapper = "hier", id, trace;
     std::vector<std::string> zones, exports;
     bool export_all = false;
+    bool any_mpi = false;
     std::uint64_t seed = 1;
     bool dry_run = false, no_profile = false, ignore_profile = false, quiet = false, wait = false;
 };
 
 /// The program as an absolute path: relative ones against `directory`, bare names by PATH, so that a program has one
-/// name. Errors: kNotFound.
+/// name. Errors: kNotFound, naming what is wrong with it.
 Result<std::string> find_program(const std::string& name, const std::string& directory);
 
 /// The request for these options: program by its absolute path, environment and directory of this command. Errors name

@@ -35,6 +35,7 @@ void SliceSwitcher::leave(const std::string& operation) {
     const auto at = suspended_.find(operation);
     if (at == suspended_.end()) return;
     suspended_.erase(at);
+    half_stopped_.erase(operation);
     if (filler_ == operation) filler_.clear();
     // Also where it was not suspended by us: it must be able to hear that it is to end.
     if (auto done = control_.resume(operation); !done) count_failure("not_resumed", operation, done.error());
@@ -131,11 +132,13 @@ void SliceSwitcher::apply(const Names& wanted) {
         const Result<void> done = control_.suspend(operation);
         if (!done) count_failure("not_suspended", operation, done.error());
         suspended = done.has_value();
+        if (!done) half_stopped_.insert(operation);  // some of its processes may stand
     }
     for (auto& [operation, suspended] : suspended_) {
-        if (!suspended || !wanted.contains(operation)) continue;
+        if ((!suspended && !half_stopped_.contains(operation)) || !wanted.contains(operation)) continue;
         const Result<void> done = control_.resume(operation);
         if (!done) count_failure("not_resumed", operation, done.error());
+        if (done) half_stopped_.erase(operation);
         suspended = !done.has_value();
     }
 }

@@ -52,6 +52,7 @@ class SliceSwitcher {
     Log& log_;
     std::optional<SliceColumn> active_, next_;
     std::map<std::string, bool> suspended_;  ///< every step that is here
+    Names half_stopped_;                     ///< what could not be suspended wholly: it is resumed before it runs
     std::string filler_;                     ///< runs in a slot of others until the slice ends
     std::size_t fill_turn_ = 0;              ///< index of the filler that is next in turn
     std::optional<std::int64_t> slice_;      ///< that `filler_` belongs to

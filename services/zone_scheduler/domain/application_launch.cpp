@@ -279,6 +279,7 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
                 if (known.id == id && answer) {
                     known.status.state = answer->state;
                     known.status.reason = answer->reason;
+                    known.status.exit_code = answer->exit_code;
                 }
             }
             const bool settled = answer ? is_final(answer->state) : !is_passing(answer.error());
@@ -318,7 +319,14 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         state = ApplicationState::kCompleted;
     } else {
         const Result<std::string> report = executor_.read(changed.operation, "stdout", 0, kMaxLauncherOutput);
-        const int signal = report ? mpich::read_fatal_signal(*report) : 0;
+        const Result<std::string> fault = executor_.read(changed.operation, "stderr", 0, kMaxLauncherOutput);
+        int signal = report ? mpich::read_fatal_signal(*report) : 0;
+        if (fault && mpich::lost_a_proxy(*fault)) {
+            for (const ApplicationPart& part : changed.parts) {
+                if (const int code = part.status.exit_code.value_or(0); code != 0) changed.exit_code = code;
+            }
+            if (*changed.exit_code > 128 && *changed.exit_code < 128 + 65) signal = *changed.exit_code - 128;
+        }
         if (!limit.empty()) {
             reason = limit;
             if (reason.starts_with(kWalltimeReason))

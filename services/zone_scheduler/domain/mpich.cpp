@@ -129,6 +129,12 @@ Result<LaunchLines> read_launch_lines(std::string_view text) {
     return lines;
 }
 
+bool lost_a_proxy(std::string_view text) {
+    const std::size_t at = text.find("] control_cb (");
+    return at != std::string_view::npos &&
+           text.substr(at, text.find('\n', at) - at).ends_with("assert (!closed) failed");
+}
+
 int read_fatal_signal(std::string_view text) {
     constexpr std::string_view kReport = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: ";
     constexpr std::string_view kSignal = "(signal ";

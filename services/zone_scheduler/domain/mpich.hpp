@@ -62,6 +62,11 @@ Result<LaunchLines> read_launch_lines(std::string_view text);
 /// exit code cannot tell signal 9 from exit code 9.
 int read_fatal_signal(std::string_view text);
 
+/// Whether mpiexec gave up because a proxy's connection ended before that had said how its ranks ended, by what it
+/// wrote to its error output (MPICH 4.0: "control_cb ... assert (!closed) failed"). It happens now and then where ranks
+/// die at the same time. Its exit code, 255, then says nothing of the program; the proxies' own codes do.
+bool lost_a_proxy(std::string_view text);
+
 /// The command of one proxy, rebuilt from known options only: `options` come from another organisation. Errors name the
 /// option.
 Result<std::vector<std::string>> proxy_argv(const std::string& program, const Options& options, int id);

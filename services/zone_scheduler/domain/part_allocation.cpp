@@ -119,9 +119,14 @@ bool PartService::is_finished(Live& part) {
 }
 
 void PartService::start() {
+    share_time();  // also where nothing runs: agents keep the columns of a life before
+    look_again();
+}
+
+void PartService::look_again() {
     if (!look_at_machines_) return;
     refresh_machines();
-    clock_.after(look_every_, [this] { start(); });
+    clock_.after(look_every_, [this] { look_again(); });
 }
 
 void PartService::refresh_machines() {

@@ -56,8 +56,14 @@ StartWindow PartService::count_free(const Question& question, Duration start, bo
         filter_.find({question.caller, question.request.user, question.request.groups, question.request.walltime,
                       usage_in(organisation, when, question.without, by_experience), start_in});
     StartWindow best{.after = start_in, .expected = start_in};
+    // By promises only: a machine that is out of order slows no other.
+    const std::vector<bool> used = row_count() > 1
+                                       ? rows_in_use(queue_.promised().busy(when, question.without, by_experience))
+                                       : std::vector<bool>{};
     for (std::size_t r = 0; r < row_count(); ++r) {
-        const StartWindow window = count_free_in_row(entitlement, busy, r);
+        std::ptrdiff_t turns = std::count(used.begin(), used.end(), true);
+        turns += used.empty() || !used[r];
+        const StartWindow window = count_free_in_row(entitlement, busy, r, static_cast<double>(turns));
         if (window.processors < best.processors || (window.processors == best.processors && r > 0)) continue;
         best = window;
         best.after = best.expected = start_in;
@@ -65,10 +71,10 @@ StartWindow PartService::count_free(const Question& question, Duration start, bo
     return best;
 }
 
-/// All that is known of one row. Where other rows are in use, its processors are so much slower.
+/// All that is known of one row. Its processors are slower by the number of rows that take turns with it, itself
+/// included.
 StartWindow PartService::count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy,
-                                           std::size_t row) const {
-    const double turns = 1 + other_rows_in_use(busy, row);
+                                           std::size_t row, double turns) const {
     std::vector<std::pair<int, std::size_t>> machines;  // free, index
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         int free = 0;

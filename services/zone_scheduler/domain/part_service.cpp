@@ -56,6 +56,7 @@ PartService::PartService(const ZoneConfig& config, Clock& clock, ZoneStore& stor
         machine_of_.insert(machine_of_.end(), static_cast<std::size_t>(config_.zone.machines[m].processors),
                            static_cast<std::int32_t>(m));
     }
+    physical_ = machine_of_.size();
     const std::vector<std::int32_t> first_row = machine_of_;
     for (std::size_t r = 1; r < row_count(); ++r)
         machine_of_.insert(machine_of_.end(), first_row.begin(), first_row.end());
@@ -130,6 +131,20 @@ void PartService::find_processors(PartRecord& record) const {
     record.processors = std::move(found);
 }
 
+/// Its processors are those that its assignment names, in whatever row.
+bool PartService::fits_assignment(const PartRecord& record) const {
+    const std::vector<RankPlace>& places = record.status.assignment;
+    if (places.size() != record.processors.size()) return false;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const auto p = static_cast<std::size_t>(record.processors[i]);
+        if (record.processors[i] < 0 || p >= machine_of_.size()) return false;
+        const auto m = static_cast<std::size_t>(machine_of_[p]);
+        const auto number = static_cast<std::int32_t>(p % physical_count()) - first_of_[m];
+        if (config_.zone.machines[m].name != places[i].machine || number != places[i].processor) return false;
+    }
+    return true;
+}
+
 Result<void> PartService::resume() {
     Result<std::vector<PartRecord>> records = store_.load_open_parts();
     if (!records) return records.error();
@@ -158,6 +173,13 @@ Result<void> PartService::resume() {
                              "part " + to_string(id) + " in the database holds processor " + std::to_string(p) +
                                  ", which the configured machines do not have; restore the machines of the "
                                  "configuration until it has ended",
+                             {}};
+            }
+            if (row_count() > 1 && !fits_assignment(part->record)) {
+                return Error{ErrorCode::kConflict,
+                             "part " + to_string(id) +
+                                 " in the database lies in a slice matrix of other machines or "
+                                 "slots; restore those of the configuration until it has ended",
                              {}};
             }
             // The launch asks again whether they are free.

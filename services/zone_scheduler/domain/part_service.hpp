@@ -146,16 +146,17 @@ class PartService {
     Result<Placement> place(const PartRequest& request, const std::vector<bool>& usable) const;
     Result<Placement> place_in_row(const PartRequest& request, const std::vector<bool>& usable, std::size_t row) const;
     std::size_t row_count() const { return static_cast<std::size_t>(config_.slots); }
-    std::size_t physical_count() const;  ///< processors that there are; each is once in every row
+    std::size_t physical_count() const { return physical_; }  ///< processors that there are; each is once in every row
     std::vector<bool> row(const std::vector<bool>& all, std::size_t number) const;
     std::vector<std::size_t> rows_with_room(const std::vector<bool>& usable, std::size_t processors) const;
-    int other_rows_in_use(const std::vector<bool>& busy, std::size_t number) const;
+    std::vector<bool> rows_in_use(const std::vector<bool>& promised) const;
     void share_time();
     void ask_allocation(Live& part);
     void take_grant(const PartId& id, const Result<void>& granted);
     void end_if_lost(Live& part);
     bool is_finished(Live& part);
     void refresh_machines();
+    void look_again();
     void note_use(std::size_t machine, const MachineUse& use, const std::vector<bool>& ours);
     Error refusal(const Live& part, const std::string& why) const;
     /// What nobody can have in an interval: promised, or not the zone's to give.
@@ -167,7 +168,8 @@ class PartService {
                           const std::set<PartId>& without, bool by_experience) const;
     struct Question;
     StartWindow count_free(const Question& question, Duration start, bool by_experience) const;
-    StartWindow count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy, std::size_t row) const;
+    StartWindow count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy, std::size_t row,
+                                  double turns) const;
     std::vector<StartWindow> find_windows(const Question& question, int free_now) const;
     std::set<PartId> parts_of(const Caller& home, const std::optional<ApplicationId>& application) const;
     Result<std::shared_ptr<Live>> find_replaced(const Caller& caller, const PartRequest& request);
@@ -187,6 +189,7 @@ class PartService {
     std::map<std::string, std::string> profile_steps(const PartRecord& record) const;
     void place_steps(const PartRecord& record);
     void find_processors(PartRecord& record) const;
+    bool fits_assignment(const PartRecord& record) const;
     void watch();
     void check_deadlines();
     Result<void> end_if_over(Live& part);
@@ -210,16 +213,20 @@ class PartService {
     SliceSink* slices_ = nullptr;
     bool is_looking_ = false;     ///< at the machines
     bool slices_changed_ = true;  ///< what runs, since the machines were told
+    bool slices_told_ = false;
+    Time slices_epoch_{};            ///< of the last columns; their slices are counted from there on
+    std::uint64_t slices_turn_ = 0;  ///< slices from the first epoch to that one
     LookAtMachines look_at_machines_;
     Duration look_every_{};
     std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
     std::map<std::string, std::string> faults_;  ///< of machines that are out of order
     std::vector<double> speed_;                  ///< by machine, as seen last
     bool has_queue_ = false;
-    bool queue_changed_ = false;            ///< since the last decision
-    Duration decided_{};                    ///< steady time of the last decision
-    Duration rest_{};                       ///< until the next one
-    double used_share_ = 1;                 ///< of their walltime, that parts ran lately; 1 = nothing is known
+    bool queue_changed_ = false;  ///< since the last decision
+    Duration decided_{};          ///< steady time of the last decision
+    Duration rest_{};             ///< until the next one
+    double used_share_ = 1;       ///< of their walltime, that parts ran lately; 1 = nothing is known
+    std::size_t physical_ = 0;
     std::vector<std::int32_t> machine_of_;  ///< by processor; those of each further row follow those of the first
     std::vector<std::int32_t> first_of_;    ///< first processor by machine
     bool watching_ = false;

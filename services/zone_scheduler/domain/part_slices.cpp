@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 
 namespace zbs {
@@ -10,10 +11,9 @@ namespace {
 
 /// From the push of a column to its epoch: all machines should have it by then.
 constexpr Duration kAhead = std::chrono::milliseconds{300};
+constexpr Duration kLeastAhead = std::chrono::milliseconds{100};
 
 }  // namespace
-
-std::size_t PartService::physical_count() const { return config_.zone.processor_count(); }
 
 std::vector<bool> PartService::row(const std::vector<bool>& all, std::size_t number) const {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(number * physical_count());
@@ -35,22 +35,28 @@ std::vector<std::size_t> PartService::rows_with_room(const std::vector<bool>& us
     return rows;
 }
 
-/// How many rows beside this one have anything in them.
-int PartService::other_rows_in_use(const std::vector<bool>& busy, std::size_t number) const {
-    int count = 0;
-    for (std::size_t r = 0; r < row_count(); ++r) {
-        const std::vector<bool> own = row(busy, r);
-        count += r != number && std::find(own.begin(), own.end(), true) != own.end();
-    }
-    return count;
+/// Those that have anything in them.
+std::vector<bool> PartService::rows_in_use(const std::vector<bool>& promised) const {
+    std::vector<bool> used(row_count(), false);
+    for (std::size_t p = 0; p < promised.size(); ++p)
+        if (promised[p]) used[p / physical_count()] = true;
+    return used;
 }
 
-/// Tells the machines whose turn it is when, after what runs has changed.
+/// Tells the machines whose turn it is when, after what runs has changed. The slices go on where the last columns had
+/// them: whoever starts and ends what he likes cannot give one row more turns than another.
 void PartService::share_time() {
-    if (slices_ == nullptr || !slices_changed_) return;
+    if (slices_ == nullptr || !slices_changed_ || (row_count() == 1 && slices_told_)) return;
+    const Time now = clock_.now();
+    const bool is_pending = slices_epoch_ > now;  // the last ones are not in force yet: these come in their place
+    if (is_pending && slices_epoch_ - now < kLeastAhead) {
+        clock_.after(kLeastAhead, [this] { share_time(); });
+        return;
+    }
     const Result<std::uint64_t> number = store_.next_token();
-    if (!number) return log_.warn("slices_not_set", {{"reason", number.error().message}});  // the watch tries again
+    if (!number) return log_.warn("slices_not_set", {{"reason", number.error().message}});
     slices_changed_ = false;
+    slices_told_ = true;
     std::map<std::size_t, std::map<std::string, std::vector<std::string>>> rows;  // row -> machine -> operations
     for (const auto& [id, part] : parts_) {
         const PartRecord& record = part->record;
@@ -60,16 +66,28 @@ void PartService::share_time() {
         for (std::size_t i = 0; i < steps.size() && i < record.machines.size(); ++i)
             own[record.machines[i]].push_back(steps[i]);
     }
-    const Time epoch = clock_.now() + kAhead;
+    if (!is_pending) {
+        const bool is_first = slices_epoch_ == Time{};
+        const std::int64_t turns = is_first ? 0 : (now + kAhead - slices_epoch_) / config_.slice + 1;
+        slices_epoch_ = is_first ? now + kAhead : slices_epoch_ + turns * config_.slice;
+        slices_turn_ += static_cast<std::uint64_t>(turns);
+    }
     for (const std::string& machine : config_.agents) {
-        SliceColumn column{.number = *number, .epoch = epoch, .slice = config_.slice};
+        SliceColumn column{.number = *number, .epoch = slices_epoch_, .slice = config_.slice};
         if (rows.size() > 1) {
             for (auto& [r, machines] : rows) {
                 column.rows.push_back(machines[machine]);  // in the same order everywhere; empty where it has none
                 column.fillers.insert(column.fillers.end(), machines[machine].begin(), machines[machine].end());
             }
+            std::rotate(column.rows.begin(),
+                        column.rows.begin() + static_cast<std::ptrdiff_t>(slices_turn_ % column.rows.size()),
+                        column.rows.end());
             column.fill = config_.fill_idle_slots ? FillMode::kLts : FillMode::kNone;
-            if (!config_.fill_idle_slots) column.fillers.clear();
+            if (column.fillers.size() > limits::kMaxNodeSteps) {
+                log_.warn("slices_too_large", {{"machine", machine}, {"steps", std::to_string(column.fillers.size())}});
+                column.rows.clear();  // all run together there
+            }
+            if (!config_.fill_idle_slots || column.rows.empty()) column.fillers.clear();
         }
         slices_->set_column(machine, std::move(column));
     }

@@ -93,7 +93,7 @@ int run(const std::string& config_path) {
                   .journal = *storage->database.journal,
                   .executor = nodes ? static_cast<Executor&>(*nodes->executor) : *storage->executor,
                   .allocations = allocations->get(),
-                  .slices = nodes && settings->zone.slots > 1 ? nodes->executor.get() : nullptr,
+                  .slices = nodes ? nodes->executor.get() : nullptr,
                   .client = *client,
                   .post = post,
                   .trust = engine.trust,

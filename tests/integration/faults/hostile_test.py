@@ -87,6 +87,9 @@ class Lies(unittest.TestCase):
     def setUpClass(cls):
         cls.w = FaultWorld(PROGRAMS, MACHINES, "hold_ttl_s = 5\nlaunch_window_s = 5\n").__enter__()
         cls.addClassCleanup(cls.w.__exit__, None)
+        # Zone b has asked a, too: without that a has no opinion of it that could fall.
+        until(lambda: cls.w.ask_until_answered("a", "GET", "/v1/peerings/org-b", identity=cls.w.operator("a"))[1]["peerings"], DEADLINE_S,
+              "zone a has not heard of org-b")
         cls.w.services["b"].stop(signal.SIGKILL)
         cls.liar = Liar(cls.w)
         cls.addClassCleanup(cls.liar.close)

@@ -39,7 +39,7 @@ shared_memory = true
         subprocess.run([PROGRAMS / "zbs", "--credentials", self.credentials, *added.stdout.split()[1:]], check=True, capture_output=True, timeout=30)
 
     def zbs(self, *arguments, timeout=90):
-        return subprocess.run([PROGRAMS / "zbs", "--credentials", self.credentials, *arguments], capture_output=True, text=True, timeout=timeout,
+        return subprocess.run([PROGRAMS / "zbs", "--credentials", self.credentials, *arguments], capture_output=True, text=True, errors="replace", timeout=timeout,
                               env=dict(os.environ, PATH=f"{PROGRAMS}:{os.environ['PATH']}"))
 
     def show(self, application):

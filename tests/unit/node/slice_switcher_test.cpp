@@ -203,6 +203,16 @@ TEST_F(SliceSwitcherTest, WhatDoesNotStopIsTriedAgainAndCounted) {
     EXPECT_EQ(switcher.statistics().failed, 1U);
 }
 
+TEST_F(SliceSwitcherTest, WhatStoodOnlyInPartIsResumedAllTheSame) {
+    here({"a", "b"});
+    control.resisting = {"b"};
+    switcher.set_column(column({{"a"}, {"a"}}));
+    control.resisting.clear();
+    control.changes.clear();
+    switcher.release_all();
+    EXPECT_THAT(control.changes, ElementsAre("+b"));
+}
+
 TEST_F(SliceSwitcherTest, LatenessAndCostAreMeasured) {
     here({"a", "b"});
     switcher.set_column(column({{"a"}, {"b"}}));

@@ -261,6 +261,22 @@ TEST_F(ApplicationServiceTest, WalltimeThatOneZoneCountsFirstIsTheReasonOfTheEnd
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, WhereTheLauncherGaveUpTheZonesTellHowTheRanksEnded) {
+    run_for(21s);
+    world.node("b").executor->script("", {.runtime = 20s, .exit_code = 137});
+    world.node("a").executor->script(
+        "mpi-", {.runtime = 20s,
+                 .exit_code = 255,
+                 .files = {{"stderr", "[mpiexec@a] control_cb (pm/x.c:206): assert (!closed) failed\n"}}});
+    ApplicationRequest request = world.request(12);
+    request.profile = false;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(40s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
+    EXPECT_EQ(world.status(request.id).exit_code, 137);
+    EXPECT_EQ(world.status(request.id).reason, "a rank was ended by signal 9");
+}
+
 TEST_F(ApplicationServiceTest, WalltimeOfOneZoneIsToldAlsoWhereTheLauncherEndsWithZero) {
     run_for(21s);
     world.node("b").executor->script("", {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached"});

@@ -71,6 +71,11 @@ TEST(ProgramEnvironment, DropsWhatSteersTheLauncherOrBelongsToAJobAround) {
 }
 
 TEST(ReadFatalSignal, OnlyFromTheReport) {
+    EXPECT_TRUE(lost_a_proxy(
+        "[mpiexec@vm] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed\n[mpiexec@vm] x\n"));
+    EXPECT_FALSE(lost_a_proxy("control_cb: assert (!closed) failed\n"));
+    EXPECT_FALSE(
+        lost_a_proxy("[mpiexec@vm] control_cb (pm/pmiserv/pmiserv_cb.c:206): all is well\nassert (!closed) failed\n"));
     EXPECT_EQ(read_fatal_signal("x\nYOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)\n"), 9);
     EXPECT_EQ(read_fatal_signal("=   EXIT CODE: 9\n"), 0);
     EXPECT_EQ(read_fatal_signal("the program says (signal 9)\n"), 0);

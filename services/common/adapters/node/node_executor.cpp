@@ -360,8 +360,8 @@ void NodeExecutor::set_column(const std::string& machine, SliceColumn column) {
 
 /// Until there is a newer one.
 void NodeExecutor::send_column(const std::string& machine, std::uint64_t number) {
-    Agent* const agent = agent_of(machine);
     if (agents_.at(machine)->column->number != number) return;
+    Agent* const agent = agent_of(machine);
     const auto again = [this, machine, number](Duration pause) {
         later(pause, [this, machine, number] { send_column(machine, number); });
     };
@@ -370,7 +370,10 @@ void NodeExecutor::send_column(const std::string& machine, std::uint64_t number)
         const SliceColumn& newest = *agents_.at(machine)->column;
         if (newest.number != number) return;
         if (!set && !is_passing(set.error()))
-            log_.warn("slices_refused", {{"machine", machine}, {"reason", set.error().message}});
+            log_.warn("slices_refused",
+                      {{"machine", machine},
+                       {"reason", set.error().message},
+                       {"what_now", "where the zone's database is new, restart the machine's zbs-node"}});
         if (!set) return again(std::max(pause_for(machine), is_passing(set.error()) ? kPause : kColumnAgain));
         if (!newest.rows.empty()) again(kColumnAgain);
     });
