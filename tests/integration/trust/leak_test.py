@@ -164,7 +164,7 @@ class Leaks(unittest.TestCase):
         self.addCleanup(stub.close)
         quinn = self.f.log_in("b", "quinn")
         program = pathlib.Path(self.f.folder) / self.words["program"]
-        done = self.f.zbs("--credentials", quinn, "submit", "--env", f"SECRET={self.words['value']}", "-n", "7", "--", str(program), self.words["argument"])
+        done = self.f.zbs("--credentials", quinn, "submit", "--zones", "a,b", "--env", f"SECRET={self.words['value']}", "-n", "7", "--", str(program), self.words["argument"])
         self.assertEqual(done.returncode, 0, done.stderr)
         until(lambda: any(b"/launch HTTP" in request for request in stub.received), DEADLINE_S, "zone b launches nothing")
         self.f.zbs("--credentials", quinn, "cancel", done.stdout.strip())
