@@ -7,6 +7,7 @@ at a barrier every 0.2 ms. Told is the time from the first step of a pair to its
 little else on the machine are worth more. JSON with --json FILE.
 """
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -91,8 +92,9 @@ def main():
                         print(f"round {number + 1}: {name}, {mode}: {taken:.2f} s", flush=True)
             switches = {mode: zone.call("node-1", "GET", "/v1/node").json["switches"] for mode, zone in zones.items()}
         finally:
-            for zone in zones.values():
-                zone.stop()
+            with contextlib.ExitStack() as stack:  # each, whatever becomes of the others
+                for zone in zones.values():
+                    stack.callback(zone.stop)
     for name, of in seconds.items():
         gang, concurrent = of["gang"], of["concurrent-gang"]
         ratios = [c / g for c, g in zip(concurrent, gang)]
