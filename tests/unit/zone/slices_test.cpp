@@ -155,6 +155,74 @@ TEST_F(SlicesTest, WhatTakesTurnsIsToldAsSlower) {
     EXPECT_EQ(shared->speed_mean, 0.5);
 }
 
+TEST_F(SlicesTest, AMachineThatIsOutOfOrderSlowsNoOther) {
+    begin();
+    zone->use_machines([](auto done) { done(std::vector<MachineUse>{{.machine = "m1", .fault = "gone"}}); }, 1s);
+    zone->start();
+    const CapacityRequest question{.user = {CallerKind::kUser, "org-b", "bo"}, .processors = 2, .walltime = 5min};
+    const auto told = zone->capacity(home, question);
+    EXPECT_EQ(told->processors, 2);
+    EXPECT_EQ(told->speed_mean, 1);
+}
+
+TEST_F(SlicesTest, ColumnsThatFollowEachOtherQuicklyStillComeIntoForce) {
+    begin(4);
+    run(1);
+    const Time epoch = columns.of.at("m0").epoch;
+    for (int i = 0; i < 3; ++i) {
+        clock.advance(50ms);
+        run(4);
+        EXPECT_EQ(columns.of.at("m0").epoch, epoch) << "not put off again and again";
+    }
+    EXPECT_EQ(columns.of.at("m0").rows.size(), 4U);
+}
+
+/// Which of the columns' rows has the turn at an instant.
+std::string turn_at(const SliceColumn& column, Time at) {
+    const auto slices = static_cast<std::size_t>((at - column.epoch) / column.slice);
+    return column.rows[slices % column.rows.size()].at(0);
+}
+
+TEST_F(SlicesTest, WhoStartsAndEndsOftenGivesNobodyMoreTurns) {
+    begin(3);
+    const auto first = run(4), second = run(4);
+    clock.advance(1s);
+    const SliceColumn before = columns.of.at("m0");
+    clock.advance(170ms);  // in the middle of a slice
+    const auto third = run(4);
+    end(third);
+    const SliceColumn after = columns.of.at("m0");
+    ASSERT_GT(after.number, before.number);
+    ASSERT_EQ(after.rows.size(), 2U);
+    EXPECT_EQ((after.epoch - before.epoch) % config.slice, Duration{0}) << "the boundaries stay where they were";
+    for (int i = 0; i < 4; ++i) {
+        const Time at = after.epoch + i * config.slice;
+        EXPECT_EQ(turn_at(after, at), turn_at(before, at)) << "and so does the order of turns";
+    }
+}
+
+TEST_F(SlicesTest, WithoutTimeSharingAgentsAreToldOnceThatThereIsNone) {
+    begin(1);
+    zone->start();
+    const std::uint64_t number = columns.of.at("m0").number;
+    EXPECT_GT(number, 0U);
+    EXPECT_THAT(columns.of.at("m0").rows, IsEmpty());
+    end(run(4));
+    EXPECT_EQ(columns.of.at("m0").number, number);
+}
+
+TEST_F(SlicesTest, AMatrixOfOtherMachinesIsRefused) {
+    begin();
+    run(4), run(4);
+    former.push_back(std::move(zone));
+    config.zone.machines.insert(config.zone.machines.begin(), {"new", 4, 1.0});
+    zone = std::make_unique<PartService>(config, clock, store, executor, peerings, filter, log,
+                                         [](std::string_view) -> Result<ApplicationModel> { return Error{}; });
+    const auto resumed = zone->resume();
+    ASSERT_FALSE(resumed);
+    EXPECT_THAT(resumed.error().message, testing::HasSubstr("other machines or slots"));
+}
+
 TEST_F(SlicesTest, AfterARestartTheMachinesAreToldAgain) {
     begin();
     const auto first = run(4), second = run(4);
