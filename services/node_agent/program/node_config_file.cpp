@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <filesystem>
+#include <tuple>
 
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/messages/host_name.hpp"
@@ -20,17 +20,7 @@ std::string name_of(system::ConfigFile& file, const char* key) {
 }
 
 void read_listen(system::ConfigFile& file, NodeSettings& settings) {
-    const std::string listen = file.text("listen", "127.0.0.1:0");
-    const std::size_t colon = listen.rfind(':');
-    int port = -1;
-    if (colon != std::string::npos) std::from_chars(listen.data() + colon + 1, listen.data() + listen.size(), port);
-    std::string address = listen.substr(0, colon);
-    const bool in_brackets = address.starts_with('[') && address.ends_with(']');  // of IPv6, as in a URL
-    if (in_brackets) address = address.substr(1, address.size() - 2);
-    if (port < 0 || port > 65535 || in_brackets != (address.find(':') != std::string::npos))
-        return file.fail("listen", "'listen' must be ADDRESS:PORT, e.g. 127.0.0.1:8101 or [::1]:8101");
-    settings.listen_address = std::move(address);
-    settings.listen_port = port;
+    std::tie(settings.listen_address, settings.listen_port) = file.address("listen", "127.0.0.1:0", 8101);
     settings.advertised_host = file.text("advertise", settings.listen_address);
     if (auto good = check_advertised_host(settings.advertised_host); !good)
         file.fail(file.has("advertise") ? "advertise" : "listen",

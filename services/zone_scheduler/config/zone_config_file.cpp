@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
+#include <tuple>
 
 #include "algorithms/mapping/mapper.hpp"
 #include "algorithms/queue/discipline.hpp"
@@ -24,17 +24,7 @@ std::string first_existing(std::initializer_list<std::string> paths) {
 }
 
 void read_listen(system::ConfigFile& file, ZoneSettings& settings) {
-    const std::string listen = file.text("listen", "127.0.0.1:0");
-    const std::size_t colon = listen.rfind(':');
-    int port = -1;
-    if (colon != std::string::npos) std::from_chars(listen.data() + colon + 1, listen.data() + listen.size(), port);
-    std::string address = listen.substr(0, colon);
-    const bool in_brackets = address.starts_with('[') && address.ends_with(']');  // of IPv6, as in a URL
-    if (in_brackets) address = address.substr(1, address.size() - 2);
-    if (port < 0 || port > 65535 || in_brackets != (address.find(':') != std::string::npos))
-        return file.fail("listen", "'listen' must be ADDRESS:PORT, e.g. 127.0.0.1:8001 or [::1]:8001");
-    settings.listen_address = std::move(address);
-    settings.listen_port = port;
+    std::tie(settings.listen_address, settings.listen_port) = file.address("listen", "127.0.0.1:0", 8001);
 }
 
 Duration seconds_of(system::ConfigFile& file, const char* key, Duration fallback) {

@@ -61,11 +61,14 @@ shared_memory = true
         return self.folder / "alpha/identity/operator"
 
 
-class ZoneJobs(unittest.TestCase):
+class OnMachines(unittest.TestCase):
+    """With a zone of its own, and the agents of its machines."""
+    world_of = World
+
     @classmethod
     def setUpClass(cls):
         cls.temporary = tempfile.TemporaryDirectory(prefix="zbs-node-jobs-")
-        cls.world = World(pathlib.Path(cls.temporary.name), PROGRAMS, SOURCE)
+        cls.world = cls.world_of(pathlib.Path(cls.temporary.name), PROGRAMS, SOURCE)
         cls.world.log_in()
         for machine in MACHINES:
             cls.world.add(machine, "shared_memory = true")
@@ -75,6 +78,8 @@ class ZoneJobs(unittest.TestCase):
         cls.world.stop()
         cls.temporary.cleanup()
 
+
+class ZoneJobs(OnMachines):
     def steps(self):
         """Operations that an agent knows, by machine."""
         return {machine: [step["operation"] for step in self.world.call(machine, "GET", "/v1/steps").json["steps"]] for machine in MACHINES}
@@ -133,21 +138,9 @@ class SharedWorld(World):
         return super().zone_text(name, port) + '\n[time_sharing]\nmode = "gang"\nslots = 2\nslice_s = 0.1\n'
 
 
-class TakingTurns(unittest.TestCase):
+class TakingTurns(OnMachines):
     """Two jobs, each on all processors of both machines."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory(prefix="zbs-node-turns-")
-        cls.world = SharedWorld(pathlib.Path(cls.temporary.name), PROGRAMS, SOURCE)
-        cls.world.log_in()
-        for machine in MACHINES:
-            cls.world.add(machine, "shared_memory = true")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.world.stop()
-        cls.temporary.cleanup()
+    world_of = SharedWorld
 
     def node(self, machine):
         return self.world.call(machine, "GET", "/v1/node").json

@@ -2,6 +2,7 @@
 
 #include <toml++/toml.h>
 
+#include <charconv>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -135,6 +136,21 @@ bool ConfigFile::boolean(const std::string& key, bool fallback) {
     if (node == nullptr) return fallback;
     if (!node->is_boolean()) return impl_->fail(node, "'" + key + "' must be true or false"), fallback;
     return *node->value<bool>();
+}
+
+std::pair<std::string, int> ConfigFile::address(const std::string& key, const std::string& fallback, int example_port) {
+    const std::string listen = text(key, fallback);
+    const std::size_t colon = listen.rfind(':');
+    int port = -1;
+    if (colon != std::string::npos) std::from_chars(listen.data() + colon + 1, listen.data() + listen.size(), port);
+    std::string host = listen.substr(0, colon);
+    const bool in_brackets = host.starts_with('[') && host.ends_with(']');  // of IPv6, as in a URL
+    if (in_brackets) host = host.substr(1, host.size() - 2);
+    if (port >= 0 && port <= 65535 && in_brackets == (host.find(':') != std::string::npos))
+        return {std::move(host), port};
+    const std::string example = std::to_string(example_port);
+    fail(key, "'" + key + "' must be ADDRESS:PORT, e.g. 127.0.0.1:" + example + " or [::1]:" + example);
+    return {{}, -1};
 }
 
 bool ConfigFile::has(const std::string& key) const { return impl_->find(key) != nullptr; }
