@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -16,13 +17,21 @@ bool take_number(const char*& at, const char* end, double& value) {
     return error == std::errc{};
 }
 
+struct NamedUnit {
+    std::string_view name;
+    double seconds;
+};
+
+/// Longer names before those that they begin with.
+constexpr NamedUnit kWordUnits[] = {
+    {"ms", 1e-3},     {"us", 1e-6},    {"weeks", 604'800}, {"week", 604'800}, {"w", 604'800},
+    {"days", 86'400}, {"day", 86'400}, {"d", 86'400},      {"hours", 3'600},  {"hour", 3'600},
+    {"h", 3'600},     {"minutes", 60}, {"minute", 60},     {"min", 60},       {"m", 60},
+    {"seconds", 1},   {"second", 1},   {"sec", 1},         {"s", 1}};
+
 /// The unit that begins at `at`, which moves behind it; -1 where there is none.
 double take_unit(const char*& at, const char* end) {
-    const struct {
-        std::string_view name;
-        double seconds;
-    } units[] = {{"ms", 1e-3}, {"us", 1e-6}, {"d", 86'400}, {"h", 3'600}, {"m", 60}, {"s", 1}};
-    for (const auto& unit : units) {
+    for (const NamedUnit& unit : kWordUnits) {
         if (!std::string_view(at, static_cast<std::size_t>(end - at)).starts_with(unit.name)) continue;
         at += unit.name.size();
         return unit.seconds;
@@ -30,32 +39,99 @@ double take_unit(const char*& at, const char* end) {
     return -1;
 }
 
+/// "1h30m", "1 h 30 min", "90"; -1 where it is none.
+double words_of(std::string_view text) {
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    const auto skip_blank = [&] {
+        if (at != end && *at == ' ') ++at;
+    };
+    double total = 0;
+    for (bool first = true; at != end; first = false) {
+        double value = 0;
+        if (!take_number(at, end, value)) return -1;
+        if (first && at == end) return value;
+        skip_blank();
+        const double unit = take_unit(at, end);
+        if (unit < 0) return -1;
+        total += value * unit;
+        if (at == end) break;
+        skip_blank();
+        if (at == end) return -1;
+    }
+    return total;
+}
+
+/// Numbers between colons, the first of `first_seconds`, each next of a sixtieth; -1 where it is none.
+double clock_of(std::string_view text, int most_fields, double first_seconds) {
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    double total = 0, unit = first_seconds;
+    for (int fields = 1;; ++fields, unit /= 60) {
+        double value = 0;
+        if (fields > most_fields || !take_number(at, end, value)) return -1;
+        total += value * unit;
+        if (at == end) return total;
+        if (*at++ != ':') return -1;
+    }
+}
+
+/// "1-12:00:00": days, then hours; -1 where it is none.
+double days_of(std::string_view text, std::size_t dash) {
+    const char* at = text.data();
+    double days = 0;
+    if (!take_number(at, text.data() + dash, days) || at != text.data() + dash) return -1;
+    const double rest = clock_of(text.substr(dash + 1), 3, 3'600);
+    return rest < 0 ? -1 : days * 86'400 + rest;
+}
+
+/// ISO 8601: P, then weeks and days, then T with hours, minutes, seconds, each at most once and in this order; -1 where
+/// it is none.
+double iso_of(std::string_view text) {
+    constexpr struct {
+        char letter;
+        bool of_day;
+        double seconds;
+    } kUnits[] = {{'W', false, 604'800}, {'D', false, 86'400}, {'H', true, 3'600}, {'M', true, 60}, {'S', true, 1}};
+    const char* at = text.data() + 1;
+    const char* const end = text.data() + text.size();
+    double total = 0;
+    std::size_t next = 0;
+    bool in_day = false;
+    if (at == end) return -1;
+    while (at != end) {
+        if (*at == 'T' && !in_day) {
+            in_day = true;
+            if (++at == end) return -1;
+        }
+        double value = 0;
+        if (!take_number(at, end, value) || at == end) return -1;
+        while (next < 5 && (kUnits[next].letter != *at || kUnits[next].of_day != in_day)) ++next;
+        if (next == 5) return -1;
+        total += value * kUnits[next++].seconds;
+        ++at;
+    }
+    return total;
+}
+
+double seconds_of(std::string_view text) {
+    const std::size_t colons = static_cast<std::size_t>(std::count(text.begin(), text.end(), ':'));
+    if (text[0] == 'P') return iso_of(text);
+    if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) return days_of(text, dash);
+    if (colons > 0) return clock_of(text, 3, colons == 2 ? 3'600 : 60);
+    return words_of(text);
+}
+
 }  // namespace
 
 Result<Duration> parse_duration(const std::string& text) {
-    const Error bad = invalid("'" + text + "' is no duration; write 90, 90s, 200ms, 15m, 1h30m, 2d or HH:MM:SS");
+    const Error bad = invalid("'" + text +
+                              "' is no duration; write 90, 90s, 200ms, 15m, 1h30m, 2d, MM:SS, HH:MM:SS, D-HH:MM:SS or "
+                              "PT1H30M");
     if (text.empty() || text.size() > 32) return bad;
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    double total = 0;
-    if (text.find(':') != std::string::npos) {
-        for (int fields = 1;; ++fields) {
-            double value = 0;
-            if (fields > 3 || !take_number(at, end, value)) return bad;
-            total = total * 60 + value;
-            if (at == end) break;
-            if (*at++ != ':') return bad;
-        }
-    } else {
-        while (at != end) {
-            double value = 0;
-            if (!take_number(at, end, value)) return bad;
-            const double unit = at == end ? 1 : take_unit(at, end);
-            if (unit < 0) return bad;
-            total += value * unit;
-        }
-    }
-    if (!(total >= 0 && total <= 366.0 * 86'400)) return invalid("'" + text + "' is more than 366 days");
+    const double total = seconds_of(text);
+    if (total < 0) return bad;
+    if (!(total <= 366.0 * 86'400)) return invalid("'" + text + "' is more than 366 days");
     return seconds_to_duration(total);
 }
 
