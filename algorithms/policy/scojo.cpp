@@ -35,7 +35,7 @@ class Scojo::Making {
     }
 
     Member member_of(const Job& job, std::uint64_t arrival, Time start) const {
-        const std::int32_t own = options_.share > 0 ? options_.share : 100 / options_.level;
+        const std::int32_t own = options_.share > 0 ? options_.share : default_share(options_.level);
         const std::int32_t least = job.least_share > 0 ? job.least_share : own;
         return {.id = job.id,
                 .program = job.application,

@@ -64,6 +64,8 @@ class Scojo final : public Policy {
     /// The share that makes a job progress as if it had `share` alone: SH_eff = SH_req x slowdown [Huang2004, section
     /// 5.5].
     static double effective_share(double share, double slowdown) { return share * slowdown; }
+    /// Of a job that asks for none where up to `level` jobs share, per cent. Precondition: level >= 1.
+    static std::int32_t default_share(std::int32_t level) { return 100 / level; }
 
   private:
     struct Member;

@@ -20,6 +20,7 @@ using testing::ElementsAre;
 Time at_second(double seconds) { return Time{seconds_to_duration(seconds)}; }
 
 TEST(ScojoEstimator, EffectiveShareIsTheRequestTimesTheSlowdown) {
+    EXPECT_EQ(Scojo::default_share(3), 33);
     EXPECT_DOUBLE_EQ(Scojo::effective_share(40, 1.2), 48);  // T1
 }
 
