@@ -19,10 +19,12 @@ class FakeProcessControl : public ProcessControl {
     Result<void> suspend(const std::string& operation) override { return change("-" + operation, true); }
     Result<void> resume(const std::string& operation) override { return change("+" + operation, false); }
     Result<void> set_nice(const std::string& operation, int nice) override {
-        if (nice < 0) return Error{ErrorCode::kDenied, "not allowed", {}};
+        if (nice < (may_raise ? 0 : niceness[operation])) return Error{ErrorCode::kDenied, "not allowed", {}};
         niceness[operation] = nice;
         return {};
     }
+    Result<int> nice(const std::string& operation) override { return niceness[operation]; }
+    bool has_weights() const override { return weighs; }
     Result<void> set_weight(const std::string& operation, int weight) override {
         weights[operation] = weight;
         return {};
@@ -36,6 +38,7 @@ class FakeProcessControl : public ProcessControl {
         if (at == usages.end()) return Error{ErrorCode::kNotFound, "nothing lives", {}};
         return at->second;
     }
+    std::uint64_t suspension_switches(const std::string&) override { return 0; }
     void forget(const std::string& operation) override { forgotten.insert(operation); }
 
     std::set<std::string> there, blocked, resisting, forgotten;
@@ -43,7 +46,9 @@ class FakeProcessControl : public ProcessControl {
     std::vector<std::string> changes;  ///< "-a": a was suspended, "+a": resumed
     std::map<std::string, int> niceness, weights;
     std::map<std::string, StepUsage> usages;
-    Duration takes{};  ///< that the clock goes on by with every change
+    bool weighs = false;
+    bool may_raise = true;  ///< may a nice level become smaller?
+    Duration takes{};       ///< that the clock goes on by with every change
 
   private:
     Result<void> change(const std::string& what, bool suspends) {

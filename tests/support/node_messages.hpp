@@ -13,7 +13,8 @@ inline NodeDescription some_node_description() {
             .memory_bytes = 1ULL << 34U,
             .hwloc_version = "2.9.0",
             .clock_source = "tsc",
-            .step_folder = "/var/lib/zbs-node/steps/{operation}/job"};
+            .step_folder = "/var/lib/zbs-node/steps/{operation}/job",
+            .weights = true};
 }
 inline NodeLoad some_node_load() {
     return {.load_1 = 0.5,
@@ -38,8 +39,12 @@ inline StepReport some_exited_step() {
     return {.operation = "part-2", .state = StepState::kExited, .exit_code = 143, .reason = "stopped", .usage = {}};
 }
 inline StepReport some_running_step() {
-    return {
-        .operation = "part-1", .state = StepState::kRunning, .exit_code = 0, .reason = {}, .usage = some_step_usage()};
+    return {.operation = "part-1",
+            .state = StepState::kRunning,
+            .exit_code = 0,
+            .reason = {},
+            .usage = some_step_usage(),
+            .work = StepWork::kIo};
 }
 inline StepSpec some_step_spec() {
     StepSpec spec;
@@ -77,6 +82,11 @@ inline SliceColumn some_slice_column() {
             .rows = {{"a", "b"}, {}, {"c"}},
             .fill = FillMode::kLts,
             .fillers = {"c", "a"}};
+}
+inline SliceColumn some_column_of_shares() {
+    SliceColumn column = some_slice_column();
+    column.shares = {1, 40, 100};
+    return column;
 }
 inline ShareTable some_share_table() { return {.number = 9, .shares = {{"a", 100, {}}, {"b", 10'000, {}}}}; }
 

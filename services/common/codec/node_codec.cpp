@@ -66,6 +66,19 @@ std::vector<std::string> read_operations(JsonReader& in, const std::string& plac
     return operations;
 }
 
+/// Of each row, where rows have shares.
+std::vector<int> read_row_shares(JsonReader& in, std::size_t rows) {
+    std::vector<int> shares;
+    const Json& items = in.array("shares", limits::kMaxSliceRows);
+    if (in.ok() && items.size() != rows) in.fail("shares", "must be as many as rows, or left out");
+    for (std::size_t i = 0; i < items.size() && in.ok(); ++i) {
+        const std::int64_t share = items[i].is_number_unsigned() ? items[i].get<std::int64_t>() : 0;
+        if (share < 1 || share > 100) in.fail("shares/" + std::to_string(i), "must be from 1 to 100");
+        shares.push_back(static_cast<int>(share));
+    }
+    return shares;
+}
+
 }  // namespace
 
 bool is_operation(std::string_view text) {
@@ -75,14 +88,16 @@ bool is_operation(std::string_view text) {
 }
 
 Json encode(const NodeDescription& d) {
-    return {{"name", d.name},
-            {"processors", d.processors},
-            {"cores", d.cores},
-            {"sockets", d.sockets},
-            {"memory_bytes", d.memory_bytes},
-            {"hwloc_version", bounded(d.hwloc_version, 64)},
-            {"clock_source", bounded(d.clock_source, 64)},
-            {"step_folder", bounded(d.step_folder, limits::kMaxPathBytes)}};
+    Json json = {{"name", d.name},
+                 {"processors", d.processors},
+                 {"cores", d.cores},
+                 {"sockets", d.sockets},
+                 {"memory_bytes", d.memory_bytes},
+                 {"hwloc_version", bounded(d.hwloc_version, 64)},
+                 {"clock_source", bounded(d.clock_source, 64)},
+                 {"step_folder", bounded(d.step_folder, limits::kMaxPathBytes)}};
+    if (d.weights) json["weights"] = true;
+    return json;
 }
 
 Result<NodeDescription> decode_node_description(const Json& json, const std::string& pointer) {
@@ -96,6 +111,7 @@ Result<NodeDescription> decode_node_description(const Json& json, const std::str
     d.hwloc_version = in.text("hwloc_version", 64);
     d.clock_source = in.text("clock_source", 64);
     d.step_folder = in.text("step_folder", limits::kMaxPathBytes);
+    d.weights = in.boolean_or("weights", false);
     return in.finish(std::move(d));
 }
 
@@ -178,9 +194,11 @@ Result<NodeLease> decode_node_lease(const Json& json) {
 }
 
 Json encode(const SliceColumn& column) {
-    return {{"number", column.number},          {"epoch_us", to_microseconds(column.epoch)},
-            {"slice_us", column.slice.count()}, {"rows", column.rows},
-            {"fill", to_string(column.fill)},   {"fillers", column.fillers}};
+    Json json = {{"number", column.number},          {"epoch_us", to_microseconds(column.epoch)},
+                 {"slice_us", column.slice.count()}, {"rows", column.rows},
+                 {"fill", to_string(column.fill)},   {"fillers", column.fillers}};
+    if (!column.shares.empty()) json["shares"] = column.shares;
+    return json;
 }
 
 Result<SliceColumn> decode_slice_column(const Json& json) {
@@ -203,6 +221,7 @@ Result<SliceColumn> decode_slice_column(const Json& json) {
     }
     column.fill = read_word(in, "fill", kFillModes);
     column.fillers = read_operations(in, "fillers", in.array("fillers", limits::kMaxNodeSteps));
+    if (in.has("shares")) column.shares = read_row_shares(in, column.rows.size());
     return in.finish(std::move(column));
 }
 

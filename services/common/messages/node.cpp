@@ -26,6 +26,20 @@ const char* to_string(StepState state) {
     return "unknown";
 }
 
+const char* to_string(StepWork work) {
+    switch (work) {
+        case StepWork::kComputation:
+            return "computation";
+        case StepWork::kIo:
+            return "io";
+        case StepWork::kCommunication:
+            return "communication";
+        case StepWork::kMixed:
+            return "mixed";
+    }
+    return "mixed";
+}
+
 const char* to_string(FillMode mode) { return mode == FillMode::kLts ? "lts" : "none"; }
 
 }  // namespace zbs

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
+#include "services/common/messages/step_work.hpp"
 
 namespace zbs {
 
@@ -19,6 +20,7 @@ struct NodeDescription {
     std::string hwloc_version;       ///< of the library that said so
     std::string clock_source;        ///< of the kernel, e.g. "tsc"
     std::string step_folder;         ///< where the files of a step lie; `{operation}` stands for its operation
+    bool weights = false;            ///< its agent can give steps weights, by control groups
     bool operator==(const NodeDescription&) const = default;
 };
 
@@ -67,6 +69,7 @@ struct StepReport {
     int exit_code = 0;               ///< once exited; 128 + n where signal n ended it
     std::string reason;              ///< where it did not end by itself
     std::optional<StepUsage> usage;  ///< while it runs
+    std::optional<StepWork> work{};  ///< likewise, once something was seen of it
     bool operator==(const StepReport&) const = default;
 };
 
@@ -96,6 +99,9 @@ const char* to_string(FillMode mode);
 
 /// The part of a slice matrix that is one node's: what runs there in which row. Rows take turns, counted from `epoch`
 /// on, which all nodes have in common. Without rows: time sharing ends, everything runs.
+///
+/// Without shares each row has `slice` in its turn. With them the rows together have it, each in proportion to its
+/// share, again and again: a duty cycle.
 struct SliceColumn {
     std::uint64_t number = 0;  ///< fencing: an agent takes none that is not greater than the last
     Time epoch{};              ///< wall clock; in the future: what was in force before stays until then
@@ -103,6 +109,7 @@ struct SliceColumn {
     std::vector<std::vector<std::string>> rows;  ///< operations; one may be in several rows
     FillMode fill = FillMode::kNone;
     std::vector<std::string> fillers;  ///< operations that may run in slots that would be idle, in this order
+    std::vector<int> shares{};         ///< by row, 1..100; empty, or as many as rows
     bool operator==(const SliceColumn&) const = default;
 };
 

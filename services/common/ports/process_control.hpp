@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,14 @@ class ProcessControl {
     virtual Result<void> suspend(const std::string& operation) = 0;
     virtual Result<void> resume(const std::string& operation) = 0;
 
-    /// Nice level of every thread, -20..19; what they start later inherits it. Errors: kDenied (a level below the
-    /// present one needs rights), kInvalidArgument.
+    /// Nice level of every thread, -20..19; what they start later inherits it, but for sessions that begin later, where
+    /// the kernel shares by sessions: so it is to be set again and again. Errors: kDenied (a level below the
+    /// present one needs rights; threads that could be set are), kInvalidArgument.
     virtual Result<void> set_nice(const std::string& operation, int nice) = 0;
+    /// The smallest nice level of its threads. Errors: kNotFound where nothing of it lives.
+    virtual Result<int> nice(const std::string& operation) = 0;
+    /// Whether `set_weight` has control groups.
+    virtual bool has_weights() const = 0;
     /// Share of the processors against other steps of this host, 1..10000, 100 = as without: by a control group where
     /// there is one, else by the nice level nearest to it. Errors: as `set_nice`.
     virtual Result<void> set_weight(const std::string& operation, int weight) = 0;
@@ -32,6 +38,8 @@ class ProcessControl {
     virtual StepActivity activity(const std::string& operation) = 0;
     /// Errors: kNotFound where nothing of it lives.
     virtual Result<StepUsage> usage(const std::string& operation) = 0;
+    /// Of the voluntary switches that `usage` tells of: how many were this agent's suspensions, at most.
+    virtual std::uint64_t suspension_switches(const std::string& operation) = 0;
 
     /// The step has ended: what was kept for it (a control group, counters) goes.
     virtual void forget(const std::string& operation) = 0;

@@ -25,6 +25,13 @@ StepReport to_report(const std::string& operation, const StepStatus& status) {
     return report;
 }
 
+constexpr int kUsualWeight = 100;
+constexpr int kLargestNice = 19;
+
+Error of_step(const std::string& operation, const Error& error) {
+    return {error.code, "step " + operation + ": " + error.message, error.pointer};
+}
+
 Error old_number(const char* what, std::uint64_t last) {
     return {ErrorCode::kConflict,
             std::string("this agent has ") + what + " number " + std::to_string(last) +
@@ -38,6 +45,7 @@ NodeService::NodeService(NodePorts ports, std::string name, std::string step_fol
     : ports_(std::move(ports)), description_(ports_.sensor.describe()) {
     description_.name = std::move(name);
     description_.step_folder = std::move(step_folder);
+    description_.weights = ports_.control.has_weights();
     // Greater than whatever an agent said here before, so that nobody who waits takes it for the same.
     version_ = static_cast<std::uint64_t>(std::max<std::int64_t>(to_microseconds(ports_.clock.now()), 1));
 }
@@ -93,9 +101,8 @@ Result<StepReport> NodeService::start(const StepSpec& spec) {
     known.report = to_report(spec.operation, ports_.executor.status(spec.operation));
     if (known.report.state == StepState::kRunning)
         ports_.post_switch([this, operation = spec.operation] { ports_.switcher.join(operation, false); });
-    for (const Share& share : shares_.shares) {
-        if (share.operation != spec.operation) continue;
-        if (auto set = apply(share); !set)
+    if (std::ranges::find(shares_.shares, spec.operation, &Share::operation) != shares_.shares.end()) {
+        if (auto set = set_all_shares(); !set)
             ports_.log.warn("share_not_set", {{"operation", spec.operation}, {"reason", set.error().message}});
     }
     changed();
@@ -176,23 +183,66 @@ Result<void> NodeService::set_slices(SliceColumn column) {
 
 Result<void> NodeService::set_shares(ShareTable table) {
     if (shares_.number > 0 && table.number <= shares_.number) {
-        if (table == shares_) return {};
+        if (table == shares_) return set_all_shares();
         return old_number("shares with", shares_.number);
     }
-    shares_ = std::move(table);
-    Result<void> all;
-    for (const Share& share : shares_.shares) {
-        const auto at = known_.find(share.operation);
-        if (at == known_.end() || at->second.report.state != StepState::kRunning) continue;
-        if (auto set = apply(share); !set && all)
-            all = Error{set.error().code, "step " + share.operation + ": " + set.error().message, set.error().pointer};
-    }
-    return all;
+    const ShareTable before = std::exchange(shares_, std::move(table));
+    for (const Share& old : before.shares)
+        if (std::ranges::find(shares_.shares, old.operation, &Share::operation) == shares_.shares.end())
+            take_back_share(old);
+    return set_all_shares();
 }
 
-Result<void> NodeService::apply(const Share& share) {
-    if (share.nice) return ports_.control.set_nice(share.operation, *share.nice);
-    return ports_.control.set_weight(share.operation, share.weight.value_or(100));
+bool NodeService::runs(const std::string& operation) const {
+    const auto at = known_.find(operation);
+    return at != known_.end() && at->second.report.state == StepState::kRunning;
+}
+
+/// A level that cannot be taken back stays: then it is the next table's to order the others around it.
+void NodeService::take_back_share(const Share& share) {
+    if (!runs(share.operation)) return;
+    const Result<void> done = share.nice ? ports_.control.set_nice(share.operation, 0)
+                                         : ports_.control.set_weight(share.operation, kUsualWeight);
+    if (!done) ports_.log.info("share_kept", {{"operation", share.operation}, {"reason", done.error().message}});
+}
+
+Result<void> NodeService::set_all_shares() {
+    Result<void> all;
+    for (const Share& share : shares_.shares) {
+        if (share.nice || !runs(share.operation)) continue;
+        if (auto set = ports_.control.set_weight(share.operation, share.weight.value_or(kUsualWeight)); !set && all)
+            all = of_step(share.operation, set.error());
+    }
+    const Result<void> ordered = set_nice_levels(levels());
+    return all ? ordered : all;
+}
+
+/// Of the steps that run.
+std::vector<Share> NodeService::levels() const {
+    std::vector<Share> levels;
+    for (const Share& share : shares_.shares)
+        if (share.nice && runs(share.operation)) levels.push_back(share);
+    return levels;
+}
+
+/// From the highest down. Those of one level are looked at together: what one of them cannot have moves only those
+/// below.
+Result<void> NodeService::set_nice_levels(std::vector<Share> shares) {
+    std::ranges::stable_sort(shares, {}, [](const Share& share) { return *share.nice; });
+    Result<void> all;
+    int shift = 0, next_shift = 0;
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+        const Share& share = shares[i];
+        if (i > 0 && *share.nice > *shares[i - 1].nice) shift = next_shift;
+        const int level = std::min(*share.nice + shift, kLargestNice);
+        const Result<void> set = ports_.control.set_nice(share.operation, level);
+        if (set) continue;
+        if (all) all = of_step(share.operation, set.error());
+        if (set.error().code != ErrorCode::kDenied) continue;
+        if (const Result<int> has = ports_.control.nice(share.operation))
+            next_shift = std::max(next_shift, *has - *share.nice);
+    }
+    return all;
 }
 
 void NodeService::look() {
@@ -200,6 +250,8 @@ void NodeService::look() {
     const bool sample = looks_++ % kLooksPerSample == 0;
     for (auto& [operation, known] : known_) any = update(operation, known, sample) || any;
     if (any) changed();
+    // What a step has started meanwhile; that something is denied was said when the table came.
+    if (sample) static_cast<void>(set_nice_levels(levels()));
     ports_.clock.after(kLookEvery, [this] { look(); });
 }
 
@@ -208,7 +260,7 @@ bool NodeService::update(const std::string& operation, Known& known, bool sample
     if (known.report.state != StepState::kRunning) return false;
     StepReport now = to_report(operation, ports_.executor.status(operation));
     if (now.state == StepState::kRunning) {
-        if (sample) ports_.control.activity(operation);  // how long it waits is counted by samples
+        if (sample) measure_work(operation, known);
         return false;
     }
     leave(operation, known);
@@ -219,6 +271,17 @@ bool NodeService::update(const std::string& operation, Known& known, bool sample
                                    {"exit_code", std::to_string(known.report.exit_code)},
                                    {"reason", known.report.reason}});
     return true;
+}
+
+/// How long it waits is counted by these looks, too.
+void NodeService::measure_work(const std::string& operation, Known& known) {
+    const Result<StepUsage> usage = ports_.control.usage(operation);
+    if (!usage) return;
+    known.cpu = std::max(known.cpu, usage->cpu);
+    const double before = known.meter.priority();
+    known.meter.observe(*usage, ports_.control.suspension_switches(operation), ports_.clock.steady_now());
+    if (const double priority = known.meter.priority(); priority != before)
+        ports_.post_switch([this, operation, priority] { ports_.switcher.set_priority(operation, priority); });
 }
 
 void NodeService::changed() {
@@ -232,6 +295,7 @@ StepReport NodeService::report_of(const std::string& operation, bool with_usage)
     const auto at = known_.find(operation);
     if (at == known_.end()) return to_report(operation, ports_.executor.status(operation));
     StepReport report = at->second.report;
+    if (report.state == StepState::kRunning) report.work = at->second.meter.work();
     if (report.state != StepState::kRunning || !with_usage) return report;
     if (const Result<StepUsage> usage = ports_.control.usage(operation)) {
         report.usage = *usage;

@@ -13,6 +13,7 @@
 #include "services/common/ports/machine_sensor.hpp"
 #include "services/common/ports/process_control.hpp"
 #include "services/node_agent/domain/slice_switcher.hpp"
+#include "services/node_agent/domain/work_meter.hpp"
 
 namespace zbs {
 
@@ -68,8 +69,11 @@ class NodeService {
 
     /// Errors: kConflict for a number that is not greater than the last one's; the same column again is success.
     Result<void> set_slices(SliceColumn column);
-    /// Steps that are not here yet get theirs when they start. Errors: as `set_slices`; what could not be set, naming
-    /// the step, after all others were tried.
+    /// Steps that are not here yet get theirs when they start; a step that the table names no more goes back to what is
+    /// as without. A repeat sets all again, and nice levels are set again with every sample, for what a step has
+    /// started meanwhile. They keep their order also where this agent may not make one smaller: such a step stays where
+    /// it is, and those with larger levels get as much more. Errors: as `set_slices`; what could not be set, naming the
+    /// first step, after all others were tried.
     Result<void> set_shares(ShareTable table);
 
   private:
@@ -77,6 +81,7 @@ class NodeService {
         StepReport report;
         bool leaving = false;  ///< it was asked to end: no column holds it any more
         Duration cpu{};        ///< as seen last
+        WorkMeter meter{};
     };
     struct Waiter {
         std::uint64_t id;
@@ -87,11 +92,16 @@ class NodeService {
 
     void look();
     bool update(const std::string& operation, Known& known, bool sample);
+    void measure_work(const std::string& operation, Known& known);
     void changed();
     void answer(std::uint64_t waiter);
     StepReport report_of(const std::string& operation, bool with_usage);
     void leave(const std::string& operation, Known& known);
-    Result<void> apply(const Share& share);
+    bool runs(const std::string& operation) const;
+    Result<void> set_all_shares();
+    std::vector<Share> levels() const;
+    Result<void> set_nice_levels(std::vector<Share> shares);
+    void take_back_share(const Share& share);
     const NodeLoad& measure();
 
     NodePorts ports_;

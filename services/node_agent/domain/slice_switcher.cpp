@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "algorithms/gang/local_scheduler.hpp"
+
 namespace zbs {
 namespace {
 
@@ -36,10 +38,15 @@ void SliceSwitcher::leave(const std::string& operation) {
     if (at == suspended_.end()) return;
     suspended_.erase(at);
     half_stopped_.erase(operation);
+    candidates_.erase(operation);
     if (filler_ == operation) filler_.clear();
     // Also where it was not suspended by us: it must be able to hear that it is to end.
     if (auto done = control_.resume(operation); !done) count_failure("not_resumed", operation, done.error());
     wake();
+}
+
+void SliceSwitcher::set_priority(const std::string& operation, double priority) {
+    if (suspended_.contains(operation)) candidates_[operation].priority = priority;
 }
 
 void SliceSwitcher::release_all() {
@@ -79,7 +86,7 @@ void SliceSwitcher::wake() {
     }
     if (view) {
         const Time boundary = next_ ? std::min(view->next, next_->epoch) : view->next;
-        schedule(clock_.now(), boundary, active_->fill == FillMode::kLts && filler_.empty());
+        schedule(clock_.now(), boundary, active_->fill == FillMode::kLts);
     } else if (next_) {
         schedule(now, next_->epoch, false);
     }
@@ -88,30 +95,39 @@ void SliceSwitcher::wake() {
 void SliceSwitcher::begin_slice(const SliceView& view) {
     slice_ = view.slice;
     filler_.clear();
+    had_slot_.clear();
 }
 
-/// The local task scheduler [DaSilva2000, section 6.2]: where all that has this slot waits, or nothing has it, one of
-/// the others gets it until the slice ends.
-void SliceSwitcher::look_for_idle_slot(const SliceView& view) {
-    if (active_->fill != FillMode::kLts || !filler_.empty() || active_->fillers.empty()) return;
-    const auto here = [this](const std::string& operation) { return suspended_.contains(operation); };
-    const bool is_idle = std::ranges::all_of(view.operations, [&](const std::string& operation) {
-        if (!here(operation)) return true;
+bool SliceSwitcher::is_idle(const SliceView& view) {
+    const auto waits = [this](const std::string& operation) {
+        const auto at = suspended_.find(operation);
         // What is about to be resumed has not had the chance to run yet.
-        return !suspended_.at(operation) && control_.activity(operation) == StepActivity::kBlocked;
-    });
-    if (!is_idle) return;
-    const std::vector<std::string>& fillers = active_->fillers;
-    for (std::size_t i = 0; i < fillers.size(); ++i) {
-        const std::string& candidate = fillers[(fill_turn_ + i) % fillers.size()];
-        const bool has_slot = std::ranges::find(view.operations, candidate) != view.operations.end();
-        if (has_slot || !here(candidate)) continue;
-        filler_ = candidate;
-        fill_turn_ = (fill_turn_ + i + 1) % fillers.size();
-        const std::lock_guard lock(mutex_);
-        ++fills_;
-        return;
+        return at == suspended_.end() || (!at->second && control_.activity(operation) == StepActivity::kBlocked);
+    };
+    return filler_.empty() ? std::ranges::all_of(view.operations, waits) : waits(filler_);
+}
+
+/// The local task scheduler [DaSilva2000, sections 6.2 and 8.2]: where all that has this slot waits, or nothing has it,
+/// the one of the others that has the largest priority gets it until the slice ends or it waits, too; by turns among
+/// equals. Who is below the floor needs its own ranks at the same time and is never chosen.
+void SliceSwitcher::look_for_idle_slot(const SliceView& view) {
+    if (active_->fill != FillMode::kLts || active_->fillers.empty() || !is_idle(view)) return;
+    std::vector<gang::LocalTask> tasks;
+    for (const std::string& operation : active_->fillers) {
+        const bool has_slot = std::ranges::find(view.operations, operation) != view.operations.end();
+        const auto at = candidates_.find(operation);
+        const Candidate known = at == candidates_.end() ? Candidate{} : at->second;
+        tasks.push_back({.ready = suspended_.contains(operation) && !has_slot && !had_slot_.contains(operation),
+                         .priority = known.priority,
+                         .last_picked = known.picked});
     }
+    const auto pick = gang::pick_local(tasks, gang::LocalRule::kPriority, gang::kPriorityFloor);
+    if (!pick) return;
+    filler_ = active_->fillers[*pick];
+    had_slot_.insert(filler_);
+    candidates_[filler_].picked = ++picks_;
+    const std::lock_guard lock(mutex_);
+    ++fills_;
 }
 
 SliceSwitcher::Names SliceSwitcher::wanted(const std::optional<SliceView>& view) const {

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "algorithms/gang/classifier.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/process_control.hpp"
@@ -31,6 +32,8 @@ class SliceSwitcher {
     void join(const std::string& operation, bool may_be_suspended);
     /// A step has ended or is to end: it runs, whatever the column says, and is not looked at again.
     void leave(const std::string& operation);
+    /// What the local scheduler prefers, as `WorkMeter::priority`; without it what a new task has.
+    void set_priority(const std::string& operation, double priority);
     /// The agent stops: everything runs.
     void release_all();
 
@@ -42,6 +45,7 @@ class SliceSwitcher {
     void wake();
     void begin_slice(const SliceView& view);
     void look_for_idle_slot(const SliceView& view);
+    bool is_idle(const SliceView& view);
     Names wanted(const std::optional<SliceView>& view) const;
     void apply(const Names& wanted);
     void schedule(Time now, Time boundary, bool look_between);
@@ -53,9 +57,15 @@ class SliceSwitcher {
     std::optional<SliceColumn> active_, next_;
     std::map<std::string, bool> suspended_;  ///< every step that is here
     Names half_stopped_;                     ///< what could not be suspended wholly: it is resumed before it runs
-    std::string filler_;                     ///< runs in a slot of others until the slice ends
-    std::size_t fill_turn_ = 0;              ///< index of the filler that is next in turn
-    std::optional<std::int64_t> slice_;      ///< that `filler_` belongs to
+    std::string filler_;                     ///< runs in a slot of others until the slice ends, or it waits
+    Names had_slot_;                         ///< fillers of this slice so far
+    struct Candidate {
+        double priority = gang::priority_v2({});
+        std::uint64_t picked = 0;  ///< larger: later
+    };
+    std::map<std::string, Candidate> candidates_;  ///< what is known of the steps here that may fill
+    std::uint64_t picks_ = 0;
+    std::optional<std::int64_t> slice_;  ///< that `filler_` belongs to
     std::optional<Clock::TimerId> timer_;
     std::optional<Duration> warned_;    ///< steady time of the last word about a failure
     std::optional<Duration> boundary_;  ///< steady time of the boundary that the timer waits for

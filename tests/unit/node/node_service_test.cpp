@@ -182,7 +182,81 @@ TEST_F(NodeServiceTest, AShareThatCannotBeSetNamesItsStepAndTheOthersAreSet) {
     const auto set = node->set_shares({1, {{"a", {}, -5}, {"b", {}, 3}}});
     ASSERT_FALSE(set);
     EXPECT_EQ(set.error().message, "step a: not allowed");
-    EXPECT_EQ(control.niceness["b"], 3);
+    EXPECT_EQ(control.niceness["b"], 8) << "as far below a, which has 0, as it should be";
+}
+
+TEST_F(NodeServiceTest, WithoutTheRightToRaiseNiceLevelsKeepTheirOrder) {
+    control.may_raise = false;
+    node->resume();
+    for (const char* operation : {"a", "b", "c", "d"}) ASSERT_TRUE(start(operation));
+    ASSERT_TRUE(node->set_shares({1, {{"b", {}, 9}, {"a", {}, 0}}}));
+    // a has ended; b should go up and stays, c and d come below it.
+    const ShareTable next{2, {{"d", {}, 19}, {"b", {}, 0}, {"c", {}, 9}}};
+    for (int repeat = 0; repeat < 2; ++repeat) {
+        const auto set = node->set_shares(next);
+        ASSERT_FALSE(set);
+        EXPECT_EQ(set.error().code, ErrorCode::kDenied);
+        EXPECT_EQ(set.error().message, "step b: not allowed");
+        EXPECT_EQ(control.niceness["b"], 9);
+        EXPECT_EQ(control.niceness["c"], 18);
+        EXPECT_EQ(control.niceness["d"], 19) << "the last level there is";
+    }
+}
+
+TEST_F(NodeServiceTest, WhoGoesUpGetsItsLevelWhereTheAgentMay) {
+    node->resume();
+    for (const char* operation : {"a", "b"}) ASSERT_TRUE(start(operation));
+    ASSERT_TRUE(node->set_shares({1, {{"a", {}, 0}, {"b", {}, 19}}}));
+    EXPECT_EQ(control.niceness["b"], 19);
+    ASSERT_TRUE(node->set_shares({2, {{"b", {}, 0}}}));
+    EXPECT_EQ(control.niceness["b"], 0);
+}
+
+TEST_F(NodeServiceTest, WhomATableNamesNoMoreHasWhatIsAsWithout) {
+    node->resume();
+    ASSERT_TRUE(start("a"));
+    ASSERT_TRUE(start("b"));
+    ASSERT_TRUE(node->set_shares({1, {{"a", 400, {}}, {"b", {}, 7}, {"gone", 3, {}}}}));
+    ASSERT_TRUE(node->set_shares({2, {}}));
+    EXPECT_EQ(control.weights["a"], 100);
+    EXPECT_EQ(control.niceness["b"], 0);
+    EXPECT_FALSE(control.weights.contains("gone"));
+}
+
+TEST_F(NodeServiceTest, ARepeatedTableIsSetAgain) {
+    node->resume();
+    ASSERT_TRUE(start("a"));
+    ASSERT_TRUE(node->set_shares({1, {{"a", {}, 7}}}));
+    control.niceness["a"] = 0;  // by the job itself
+    ASSERT_TRUE(node->set_shares({1, {{"a", {}, 7}}}));
+    EXPECT_EQ(control.niceness["a"], 7);
+    control.niceness["a"] = 0;  // as of a session that has begun since
+    clock->advance(NodeService::kLookEvery * NodeService::kLooksPerSample);
+    EXPECT_EQ(control.niceness["a"], 7);
+}
+
+TEST_F(NodeServiceTest, SaysWhatAStepMostlyDoesOnceItHasLooked) {
+    node->resume();
+    ASSERT_TRUE(start("a"));
+    const auto use_a_second = [&] {
+        control.usages["a"].cpu += 1s;
+        clock->advance(NodeService::kLookEvery * NodeService::kLooksPerSample);
+    };
+    control.usages["a"] = {.processes = 1};
+    use_a_second();
+    EXPECT_EQ(node->steps({"a"}).steps.at(0).work, std::nullopt);
+    use_a_second();
+    EXPECT_EQ(node->steps({"a"}).steps.at(0).work, StepWork::kComputation);
+    executor.end("a", 0);
+    clock->advance(NodeService::kLookEvery);
+    EXPECT_EQ(node->steps({"a"}).steps.at(0).work, std::nullopt);
+}
+
+TEST_F(NodeServiceTest, SaysWhetherItCanGiveWeights) {
+    EXPECT_FALSE(node->status().description.weights);
+    control.weighs = true;
+    open();
+    EXPECT_TRUE(node->status().description.weights);
 }
 
 TEST_F(NodeServiceTest, ARunningStepIsNotRemovedAndAnEndedOneIsForgotten) {

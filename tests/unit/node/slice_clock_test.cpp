@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace zbs {
 namespace {
 using namespace std::chrono_literals;
@@ -46,6 +48,45 @@ INSTANTIATE_TEST_SUITE_P(
                     Moment{"ASliceBeforeTheEpoch", 3, -50ms, -1, 2, 0us},
                     Moment{"MoreBeforeTheEpoch", 3, -50'001us, -2, 1, -50ms}),
     [](const auto& param_info) { return param_info.param.name; });
+
+SliceColumn column_of_shares(std::vector<int> shares) {
+    SliceColumn column = column_of(shares.size());
+    column.slice = 100ms;
+    column.shares = std::move(shares);
+    return column;
+}
+
+TEST(SliceClockShares, EachRowHasItsPartOfEveryPeriod) {
+    const SliceColumn column = column_of_shares({60, 10, 30});
+    struct Case {
+        Duration since;
+        std::size_t row;
+        Duration next;
+        std::int64_t turn;
+    };
+    for (const auto& [since, row, next, turn] : {Case{0ms, 0, 60ms, 0},
+                                                 {59'999us, 0, 60ms, 0},
+                                                 {60ms, 1, 70ms, 1},
+                                                 {70ms, 2, 100ms, 2},
+                                                 {99'999us, 2, 100ms, 2},
+                                                 {100ms, 0, 160ms, 3},
+                                                 {1'065ms, 1, 1'070ms, 31},
+                                                 {-1us, 2, 0ms, -1},
+                                                 {-100ms, 0, -40ms, -3}}) {
+        SCOPED_TRACE(since.count());
+        const auto view = find_slice(column, kEpoch + since);
+        ASSERT_TRUE(view);
+        EXPECT_EQ(view->row, row);
+        EXPECT_EQ(view->next - kEpoch, next);
+        EXPECT_EQ(view->slice, turn);
+    }
+}
+
+TEST(SliceClockShares, WhatIsLessThanAllIsGivenInProportion) {
+    EXPECT_EQ(find_slice(column_of_shares({20, 20}), kEpoch + 10ms)->next - kEpoch, 50ms);
+    EXPECT_EQ(find_slice(column_of_shares({100, 100, 100}), kEpoch + 99'999us)->next - kEpoch, 100ms)
+        << "the period ends where it should, whatever rounding leaves";
+}
 
 TEST(SliceClock, IsNoneWithoutRows) { EXPECT_FALSE(find_slice(column_of(0), kEpoch)); }
 

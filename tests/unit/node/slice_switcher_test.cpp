@@ -184,6 +184,43 @@ TEST_F(SliceSwitcherTest, ASlotWhoseStepsAllWaitIsFilled) {
     EXPECT_EQ(switcher.statistics().fills, 1U);
 }
 
+TEST_F(SliceSwitcherTest, OfThoseThatCouldFillTheOneOfLargestPriorityDoes) {
+    here({"a", "x", "y", "z"});
+    switcher.set_priority("x", 0.9);
+    switcher.set_priority("y", 1.9);
+    switcher.set_priority("z", 0.9);
+    switcher.set_column(filling({{"a"}, {}}, {"x", "y", "z"}));
+    const auto runs_in_the_next_idle_slot = [&] {
+        clock.advance(50ms);
+        std::string found;
+        for (const char* operation : {"x", "y", "z"})
+            if (!control.suspended.contains(operation)) found += operation;
+        clock.advance(50ms);
+        return found;
+    };
+    EXPECT_EQ(runs_in_the_next_idle_slot(), "y");
+    EXPECT_EQ(runs_in_the_next_idle_slot(), "y");
+    switcher.set_priority("y", 0.2);
+    EXPECT_EQ(runs_in_the_next_idle_slot(), "x") << "who communicates is left out, equals take turns";
+    EXPECT_EQ(runs_in_the_next_idle_slot(), "z");
+    EXPECT_EQ(runs_in_the_next_idle_slot(), "x");
+    for (const char* operation : {"x", "z"}) switcher.set_priority(operation, 0.1);
+    EXPECT_EQ(runs_in_the_next_idle_slot(), "") << "nobody is better than somebody out of step";
+}
+
+TEST_F(SliceSwitcherTest, AFillerThatWaitsGivesTheSlotToAnother) {
+    here({"a", "x", "y"});
+    switcher.set_column(filling({{}, {"a"}}, {"x", "y"}));
+    EXPECT_THAT(control.suspended, UnorderedElementsAre("a", "y"));
+    control.blocked = {"x"};
+    clock.advance(5ms);
+    EXPECT_THAT(control.suspended, UnorderedElementsAre("a", "x"));
+    control.blocked = {"x", "y"};
+    clock.advance(20ms);
+    EXPECT_THAT(control.suspended, UnorderedElementsAre("a", "x")) << "each once in a slice";
+    EXPECT_EQ(switcher.statistics().fills, 2U);
+}
+
 TEST_F(SliceSwitcherTest, WithoutFillingIdleSlotsStayIdle) {
     here({"a", "x"});
     switcher.set_column(column({{"a"}, {}}));

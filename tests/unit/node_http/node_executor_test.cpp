@@ -42,13 +42,15 @@ class NodeExecutorTest : public testing::Test {
         client = std::make_unique<CutClient>(through);
         client->clock = &world.clock;
         lives.push_back(std::make_unique<node::NodeExecutor>(
-            node::NodeExecutorOptions{.machines = {"n1"}, .folder = folder.path("results")}, "alpha", local, *client,
+            node::NodeExecutorOptions{
+                .machines = {"n1"}, .folder = folder.path("results"), .most_output_bytes = most_output},
+            "alpha", local, *client,
             [this](std::function<void()> work) { world.clock.after(Duration{0}, std::move(work)); }, world.clock,
             world.log));
         clients.push_back(client.get());
         zone().use_directory([this](const std::string&) -> std::optional<node::KnownAgent> {
             if (!registered) return std::nullopt;
-            return node::KnownAgent{"https://n1", "/steps/{operation}/job"};
+            return node::KnownAgent{"https://n1", "/steps/{operation}/job", weights};
         });
     }
     node::NodeExecutor& zone() { return *lives.back(); }
@@ -72,6 +74,8 @@ class NodeExecutorTest : public testing::Test {
     std::vector<CutClient*> clients;
     std::vector<std::unique_ptr<node::NodeExecutor>> lives;
     bool registered = true;
+    std::uint64_t most_output = 1 << 30;
+    bool weights = false;
 };
 
 TEST_F(NodeExecutorTest, AStepRunsWhereItIsPlacedAndElseHere) {
@@ -186,6 +190,56 @@ TEST_F(NodeExecutorTest, TheNewestColumnReachesTheAgentHoweverLate) {
     EXPECT_EQ(world.node.status().slices, 2U) << "told again and again, it is the same";
 }
 
+TEST_F(NodeExecutorTest, TheNewestSharesReachTheAgentAlsoAfterASilence) {
+    start("a");
+    client->cut = true;
+    zone().set_shares("n1", {7, {{"a", {}, 3}}});
+    zone().set_shares("n1", {8, {{"a", {}, 9}}});
+    world.clock.advance(2s);
+    EXPECT_EQ(world.node.status().shares, 0U);
+    client->cut = false;
+    world.clock.advance(15s);
+    EXPECT_EQ(world.node.status().shares, 8U);
+    EXPECT_EQ(world.control.niceness["a"], 9);
+    world.control.weights.clear();
+    zone().set_shares("n1", {9, {{"a", 400, {}}}});
+    world.clock.advance(1s);
+    world.control.weights.clear();  // as at an agent that was restarted
+    world.clock.advance(6s);
+    EXPECT_EQ(world.control.weights["a"], 400);
+}
+
+TEST_F(NodeExecutorTest, ThatALevelIsRefusedIsSaidOnce) {
+    start("a");
+    world.control.may_raise = false;
+    zone().set_shares("n1", {7, {{"a", {}, 9}}});
+    world.clock.advance(1s);
+    zone().set_shares("n1", {8, {{"a", {}, 0}}});
+    world.clock.advance(1min);
+    EXPECT_EQ(world.control.niceness["a"], 9);
+    EXPECT_EQ(log_count("shares_refused"), 1);
+}
+
+TEST_F(NodeExecutorTest, WhetherAMachineHasWeightsIsKnownOnceItHasRegistered) {
+    registered = false;
+    EXPECT_EQ(zone().has_weights("n1"), std::nullopt);
+    registered = true;
+    EXPECT_EQ(zone().has_weights("n1"), false);
+    weights = true;
+    EXPECT_EQ(zone().has_weights("n1"), true);
+}
+
+TEST_F(NodeExecutorTest, WhatAStepMostlyDoesIsToldAsItsAgentSaysIt) {
+    start("a");
+    EXPECT_EQ(status("a").work, std::nullopt);
+    world.control.usages["a"] = {.processes = 1};
+    for (int i = 0; i < 30; ++i) {
+        world.control.usages["a"].cpu += 1s;
+        world.clock.advance(1s);
+    }
+    EXPECT_EQ(status("a").work, StepWork::kComputation);
+}
+
 TEST_F(NodeExecutorTest, AStepThatTheAgentNeverHadIsUnknownAndNeverBegins) {
     zone().place("a", "n1");  // the zone died between storing the launch and asking the agent
     EXPECT_TRUE(runs("a"));
@@ -208,9 +262,27 @@ TEST_F(NodeExecutorTest, WhatAJobLeavesWithoutBoundIsLeftOut) {
     world.executor.write("a", "profile.json", "model");
     for (int i = 0; i < 5'000; ++i) world.executor.write("a", "profile.json.x" + std::to_string(i), "x");
     world.executor.end("a", 0);
-    world.clock.advance(15s);
+    for (int i = 0; i < 1'000 && runs("a"); ++i) world.clock.advance(100ms);
     EXPECT_EQ(status("a").state, StepStatus::State::kExited);
-    EXPECT_TRUE(zone().list("a", "profile").empty());
+    EXPECT_EQ(*zone().read("a", "profile.json", 0, 100), "model");
+    EXPECT_LE(zone().list("a", "profile").size(), 4'096U);
+    EXPECT_EQ(log_count("results_left_out"), 1);
+}
+
+TEST_F(NodeExecutorTest, OfOutputWithoutBoundTheBeginningIsKeptAndNoProfileIsLostToIt) {
+    most_output = 1'500'000;
+    begin();
+    start("a");
+    world.executor.write("a", "out.0", std::string(1'000'000, 'x'));
+    world.executor.write("a", "out.1", std::string(1'000'000, 'y'));
+    world.executor.write("a", "out.2", "none of it");
+    world.executor.write("a", "profile.json", "model");
+    world.executor.end("a", 0);
+    for (int i = 0; i < 100 && runs("a"); ++i) world.clock.advance(100ms);
+    EXPECT_EQ(*zone().read("a", "profile.json", 0, 100), "model");
+    std::map<std::string, std::uint64_t> files;
+    for (const Executor::File& file : zone().list("a", "out.")) files[file.name] = file.bytes;
+    EXPECT_EQ(files, (std::map<std::string, std::uint64_t>{{"out.0", 1'000'000}, {"out.1", 500'000}}));
     EXPECT_EQ(log_count("results_left_out"), 1);
 }
 

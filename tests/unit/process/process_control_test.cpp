@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include <filesystem>
+#include <fstream>
+#include <set>
 
 #include "services/common/adapters/process/control_group.hpp"
 #include "services/common/adapters/process/step_processes.hpp"
@@ -13,10 +15,13 @@
 namespace zbs::process {
 namespace {
 
-enum class Means { kSignals, kControlGroup };
-void PrintTo(Means means, std::ostream* out) { *out << (means == Means::kSignals ? "Signals" : "ControlGroup"); }
+enum class Means { kSignals, kControlGroup, kProcessorGroup };
+void PrintTo(Means means, std::ostream* out) {
+    *out << (means == Means::kSignals ? "Signals" : means == Means::kControlGroup ? "ControlGroup" : "ProcessorGroup");
+}
 
-/// Real trees, suspended by signals and, where this user may make control groups, frozen.
+/// Real trees, suspended by signals and, where this user may make control groups, frozen; weighed by nice levels or, in
+/// a group of the processor controller of version 1, by its shares.
 class ProcessControlTest : public StepExecutorTest, public testing::WithParamInterface<Means> {
   protected:
     void SetUp() override {
@@ -25,10 +30,12 @@ class ProcessControlTest : public StepExecutorTest, public testing::WithParamInt
             options.control_group = "/sys/fs/cgroup/unified/zbs-unit-" + std::to_string(getpid());
             if (!std::filesystem::exists("/sys/fs/cgroup/unified"))
                 options.control_group = "/sys/fs/cgroup/zbs-unit-" + std::to_string(getpid());
-            group_ = options.control_group;
         }
+        if (GetParam() == Means::kProcessorGroup)
+            options.control_group = "/sys/fs/cgroup/cpu/zbs-unit-" + std::to_string(getpid());
+        group_ = options.control_group;
         auto made = make_process_control(std::move(options));
-        if (!made && GetParam() == Means::kControlGroup) GTEST_SKIP() << made.error().message;
+        if (!made && GetParam() != Means::kSignals) GTEST_SKIP() << made.error().message;
         ASSERT_TRUE(made) << made.error();
         control = *std::move(made);
     }
@@ -60,7 +67,8 @@ class ProcessControlTest : public StepExecutorTest, public testing::WithParamInt
   private:
     std::string group_;
 };
-INSTANTIATE_TEST_SUITE_P(, ProcessControlTest, testing::Values(Means::kSignals, Means::kControlGroup),
+INSTANTIATE_TEST_SUITE_P(, ProcessControlTest,
+                         testing::Values(Means::kSignals, Means::kControlGroup, Means::kProcessorGroup),
                          [](const auto& param_info) { return testing::PrintToString(param_info.param); });
 
 // Forks all the time, in three branches, one of which has left its parent and session.
@@ -131,6 +139,22 @@ TEST_P(ProcessControlTest, UsageTellsABusyFromASleepingProgram) {
     EXPECT_LE(control->usage("busy")->cpu - before, 10ms);
 }
 
+TEST_P(ProcessControlTest, SwitchesBySuspensionAreKnown) {
+    ASSERT_TRUE(start("busy", "while :; do :; done"));
+    EXPECT_EQ(control->suspension_switches("busy"), 0U);
+    ASSERT_TRUE(eventually([&] { return control->usage("busy")->cpu >= 50ms; }));
+    const auto before = control->usage("busy")->voluntary_switches;
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE(control->suspend("busy"));
+        ASSERT_TRUE(control->resume("busy"));
+        const Duration cpu = control->usage("busy")->cpu;
+        ASSERT_TRUE(eventually([&] { return control->usage("busy")->cpu > cpu; }));
+    }
+    EXPECT_EQ(control->suspension_switches("busy"), 20U);
+    const auto switches = control->usage("busy")->voluntary_switches - before;
+    EXPECT_LE(switches, 20U + 5) << "those that are left are few: it never waits";
+}
+
 TEST_P(ProcessControlTest, TimeOfEndedChildrenCounts) {
     ASSERT_TRUE(start("s", "(i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done); echo done; sleep 1000"));
     ASSERT_TRUE(wait_for_text("s", "stdout", "done"));
@@ -152,9 +176,52 @@ TEST_P(ProcessControlTest, ANiceLevelIsEveryProcesses) {
     ASSERT_TRUE(control->set_nice("s", 7));
     for (const StepProcess& process : processes("s"))
         EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(process.ref.pid)), 7);
+    EXPECT_EQ(*control->nice("s"), 7);
     EXPECT_EQ(control->set_nice("s", 20).error().code, ErrorCode::kInvalidArgument);
     ASSERT_TRUE(control->set_weight("s", 10));
     EXPECT_EQ(control->set_weight("s", 0).error().code, ErrorCode::kInvalidArgument);
+}
+
+TEST_P(ProcessControlTest, AProcessThatComesLaterHasTheNiceLevelOfItsStep) {
+    ASSERT_TRUE(start("s", "until [ -e go ]; do sleep 0.01; done; sleep 1000 & sleep 1000"));
+    ASSERT_TRUE(control->set_nice("s", 7));
+    std::ofstream(folder.path("steps/s/job/go")) << "x";
+    ASSERT_TRUE(eventually([&] { return processes("s").size() == 3; }));
+    for (const StepProcess& process : processes("s"))
+        EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(process.ref.pid)), 7);
+}
+
+TEST_P(ProcessControlTest, ASessionThatBeginsLaterHasTheLevelOnceItIsSetAgain) {
+    if (!std::filesystem::exists("/proc/self/autogroup")) GTEST_SKIP() << "this kernel does not share by sessions";
+    ASSERT_TRUE(control->set_nice("s", 7));
+    ASSERT_TRUE(start("s", "setsid sleep 1000 & sleep 1000"));
+    const auto sessions = [&] {
+        std::set<pid_t> found;
+        for (const StepProcess& process : processes("s")) found.insert(process.session);
+        return found.size();
+    };
+    ASSERT_TRUE(eventually([&] { return sessions() == 2; }));
+    ASSERT_TRUE(control->set_nice("s", 7));
+    for (const StepProcess& process : processes("s")) {
+        const auto has = read_file("/proc/" + std::to_string(process.ref.pid) + "/autogroup");
+        EXPECT_THAT(has.value_or(""), testing::EndsWith(" nice 7\n"));
+    }
+}
+
+TEST_P(ProcessControlTest, WeightsDivideAProcessor) {
+    constexpr const char* kSpin = "exec taskset -c 0 sh -c 'while :; do :; done'";
+    ASSERT_TRUE(start("busy", kSpin));
+    ASSERT_TRUE(start("t", kSpin));
+    ASSERT_TRUE(control->set_weight("busy", 100));
+    ASSERT_TRUE(control->set_weight("t", 33));
+    EXPECT_EQ(control->has_weights(), GetParam() == Means::kProcessorGroup);
+    const auto cpu = [&](const char* operation) { return control->usage(operation)->cpu; };
+    const Duration busy = cpu("busy"), other = cpu("t");
+    // As long as is needed on a host that others use, too.
+    ASSERT_TRUE(eventually([&] { return cpu("busy") - busy + cpu("t") - other >= 1s; }, 60s));
+    const double ratio = to_seconds(cpu("busy") - busy) / to_seconds(cpu("t") - other);
+    EXPECT_GT(ratio, 1.8);
+    EXPECT_LT(ratio, 5);
 }
 
 TEST_P(ProcessControlTest, WhatIsNotThereIsLeftInPeace) {
@@ -162,6 +229,7 @@ TEST_P(ProcessControlTest, WhatIsNotThereIsLeftInPeace) {
     EXPECT_TRUE(control->resume("none"));
     EXPECT_TRUE(control->set_nice("none", 1));
     EXPECT_EQ(control->usage("none").error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(control->nice("none").error().code, ErrorCode::kNotFound);
     EXPECT_EQ(control->activity("none"), StepActivity::kBlocked);
 }
 

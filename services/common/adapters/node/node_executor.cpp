@@ -12,7 +12,6 @@ constexpr Duration kPause = std::chrono::milliseconds{500};    ///< before a cal
 constexpr Duration kLongPause = std::chrono::seconds{10};      ///< the same, where its agent is silent for long
 constexpr Duration kLongPoll = std::chrono::seconds{10};       ///< agents hold answers back for so long
 constexpr Duration kStartDeadline = std::chrono::seconds{20};  ///< for an agent to be reached at all
-constexpr Duration kColumnAgain = std::chrono::seconds{5};     ///< an agent that was restarted has none
 constexpr std::size_t kMostSteps = 200;                        ///< asked for at once
 constexpr std::size_t kRemovedAtOnce = 1'000;                  ///< files of a step
 /// Of what a step leaves: a job could write there without end.
@@ -22,11 +21,6 @@ constexpr Duration kFetchDeadline = std::chrono::seconds{60};
 constexpr Duration kBetweenPages = std::chrono::milliseconds{20};
 constexpr int kCannotStart = 127;  ///< exit code, as of a shell
 constexpr int kKilled = 128 + 9;
-
-bool is_passing(const Error& error) {
-    return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout ||
-           error.code == ErrorCode::kTooManyRequests;
-}
 
 }  // namespace
 
@@ -43,7 +37,8 @@ struct NodeExecutor::Step {
     StepSpec spec{};
     Duration asked{};  ///< steady time of its start
     StepStatus end{};
-    bool was_seen = false;  ///< its agent has said that it has it
+    std::optional<StepWork> work{};  ///< as its agent said last
+    bool was_seen = false;           ///< its agent has said that it has it
     bool wants_files = true;
     bool is_stopping = false;
     bool is_telling = false;  ///< the agent has not heard yet that it is to stop
@@ -59,7 +54,6 @@ struct NodeExecutor::Agent {
     std::unique_ptr<http::NodeClient> client;
     std::uint64_t version = 0;
     bool is_watching = false;
-    std::optional<SliceColumn> column;
     std::set<std::string> running;          ///< its steps that run, as far as is known
     std::optional<Duration> failing_since;  ///< steady time of the first question without an answer since the last one
     int failures = 0;                       ///< since then
@@ -86,7 +80,13 @@ NodeExecutor::NodeExecutor(NodeExecutorOptions options, std::string organisation
       post_(std::move(post)),
       clock_(clock),
       log_(log),
-      results_(options_.folder) {}
+      results_(options_.folder),
+      turns_(
+          [this](const std::string& machine) -> http::NodeClient* {
+              Agent* const agent = agent_of(machine);
+              return agent == nullptr ? nullptr : agent->client.get();
+          },
+          [this](const std::string& machine) { return pause_for(machine); }, clock_, log_) {}
 
 NodeExecutor::~NodeExecutor() = default;
 
@@ -128,12 +128,15 @@ Result<void> NodeExecutor::start(const StepSpec& spec) {
     const SharedStep step = find(spec.operation);
     if (step == nullptr) return local_.start(spec);
     if (step->phase != Step::Phase::kPlaced) return {};
+    if (!spec.inputs.empty())
+        return Error{ErrorCode::kRejected, "files are not sent to machines with agents of their own", {}};
     if (agent_of(step->machine) == nullptr)
         return Error{ErrorCode::kUnavailable, "the agent of machine " + step->machine + " has not registered", {}};
     step->phase = Step::Phase::kStarting;
     step->spec = spec;
-    step->wants_files =
-        std::ranges::any_of(spec.environment, [](const auto& v) { return v.first == "ZBS_PROFILE_OUT"; });
+    // Told where to leave a profile, or the output of ranks.
+    step->wants_files = std::ranges::any_of(
+        spec.environment, [](const auto& v) { return v.first == "ZBS_PROFILE_OUT" || v.first == "ZBS_OUTPUT"; });
     step->asked = clock_.steady_now();
     send_start(step);
     return {};
@@ -182,7 +185,7 @@ StepStatus NodeExecutor::status(const std::string& operation) {
         set_running(step);
     }
     if (step->phase == Step::Phase::kRunning) watch(step->machine);
-    return {StepStatus::State::kRunning, 0, {}};
+    return {.state = StepStatus::State::kRunning, .work = step->work};
 }
 
 /// Asks the agent for its steps until none of them is left. O(steps that run there), once a look.
@@ -228,6 +231,7 @@ void NodeExecutor::take_page(const std::string& machine, const std::vector<std::
         const StepState state = at == reports.end() ? StepState::kUnknown : at->second->state;
         if (state == StepState::kRunning) {
             step->was_seen = true;
+            step->work = at->second->work;
         } else if (state == StepState::kExited) {
             end(step, {StepStatus::State::kExited, at->second->exit_code, at->second->reason}, step->wants_files);
         } else if (step->was_seen) {
@@ -289,35 +293,59 @@ void NodeExecutor::end(const SharedStep& step, StepStatus status, bool fetch) {
 }
 
 void NodeExecutor::fetch_list(const SharedStep& step) {
-    agent_of(step->machine)
-        ->client->list(step->operation, options_.wanted_files, [this, step](Result<std::vector<StepFile>> files) {
-            if (!files && is_passing(files.error()) && clock_.steady_now() < step->fetch_until)
-                return later(kPause, [this, step] { fetch_list(step); });
-            if (files) step->files = *std::move(files);
-            std::erase_if(step->files,
-                          [](const StepFile& f) { return f.bytes == 0 || f.bytes > limits::kMaxReplyBytes; });
-            std::uint64_t bytes = 0;
-            for (const StepFile& file : step->files) bytes += file.bytes;
-            if (step->files.size() > kMostFiles || bytes > kMostBytes) {
-                log_.warn("results_left_out", {{"operation", step->operation},
-                                               {"files", std::to_string(step->files.size())},
-                                               {"bytes", std::to_string(bytes)}});
-                step->files.clear();
-            }
-            fetch_next(step);
+    agent_of(step->machine)->client->list(step->operation, {}, [this, step](Result<std::vector<StepFile>> files) {
+        if (!files && is_passing(files.error()) && clock_.steady_now() < step->fetch_until)
+            return later(kPause, [this, step] { fetch_list(step); });
+        if (files) step->files = *std::move(files);
+        std::erase_if(step->files, [this](const StepFile& f) {
+            const bool wanted = std::ranges::any_of(
+                options_.wanted_files, [&f](const std::string& begin) { return f.name.starts_with(begin); });
+            return !wanted || f.bytes == 0;
         });
+        choose_files(step);
+        fetch_next(step);
+    });
+}
+
+/// Profiles first, and of both kinds as much as is bounded by itself: output without end costs no profile.
+void NodeExecutor::choose_files(const SharedStep& step) {
+    const auto is_output = [](const StepFile& f) { return f.name.starts_with("out.") || f.name.starts_with("err."); };
+    std::ranges::stable_sort(step->files, {}, is_output);
+    std::uint64_t left_of[] = {kMostBytes, options_.most_output_bytes};
+    std::size_t left_out = 0;
+    std::vector<StepFile> chosen;
+    for (StepFile& file : step->files) {
+        std::uint64_t& left = left_of[is_output(file) ? 1 : 0];
+        const bool fits =
+            is_output(file) ? left > 0 : file.bytes <= std::min<std::uint64_t>(left, limits::kMaxReplyBytes);
+        if (!fits || chosen.size() >= kMostFiles) {
+            ++left_out;
+            continue;
+        }
+        file.bytes = std::min(file.bytes, left);  // of output its beginning, at least
+        left -= file.bytes;
+        chosen.push_back(std::move(file));
+    }
+    step->files = std::move(chosen);
+    if (left_out > 0)
+        log_.warn("results_left_out", {{"operation", step->operation}, {"files", std::to_string(left_out)}});
 }
 
 void NodeExecutor::fetch_next(const SharedStep& step) {
     const bool is_late = clock_.steady_now() >= step->fetch_until;
     if (step->file >= step->files.size() || is_late) {
-        // A file that did not come whole is left out: half a profile is none.
-        if (step->file < step->files.size()) results_.drop(step->operation, step->files[step->file].name);
+        if (step->file < step->files.size()) {
+            // A file that did not come whole is left out: half a profile is none.
+            results_.drop(step->operation, step->files[step->file].name);
+            log_.warn("results_late",
+                      {{"operation", step->operation}, {"files", std::to_string(step->files.size() - step->file)}});
+        }
         return settle(step);
     }
     const StepFile& file = step->files[step->file];
     agent_of(step->machine)
-        ->client->read(step->operation, file.name, step->offset, limits::kMaxLogChunkBytes,
+        ->client->read(step->operation, file.name, step->offset,
+                       std::min<std::uint64_t>(limits::kMaxLogChunkBytes, file.bytes - step->offset),
                        [this, step, &file](const Result<std::string>& bytes) {
                            if (!bytes && is_passing(bytes.error()))
                                return later(kPause, [this, step] { fetch_next(step); });
@@ -352,31 +380,17 @@ void NodeExecutor::forget_at_agent(const SharedStep& step) {
 }
 
 void NodeExecutor::set_column(const std::string& machine, SliceColumn column) {
-    static_cast<void>(agent_of(machine));  // makes its entry
-    const std::uint64_t number = column.number;
-    agents_.at(machine)->column = std::move(column);
-    send_column(machine, number);
+    turns_.set_column(machine, std::move(column));
 }
 
-/// Until there is a newer one.
-void NodeExecutor::send_column(const std::string& machine, std::uint64_t number) {
-    if (agents_.at(machine)->column->number != number) return;
-    Agent* const agent = agent_of(machine);
-    const auto again = [this, machine, number](Duration pause) {
-        later(pause, [this, machine, number] { send_column(machine, number); });
-    };
-    if (agent == nullptr) return again(kPause);
-    agent->client->set_slices(*agent->column, [this, machine, number, again](const Result<void>& set) {
-        const SliceColumn& newest = *agents_.at(machine)->column;
-        if (newest.number != number) return;
-        if (!set && !is_passing(set.error()))
-            log_.warn("slices_refused",
-                      {{"machine", machine},
-                       {"reason", set.error().message},
-                       {"what_now", "where the zone's database is new, restart the machine's zbs-node"}});
-        if (!set) return again(std::max(pause_for(machine), is_passing(set.error()) ? kPause : kColumnAgain));
-        if (!newest.rows.empty()) again(kColumnAgain);
-    });
+void NodeExecutor::set_shares(const std::string& machine, ShareTable table) {
+    turns_.set_shares(machine, std::move(table));
+}
+
+std::optional<bool> NodeExecutor::has_weights(const std::string& machine) const {
+    const std::optional<KnownAgent> known = directory_(machine);
+    if (!known) return std::nullopt;
+    return known->weights;
 }
 
 std::string NodeExecutor::folder(const std::string& operation) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "services/common/adapters/node/agent_turns.hpp"
 #include "services/common/adapters/node/step_results.hpp"
 #include "services/common/http/node_client.hpp"
 #include "services/common/messages/registry.hpp"
@@ -21,8 +22,10 @@ namespace zbs::node {
 struct NodeExecutorOptions {
     std::set<std::string> machines;  ///< those that have an agent of their own; steps for others run on this host
     std::string folder;              ///< where results of steps are kept that were fetched from agents; made if missing
-    /// Files whose names begin so are fetched when a step has ended; all others go with the step.
-    std::string wanted_files = "profile.json";
+    /// Files whose names begin so are fetched when a step has ended, as profiles and the output of ranks that their
+    /// launcher does not bring home; all others go with the step.
+    std::vector<std::string> wanted_files = {"profile.json", "out.", "err."};
+    std::uint64_t most_output_bytes = std::uint64_t{10} << 30;  ///< of the files out.N and err.N of one step
     Duration lost_after = std::chrono::minutes{1};  ///< without any answer of an agent its steps count as ended
 };
 
@@ -30,6 +33,7 @@ struct NodeExecutorOptions {
 struct KnownAgent {
     std::string url;
     std::string step_folder;  ///< as NodeDescription::step_folder
+    bool weights = false;     ///< likewise
 };
 
 /// Steps on the machines that they are placed on, by the agents of these (`zbs-node`); all others by a local Executor.
@@ -59,6 +63,8 @@ class NodeExecutor : public Executor, public SliceSink {
     std::vector<File> list(const std::string& operation, const std::string& prefix) override;
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override;
     void set_column(const std::string& machine, SliceColumn column) override;
+    void set_shares(const std::string& machine, ShareTable table) override;
+    std::optional<bool> has_weights(const std::string& machine) const override;
 
   private:
     struct Step;
@@ -75,9 +81,9 @@ class NodeExecutor : public Executor, public SliceSink {
     void give_up_lost(const std::string& machine);
     void end(const SharedStep& step, StepStatus status, bool fetch);
     void fetch_list(const SharedStep& step);
+    void choose_files(const SharedStep& step);
     void fetch_next(const SharedStep& step);
     void settle(const SharedStep& step);
-    void send_column(const std::string& machine, std::uint64_t number);
     void forget_at_agent(const SharedStep& step);
     Duration pause_for(const std::string& machine) const;
     void later(Duration pause, std::function<void()> again);
@@ -93,6 +99,7 @@ class NodeExecutor : public Executor, public SliceSink {
     StepResults results_;
     std::map<std::string, SharedStep> steps_;  ///< those placed on agents in this life, by operation
     std::map<std::string, std::unique_ptr<Agent>> agents_;
+    AgentTurns turns_;
 };
 
 }  // namespace zbs::node

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -21,6 +22,24 @@ bool put(const std::string& path, const std::string& text) {
     const bool good = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
     close(fd);
     return good;
+}
+
+constexpr int kSharesAsWithout = 1'024;  ///< of v1
+constexpr int kLeastShares = 2, kMostShares = 262'144;
+
+/// The path of a process in the v1 hierarchy of the processor controller; empty where there is none.
+std::string processor_group_of(const std::string& process) {
+    const std::string text = read_file("/proc/" + process + "/cgroup").value_or("");
+    for (std::size_t at = 0; at < text.size();) {  // lines as 4:cpu,cpuacct:/a/b
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        const std::string line = text.substr(at, end - at);
+        at = end + 1;
+        const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+        if (second == std::string::npos) continue;
+        if (("," + line.substr(first + 1, second - first - 1) + ",").find(",cpu,") != std::string::npos)
+            return line.substr(second + 1);
+    }
+    return {};
 }
 
 /// The path behind "0::" in /proc/PID/cgroup; empty where there is none.
@@ -58,6 +77,14 @@ Result<std::unique_ptr<ControlGroup>> ControlGroup::open(const std::string& fold
         return Error{ErrorCode::kUnavailable, what + ": " + std::strerror(errno), folder};
     };
     if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return refused("no control group can be made here");
+    if (access((folder + "/cpu.shares").c_str(), F_OK) == 0) {
+        const std::string attempt = group->of("attempt");
+        if (mkdir(attempt.c_str(), 0755) != 0 && errno != EEXIST) return refused("no control group can be made here");
+        group->is_v1_ = group->has_weights_ = put(attempt + "/cpu.shares", std::to_string(kSharesAsWithout));
+        rmdir(attempt.c_str());
+        if (!group->is_v1_) return refused("this service may not weigh control groups here");
+        return group;
+    }
     if (access((folder + "/cgroup.freeze").c_str(), W_OK) != 0)
         return refused("this is no control group (v2) that this service may freeze");
     // A group that gives its controllers to others may hold no process itself.
@@ -80,7 +107,8 @@ bool ControlGroup::take(const std::string& operation, const ProcessRef& process)
 }
 
 bool ControlGroup::holds(const std::string& operation, const ProcessRef& process) const {
-    return ("/" + group_of(std::to_string(process.pid))).ends_with("/step-" + operation);
+    const std::string pid = std::to_string(process.pid);
+    return ("/" + (is_v1_ ? processor_group_of(pid) : group_of(pid))).ends_with("/step-" + operation);
 }
 
 Result<void> ControlGroup::freeze(const std::string& operation, bool frozen) {
@@ -98,7 +126,10 @@ Result<void> ControlGroup::freeze(const std::string& operation, bool frozen) {
 }
 
 Result<void> ControlGroup::set_weight(const std::string& operation, int weight) {
-    if (put(of(operation) + "/cpu.weight", std::to_string(weight))) return {};
+    const int shares = std::clamp(weight * kSharesAsWithout / 100, kLeastShares, kMostShares);
+    if (is_v1_ ? put(of(operation) + "/cpu.shares", std::to_string(shares))
+               : put(of(operation) + "/cpu.weight", std::to_string(weight)))
+        return {};
     return Error{ErrorCode::kUnavailable, std::string("cannot set the weight: ") + std::strerror(errno), of(operation)};
 }
 

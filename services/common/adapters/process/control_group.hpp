@@ -7,21 +7,25 @@
 
 namespace zbs::process {
 
-/// A control group (v2) that this service may divide among its steps: delegated to it by its service manager, or named
-/// by its operator.
+/// A control group that this service may divide among its steps: delegated to it by its service manager (v2), or named
+/// by its operator. One of v1 (of the processor controller) has weights and no freezer.
 class ControlGroup {
   public:
-    /// `folder`: absolute, of the cgroup2 file system. Errors: kUnavailable where no group can be made in it or frozen.
+    /// `folder`: absolute, of a file system of control groups. Errors: kUnavailable where no group can be made in it or
+    /// frozen; for v1: or weighed.
     static Result<std::unique_ptr<ControlGroup>> open(const std::string& folder);
     /// The group that this process is in, where it may make others in it; else nothing: an empty text.
     static std::string find_delegated();
 
     bool has_weights() const { return has_weights_; }
+    bool has_freezer() const { return !is_v1_; }
     /// Moves a process into the step's own group, made where it is missing. False where that cannot be done.
     bool take(const std::string& operation, const ProcessRef& process);
     bool holds(const std::string& operation, const ProcessRef& process) const;
-    /// Returns when the kernel says that all of the group stand still, or 100 ms have passed: kTimeout.
+    /// Returns when the kernel says that all of the group stand still, or 100 ms have passed: kTimeout. Precondition:
+    /// it has a freezer.
     Result<void> freeze(const std::string& operation, bool frozen);
+    /// 1..10000, 100 as without. Precondition: it has weights.
     Result<void> set_weight(const std::string& operation, int weight);
     /// Removes the step's group, once it is empty.
     void remove(const std::string& operation);
@@ -31,6 +35,7 @@ class ControlGroup {
     std::string of(const std::string& operation) const { return folder_ + "/step-" + operation; }
     std::string folder_;
     bool has_weights_ = false;
+    bool is_v1_ = false;
 };
 
 }  // namespace zbs::process

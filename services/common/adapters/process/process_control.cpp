@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <utility>
@@ -37,18 +38,23 @@ bool same_processes(const std::vector<StepProcess>& a, const std::vector<StepPro
     return refs(a) == refs(b);
 }
 
+Error nothing_lives(const std::string& operation) {
+    return {ErrorCode::kNotFound, "nothing of step " + operation + " lives", {}};
+}
+
 /// Where the kernel puts every session into a group of its own, levels count within that, and the group has one.
 void set_session_nice(const StepProcess& process, int nice) {
-    std::ofstream("/proc/" + std::to_string(process.ref.pid) + "/autogroup") << nice;
+    const std::string file = "/proc/" + std::to_string(process.ref.pid) + "/autogroup";
+    const std::string has = read_file(file).value_or("");  // as "/autogroup-25 nice 0"
+    if (!has.ends_with(" nice " + std::to_string(nice) + "\n")) std::ofstream(file) << nice;
 }
 
 class Controlled : public StepControl {
   public:
     Controlled(std::string folder, std::unique_ptr<ControlGroup> group)
         : folder_(std::move(folder)), group_(std::move(group)) {
-        means_ = !group_                 ? "steps are suspended by signals, shares given by nice levels"
-                 : group_->has_weights() ? "steps are frozen by control groups, shares given by their weights"
-                                         : "steps are frozen by control groups, shares given by nice levels";
+        means_ = freezes() ? "steps are frozen by control groups" : "steps are suspended by signals";
+        means_ += has_weights() ? ", shares given by weights of control groups" : ", shares given by nice levels";
     }
 
     const std::string& means() const override { return means_; }
@@ -68,7 +74,8 @@ class Controlled : public StepControl {
     Result<void> suspend(const std::string& operation) override {
         const std::lock_guard lock(mutex_);
         seen_[operation].suspended = true;
-        if (!group_ || !gather(operation)) return stop_all(operation);
+        ++seen_[operation].suspensions;
+        if (!freezes() || !gather(operation)) return stop_all(operation);
         return group_->freeze(operation, true);
     }
 
@@ -79,7 +86,7 @@ class Controlled : public StepControl {
             at->second.looked = SteadyClock::now();
             at->second.was_blocked = false;
         }
-        const Result<void> thawed = group_ ? group_->freeze(operation, false) : Result<void>{};
+        const Result<void> thawed = freezes() ? group_->freeze(operation, false) : Result<void>{};
         // Also with a group: an agent without one may have stopped it.
         for (const StepProcess& process : walk(operation).processes) {
             // Of what waits for a disk the stop may be pending.
@@ -92,29 +99,48 @@ class Controlled : public StepControl {
         if (nice < -20 || nice > 19) return invalid("must be from -20 to 19", "nice");
         const std::lock_guard lock(mutex_);
         std::vector<StepProcess> before;
+        Result<void> all;
         for (int round = 0; round < 10; ++round) {  // what is forked meanwhile may have the old level
             StepWalk found = walk(operation);
             std::set<pid_t> sessions;
+            all = {};
             for (const StepProcess& process : found.processes) {
                 if (sessions.insert(process.session).second) set_session_nice(process, nice);
                 for (const pid_t thread : threads_of(process.ref.pid)) {
                     if (setpriority(PRIO_PROCESS, static_cast<id_t>(thread), nice) == 0 || errno == ESRCH) continue;
-                    return Error{ErrorCode::kDenied,
-                                 std::string("nice level ") + std::to_string(nice) + " is refused by the system (" +
-                                     std::strerror(errno) +
-                                     "); lower levels than the present one need root or CAP_SYS_NICE",
-                                 {}};
+                    all = Error{ErrorCode::kDenied,
+                                std::string("nice level ") + std::to_string(nice) + " is refused by the system (" +
+                                    std::strerror(errno) +
+                                    "); lower levels than the present one need root or CAP_SYS_NICE",
+                                {}};
                 }
             }
             if (found.is_whole && same_processes(found.processes, before)) break;
             before = std::move(found.processes);
         }
-        return {};
+        return all;
     }
+
+    Result<int> nice(const std::string& operation) override {
+        const std::lock_guard lock(mutex_);
+        std::optional<int> smallest;
+        for (const StepProcess& process : walk(operation).processes) {
+            if (process.has_ended()) continue;
+            for (const pid_t thread : threads_of(process.ref.pid)) {
+                errno = 0;
+                const int level = getpriority(PRIO_PROCESS, static_cast<id_t>(thread));
+                if (errno == 0) smallest = std::min(smallest.value_or(level), level);
+            }
+        }
+        if (!smallest) return nothing_lives(operation);
+        return *smallest;
+    }
+
+    bool has_weights() const override { return group_ && group_->has_weights(); }
 
     Result<void> set_weight(const std::string& operation, int weight) override {
         if (weight < 1 || weight > 10'000) return invalid("must be from 1 to 10000", "weight");
-        if (group_ && group_->has_weights()) {
+        if (has_weights()) {
             const std::lock_guard lock(mutex_);
             if (gather(operation)) return group_->set_weight(operation, weight);
         }
@@ -141,13 +167,23 @@ class Controlled : public StepControl {
             usage.involuntary_switches += one.involuntary_switches;
             ++usage.processes;
         }
-        if (usage.processes == 0) return Error{ErrorCode::kNotFound, "nothing of step " + operation + " lives", {}};
+        if (usage.processes == 0) return nothing_lives(operation);
         // What has ended was waited for by its parent or by the supervisor, which keeps the sum.
         if (const auto supervisor = find_supervisor(control_folder(operation)))
             usage.cpu += read_usage(supervisor->pid).children_cpu;
         usage.activity = look(operation, found.processes);
         usage.blocked = seen_[operation].blocked;
         return usage;
+    }
+
+    /// The kernel counts it as a switch by itself when a thread stops.
+    std::uint64_t suspension_switches(const std::string& operation) override {
+        const std::lock_guard lock(mutex_);
+        const auto at = seen_.find(operation);
+        if (at == seen_.end() || at->second.suspensions == 0) return 0;
+        std::uint64_t threads = 0;
+        for (const StepProcess& process : walk(operation).processes) threads += process.states.size();
+        return at->second.suspensions * threads;
     }
 
     void forget(const std::string& operation) override {
@@ -159,11 +195,13 @@ class Controlled : public StepControl {
   private:
     struct Seen {
         bool suspended = false;
+        std::uint64_t suspensions = 0;
         bool was_blocked = false;  ///< at the last look
         SteadyClock::time_point looked{};
         Duration blocked{};
     };
 
+    bool freezes() const { return group_ && group_->has_freezer(); }
     std::string control_folder(const std::string& operation) const { return folder_ + "/" + operation; }
     StepWalk walk(const std::string& operation) const { return walk_step(control_folder(operation), operation); }
 

@@ -7,8 +7,9 @@
 namespace zbs::process {
 
 struct ProcessControlOptions {
-    std::string folder;         ///< of the step executor
-    std::string control_group;  ///< folder of a control group (v2) that may be divided; empty: none is used
+    std::string folder;  ///< of the step executor
+    /// Folder of a control group that may be divided, v2 or of the processor controller of v1; empty: none is used.
+    std::string control_group;
 };
 
 class StepControl : public ProcessControl {
