@@ -96,10 +96,13 @@ class FakeAllocations : public Allocations {
             done(AllocationView{held->phase, held->reason});
         });
     }
-    Result<StepSpec> step_in(const AllocationKey& key, const std::string& machine, StepSpec step) override {
+    Result<StepSpec> step_in(const AllocationKey& key, const AllocatedTasks& tasks, StepSpec step) override {
         const Held* held = find(key.operation);
         if (held == nullptr || held->phase != Phase::kHeld) return Error{ErrorCode::kConflict, "does not run", {}};
-        step.argv.insert(step.argv.begin(), {"run-in", key.operation, machine});
+        std::vector<std::string> argv = {"run-in", key.operation};
+        argv.insert(argv.end(), tasks.machines.begin(), tasks.machines.end());
+        if (!tasks.pmi.empty()) argv.insert(argv.end(), {tasks.pmi, tasks.folder});
+        step.argv.insert(step.argv.begin(), argv.begin(), argv.end());
         return step;
     }
     void machines(std::function<void(Result<std::vector<MachineUse>>)> done) override {

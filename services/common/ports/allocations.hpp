@@ -26,6 +26,13 @@ struct AllocationSpec {
     std::optional<Time> start;  ///< none = now
 };
 
+/// What of a step runs where in an allocation.
+struct AllocatedTasks {
+    std::vector<std::string> machines;  ///< of each task, at least one
+    std::string pmi{};     ///< by which the tasks are ranks of one MPI job: "pmi2", "pmix"; empty: they know nothing
+    std::string folder{};  ///< for files out.N and err.N of task N, seen on the machines; empty: they are the step's
+};
+
 struct AllocationKey {
     std::string operation;
     std::string account;  ///< as in its spec
@@ -63,9 +70,9 @@ class Allocations {
     /// Ends it and all that runs in it; `look` tells when that is done. One that is not known is no error.
     virtual void release(AllocationKey key, Done done) = 0;
     virtual void look(AllocationKey key, std::function<void(Result<AllocationView>)> done) = 0;
-    /// The step for a local Executor that runs `step` on a machine of an allocation that `hold` or `look` has told to
+    /// The step for a local Executor that runs `step` on machines of an allocation that `hold` or `look` has told to
     /// be held. Errors: kConflict where none did.
-    virtual Result<StepSpec> step_in(const AllocationKey& key, const std::string& machine, StepSpec step) = 0;
+    virtual Result<StepSpec> step_in(const AllocationKey& key, const AllocatedTasks& tasks, StepSpec step) = 0;
 
     virtual void machines(std::function<void(Result<std::vector<MachineUse>>)> done) = 0;
 };

@@ -45,6 +45,20 @@ TEST(Launch, IsAnSrunInsideTheAllocation) {
     EXPECT_EQ(std::vector<std::string>(step->argv.end() - 2, step->argv.end()), program().argv);
 }
 
+TEST(Launch, RanksOfOneMpiJobEndTogetherAndWriteWhereTheyAreTold) {
+    LaunchSpec spec = program();
+    spec.pmi = "pmi2";
+    spec.output_folder = "/state/50%";
+    const Result<StepSpec> step = make_step(FakeCommands().find(), running(), spec);
+    ASSERT_TRUE(step) << step.error();
+    for (const char* option :
+         {"--mpi=pmi2", "--kill-on-bad-exit=1", "--output=/state/50%%/out.%t", "--error=/state/50%%/err.%t"})
+        EXPECT_THAT(step->argv, Contains(option));
+    const Result<StepSpec> alone = make_step(FakeCommands().find(), running(), program());
+    EXPECT_THAT(alone->argv, Contains("--mpi=none"));
+    EXPECT_THAT(alone->argv, testing::Not(Contains("--kill-on-bad-exit=1"))) << "proxies see to their ranks themselves";
+}
+
 TEST(Launch, JobOfAnotherUserIsStartedAsThatUser) {
     Allocation allocation = running();
     allocation.user = "somebody-else";

@@ -28,9 +28,9 @@ TEST(SiteAnswers, NodesAsJsonAndAsTextAreTheSameToUs) {
     const auto json = parse_nodes_json(recorded("nodes.json"));
     ASSERT_TRUE(text) << text.error();
     ASSERT_TRUE(json) << json.error();
-    EXPECT_THAT(*json, ElementsAre(Node{"n1", 4, "", 4}, Node{"n2", 4, "", 2},
-                                   Node{"n3", 4, "down, NOT_RESPONDING: Not responding"},
-                                   Node{"n4", 4, "DRAIN: disk | failing = 3"}));
+    EXPECT_THAT(*json, ElementsAre(Node{"n1", 4, "", 4, "head"}, Node{"n2", 4, "", 2, "head"},
+                                   Node{"n3", 4, "down, NOT_RESPONDING: Not responding", 0, "head"},
+                                   Node{"n4", 4, "DRAIN: disk | failing = 3", 0, "head"}));
     EXPECT_THAT(*text, ElementsAre(Node{"n1", 4, "", 4}, Node{"n2", 4, "", 2},
                                    Node{"n3", 4, "down, not_responding: Not responding"},
                                    Node{"n4", 4, "drained: disk | failing = 3"}));

@@ -22,6 +22,13 @@ bool is_variable(const std::string& name) {
     return !name.empty() && name.find('=') == std::string::npos && name.front() != '-';
 }
 
+/// Of srun's file names, whose '%' begins a field.
+std::string as_pattern(const std::string& path) {
+    std::string pattern;
+    for (const char c : path) pattern += c == '%' ? std::string("%%") : std::string(1, c);
+    return pattern;
+}
+
 /// Why all ended that ran in the allocation.
 std::string why_ended(const Allocation& allocation) {
     const std::string job = "Slurm job " + std::to_string(allocation.job);
@@ -68,9 +75,15 @@ Result<StepSpec> make_step(const SlurmCommands& commands, const Allocation& allo
                  "--overlap", "--distribution=arbitrary", "--nodelist=" + write_host_list(spec.places),
                  "--ntasks=" + std::to_string(spec.places.size()),
                  "--chdir=" + (spec.directory.empty() ? std::string("/tmp") : spec.directory), "--cpu-bind=none",
-                 "--mpi=none", "--input=none", "--unbuffered"},
+                 "--mpi=" + (spec.pmi.empty() ? std::string("none") : spec.pmi), "--input=none", "--unbuffered"},
         .account = allocation.user == self->name ? std::string{} : allocation.user,
         .walltime = spec.walltime};
+    if (!spec.output_folder.empty()) {
+        step.argv.push_back("--output=" + as_pattern(spec.output_folder) + "/out.%t");
+        step.argv.push_back("--error=" + as_pattern(spec.output_folder) + "/err.%t");
+    }
+    // Ranks whose fellows have ended wait for ever.
+    if (!spec.pmi.empty()) step.argv.emplace_back("--kill-on-bad-exit=1");
     std::vector<std::string> on_the_node;
     for (const auto& [name, value] : spec.environment) {
         if (!is_variable(name)) return invalid("a variable without a name, or with '=' or '-' in it", "/environment");

@@ -19,6 +19,8 @@ struct LaunchSpec {
     std::vector<std::pair<std::string, std::string>> environment;
     std::string directory;            ///< on the nodes; empty = "/tmp", which every node has
     std::vector<std::string> places;  ///< node of each task, in the tasks' order; no more than processors
+    std::string pmi{};                ///< makes the tasks ranks of one MPI job: "pmi2", "pmix"
+    std::string output_folder{};      ///< on the nodes, for out.N and err.N of task N; empty: all through srun
     Duration walltime{};              ///< 0 = as long as the allocation lasts
 };
 

@@ -28,8 +28,9 @@ struct Partition {
 struct Node {
     std::string name;
     int processors = 0;
-    std::string fault;  ///< why it runs no new jobs ("drained: disk failing"); empty where it does, now or later
-    int allocated = 0;  ///< processors that jobs have, whoever's
+    std::string fault;   ///< why it runs no new jobs ("drained: disk failing"); empty where it does, now or later
+    int allocated = 0;   ///< processors that jobs have, whoever's
+    std::string host{};  ///< that it runs on, where Slurm tells; several nodes may be on one, for tests
     bool operator==(const Node&) const = default;
 };
 

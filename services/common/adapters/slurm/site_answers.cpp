@@ -141,6 +141,8 @@ Result<Node> read_node(const codec::Json& json, const std::string& pointer) {
     if (!add_states(json, "state", states) || !add_states(json, "state_flags", states) || states.empty())
         return bad_json(pointer + "/state", "no state");
     const bool has_reason = json.contains("reason") && json["reason"].is_string();
+    if (json.contains("hostname") && json["hostname"].is_string())
+        node.host = printable_text(json["hostname"].get_ref<const std::string&>(), 255);
     node.fault = fault_of(states, has_reason ? json["reason"].get_ref<const std::string&>() : std::string_view{});
     return node;
 }

@@ -38,7 +38,7 @@ Error not_now(const Allocation& waiting, bool for_later) {
 
 }  // namespace
 
-Result<std::vector<SlurmMachine>> machines_of(const Site& site, const std::string& partition) {
+Result<Partition> find_partition(const Site& site, const std::string& partition) {
     const auto meant = std::ranges::find_if(site.partitions, [&](const Partition& one) {
         return partition.empty() ? one.is_default : one.name == partition;
     });
@@ -51,12 +51,17 @@ Result<std::vector<SlurmMachine>> machines_of(const Site& site, const std::strin
                 "; it has " + (names.empty() ? "none" : names),
             {}};
     }
+    return *meant;
+}
+
+Result<std::vector<SlurmMachine>> machines_of(const Site& site, const Partition& partition) {
     std::vector<SlurmMachine> machines;
     for (const Node& node : site.nodes)
-        if (node.processors > 0 && std::ranges::find(meant->nodes, node.name) != meant->nodes.end())
+        if (node.processors > 0 && std::ranges::find(partition.nodes, node.name) != partition.nodes.end())
             machines.push_back({node.name, node.processors});
     if (machines.empty())
-        return Error{ErrorCode::kRejected, "partition '" + meant->name + "' of Slurm has no nodes with processors", {}};
+        return Error{
+            ErrorCode::kRejected, "partition '" + partition.name + "' of Slurm has no nodes with processors", {}};
     return machines;
 }
 
@@ -177,7 +182,7 @@ void SlurmAllocations::look(AllocationKey key, std::function<void(Result<Allocat
         key.operation, [this, key] { return back_end_.find(key_of(key)); }, tell);
 }
 
-Result<StepSpec> SlurmAllocations::step_in(const AllocationKey& key, const std::string& machine, StepSpec step) {
+Result<StepSpec> SlurmAllocations::step_in(const AllocationKey& key, const AllocatedTasks& tasks, StepSpec step) {
     const auto at = running_.find(key);
     if (at == running_.end())
         return Error{ErrorCode::kConflict, "Slurm has not started the job of operation " + key.operation + " yet", {}};
@@ -186,11 +191,14 @@ Result<StepSpec> SlurmAllocations::step_in(const AllocationKey& key, const std::
                                        .argv = std::move(step.argv),
                                        .environment = std::move(step.environment),
                                        .directory = step.directory,
-                                       .places = {machine},
+                                       .places = tasks.machines,
+                                       .pmi = tasks.pmi,
+                                       .output_folder = tasks.folder,
                                        .walltime = step.walltime});
     if (!made) return made;
     made->files = std::move(step.files);
     made->shares = std::move(step.shares);
+    made->inputs = std::move(step.inputs);
     if (made->account.empty()) made->account = step.account;
     return made;
 }
@@ -199,7 +207,7 @@ void SlurmAllocations::machines(std::function<void(Result<std::vector<MachineUse
     const auto tell = [done = std::move(done)](const Result<std::vector<Node>>& nodes) {
         if (!nodes) return done(nodes.error());
         std::vector<MachineUse> uses;
-        for (const Node& node : *nodes) uses.push_back({node.name, node.allocated, node.fault});
+        for (const Node& node : *nodes) uses.push_back({node.name, node.allocated, node.fault, 1, node.host});
         done(std::move(uses));
     };
     ask(

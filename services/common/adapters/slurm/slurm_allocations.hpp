@@ -20,14 +20,17 @@ struct PartitionUse {
     Duration wait = std::chrono::seconds{5};
 };
 
-/// Nodes of a partition as machines of a zone: its faults stay out of it, they may pass. Errors: kNotFound naming the
-/// partitions there are; kRejected where it has no nodes.
+/// The partition of this name; empty = Slurm's default. Errors: kNotFound naming the partitions there are.
+Result<Partition> find_partition(const Site& site, const std::string& partition);
+
+/// Nodes of a partition as machines of a zone: its faults stay out of it, they may pass. Errors: kRejected where it has
+/// no nodes.
 struct SlurmMachine {
     std::string name;
     int processors = 0;
     bool operator==(const SlurmMachine&) const = default;
 };
-Result<std::vector<SlurmMachine>> machines_of(const Site& site, const std::string& partition);
+Result<std::vector<SlurmMachine>> machines_of(const Site& site, const Partition& partition);
 
 /// A Slurm as the scheduler behind a zone. Its commands block, so they run on threads of its own, those of one
 /// operation one after the other. Lives on the strand that `post` puts work on; what was asked when it ends is
@@ -42,7 +45,7 @@ class SlurmAllocations : public Allocations {
     void keep(AllocationKey key, Done done) override;
     void release(AllocationKey key, Done done) override;
     void look(AllocationKey key, std::function<void(Result<AllocationView>)> done) override;
-    Result<StepSpec> step_in(const AllocationKey& key, const std::string& machine, StepSpec step) override;
+    Result<StepSpec> step_in(const AllocationKey& key, const AllocatedTasks& tasks, StepSpec step) override;
     void machines(std::function<void(Result<std::vector<MachineUse>>)> done) override;
 
   private:
