@@ -166,6 +166,7 @@ std::vector<Json> samples() {
             codec::encode(std::vector<StepFile>{{"stdout", 1}}),
             codec::encode(StepRemoval{3, true}),
             codec::encode(some_slice_column()),
+            codec::encode(some_column_of_shares()),
             codec::encode(some_share_table()),
             codec::encode(
                 codec::AuditPage{{{3, {.who = "spiffe://a/user/b", .detail = "why"}, std::string(64, 'a')}}, {3}, 3})};

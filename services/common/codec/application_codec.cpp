@@ -2,39 +2,11 @@
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/staging_codec.hpp"
 #include "services/common/codec/words.hpp"
 
 namespace zbs::codec {
 namespace {
-
-Json encode_environment(const std::vector<std::pair<std::string, std::string>>& environment) {
-    Json json = Json::object();
-    for (const auto& [name, value] : environment) json[name] = value;
-    return json;
-}
-
-std::vector<std::pair<std::string, std::string>> read_environment(JsonReader& in, const char* key) {
-    std::vector<std::pair<std::string, std::string>> environment;
-    const Json& json = in.object(key);
-    if (json.size() > static_cast<std::size_t>(limits::kMaxEnvironment)) {
-        in.fail(key, "has more than " + std::to_string(limits::kMaxEnvironment) + " variables");
-        return environment;
-    }
-    std::size_t total = 0;
-    for (auto it = json.begin(); it != json.end() && in.ok(); ++it) {
-        const std::string at = std::string(key) + "/" + pointer_step(it.key());
-        if (it.key().empty() || it.key().find_first_of(std::string("=\0", 2)) != std::string::npos)
-            in.fail(at, "is no name of a variable");
-        if (!it->is_string() || it->get_ref<const std::string&>().find('\0') != std::string::npos) {
-            in.fail(at, "must be a string without NUL");
-            break;
-        }
-        total += it.key().size() + it->get_ref<const std::string&>().size();
-        environment.emplace_back(it.key(), it->get<std::string>());  // a json object is sorted by name
-    }
-    if (total > 1024 * 1024) in.fail(key, "is larger than 1 MiB");
-    return environment;
-}
 
 Json encode_parts(const std::vector<ApplicationPart>& parts) {
     Json json = Json::array();
@@ -126,7 +98,10 @@ Json encode(const ApplicationRequest& request) {
                  {"zones", request.zones},
                  {"profile", request.profile},
                  {"use_profile", request.use_profile}};
+    if (request.launcher != Launcher::kMpich) json["launcher"] = to_string(request.launcher);
     if (request.model) json["model"] = encode(*request.model);
+    if (!request.staging.empty()) json["staging"] = encode(request.staging);
+    write_standing(json, request.priority, request.share);
     return json;
 }
 
@@ -158,6 +133,15 @@ Result<ApplicationRequest> decode_application_request(const Json& json) {
     if (in.has("zones")) request.zones = in.texts("zones", limits::kMaxZonesInRegistry, 1 << 20);
     request.profile = in.boolean_or("profile", true);
     request.use_profile = in.boolean_or("use_profile", true);
+    if (in.has("launcher")) request.launcher = read_word(in, "launcher", kLaunchers);
+    if (in.has("staging")) {
+        Result<Staging> staging = decode_staging(in.object("staging"), in.pointer_of("staging"));
+        if (!in.ok()) return in.error();
+        if (!staging) return staging.error();
+        request.staging = *std::move(staging);
+    }
+    request.priority = read_priority(in);
+    request.share = read_share(in);
     return in.finish(std::move(request));
 }
 
@@ -253,6 +237,7 @@ Json encode(const ApplicationStatus& status) {
     if (status.profile) json["profile"] = to_string(*status.profile);
     if (status.start) json["start_us"] = to_microseconds(*status.start);
     if (!status.events.empty()) json["events"] = encode_events(status.events);
+    if (status.results) json["results"] = encode(*status.results);
     return json;
 }
 
@@ -291,6 +276,12 @@ Result<ApplicationStatus> decode_application_status(const Json& json) {
         Result<std::vector<ApplicationEvent>> events = read_events(in);
         if (!events) return events.error();
         status.events = *std::move(events);
+    }
+    if (in.has("results")) {
+        Result<StagedResults> results = decode_staged_results(in.object("results"), in.pointer_of("results"));
+        if (!in.ok()) return in.error();
+        if (!results) return results.error();
+        status.results = *std::move(results);
     }
     return in.finish(std::move(status));
 }
@@ -335,6 +326,7 @@ Json encode_view(const Application& application) {
     json["directory"] = application.request.directory;
     json["walltime_s"] = to_seconds(application.request.walltime);
     json["mapper"] = application.request.mapper;
+    if (application.request.launcher != Launcher::kMpich) json["launcher"] = to_string(application.request.launcher);
     json["history"] = encode_history(application.status.history);
     json["cancel_requested"] = application.status.cancel_requested;
     Json parts = Json::array();
@@ -347,12 +339,15 @@ Json encode_view(const Application& application) {
                     {"ranks", part.ranks},          {"state", to_string(part.status.state)},
                     {"reason", part.status.reason}, {"assignment", std::move(assignment)}};
         if (part.status.queue) row["queue"] = encode(*part.status.queue);
+        if (part.status.work) row["work"] = to_string(*part.status.work);
         parts.push_back(std::move(row));
     }
     json["parts"] = std::move(parts);
     if (application.status.plan) json["plan"] = encode(*application.status.plan);
     if (application.status.profile) json["profile"] = to_string(*application.status.profile);
     if (application.status.start) json["start_us"] = to_microseconds(*application.status.start);
+    if (application.status.results && !application.status.results->notes.empty())
+        json["result_notes"] = application.status.results->notes;
     return json;
 }
 

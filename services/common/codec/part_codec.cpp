@@ -23,6 +23,7 @@ Json encode(const CapacityRequest& request) {
                  {"zones", request.zones},
                  {"groups", request.groups}};
     if (request.without) json["without"] = to_string(*request.without);
+    if (request.share) json["share"] = *request.share;
     return json;
 }
 
@@ -35,6 +36,7 @@ Result<CapacityRequest> decode_capacity_request(const Json& json) {
     request.zones = in.texts("zones", limits::kMaxZonesInRegistry, 1 << 20);
     if (in.has("groups")) request.groups = in.texts("groups", limits::kMaxGroups, 64 * limits::kMaxGroups);
     if (in.has("without")) request.without = read_id<ApplicationId>(in, "without");
+    request.share = read_share(in);
     return in.finish(std::move(request));
 }
 
@@ -147,6 +149,7 @@ Json encode(const PartRequest& request) {
     if (request.start_in > Duration{0}) json["start_in_s"] = to_seconds(request.start_in);
     if (request.replaces) json["replaces"] = to_string(*request.replaces);
     if (request.queued) json["queued"] = true;
+    write_standing(json, request.priority, request.share);
     if (request.delegation) {
         json["delegation"] = {{"text", request.delegation->text},
                               {"chain", request.delegation->chain},
@@ -188,6 +191,8 @@ Result<PartRequest> decode_part_request(const Json& json) {
     request.queued = in.boolean_or("queued", false);
     if (in.ok() && request.queued && request.start_in > Duration{0})
         in.fail("queued", "cannot be asked for together with start_in_s: the queue says when it starts");
+    request.priority = read_priority(in);
+    request.share = read_share(in);
     if (in.has("delegation")) {
         JsonReader proof(in.object("delegation"), in.pointer_of("delegation"));
         Result<DelegationProof> read =
@@ -239,6 +244,8 @@ Json encode(const PartStatus& status) {
     if (status.starts_in > Duration{0}) json["starts_in_s"] = to_seconds(status.starts_in);
     if (!status.ready) json["ready"] = false;
     if (status.queue) json["queue"] = encode(*status.queue);
+    if (!status.file_system.empty()) json["file_system"] = status.file_system;
+    if (status.work) json["work"] = to_string(*status.work);
     return json;
 }
 
@@ -265,6 +272,8 @@ Result<PartStatus> decode_part_status(const Json& json, const std::string& point
     if (in.has("exit_code")) status.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
     if (in.has("starts_in_s")) status.starts_in = in.seconds("starts_in_s", 1e9);
     status.ready = in.boolean_or("ready", true);
+    if (in.has("file_system")) status.file_system = read_name(in, "file_system");
+    if (in.has("work")) status.work = read_word(in, "work", kStepWorks);
     if (in.has("queue")) {
         Result<QueueOutlook> read = decode_outlook(JsonReader(in.object("queue"), in.pointer_of("queue")));
         if (!in.ok()) return in.error();
@@ -285,11 +294,18 @@ Json encode(const LaunchRequest& request) {
     Json proxies = Json::array();
     for (const LaunchRequest::Proxy& proxy : request.proxies)
         proxies.push_back({{"id", proxy.id}, {"machine", proxy.machine}});
-    return {{"token", request.token},
-            {"operation", request.operation},
-            {"options", encode_options(request.options)},
-            {"proxies", std::move(proxies)},
-            {"profile", request.profile}};
+    Json json = {{"token", request.token},
+                 {"operation", request.operation},
+                 {"options", encode_options(request.options)},
+                 {"proxies", std::move(proxies)},
+                 {"profile", request.profile}};
+    if (request.launcher != Launcher::kMpich) json["launcher"] = to_string(request.launcher);
+    if (request.program) {
+        json["program"] = {{"argv", request.program->argv},
+                           {"directory", request.program->directory},
+                           {"environment", encode_environment(request.program->environment)}};
+    }
+    return json;
 }
 
 Result<LaunchRequest> decode_launch_request(const Json& json) {
@@ -301,7 +317,7 @@ Result<LaunchRequest> decode_launch_request(const Json& json) {
     for (std::size_t i = 0; i < options.size() && in.ok(); ++i) {
         JsonReader o(options[i], in.pointer_of("options/" + std::to_string(i)));
         Result<std::pair<std::string, std::string>> done =
-            o.finish(std::pair{o.text("name", 64), o.text("value", 256)});
+            o.finish(std::pair{o.text("name", 64), o.text("value", limits::kMaxOptionBytes)});
         if (!done) return done.error();
         request.options.push_back(*std::move(done));
     }
@@ -315,6 +331,22 @@ Result<LaunchRequest> decode_launch_request(const Json& json) {
     }
     if (in.ok() && request.proxies.empty()) in.fail("proxies", "must name at least one proxy");
     request.profile = in.boolean("profile");
+    if (in.has("launcher")) request.launcher = read_word(in, "launcher", kLaunchers);
+    if (in.has("program")) {
+        JsonReader p(in.object("program"), in.pointer_of("program"));
+        LaunchRequest::Program program;
+        program.argv = p.texts("argv", limits::kMaxArguments, limits::kMaxArgumentBytes);
+        if (p.ok() && (program.argv.empty() || program.argv[0].empty())) p.fail("argv", "must name a program");
+        program.directory = p.text("directory", limits::kMaxPathBytes);
+        if (p.ok() && !program.directory.starts_with('/')) p.fail("directory", "must be an absolute path");
+        program.environment = read_environment(p, "environment");
+        Result<LaunchRequest::Program> done = p.finish(std::move(program));
+        if (!done) return done.error();
+        request.program = *std::move(done);
+    }
+    if (in.ok() && is_srun(request.launcher) && !request.program) in.fail("program", "must be there for srun");
+    if (in.ok() && !is_srun(request.launcher) && request.program)
+        in.fail("launcher", "must be srun-pmi2 or srun-pmix where a program is named");
     return in.finish(std::move(request));
 }
 

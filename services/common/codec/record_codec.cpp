@@ -1,6 +1,7 @@
 #include "services/common/codec/record_codec.hpp"
 
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/staging_codec.hpp"
 #include "services/common/codec/words.hpp"
 
 namespace zbs::codec {
@@ -18,6 +19,8 @@ Json encode(const PartRecord& record) {
     if (!record.machines.empty()) json["machines"] = record.machines;
     if (record.starts_at) json["starts_at_us"] = to_microseconds(*record.starts_at);
     if (is_final(record.status.state)) json["ended_us"] = to_microseconds(record.ended);
+    if (record.staging) json["staging"] = encode(*record.staging);
+    if (record.results) json["results"] = encode(*record.results);
     return json;
 }
 
@@ -54,6 +57,18 @@ Result<PartRecord> decode_part_record(const Json& json) {
     record.account = in.text_or("account", "", 32);
     if (in.has("starts_at_us")) record.starts_at = time_from_microseconds(in.integer("starts_at_us", 0, INT64_MAX));
     record.ended = time_from_microseconds(in.integer_or("ended_us", 0, 0, INT64_MAX));
+    if (in.has("staging")) {
+        Result<Staging> staging = decode_staging(in.object("staging"), in.pointer_of("staging"));
+        if (!in.ok()) return in.error();
+        if (!staging) return staging.error();
+        record.staging = *std::move(staging);
+    }
+    if (in.has("results")) {
+        Result<StagedResults> results = decode_staged_results(in.object("results"), in.pointer_of("results"));
+        if (!in.ok()) return in.error();
+        if (!results) return results.error();
+        record.results = *std::move(results);
+    }
     return in.finish(std::move(record));
 }
 

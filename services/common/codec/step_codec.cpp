@@ -128,6 +128,7 @@ Json encode(const StepReport& report) {
         json["reason"] = bounded(report.reason, kMaxReasonBytes);
     }
     if (report.usage) json["usage"] = encode(*report.usage);
+    if (report.work) json["work"] = to_string(*report.work);
     return json;
 }
 
@@ -136,6 +137,7 @@ Result<StepReport> decode_step_report(const Json& json, const std::string& point
     StepReport report;
     report.operation = read_operation(in, "operation");
     report.state = read_word(in, "state", kStepStates);
+    if (in.has("work")) report.work = read_word(in, "work", kStepWorks);
     if (report.state == StepState::kExited) {
         report.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
         report.reason = in.text("reason", kMaxReasonBytes);

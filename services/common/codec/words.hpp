@@ -1,6 +1,8 @@
 #pragma once
 #include <array>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "services/common/codec/json.hpp"
@@ -21,6 +23,8 @@ inline constexpr std::array kApplicationStates = {ApplicationState::kAccepted,  
 inline constexpr std::array kZoneStandings = {ZoneStanding::kActive, ZoneStanding::kDrain, ZoneStanding::kLeft};
 inline constexpr std::array kPeeringStates = {PeeringState::kRequested, PeeringState::kAccepted,
                                               PeeringState::kRejected, PeeringState::kSuspended};
+inline constexpr std::array kLaunchers = {Launcher::kMpich, Launcher::kOpenMpi, Launcher::kSrunPmi2,
+                                          Launcher::kSrunPmix};
 
 /// An enumeration as its word.
 template <class Enum, std::size_t N>
@@ -89,6 +93,49 @@ inline std::vector<TaskIndex> read_ranks(JsonReader& in, const char* key) {
     }
     if (in.ok() && ranks.empty()) in.fail(key, "must hold at least one rank");
     return ranks;
+}
+
+inline Json encode_environment(const std::vector<std::pair<std::string, std::string>>& environment) {
+    Json json = Json::object();
+    for (const auto& [name, value] : environment) json[name] = value;
+    return json;
+}
+
+/// Variables by name, at most 1 MiB of them.
+inline std::vector<std::pair<std::string, std::string>> read_environment(JsonReader& in, const char* key) {
+    std::vector<std::pair<std::string, std::string>> environment;
+    const Json& json = in.object(key);
+    if (json.size() > static_cast<std::size_t>(limits::kMaxEnvironment)) {
+        in.fail(key, "has more than " + std::to_string(limits::kMaxEnvironment) + " variables");
+        return environment;
+    }
+    std::size_t total = 0;
+    for (auto it = json.begin(); it != json.end() && in.ok(); ++it) {
+        const std::string at = std::string(key) + "/" + pointer_step(it.key());
+        if (it.key().empty() || it.key().find_first_of(std::string("=\0", 2)) != std::string::npos)
+            in.fail(at, "is no name of a variable");
+        if (!it->is_string() || it->get_ref<const std::string&>().find('\0') != std::string::npos) {
+            in.fail(at, "must be a string without NUL");
+            break;
+        }
+        total += it.key().size() + it->get_ref<const std::string&>().size();
+        environment.emplace_back(it.key(), it->get<std::string>());  // a json object is sorted by name
+    }
+    if (total > 1024 * 1024) in.fail(key, "is larger than 1 MiB");
+    return environment;
+}
+
+/// How a job stands to others: left out where nothing was asked for, so that zones of earlier versions take it.
+inline void write_standing(Json& json, int priority, const std::optional<int>& share) {
+    if (priority != kUsualPriority) json["priority"] = priority;
+    if (share) json["share"] = *share;
+}
+inline int read_priority(JsonReader& in) {
+    return static_cast<int>(in.integer_or("priority", kUsualPriority, 0, kMostPriority));
+}
+inline std::optional<int> read_share(JsonReader& in) {
+    if (!in.has("share")) return std::nullopt;
+    return static_cast<int>(in.integer("share", kLeastShare, kMostShare));
 }
 
 }  // namespace zbs::codec

@@ -10,6 +10,7 @@
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/messages/identity.hpp"
 #include "services/common/messages/part.hpp"
+#include "services/common/messages/staging.hpp"
 
 namespace zbs {
 
@@ -42,6 +43,10 @@ struct ApplicationRequest {
     std::vector<std::string> zones;  ///< only these; empty = any
     bool profile = true;             ///< record this run
     bool use_profile = true;         ///< plan with the stored profile, where there is one
+    Launcher launcher = Launcher::kMpich;
+    Staging staging{};              ///< files that go with it and come back; its inputs are at home already
+    int priority = kUsualPriority;  ///< where zones share processors by priority
+    std::optional<int> share{};     ///< of each processor, per cent, where zones share them by shares
     bool operator==(const ApplicationRequest&) const = default;
 };
 
@@ -131,6 +136,7 @@ struct ApplicationStatus {
     std::optional<ProfileId> profile;        ///< what this run left
     std::optional<Time> start{};             ///< common start that is reserved; none: as soon as all is held
     std::vector<ApplicationEvent> events{};  ///< by time
+    std::optional<StagedResults> results{};  ///< once it has ended: what is at home of what it left
     bool operator==(const ApplicationStatus&) const = default;
 };
 

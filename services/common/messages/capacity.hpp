@@ -20,6 +20,7 @@ struct CapacityRequest {
     std::vector<std::string> groups{};  ///< of the user, as home says: what the zone's account map may look at
     /// What the asking zone has reserved for this application counts as free: could it start earlier?
     std::optional<ApplicationId> without{};
+    std::optional<int> share{};  ///< as `PartRequest::share`
     bool operator==(const CapacityRequest&) const = default;
 };
 

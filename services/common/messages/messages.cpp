@@ -30,6 +30,20 @@ const char* to_string(PartState state) {
 
 std::string launch_operation(const PartId& part) { return "run-" + to_string(part); }
 
+const char* to_string(Launcher launcher) {
+    switch (launcher) {
+        case Launcher::kMpich:
+            return "mpich";
+        case Launcher::kOpenMpi:
+            return "openmpi";
+        case Launcher::kSrunPmi2:
+            return "srun-pmi2";
+        case Launcher::kSrunPmix:
+            return "srun-pmix";
+    }
+    return "mpich";
+}
+
 const char* to_string(ApplicationState state) {
     switch (state) {
         case ApplicationState::kAccepted:

@@ -10,6 +10,7 @@
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/common/messages/step_work.hpp"
 
 namespace zbs {
 
@@ -30,6 +31,14 @@ struct DelegationProof {
     std::string signature;  ///< base64
     bool operator==(const DelegationProof&) const = default;
 };
+
+/// How a job stands to others where zones share processors by priority: 0..kMostPriority, more goes first.
+inline constexpr int kMostPriority = 9;
+inline constexpr int kUsualPriority = 5;
+/// Of its processors, per cent, where zones share them by shares. No job may have all [Huang2004, section 5.3]; less
+/// than the least is hardly more than what switching takes.
+inline constexpr int kLeastShare = 5;
+inline constexpr int kMostShare = 95;
 
 /// ScheduleCluster: home asks a zone to map its share of an application and to hold the processors.
 struct PartRequest {
@@ -55,11 +64,14 @@ struct PartRequest {
     std::optional<PartId> replaces{};
     /// Its zone holds no processors for it at once, but gives it some when its queue discipline says so.
     bool queued = false;
+    int priority = kUsualPriority;
+    std::optional<int> share{};  ///< of each processor, per cent, at least; none: as the zone has it
     /// The same part again may come with a fresh proof, after its user has changed groups, and nearer to its start.
     bool operator==(const PartRequest& other) const {
         return id == other.id && application == other.application && user == other.user && home == other.home &&
                ranks == other.ranks && graph == other.graph && outside == other.outside && walltime == other.walltime &&
-               seed == other.seed && replaces == other.replaces && queued == other.queued;
+               seed == other.seed && replaces == other.replaces && queued == other.queued &&
+               priority == other.priority && share == other.share;
     }
 };
 
@@ -99,10 +111,30 @@ struct PartStatus {
     std::optional<int> exit_code;       ///< of the zone's launcher once ended
     bool can_profile = false;           ///< ranks here can be profiled; all zones of a job must, or none does
     bool has_profile = false;           ///< a model of the run waits at GET /v1/parts/{id}/profile
+    std::string file_system{};          ///< shared one that its zone declares; empty: none
+    std::optional<StepWork> work{};  ///< of its ranks here, where agents measure it; only the own organisation is told
     bool operator==(const PartStatus&) const = default;
 };
 
 /// The start of one zone's share of an MPI job: how its proxies reach the coordinator.
+/// What starts the ranks of an application.
+enum class Launcher {
+    kMpich,     ///< mpiexec at home, a proxy for each run of ranks on one machine; over any number of zones
+    kOpenMpi,   ///< mpirun at home, a daemon on each machine; in home's own zone
+    kSrunPmi2,  ///< srun in home's own zone, where Slurm has its machines; programs of MPICH and its kin
+    kSrunPmix,  ///< the same for programs of Open MPI
+};
+const char* to_string(Launcher launcher);
+constexpr bool is_srun(Launcher launcher) { return launcher >= Launcher::kSrunPmi2; }
+/// Whether the ranks' output lies with the parts instead of coming to the launcher at home.
+constexpr bool leaves_output_in_parts(Launcher launcher) { return launcher == Launcher::kOpenMpi; }
+/// The profiler reads calls of MPICH and its kin.
+constexpr bool can_be_profiled(Launcher launcher) {
+    return launcher == Launcher::kMpich || launcher == Launcher::kSrunPmi2;
+}
+/// Only MPICH's launcher works over several zones.
+constexpr bool needs_own_zone(Launcher launcher) { return launcher != Launcher::kMpich; }
+
 struct LaunchRequest {
     std::uint64_t token = 0;
     std::string operation;  ///< `launch_operation` of the part: a repeat starts nothing twice
@@ -115,6 +147,15 @@ struct LaunchRequest {
     };
     std::vector<Proxy> proxies;
     bool profile = true;  ///< tell the ranks where to leave the model
+    Launcher launcher = Launcher::kMpich;
+    /// What every rank runs, where no launcher at home says so (srun).
+    struct Program {
+        std::vector<std::string> argv;
+        std::string directory;
+        std::vector<std::pair<std::string, std::string>> environment;
+        bool operator==(const Program&) const = default;
+    };
+    std::optional<Program> program{};
     bool operator==(const LaunchRequest&) const = default;
 };
 

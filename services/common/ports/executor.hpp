@@ -1,12 +1,14 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
+#include "services/common/messages/step_work.hpp"
 
 namespace zbs {
 
@@ -18,6 +20,13 @@ struct StepSpec {
         environment;        ///< all of it but PATH, where missing; nothing is inherited
     std::string directory;  ///< working directory, entered with the job's rights; empty = the step's own folder
     std::vector<std::pair<std::string, std::string>> files;  ///< name and text, laid into the step's folder first
+    struct Input {
+        std::string name;
+        std::string path;         ///< on the executor's host, absolute
+        bool executable = false;  ///< for its owner; nobody else may anything
+        bool operator==(const Input&) const = default;
+    };
+    std::vector<Input> inputs;  ///< copied into the step's folder first, for the job's account
     /// Local account that the tree runs as; empty = what the executor has for jobs without one.
     std::string account;
     /// Operations started before, of the same job, whose folders this step may write too.
@@ -28,9 +37,10 @@ struct StepSpec {
 struct StepStatus {
     enum class State { kUnknown, kRunning, kExited };
     State state = State::kUnknown;
-    int exit_code = 0;           ///< once exited; 128 + n where signal n ended it
-    std::string reason;          ///< where it did not end by itself: walltime, supervisor lost, ...
-    bool is_site_fault = false;  ///< the machine's or its agent's, not that of what ran
+    int exit_code = 0;               ///< once exited; 128 + n where signal n ended it
+    std::string reason;              ///< where it did not end by itself: walltime, supervisor lost, ...
+    bool is_site_fault = false;      ///< the machine's or its agent's, not that of what ran
+    std::optional<StepWork> work{};  ///< while it runs on a machine whose agent measures it
 };
 
 /// Runs process trees that outlive this service: after a restart every step is found again by its operation id.

@@ -10,6 +10,7 @@
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/profile.hpp"
 #include "services/common/messages/registry.hpp"
+#include "services/common/messages/staging.hpp"
 
 namespace zbs {
 
@@ -28,7 +29,9 @@ struct PartRecord {
     std::string account;  ///< its processes run in; empty: the zone's own
     /// Once launched: when. Before: when it is to start; none where that is as soon as home wishes.
     std::optional<Time> starts_at{};
-    Time ended{};  ///< once it has ended
+    Time ended{};                            ///< once it has ended
+    std::optional<Staging> staging{};        ///< files that home sends and wants back; none: home has asked for none
+    std::optional<StagedResults> results{};  ///< once they are laid aside for home
     bool operator==(const PartRecord&) const = default;
 };
 

@@ -8,6 +8,7 @@
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/registry.hpp"
 #include "services/common/messages/site.hpp"
+#include "services/common/messages/staging.hpp"
 
 namespace zbs {
 
@@ -35,6 +36,17 @@ class ZoneTransport {
     virtual void release_part(const ServiceAddress& to, const PartId& id, const std::string& reason,
                               Respond<PartStatus> respond) = 0;
     virtual void part_profile(const ServiceAddress& to, const PartId& id, Respond<ApplicationModel> respond) = 0;
+
+    /// Tells a committed part's zone which files it gets, and asks which of them are there; its launch window begins
+    /// anew.
+    virtual void stage_part(const ServiceAddress& to, const PartId& id, const StagingRequest& request,
+                            Respond<StagingStatus> respond) = 0;
+    virtual void put_part_file(const ServiceAddress& to, const PartId& id, const std::string& digest,
+                               const FileChunk& chunk, Respond<FilePresence> respond) = 0;
+    /// What a part that has ended left; not complete while its zone lays it aside.
+    virtual void part_results(const ServiceAddress& to, const PartId& id, Respond<StagedResults> respond) = 0;
+    virtual void part_result(const ServiceAddress& to, const PartId& id, const std::string& name, std::uint64_t offset,
+                             Respond<FileChunk> respond) = 0;
 
     virtual void request_peering(const ServiceAddress& to, const PeeringRequest& request,
                                  Respond<PeeringAnswer> respond) = 0;

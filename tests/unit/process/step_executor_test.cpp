@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <fstream>
@@ -47,6 +48,26 @@ TEST_F(StepExecutorTest, OutputIsKeptApartAndReadInPieces) {
     EXPECT_EQ(*executor->read("out", "stdout", UINT64_MAX, 100), "");
     EXPECT_EQ(executor->read("out", "none", 0, 1).error().code, ErrorCode::kNotFound);
     EXPECT_EQ(executor->read("none", "stdout", 0, 1).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(StepExecutorTest, InputsAreTheJobsOwnAndOneStepsFolderIsSharedWithTheNext) {
+    std::ofstream(folder.path("script")) << "#!/bin/sh\ncat in.dat\n";
+    std::ofstream(folder.path("input")) << "hello";
+    StepSpec spec;
+    spec.inputs = {{"run", folder.path("script"), true}, {"in.dat", folder.path("input"), false}};
+    EXPECT_EQ(output("first", "./run; stat -c %a run in.dat; echo more >> in.dat", spec), "hello700\n600\n");
+    EXPECT_EQ(*executor->read("first", "in.dat", 0, 100), "hellomore\n");
+    std::ifstream kept(folder.path("input"));
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), "hello");
+    StepSpec next;
+    next.shares = {"first"};
+    EXPECT_EQ(output("second", "cd " + executor->folder("first") + " && cat in.dat && touch new", next), "hellomore\n");
+    EXPECT_TRUE(executor->read("first", "new", 0, 1));
+    StepSpec missing;
+    missing.inputs = {{"x", folder.path("none"), false}};
+    EXPECT_THAT(start("third", "true", missing).error().message, HasSubstr("file x"));
+    missing.inputs = {{"../x", folder.path("input"), false}};
+    EXPECT_EQ(start("fourth", "true", missing).error().code, ErrorCode::kInvalidArgument);
 }
 
 TEST_F(StepExecutorTest, NoFileOutsideTheFolderIsRead) {
@@ -242,6 +263,25 @@ TEST_F(StepExecutorTest, StoppingOneLeavesOthersAlone) {
     wait("a-1");
     EXPECT_EQ(executor->status("a-10").state, State::kRunning);
     EXPECT_GE(alive("a-10"), 1U);
+}
+
+TEST(StepExecutor, FoldersOnTheWayToAJobsOwnCanBePassedOnlyWhereOtherHostsHaveTo) {
+    const auto mode = [](const std::string& path) {
+        struct stat info {};
+        EXPECT_EQ(stat(path.c_str(), &info), 0) << path;
+        return info.st_mode & 07777;
+    };
+    for (const bool passable : {true, false, true}) {
+        const test::TemporaryFolder folder;
+        const std::string steps = folder.path("steps");
+        const auto made = make_step_executor({.folder = steps, .supervisor = ZBS_STEP, .passable = passable});
+        ASSERT_TRUE(made) << made.error();
+        const std::string job = (*made)->folder("a");
+        EXPECT_EQ(job, steps + "/a/job");
+        EXPECT_EQ(mode(steps), passable ? 0711U : 0700U);
+        EXPECT_EQ(mode(steps + "/a"), passable ? 0711U : 0700U);
+        EXPECT_EQ(mode(job), 0700U);
+    }
 }
 
 TEST(StepExecutor, CannotBeMadeWithoutFolderOrSupervisor) {

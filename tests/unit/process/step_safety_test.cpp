@@ -170,6 +170,21 @@ TEST_F(StepAccount, TheFolderIsTheAccountsAndItsControlIsNot) {
     EXPECT_EQ(std::filesystem::status(folder.path("steps/owner")).permissions(), std::filesystem::perms::owner_all);
 }
 
+TEST_F(StepAccount, InputsAreTheAccountsAndWhatTheyAreCopiedFromStaysHidden) {
+    const std::string kept = folder.path("kept");
+    std::ofstream(kept) << "given";
+    std::filesystem::permissions(kept, std::filesystem::perms::owner_read);
+    StepSpec spec;
+    spec.account = "games";
+    spec.inputs = {{"in", kept, false}};
+    EXPECT_EQ(output("inputs", "stat -c '%U %G %a' in; cat in; cat " + kept + " 2>/dev/null || echo hidden", spec),
+              "games games 600\ngivenhidden\n");
+    spec.inputs = {};
+    spec.shares = {"inputs"};
+    EXPECT_EQ(output("sharing", "cd " + executor->folder("inputs") + " && cat in && echo x > made", spec), "given");
+    EXPECT_EQ(text("inputs", "made"), "x\n");
+}
+
 TEST_F(StepAccount, AJobHasItsFolderWhereItsAccountCannotCome) {
     open({.minimum_uid = 2});
     std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);

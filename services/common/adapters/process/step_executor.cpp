@@ -1,7 +1,9 @@
 #include "services/common/adapters/process/step_executor.hpp"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,6 +81,60 @@ std::vector<std::string> confinement_arguments(const Common& common, const std::
     return words;
 }
 
+/// Who a job's files belong to.
+std::optional<Account> owner_of(const Common& common, const std::string& account) {
+    if (account.empty()) return std::nullopt;
+    const Result<Account> found = find_account(account, common.options.minimum_uid);
+    return found ? std::optional(*found) : std::nullopt;
+}
+
+/// 0, or what went wrong. A file system that shares blocks copies nothing.
+int copy_bytes(int from, int to) {
+    if (ioctl(to, FICLONE, from) == 0) return 0;
+    constexpr std::size_t kPiece = std::size_t{1} << 26;
+    ssize_t put = 0;
+    while ((put = copy_file_range(from, nullptr, to, nullptr, kPiece, 0)) > 0) {
+    }
+    if (put == 0) return 0;
+    if (errno != EXDEV && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) return errno;
+    std::vector<char> bytes(std::size_t{1} << 20);  // between file systems that cannot
+    while ((put = read(from, bytes.data(), bytes.size())) > 0) {
+        for (ssize_t done = 0; done < put;) {
+            const ssize_t now = write(to, bytes.data() + done, static_cast<std::size_t>(put - done));
+            if (now < 0) return errno;
+            done += now;
+        }
+    }
+    return put < 0 ? errno : 0;
+}
+
+/// Into the folder of a step that has not begun: no job can write there yet, and the name is free or ours.
+Result<void> copy_for_job(const StepSpec::Input& input, const std::string& folder,
+                          const std::optional<Account>& owner) {
+    const auto fault = [&input](int number) {
+        const bool full = number == ENOSPC || number == EDQUOT;
+        return Error{full ? ErrorCode::kRejected : ErrorCode::kUnavailable,
+                     "file " + input.name + " cannot be laid into the folder of the job: " + std::strerror(number),
+                     {}};
+    };
+    if (!is_plain_name(input.name)) return invalid("'" + input.name + "' is no name of a file");
+    const std::string path = folder + "/" + input.name;
+    const int from = open(input.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (from < 0) return fault(errno);
+    unlink(path.c_str());  // of a start that was cut short
+    const int to = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int number = to < 0 ? errno : 0;
+    if (number == 0) number = copy_bytes(from, to);
+    if (number == 0 && owner && fchown(to, owner->uid, owner->gid) != 0) number = errno;
+    if (number == 0 && fchmod(to, input.executable ? 0700 : 0600) != 0) number = errno;
+    if (to >= 0 && close(to) != 0 && number == 0) number = errno;
+    close(from);
+    if (number != 0) return fault(number);
+    return {};
+}
+
+constexpr mode_t kPassable = 0711;
+
 class Supervised : public StepExecutor {
   public:
     explicit Supervised(Common common) : common_(std::move(common)) {}
@@ -88,6 +144,7 @@ class Supervised : public StepExecutor {
     std::string folder(const std::string& operation) override {
         ZBS_EXPECTS(is_plain_name(operation));
         mkdir(control_folder(operation).c_str(), 0700);
+        if (common_.options.passable) chmod(control_folder(operation).c_str(), kPassable);
         mkdir(job_folder(operation).c_str(), 0700);
         return job_folder(operation);
     }
@@ -103,6 +160,10 @@ class Supervised : public StepExecutor {
 
         folder(spec.operation);
         const std::string path = control_folder(spec.operation);
+        for (const StepSpec::Input& input : spec.inputs) {
+            if (auto copied = copy_for_job(input, job_folder(spec.operation), owner_of(common_, *account)); !copied)
+                return copied;
+        }
         launch.log = path + "/supervisor.log";
         launch.arguments = {
             "--operation",  spec.operation,
@@ -208,6 +269,8 @@ Error unavailable(const std::string& what) { return {ErrorCode::kUnavailable, wh
 Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions options) {
     if (mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST)
         return unavailable("cannot make the folder " + options.folder + ": " + std::strerror(errno));
+    if (chmod(options.folder.c_str(), options.passable ? kPassable : 0700) != 0)
+        return unavailable("cannot change the mode of " + options.folder + ": " + std::strerror(errno));
     if (access(options.supervisor.c_str(), X_OK) != 0)
         return unavailable("the program " + options.supervisor + " cannot be run: " + std::strerror(errno));
     Common common{.options = std::move(options)};

@@ -21,6 +21,10 @@ struct StepExecutorOptions {
     /// Folders that no job may write. The one of `supervisor` is among them without being named.
     std::vector<std::string> read_only_paths;
 
+    /// Jobs reach their folders from other hosts, by path: whoever knows the names may pass the folders above. What is
+    /// in those stays this service's, and each job's folder its account's.
+    bool passable = false;
+
     std::string default_account;  ///< of jobs without an account; needs root
     bool allow_root_jobs = true;  ///< as root without a default account: run jobs without one as root, else refuse them
     uid_t minimum_uid = 1'000;    ///< smallest uid of an account that jobs may run as

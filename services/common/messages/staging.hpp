@@ -1,0 +1,81 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace zbs {
+
+/// A file that goes with an application, known by what is in it.
+struct StagedFile {
+    std::string name;    ///< in the folder that the ranks run in; fits `staged_name_fault`
+    std::string digest;  ///< SHA-256, 64 hexadecimal digits in small letters
+    std::uint64_t size = 0;
+    bool executable = false;  ///< all that is kept of its mode
+    bool operator==(const StagedFile&) const = default;
+};
+
+/// Which files an application brings along, and which it leaves behind.
+struct Staging {
+    std::vector<StagedFile> inputs;    ///< by name, no name twice
+    std::vector<std::string> results;  ///< names or patterns with `*`
+    std::string program;               ///< the input that the ranks execute; empty: a program that is in the zones
+    bool always = false;               ///< also between zones that share a file system
+    bool empty() const { return inputs.empty() && results.empty(); }
+    bool operator==(const Staging&) const = default;
+};
+
+/// What home asks of the zone of a committed part, and the same again while it sends: the launch window begins anew.
+struct StagingRequest {
+    std::uint64_t token = 0;  ///< of the hold
+    Staging staging;
+    bool operator==(const StagingRequest&) const = default;
+};
+
+/// How much of a file a zone has.
+struct FilePresence {
+    std::string digest;
+    std::uint64_t have = 0;  ///< bytes from the beginning on
+    bool complete = false;   ///< all of it, and its checksum is right
+    bool operator==(const FilePresence&) const = default;
+};
+
+struct StagingStatus {
+    std::vector<FilePresence> files;  ///< of the inputs, in their order
+    bool operator==(const StagingStatus&) const = default;
+};
+
+/// A piece of a file on its way.
+struct FileChunk {
+    std::uint64_t token = 0;  ///< of the hold, between zones; else 0
+    std::uint64_t size = 0;   ///< of the whole file, bytes
+    std::uint64_t offset = 0;
+    std::string bytes;  ///< at most limits::kMaxFileChunkBytes; empty only of an empty file
+    bool operator==(const FileChunk&) const = default;
+};
+
+struct ResultFile {
+    std::string name;
+    std::string digest;
+    std::uint64_t size = 0;
+    std::string zone{};  ///< where it comes from; empty in a zone's own answer
+    bool operator==(const ResultFile&) const = default;
+};
+
+/// What a part, or an application, has left of what its patterns ask for.
+struct StagedResults {
+    bool complete = false;  ///< nothing will follow
+    std::vector<ResultFile> files;
+    std::vector<std::string> notes;  ///< what was not taken, renamed or not found, for people
+    bool operator==(const StagedResults&) const = default;
+};
+
+/// What is wrong with the name of a staged file or result; empty where nothing is: 1 to 128 printable ASCII letters
+/// without space and '/', not hidden, and none that a step uses itself (stdout, stderr, out.N, err.N, profile.json...).
+std::string staged_name_fault(std::string_view name);
+/// The same of a pattern of results.
+std::string result_pattern_fault(std::string_view pattern);
+/// Whether results are taken from files with this name: a step's own output is none.
+bool is_own_output(std::string_view name);
+
+}  // namespace zbs

@@ -1,0 +1,112 @@
+#include "services/common/codec/staging_codec.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/common/codec/base64.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::codec {
+namespace {
+
+const std::string kDigest(64, 'a');
+
+TEST(Base64, GoesThereAndBackAndHasOneSpelling) {
+    const std::vector<std::pair<std::string, std::string>> known = {
+        {"", ""}, {"f", "Zg=="}, {"fo", "Zm8="}, {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}};
+    for (const auto& [bytes, text] : known) {
+        EXPECT_EQ(to_base64(bytes), text);
+        EXPECT_EQ(from_base64(text), bytes);
+    }
+    std::string all;
+    for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
+    EXPECT_EQ(from_base64(to_base64(all)), all);
+    for (const char* bad : {"Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm 9", "Zm9v\n", "Zm-_"})
+        EXPECT_FALSE(from_base64(bad)) << bad;
+}
+
+struct StagingCodec : testing::Test {
+    Staging staging{.inputs = {{"solver", kDigest, 5, true}, {"in.dat", kDigest, 0, false}},
+                    .results = {"*.dat"},
+                    .program = "solver",
+                    .always = true};
+    std::string pointer_of(const Json& json) {
+        const auto read = decode_staging(json);
+        return read ? "" : read.error().pointer;
+    }
+};
+
+TEST_F(StagingCodec, GoesThereAndBack) {
+    EXPECT_EQ(*decode_staging(encode(staging)), staging);
+    EXPECT_EQ(*decode_staging_request(encode(StagingRequest{7, staging})), (StagingRequest{7, staging}));
+    const FileChunk chunk{3, 10, 2, std::string("\0\xff", 2)};
+    EXPECT_EQ(*decode_file_chunk(encode(chunk)), chunk);
+    const StagedResults results{true, {{"a", kDigest, 3, "zone-b"}, {"b", kDigest, 3}}, {"c is a link"}};
+    EXPECT_EQ(*decode_staged_results(encode(results)), results);
+    const StagingStatus status{{{kDigest, 3, false}}};
+    EXPECT_EQ(*decode_staging_status(encode(status)), status);
+}
+
+TEST_F(StagingCodec, RefusalsNameTheField) {
+    const auto with = [&](const char* key, const Json& value) {
+        Json json = encode(staging);
+        json["inputs"][0][key] = value;
+        return json;
+    };
+    for (const char* name :
+         {"", "a/b", "..", ".hidden", "a b", "a\tb", "stdout", "stderr", "out.0", "err.12", "profile.json.rank.3"})
+        EXPECT_EQ(pointer_of(with("name", name)), "/inputs/0/name") << name;
+    EXPECT_EQ(pointer_of(with("name", std::string(limits::kMaxStagedNameBytes + 1, 'a'))), "/inputs/0/name");
+    EXPECT_EQ(pointer_of(with("name", "in.dat")), "/inputs/1/name");
+    EXPECT_EQ(pointer_of(with("digest", std::string(64, 'A'))), "/inputs/0/digest");
+    EXPECT_EQ(pointer_of(with("size", -1)), "/inputs/0/size");
+    EXPECT_EQ(pointer_of(with("executable", false)), "/program");
+    EXPECT_EQ(pointer_of(with("mode", 511)), "/inputs/0/mode");
+    Json json = encode(staging);
+    json["results"] = {"ok", "../x"};
+    EXPECT_EQ(pointer_of(json), "/results/1");
+    json["results"] = std::vector<std::string>(limits::kMaxResultPatterns + 1, "x");
+    EXPECT_EQ(pointer_of(json), "/results");
+    json = encode(staging);
+    json["inputs"] = Json::array();
+    for (std::size_t i = 0; i <= limits::kMaxStagedInputs; ++i)
+        json["inputs"].push_back({{"name", "n" + std::to_string(i)}, {"digest", kDigest}, {"size", 1}});
+    EXPECT_EQ(pointer_of(json), "/inputs");
+}
+
+TEST_F(StagingCodec, PiecesStayInsideOfTheirFile) {
+    const auto pointer = [](const FileChunk& chunk) {
+        const auto read = decode_file_chunk(encode(chunk));
+        return read ? "" : read.error().pointer;
+    };
+    EXPECT_EQ(pointer({0, 3, 0, "abc"}), "");
+    EXPECT_EQ(pointer({0, 3, 3, ""}), "");
+    EXPECT_EQ(pointer({0, 3, 1, "abc"}), "/bytes");
+    EXPECT_EQ(pointer({0, 3, 4, ""}), "/bytes");
+    EXPECT_EQ(pointer({0, 3, 0, ""}), "/bytes");
+    EXPECT_EQ(pointer({0, 1 << 30, 0, std::string(limits::kMaxFileChunkBytes, 'x')}), "");
+    EXPECT_EQ(pointer({0, 1 << 30, 0, std::string(limits::kMaxFileChunkBytes + 1, 'x')}), "/bytes");
+}
+
+TEST_F(StagingCodec, ResultsOfAPeerCannotNameAPlaceElsewhere) {
+    for (const char* name : {"../x", "a/b", ".bashrc", ""}) {
+        const auto read = decode_staged_results(encode(StagedResults{true, {{name, kDigest, 1}}, {}}));
+        ASSERT_FALSE(read) << name;
+        EXPECT_EQ(read.error().pointer, "/files/0/name");
+    }
+    EXPECT_FALSE(decode_staged_results(encode(StagedResults{true, {{"a", kDigest, 1}, {"a", kDigest, 1}}, {}})));
+}
+
+TEST_F(StagingCodec, WithoutFilesMessagesAreAsTheyWere) {
+    ApplicationRequest request{.ranks = 1, .argv = {"/bin/app"}, .directory = "/tmp"};
+    EXPECT_FALSE(encode(request).contains("staging"));
+    EXPECT_FALSE(encode(PartStatus{}).contains("file_system"));
+    EXPECT_FALSE(encode(ApplicationStatus{}).contains("results"));
+    request.staging = staging;
+    request.walltime = std::chrono::seconds{5};
+    EXPECT_EQ(decode_application_request(encode(request))->staging, staging);
+}
+
+}  // namespace
+}  // namespace zbs::codec
