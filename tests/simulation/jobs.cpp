@@ -17,6 +17,16 @@ std::string application_of(const StepSpec& spec) {
     return {};
 }
 
+constexpr const char* kResult = "r.dat";
+
+/// Some come in two pieces.
+std::string result_of(const std::string& operation) {
+    return std::string(std::hash<std::string>{}(operation) % 8 == 0 ? 530'000 : 20'000, 'r');
+}
+
+/// The first step of a part that got files, which it must have got.
+bool leaves_result(const StepSpec& spec) { return !spec.inputs.empty(); }
+
 std::string launcher_output(int proxies) {
     std::string text;
     for (int i = 0; i < proxies; ++i)
@@ -52,11 +62,19 @@ class Jobs::HostExecutor : public Executor {
     Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override {
         const Process* process = find(operation);
+        if (process != nullptr && file == kResult && leaves_result(process->spec)) {
+            const std::string result = result_of(operation);
+            return offset >= result.size() ? std::string{} : result.substr(offset, limit);
+        }
         if (process == nullptr || file != "stdout") return Error{ErrorCode::kNotFound, "no file " + file, {}};
         const std::string text = launcher_output(process->proxies);
         return offset >= text.size() ? std::string{} : text.substr(offset, limit);
     }
-    std::vector<File> list(const std::string&, const std::string&) override { return {}; }
+    std::vector<File> list(const std::string& operation, const std::string&) override {
+        const Process* process = find(operation);
+        if (process == nullptr || !leaves_result(process->spec)) return {};
+        return {{kResult, result_of(operation).size()}};
+    }
     Result<Removal> remove(const std::string&, std::size_t) override { return Removal{0, true}; }
 
   private:

@@ -84,6 +84,7 @@ struct ZoneNode::Life {
                 .site = *database.site,
                 .journal = *database.journal,
                 .executor = *executor,
+                .depot = node.depot_,
                 .client = *client,
                 .post = [&host = node.host_](std::function<void()> work) { host.after(Duration{0}, std::move(work)); },
                 .trust = trust,
@@ -103,6 +104,7 @@ struct ZoneNode::Life {
 ZoneNode::ZoneNode(Surroundings& world, ZoneConfig config, std::uint64_t id_stream)
     : Node(world, config.zone.name), config_(std::move(config)), ids_(host_, id_stream) {
     config_.url = "https://" + name();
+    depot_.now = [this] { return host_.wall_now(); };
     world.network.attach(host_, [this](http::Call call, http::Respond respond) {
         life_->core->serve(std::move(call), std::move(respond));
     });

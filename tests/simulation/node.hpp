@@ -8,6 +8,7 @@
 #include "tests/simulation/jobs.hpp"
 #include "tests/simulation/network.hpp"
 #include "tests/simulation/timeline.hpp"
+#include "tests/support/memory_depot.hpp"
 
 namespace zbs::simulation {
 
@@ -73,6 +74,7 @@ class ZoneNode : public Node {
     struct Life;
     ZoneConfig config_;
     HostIds ids_;
+    test::MemoryDepot depot_;  ///< outlives crashes
     std::unique_ptr<Life> life_;
 };
 

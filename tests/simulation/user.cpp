@@ -5,6 +5,8 @@
 
 #include "client/calls/application_calls.hpp"
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/staging_codec.hpp"
+#include "tests/support/memory_depot.hpp"
 
 namespace zbs::simulation {
 namespace {
@@ -13,6 +15,11 @@ constexpr Duration kLookEvery = std::chrono::seconds{30};
 constexpr Duration kPatience = std::chrono::seconds{10};  // of her client
 constexpr Duration kGlanceEvery = std::chrono::seconds{45};
 constexpr Duration kAskAgain = std::chrono::seconds{2};  // after it has told her that it gave up
+
+/// Every so manyth application brings a file and wants results.
+constexpr std::size_t kStagedEvery = 3;
+/// Another one for each, so that each is sent.
+std::string input_of(const ApplicationId& id) { return std::string(20'000, 'i') + to_string(id); }
 
 }  // namespace
 
@@ -84,12 +91,32 @@ void User::submit(int ranks) {
     fresh.request.walltime = std::chrono::minutes{3 + static_cast<int>(rng_.below(8))};
     fresh.request.profile = false;
     fresh.sent = time_.now();
+    if (known_.size() % kStagedEvery == 1) {
+        const std::string bytes = input_of(fresh.request.id);
+        fresh.request.staging = {
+            .inputs = {{.name = "in", .digest = test::MemoryDepot::digest_of(bytes), .size = bytes.size()}},
+            .results = {"r*"}};
+    }
     const ApplicationId id = fresh.request.id;
     known_.emplace(id, std::move(fresh));
     send(id);
 }
 
+/// Her input first, if she has one: as often as it takes, and home says when it has all.
 void User::send(const ApplicationId& id) {
+    const Staging& staging = known_.at(id).request.staging;
+    if (staging.inputs.empty()) return hand_in(id);
+    const std::string bytes = input_of(id);
+    const HttpCall put{zone_, "PUT", "/v1/files/" + staging.inputs[0].digest,
+                       codec::dump(codec::encode(FileChunk{0, bytes.size(), 0, bytes}))};
+    call(own_, put, [this, id](const Result<HttpAnswer>& answer) {
+        if (client::success_of(answer)) return hand_in(id);
+        if (client::is_passing(answer)) return own_.host.after(kAskAgain, [this, id] { send(id); });
+        known_.at(id).complaint = "her file was refused: " + client::success_of(answer).error().message;
+    });
+}
+
+void User::hand_in(const ApplicationId& id) {
     const auto question = known_.at(id).observed.ask();
     call(own_, client::submit_call(zone_, known_.at(id).request),
          [this, id, question](const Result<HttpAnswer>& answer) {

@@ -46,6 +46,7 @@ class User {
         std::unique_ptr<HttpClient> client;
     };
     void send(const ApplicationId& id);
+    void hand_in(const ApplicationId& id);
     void look(const ApplicationId& id);
     void cancel(const ApplicationId& id);
     void glance();

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ class FakeExecutor : public Executor {
         bool overruns = false;                     ///< its walltime does not end it
         Duration stop_takes{};                     ///< from being asked to end to its end
         std::map<std::string, std::string> files;  ///< in its folder once it has started
+        std::optional<StepWork> work;              ///< that its agent tells
     };
     struct Step {
         StepSpec spec;
@@ -51,13 +53,15 @@ class FakeExecutor : public Executor {
             step.reason = "walltime reached";
         }
         for (const auto& [name, text] : spec.files) step.script.files[name] = text;
+        for (const StepSpec::Input& input : spec.inputs) step.script.files[input.name] = "copy of " + input.path;
         steps_.emplace(spec.operation, std::move(step));
         return {};
     }
     StepStatus status(const std::string& operation) override {
         const auto at = steps_.find(operation);
         if (at == steps_.end()) return {};
-        if (at->second.ends > clock_.steady_now()) return {StepStatus::State::kRunning, 0, {}};
+        if (at->second.ends > clock_.steady_now())
+            return {.state = StepStatus::State::kRunning, .work = at->second.script.work};
         return {StepStatus::State::kExited, at->second.exit_code, at->second.reason};
     }
     void stop(const std::string& operation, Duration grace) override {

@@ -36,6 +36,24 @@ class FederationWorld::Bus : public ZoneTransport {
     void part_profile(const ServiceAddress& to, const PartId& id, Respond<ApplicationModel> r) override {
         send<ApplicationModel>("profile", to, r, [this, id](Node& n) { return n.parts->profile(caller(), id); });
     }
+    void stage_part(const ServiceAddress& to, const PartId& id, const StagingRequest& q,
+                    Respond<StagingStatus> r) override {
+        send<StagingStatus>("stage", to, r, [this, id, q](Node& n) { return n.parts->stage(caller(), id, q); });
+    }
+    void put_part_file(const ServiceAddress& to, const PartId& id, const std::string& digest, const FileChunk& chunk,
+                       Respond<FilePresence> r) override {
+        send<FilePresence>("file", to, r, [this, id, digest, chunk](Node& n) {
+            return n.parts->put_file(caller(), id, digest, chunk);
+        });
+    }
+    void part_results(const ServiceAddress& to, const PartId& id, Respond<StagedResults> r) override {
+        send<StagedResults>("results", to, r, [this, id](Node& n) { return n.parts->results(caller(), id); });
+    }
+    void part_result(const ServiceAddress& to, const PartId& id, const std::string& name, std::uint64_t offset,
+                     Respond<FileChunk> r) override {
+        send<FileChunk>("result", to, r,
+                        [this, id, name, offset](Node& n) { return n.parts->result(caller(), id, name, offset); });
+    }
     void request_peering(const ServiceAddress& to, const PeeringRequest& q, Respond<PeeringAnswer> r) override {
         send<PeeringAnswer>("peering", to, r, [this, q](Node& n) { return n.peerings->request(caller(), q); });
     }
@@ -196,10 +214,13 @@ void FederationWorld::restart(const std::string& name) {
     fresh.filter = std::make_unique<AuthorizationFilter>(fresh.config, *fresh.clock, fresh.site, *fresh.peerings);
     fresh.parts = std::make_unique<PartService>(fresh.config, *fresh.clock, fresh.store, *fresh.executor,
                                                 *fresh.peerings, *fresh.filter, fresh.log, decode);
+    fresh.files = std::make_unique<FileLibrary>(fresh.config, fresh.depot);
+    fresh.parts->use_files(*fresh.files);
     fresh.peers = std::make_unique<PeerService>(fresh.config, *fresh.clock, fresh.store, *fresh.transport,
                                                 fresh.keys.get(), fresh.trust, *fresh.peerings, fresh.log);
     fresh.applications = std::make_unique<ApplicationService>(
         fresh.config, *fresh.clock, ids, fresh.store, *fresh.executor, *fresh.transport, *fresh.peers, fresh.log);
+    fresh.applications->use_files(*fresh.files);
     fresh.applications->use_conduct([this](const std::string& organisation, TrustEvent what) {
         conduct.push_back({organisation, what});
     });

@@ -13,6 +13,7 @@
 #include "services/zone_scheduler/domain/peering_service.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"
+#include "tests/support/memory_depot.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/silent_log.hpp"
 #include "tests/support/virtual_clock.hpp"
@@ -51,6 +52,8 @@ class FederationWorld {
         FakeTrust trust;  ///< knows every zone's bundle
         std::unique_ptr<FakeKeys> keys;
         std::unique_ptr<MpiExecutor> executor;
+        MemoryDepot depot;
+        std::unique_ptr<FileLibrary> files;
         SilentLog log;
         ZoneQueue::Observer queue_observer;  ///< from the next start on
         std::unique_ptr<Clock> clock;        ///< the common one, but timers of a crashed service never fire

@@ -35,7 +35,8 @@ inline PartStatus some_part_status() {
             .reason = "node-2 went \"away\"\n",
             .exit_code = 139,
             .can_profile = true,
-            .has_profile = true};
+            .has_profile = true,
+            .work = StepWork::kMixed};
 }
 inline PartRequest some_part_request() {
     return {.id = {some_id(2)},
@@ -48,7 +49,9 @@ inline PartRequest some_part_request() {
             .walltime = std::chrono::seconds{90},
             .seed = INT64_MAX,
             .start_in = std::chrono::milliseconds{2500},
-            .replaces = PartId{some_id(9)}};
+            .replaces = PartId{some_id(9)},
+            .priority = 0,
+            .share = 5};
 }
 inline PartRequest some_delegated_part_request() {
     PartRequest request = some_part_request();
@@ -67,7 +70,9 @@ inline ApplicationRequest some_application_request() {
             .seed = 42,
             .zones = {"alpha-one", "beta-one"},
             .profile = false,
-            .use_profile = false};
+            .use_profile = false,
+            .priority = 9,
+            .share = 95};
 }
 inline ApplicationPlan some_plan() {
     return {.profile = "request",
@@ -114,6 +119,12 @@ inline PartRecord some_part_record() {
             .profile = true,
             .starts_at = time_from_microseconds(13)};
 }
+inline LaunchRequest some_srun_launch() {
+    LaunchRequest request{
+        .token = 7, .operation = "run-x", .proxies = {{0, "n1"}}, .profile = false, .launcher = Launcher::kSrunPmi2};
+    request.program = {{"/bin/solver", "-v"}, "/work", {{"A", "b"}}};
+    return request;
+}
 inline LaunchRequest some_launch() {
     return {.token = 99,
             .operation = "OP-1",
@@ -122,7 +133,7 @@ inline LaunchRequest some_launch() {
             .profile = false};
 }
 inline CapacityRequest some_capacity_request() {
-    return {some_user(), 8, std::chrono::seconds{60}, {"beta-one"}, {}, ApplicationId{some_id(1)}};
+    return {some_user(), 8, std::chrono::seconds{60}, {"beta-one"}, {}, ApplicationId{some_id(1)}, 50};
 }
 inline Capacity some_capacity() {
     return {.zone = "beta-one",

@@ -1,11 +1,13 @@
 #include "services/common/http/rest_transport.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
+#include "services/common/codec/staging_codec.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -16,6 +18,8 @@ using codec::Json;
 
 constexpr std::chrono::milliseconds kAskDeadline{5'000};
 constexpr std::chrono::milliseconds kLaunchDeadline{15'000};
+/// Of half a MiB: links of some 20 KB/s are fast enough.
+constexpr std::chrono::milliseconds kPieceDeadline{40'000};
 
 class RestTransport : public ZoneTransport {
   public:
@@ -52,6 +56,53 @@ class RestTransport : public ZoneTransport {
         send(
             {to, "GET", path(id) + "/profile", {}, kLaunchDeadline},
             [](const Json& json) { return codec::decode_model(json); }, std::move(respond));
+    }
+    void stage_part(const ServiceAddress& to, const PartId& id, const StagingRequest& request,
+                    zbs::Respond<StagingStatus> respond) override {
+        send(
+            {to, "PUT", path(id) + "/staging", dump(codec::encode(request)), kLaunchDeadline},
+            [files = request.staging.inputs](const Json& json) -> Result<StagingStatus> {
+                Result<StagingStatus> status = codec::decode_staging_status(json);
+                if (!status) return status;
+                const bool same = std::equal(files.begin(), files.end(), status->files.begin(), status->files.end(),
+                                             [](const StagedFile& a, const FilePresence& b) {
+                                                 return a.digest == b.digest && b.have <= a.size;
+                                             });
+                if (!same) return invalid("is not of the files that were told", "/files");
+                return status;
+            },
+            std::move(respond));
+    }
+    void put_part_file(const ServiceAddress& to, const PartId& id, const std::string& digest, const FileChunk& chunk,
+                       zbs::Respond<FilePresence> respond) override {
+        send(
+            {to, "PUT", path(id) + "/files/" + digest, dump(codec::encode(chunk)), kPieceDeadline},
+            [digest](const Json& json) -> Result<FilePresence> {
+                Result<FilePresence> file = codec::decode_file_presence(json);
+                if (file && file->digest != digest) return invalid("is another file than " + digest, "/digest");
+                return file;
+            },
+            std::move(respond));
+    }
+    void part_results(const ServiceAddress& to, const PartId& id, zbs::Respond<StagedResults> respond) override {
+        send(
+            {to, "GET", path(id) + "/results", {}, kLaunchDeadline},
+            [](const Json& json) { return codec::decode_staged_results(json); }, std::move(respond));
+    }
+    void part_result(const ServiceAddress& to, const PartId& id, const std::string& name, std::uint64_t offset,
+                     zbs::Respond<FileChunk> respond) override {
+        send(
+            {to,
+             "GET",
+             path(id) + "/results/" + encode_percent(name) + "?offset=" + std::to_string(offset),
+             {},
+             kPieceDeadline},
+            [offset](const Json& json) -> Result<FileChunk> {
+                Result<FileChunk> chunk = codec::decode_file_chunk(json);
+                if (chunk && chunk->offset != offset) return invalid("is not the piece asked for", "/offset");
+                return chunk;
+            },
+            std::move(respond));
     }
     void request_peering(const ServiceAddress& to, const PeeringRequest& request,
                          zbs::Respond<PeeringAnswer> respond) override {

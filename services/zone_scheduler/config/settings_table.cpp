@@ -22,9 +22,12 @@ auto listen_of(S s) { return std::tie(s.listen_address, s.listen_port); }
 std::string advertise_of(S s) { return s.advertised_host == s.listen_address ? "" : s.advertised_host; }
 auto account_map_of(S s) { return std::tie(s.zone.account_map_file, s.zone.accounts); }
 auto machines_of(S s) { return std::tie(s.zone.zone.machines, s.zone.partition_of, s.zone.agents); }
-auto turns_of(S s) { return std::tie(s.zone.slots, s.zone.slice, s.zone.fill_idle_slots); }
+auto turns_of(S s) { return std::tie(s.zone.slots, s.zone.slice, s.zone.sharing); }
 auto network_of(S s) { return std::tie(s.zone.zone.within_machine, s.zone.zone.within_zone, s.zone.default_link); }
-auto mpi_of(S s) { return std::tie(s.zone.mpiexec, s.zone.mpi_proxy, s.zone.mpi_interface, s.zone.profiler); }
+auto mpi_of(S s) {
+    return std::tie(s.zone.mpiexec, s.zone.mpi_proxy, s.zone.mpirun, s.zone.orted, s.zone.mpi_interface,
+                    s.zone.profiler, s.zone.max_output_bytes);
+}
 auto timing_of(S s) {
     return std::tie(s.zone.hold_ttl, s.zone.launch_window, s.zone.reserve_ahead, s.zone.lease, s.zone.renew_every,
                     s.zone.discover_every);
@@ -67,6 +70,7 @@ constexpr std::array kSettings = {
     Setting{"sensors", kRestart, same_in_zone<&ZoneConfig::probe_every>},
     Setting{"rates", kReload, same<&ZoneSettings::rates>},
     Setting{"retention", kReload, same_in_zone<&ZoneConfig::results_kept>},
+    Setting{"staging", kRestart, same_in_zone<&ZoneConfig::staging>},
     Setting{"timing", kRestart, [](S a, S b) { return timing_of(a) == timing_of(b); }},
 };
 

@@ -3,14 +3,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "algorithms/mapping/mapper.hpp"
 #include "algorithms/queue/discipline.hpp"
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/config/peering_rules_file.hpp"
 
 namespace zbs {
@@ -59,19 +63,45 @@ void read_slurm(system::ConfigFile& file, ZoneSettings& settings) {
     settings.slurm = std::move(slurm);
 }
 
+constexpr std::array kSharingModes = {std::pair{std::string_view("gang"), SharingMode::kGang},
+                                      std::pair{std::string_view("concurrent-gang"), SharingMode::kConcurrentGang},
+                                      std::pair{std::string_view("priority"), SharingMode::kPriority},
+                                      std::pair{std::string_view("shares"), SharingMode::kShares}};
+
 /// Where the file has a table [time_sharing]. To be read after the machines.
 void read_time_sharing(system::ConfigFile& file, ZoneConfig& zone) {
     if (!file.has("time_sharing")) return;
     const std::string mode = file.text("time_sharing.mode", "gang");
-    if (mode != "gang" && mode != "concurrent-gang")
-        file.fail("time_sharing.mode", "'mode' of [time_sharing] must be gang or concurrent-gang");
-    zone.fill_idle_slots = mode == "concurrent-gang";
+    const auto known = std::ranges::find(kSharingModes, mode, &std::pair<std::string_view, SharingMode>::first);
+    if (known == kSharingModes.end())
+        file.fail("time_sharing.mode", "'mode' of [time_sharing] is '" + mode +
+                                           "', but must be one of gang, concurrent-gang, priority, shares");
+    else
+        zone.sharing = known->second;
     zone.slots = static_cast<int>(file.integer("time_sharing.slots", 2, 2, 16));
     zone.slice = seconds_to_duration(file.number("time_sharing.slice_s", to_seconds(zone.slice), 0.05, 60));
     if (zone.agents.size() < zone.zone.machines.size() || zone.agents.empty())
         file.fail("time_sharing", "processes take turns by node agents: each [[machine]] needs agent = true");
     if (!file.text("queue", "").empty())
         file.fail("queue", "who takes turns does not wait in a queue: leave 'queue' out, or [time_sharing]");
+}
+
+void read_staging(system::ConfigFile& file, ZoneConfig& zone) {
+    StagingConfig& staging = zone.staging;
+    const auto bytes_of = [&file](const char* key, std::uint64_t fallback, std::int64_t least) {
+        const auto mib = static_cast<std::int64_t>(fallback >> 20);
+        return static_cast<std::uint64_t>(file.integer(key, mib, least, limits::kMaxStagedMiB)) << 20;
+    };
+    staging.file_bytes = bytes_of("staging.file_MiB", staging.file_bytes, 1);
+    staging.job_bytes = bytes_of("staging.job_MiB", staging.job_bytes, 0);
+    staging.user_bytes = bytes_of("staging.user_MiB", staging.user_bytes, 1);
+    staging.window = seconds_of(file, "staging.window_s", staging.window);
+    staging.shared_file_system = file.text("staging.shared_file_system", "");
+    if (!staging.shared_file_system.empty() && !is_valid_name(staging.shared_file_system))
+        file.fail("staging.shared_file_system",
+                  "'shared_file_system' must be 1 to 64 of a-z 0-9 . _ -, starting with "
+                  "a letter or digit: the name by which all its zones call it");
+    staging.nodes_share_state = file.boolean("staging.nodes_share_state", false);
 }
 
 std::string name_of(system::ConfigFile& file, const std::string& key) {
@@ -131,6 +161,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
                       "'partition' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
     }
     read_time_sharing(file, zone);
+    read_staging(file, zone);
     if (zone.zone.machines.empty() && !settings.slurm)
         file.fail("machine", "at least one [[machine]] is needed, or [slurm]");
     read_account_map(file, path, zone);
@@ -165,6 +196,9 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.queue_log = file.text("queue_log", "");
     zone.mpiexec = file.text("mpi.mpiexec", zone.mpiexec);
     zone.mpi_proxy = file.text("mpi.proxy", zone.mpi_proxy);
+    zone.mpirun = file.text("mpi.mpirun", zone.mpirun);
+    zone.orted = file.text("mpi.orted", zone.orted);
+    zone.max_output_bytes = static_cast<std::uint64_t>(file.integer("mpi.output_MiB", 10'240, 0, 1 << 30)) << 20;
     zone.mpi_interface = file.text("mpi.interface", zone.mpi_interface);
     zone.profiler =
         file.text("mpi.profiler",
@@ -184,6 +218,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.rates.anonymous = rate_of(file, "rates.anonymous", settings.rates.anonymous);
     settings.rates.connection = rate_of(file, "rates.connection", settings.rates.connection);
     if (auto ok = file.finish(); !ok) return ok.error();
+    zone.has_slurm = settings.slurm.has_value();
     if (settings.slurm) return settings;  // what it has is checked once Slurm has told
     if (auto checked = ResourceGraph::make({zone.zone}, {}); !checked) return invalid(checked.error().message, path);
     return settings;

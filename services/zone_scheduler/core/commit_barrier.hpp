@@ -94,8 +94,8 @@ class DurableAllocations : public Allocations {
     void look(AllocationKey key, std::function<void(Result<AllocationView>)> done) override {
         allocations_.look(std::move(key), std::move(done));
     }
-    Result<StepSpec> step_in(const AllocationKey& key, const std::string& machine, StepSpec step) override {
-        return allocations_.step_in(key, machine, std::move(step));
+    Result<StepSpec> step_in(const AllocationKey& key, const AllocatedTasks& tasks, StepSpec step) override {
+        return allocations_.step_in(key, tasks, std::move(step));
     }
     void machines(std::function<void(Result<std::vector<MachineUse>>)> done) override {
         allocations_.machines(std::move(done));

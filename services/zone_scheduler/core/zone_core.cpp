@@ -66,10 +66,11 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       links_(
           config, ports_.clock, *transport_, [this] { return known_zones(); }, ports_.log),
       nodes_(ports_.clock, ports_.log),
+      files_(config, ports_.depot),
       applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
-      services_{config,    applications_, parts_, peers_,       peerings_,    membership_,        delegations_,
-                registry_, links_,        nodes_, ports_.store, ports_.audit, std::move(contract)},
+      services_{config,    applications_, parts_, peers_, peerings_,    membership_,  delegations_,
+                registry_, links_,        nodes_, files_, ports_.store, ports_.audit, std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
@@ -85,6 +86,9 @@ void ZoneCore::serve(http::Call call, http::Respond respond) {
 /// What the services ask of each other.
 void ZoneCore::connect() {
     decisions_.commit_later([this] { barrier_.note_record(); });
+    applications_.use_files(files_);
+    parts_.use_files(files_);
+    retention_.use_files(files_);
     applications_.use_delegations(delegations_);
     applications_.use_accounts([this](const Caller& user) { return own_account(user); });
     applications_.use_groups([this](const Caller& user) { return membership_.groups_of(user); });

@@ -25,6 +25,7 @@ struct ZonePorts {
     SiteStore& site;
     Journal& journal;  ///< of both stores
     Executor& executor;
+    FileDepot& depot;
     Allocations* allocations = nullptr;  ///< of the site's own scheduler; null: the machines are the zone's own
     SliceSink* slices = nullptr;         ///< where parts take turns; null: they do not
     HttpClient& client;
@@ -111,6 +112,7 @@ class ZoneCore {
     TrustExchange exchange_;
     LinkSensor links_;
     NodeDirectory nodes_;
+    FileLibrary files_;
     ApplicationService applications_;
     Retention retention_;
     ZoneServices services_;

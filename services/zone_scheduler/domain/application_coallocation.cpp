@@ -94,7 +94,9 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     };
     auto collection = std::make_shared<Collection>();
     collection->done = std::move(done);
+    const bool only_here = needs_own_zone(request.launcher);
     const auto wanted = [&](const std::string& zone) {
+        if (only_here) return zone == config_.zone.name;
         return request.zones.empty() ||
                std::find(request.zones.begin(), request.zones.end(), zone) != request.zones.end();
     };
@@ -122,6 +124,7 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     CapacityRequest question{.user = owner, .processors = request.ranks, .walltime = request.walltime};
     question.groups = groups_of_(owner);
     question.without = without;
+    question.share = request.share;
     for (const ServiceAddress& address : ask) question.zones.push_back(address.who.name);
     const auto finish_one = [collection] {
         if (--collection->pending > 0) return;
@@ -132,7 +135,12 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     for (const ServiceAddress& address : ask) {
         const std::string& zone = address.who.name;
         if (!wanted(zone)) {
-            collection->offers.push_back({zone, {}, "not among the zones asked for", false});
+            collection->offers.push_back(
+                {zone,
+                 {},
+                 only_here ? std::string("launcher ") + to_string(request.launcher) + " works in the home zone only"
+                           : "not among the zones asked for",
+                 false});
         } else if (excluded.contains(zone)) {
             collection->offers.push_back({zone, {}, "refused or did not answer in an earlier round", true});
         } else {
@@ -396,9 +404,10 @@ void ApplicationService::plan_again(const std::shared_ptr<Run>& run, const std::
         }
         return;
     }
+    const std::string refused = zone;  // which may be of a part that goes with the change
     if (!enter(run, std::move(changed), ApplicationState::kAccepted, "planning again: " + what)) return;
     ++run->round;
-    if (!zone.empty()) run->excluded.insert(zone);
+    if (!refused.empty()) run->excluded.insert(refused);
     release(run);
     // Jitter, so that two homes that took from each other do not meet again.
     later(run, back_off(run->round, jitter_), &ApplicationService::advance);

@@ -27,6 +27,8 @@ void ApplicationService::note_promise(const std::shared_ptr<Run>& run, const Par
     // A part that runs is owed until it has ended, and what has ended is still told.
     const Duration until =
         told.state == PartState::kRunning ? Duration::max() : asked_at + told.expires_in * kSureTenths / 10 - kSureLess;
+    if (told.state == PartState::kCommitted && told.expires_in > told.starts_in)
+        run->windows[id] = told.expires_in - told.starts_in;
     run->owed[id] = {until, asked_at, clock_.now() - (clock_.steady_now() - asked_at)};
 }
 

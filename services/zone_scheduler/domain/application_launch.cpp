@@ -4,6 +4,7 @@
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
+#include "services/zone_scheduler/domain/launchers.hpp"
 
 namespace zbs {
 namespace {
@@ -14,8 +15,12 @@ constexpr Duration kStopGrace = std::chrono::seconds{2};
 /// A run this close to its walltime may have been ended by it.
 constexpr Duration kWalltimeNear = std::chrono::seconds{10};
 constexpr Duration kEndWait = std::chrono::seconds{4};
+/// The same where output comes home with the parts, from machines with agents.
+constexpr Duration kOutputWait = std::chrono::minutes{2};
 /// From the end of the last part to that of the launcher, which is told by each proxy over a connection of its own.
 constexpr Duration kLauncherGrace = std::chrono::minutes{1};
+constexpr Duration kWeighEvery = std::chrono::seconds{2};
+constexpr int kWeighShare = 50;  ///< one part in so many of the time is spent on it at most
 constexpr int kLaunchTries = 3;
 constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
 
@@ -48,28 +53,17 @@ ApplicationModel merge_partial(const ApplicationModel& sum, const ApplicationMod
 
 }  // namespace
 
-std::vector<mpich::ProxyPlan> ApplicationService::proxies_of(const Application& application) const {
-    std::vector<mpich::Place> places(static_cast<std::size_t>(application.request.ranks));
-    for (const ApplicationPart& part : application.status.parts) {
-        for (const RankPlace& place : part.status.assignment)
-            places[static_cast<std::size_t>(place.rank)] = {part.zone, place.machine};
-    }
-    return mpich::plan_proxies(places);
-}
-
 void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
-    const ApplicationRequest& request = run->app.request;
     if (run->app.status.state == ApplicationState::kCommitted) {
         ApplicationStatus changed = run->app.status;
-        changed.operation = "mpi-" + to_string(request.id);
+        changed.operation = launcher_operation(run->app);
         if (!enter(run, std::move(changed), ApplicationState::kLaunching)) return;
     }
-    StepSpec step{.operation = run->app.status.operation,
-                  .argv = mpich::coordinator_argv(
-                      {config_.mpiexec, config_.mpi_interface, request.directory, request.ranks, request.argv}),
-                  .environment = mpich::program_environment(request.environment),
-                  .files = {{mpich::kHostFile, mpich::host_file(proxies_of(run->app))}},
-                  .walltime = request.walltime};
+    if (is_srun(run->app.request.launcher)) {
+        run->launching = true;
+        return launch_parts(run, {});
+    }
+    StepSpec step = launcher_step(config_, run->app);
     if (account_of_) {
         Result<std::string> account = account_of_(run->app.owner);
         if (!account) return stop(run, account.error().message);
@@ -86,14 +80,11 @@ void ApplicationService::start_coordinator(const std::shared_ptr<Run>& run) {
 void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state) || !run->must_stop.empty()) return;
     const std::string& operation = run->app.status.operation;
-    const Result<std::string> text = executor_.read(operation, "stdout", 0, kMaxLauncherOutput);
+    const Result<std::string> text =
+        executor_.read(operation, launcher_commands(run->app.request.launcher), 0, kMaxLauncherOutput);
     const Result<mpich::LaunchLines> lines =
-        mpich::read_launch_lines(text ? std::string_view(*text) : std::string_view{});
+        read_launcher(run->app, text ? std::string_view(*text) : std::string_view{});
     if (!lines) return stop(run, lines.error().message);
-    if (lines->done && static_cast<std::size_t>(lines->proxies) != proxies_of(run->app).size()) {
-        return stop(run, "the MPI launcher asks for " + std::to_string(lines->proxies) + " proxies where " +
-                             std::to_string(proxies_of(run->app).size()) + " were planned");
-    }
     if (lines->done) return launch_parts(run, lines->options);
     const StepStatus status = executor_.status(operation);
     if (status.state != StepStatus::State::kRunning) {
@@ -111,16 +102,19 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
 void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options) {
     run->pending = static_cast<int>(run->app.status.parts.size());
     run->launch_failed = false;
-    const std::vector<mpich::ProxyPlan> proxies = proxies_of(run->app);
+    const std::vector<LaunchProxy> proxies = launch_proxies(run->app);
+    const ApplicationRequest& asked = run->app.request;
     // The profiler's ranks agree among themselves at MPI_Init: all of them are profiled, or none.
-    const bool profile =
-        run->app.request.profile && std::all_of(run->app.status.parts.begin(), run->app.status.parts.end(),
-                                                [](const ApplicationPart& part) { return part.status.can_profile; });
+    const bool profile = asked.profile && can_be_profiled(asked.launcher) &&
+                         std::all_of(run->app.status.parts.begin(), run->app.status.parts.end(),
+                                     [](const ApplicationPart& part) { return part.status.can_profile; });
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
         LaunchRequest request{
             .token = part.status.token, .operation = launch_operation(part.id), .options = options, .profile = profile};
-        for (const mpich::ProxyPlan& proxy : proxies) {
+        request.launcher = asked.launcher;
+        if (is_srun(asked.launcher)) request.program = program_of_ranks(asked);
+        for (const LaunchProxy& proxy : proxies) {
             if (proxy.zone == part.zone) request.proxies.push_back({proxy.id, proxy.machine});
         }
         auto send = std::make_shared<std::function<void()>>();
@@ -177,12 +171,14 @@ void ApplicationService::watch(const std::shared_ptr<Run>& run) {
     if (run->app.status.cancel_requested && run->app.status.stop_reason.empty()) stop(run, why_cancelled(run));
     const StepStatus status = executor_.status(run->app.status.operation);
     if (status.state != StepStatus::State::kRunning) {
-        run->deadline = clock_.steady_now() + kEndWait;
+        run->deadline = clock_.steady_now() + (needs_own_zone(run->app.request.launcher) ? kOutputWait : kEndWait);
         run->next_asked = 0;
+        if (!run->ended) run->ended = clock_.now();
         return ask_how_it_ended(run);
     }
     if (run->app.status.stop_reason.empty()) poll_parts(run);
     stop_deserted_launcher(run);
+    stop_at_output_limit(run);
     later(run, config_.poll_every, &ApplicationService::watch);
 }
 
@@ -198,6 +194,23 @@ void ApplicationService::stop_deserted_launcher(const std::shared_ptr<Run>& run)
         stop(run,
              "all its processes have ended, but a connection to the MPI launcher was lost, so how they ended is not "
              "known; output may be missing");
+}
+
+/// Output lies on the zone's own disk: one job must not fill it for all.
+void ApplicationService::stop_at_output_limit(const std::shared_ptr<Run>& run) {
+    const Duration begun = clock_.steady_now();
+    if (config_.max_output_bytes == 0 || begun < run->weigh_at || !run->app.status.stop_reason.empty()) return;
+    std::uint64_t bytes = 0;
+    for (const std::string& step : output_steps(run->app)) {
+        for (const Executor::File& file : executor_.list(step, {}))
+            if (file.name.starts_with("out.") || file.name.starts_with("err.")) bytes += file.bytes;
+    }
+    // A folder of very many files takes its time, and others wait for it.
+    run->weigh_at = clock_.steady_now() + std::max(kWeighEvery, kWeighShare * (clock_.steady_now() - begun));
+    if (bytes <= config_.max_output_bytes) return;
+    stop(run, "its ranks have written more than the " + std::to_string(config_.max_output_bytes >> 20) +
+                  " MiB of output that zone " + config_.zone.name +
+                  " keeps of one job; write results into files, or less");
 }
 
 /// A part that failed takes the application with it; a part that is silent does not.
@@ -220,6 +233,7 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                     known.status.state = answer->state;
                     known.status.reason = answer->reason;
                     known.status.has_profile = answer->has_profile;
+                    known.status.work = answer->work;
                     const bool lost = answer->state == PartState::kFailed || answer->state == PartState::kReleased ||
                                       answer->state == PartState::kExpired;
                     // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
@@ -270,8 +284,11 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     const bool unclean = status.stop_reason.empty() &&
                          (launcher.state != StepStatus::State::kExited || launcher.exit_code != 0 || near_walltime);
     const bool late = clock_.steady_now() >= run->deadline;
-    const bool wanted = run->app.request.profile ? !(run->profile && run->profile->complete) : unclean && !late;
-    if (!wanted || run->next_asked >= order.size() || status.cancel_requested) return finish(run);
+    // A part's end is told once the output of its ranks has come home.
+    const bool output = leaves_output_in_parts(run->app.request.launcher) && !late;
+    const bool wanted =
+        run->app.request.profile ? !(run->profile && run->profile->complete) : (unclean && !late) || output;
+    if (!wanted || run->next_asked >= order.size() || status.cancel_requested) return bring_results(run);
     const ApplicationPart& part = *order[run->next_asked];
     transport_.part_status(
         address_of(part.zone), part.id, [this, run, zone = part.zone, id = part.id](const Result<PartStatus>& answer) {
@@ -320,7 +337,11 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     } else {
         const Result<std::string> report = executor_.read(changed.operation, "stdout", 0, kMaxLauncherOutput);
         const Result<std::string> fault = executor_.read(changed.operation, "stderr", 0, kMaxLauncherOutput);
-        int signal = report ? mpich::read_fatal_signal(*report) : 0;
+        const RanksEnd told = read_end(run->app.request.launcher, *changed.exit_code,
+                                       report ? std::string_view(*report) : std::string_view{},
+                                       fault ? std::string_view(*fault) : std::string_view{});
+        changed.exit_code = told.exit_code;
+        int signal = told.signal;
         if (fault && mpich::lost_a_proxy(*fault)) {
             for (const ApplicationPart& part : changed.parts) {
                 if (const int code = part.status.exit_code.value_or(0); code != 0) changed.exit_code = code;
@@ -340,11 +361,12 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     }
     if (run->profile) {
         // Only a run that ended by itself tells how long the program takes.
-        const bool timed =
-            state == ApplicationState::kCompleted && changed.history.back().state == ApplicationState::kRunning;
+        const bool timed = state == ApplicationState::kCompleted && !run->end_unknown &&
+                           changed.history.back().state == ApplicationState::kRunning;
         const Profile profile = profiles_.of_run(
             ProfileId{ids_.fresh()}, run->app, *run->profile,
-            timed ? std::optional(std::max(Duration{1}, clock_.now() - changed.history.back().at)) : std::nullopt);
+            timed ? std::optional(std::max(Duration{1}, run->ended.value_or(clock_.now()) - changed.history.back().at))
+                  : std::nullopt);
         if (auto ok = store_.insert(profile); ok)
             changed.profile = profile.id;
         else
@@ -353,8 +375,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         run->profile.reset();
     }
     for (const ApplicationPart& part : changed.parts) {
-        if (!is_final(part.status.state)) changed.releasing.push_back(part);
+        if (!is_final(part.status.state) || run->brought.contains(part.id)) changed.releasing.push_back(part);
     }
+    if (run->results) changed.results = run->results;
     if (!enter(run, std::move(changed), state, reason)) return;
     if (state == ApplicationState::kCompleted) note_kept(run);
     release(run);

@@ -69,10 +69,17 @@ struct ApplicationService::Run {
     bool releasing = false;
     bool release_waits = false;              // a timer for the next try is set
     std::optional<Duration> deserted_since;  // steady time: all parts have ended, the launcher has not
+    Duration weigh_at{};                     // steady time: how much output there is is looked at again
     Duration release_retry = kReleaseRetry;
     std::set<PartId> asked;      // part_status outstanding
     std::size_t next_asked = 0;  // part, once the launcher has ended
     std::optional<ApplicationModel> profile;
+    std::set<PartId> staged;               // have all their files
+    std::map<PartId, Duration> windows;    // launch windows of their zones, as far as we know
+    std::set<PartId> brought;              // all their results are here
+    std::optional<Time> ended;             // when the launcher was first seen to have ended
+    bool end_unknown = false;              // that was in an earlier life of this zone
+    std::optional<StagedResults> results;  // brought home
 };
 
 }  // namespace zbs

@@ -8,6 +8,7 @@
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
+#include "services/zone_scheduler/domain/launchers.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
 
 namespace zbs {
@@ -130,6 +131,13 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
             ErrorCode::kDenied, "only users of organisation '" + config_.organisation + "' may submit here", {}};
     }
     if (!is_plan_mapper(request.mapper)) return invalid("must be one of hier, block, round_robin, random", "/mapper");
+    if (const std::string why = why_no_launcher(config_, request.launcher); !why.empty())
+        return invalid(why + "; submit to another zone, or launch otherwise", "/launcher");
+    if (needs_own_zone(request.launcher) && !request.zones.empty() &&
+        std::find(request.zones.begin(), request.zones.end(), config_.zone.name) == request.zones.end())
+        return invalid(std::string("launcher ") + to_string(request.launcher) + " works in zone " + config_.zone.name +
+                           " only, which is not among these",
+                       "/zones");
     for (std::size_t i = 0; i < request.argv.size(); ++i) {
         if (request.argv[i] == ":")
             return invalid("':' alone separates programs for mpiexec and would start another one",
@@ -156,6 +164,7 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
     if (delegations_ != nullptr) {
         if (auto good = delegations_->check_lifetime(caller, request.id, request.walltime); !good) return good.error();
     }
+    if (auto good = check_staging(caller, request.staging); !good) return good.error();
     auto run = std::make_shared<Run>();
     run->app = {caller, request, {}};
     run->app.status.history.push_back({ApplicationState::kAccepted, clock_.now()});
@@ -243,6 +252,7 @@ void ApplicationService::advance(const std::shared_ptr<Run>& run) {
             return commit(run);
         case ApplicationState::kCommitted:
             if (waits_in_queue(status)) return await_turn(run);
+            if (!is_staged(run)) return stage(run);
             return status.start ? await_start(run) : start_coordinator(run);
         case ApplicationState::kLaunching:
             if (run->watching) return;
@@ -367,12 +377,14 @@ Result<ApplicationService::LogIndex> ApplicationService::logs(const Caller& call
     index.complete = is_final(application->status.state);
     if (application->status.operation.empty()) return index;
     for (const auto& [prefix, error_stream] : {std::pair<const char*, bool>{"out.", false}, {"err.", true}}) {
-        for (const Executor::File& file : executor_.list(application->status.operation, prefix)) {
-            const std::string number = file.name.substr(4);
-            if (file.bytes == 0 || number.empty() || number.size() > 9 ||
-                number.find_first_not_of("0123456789") != std::string::npos)
-                continue;
-            index.files.push_back({std::stoi(number), error_stream, file.bytes});
+        for (const std::string& step : output_steps(*application)) {
+            for (const Executor::File& file : executor_.list(step, prefix)) {
+                const std::string number = file.name.substr(4);
+                if (file.bytes == 0 || number.empty() || number.size() > 9 ||
+                    number.find_first_not_of("0123456789") != std::string::npos)
+                    continue;
+                index.files.push_back({std::stoi(number), error_stream, file.bytes});
+            }
         }
     }
     for (const Executor::File& file : executor_.list(application->status.operation, "stderr")) {
@@ -401,8 +413,8 @@ Result<ApplicationService::LogChunk> ApplicationService::log(const Caller& calle
     if (!application->status.operation.empty()) {
         const std::string file = rank < 0 ? (error_stream ? "stderr" : "stdout")
                                           : (error_stream ? mpich::stderr_file(rank) : mpich::stdout_file(rank));
-        if (Result<std::string> bytes = executor_.read(application->status.operation, file, offset, limit))
-            chunk.bytes = *std::move(bytes);
+        const std::string step = rank < 0 ? application->status.operation : output_step(*application, rank);
+        if (Result<std::string> bytes = executor_.read(step, file, offset, limit)) chunk.bytes = *std::move(bytes);
     }
     chunk.complete = ended && chunk.bytes.size() < limit;
     return chunk;

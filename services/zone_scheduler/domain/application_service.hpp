@@ -17,6 +17,7 @@
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/zone_store.hpp"
 #include "services/common/ports/zone_transport.hpp"
+#include "services/zone_scheduler/domain/file_library.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
 #include "services/zone_scheduler/domain/planner.hpp"
 #include "services/zone_scheduler/domain/profile_library.hpp"
@@ -71,6 +72,12 @@ class ApplicationService {
     Result<LogChunk> log(const Caller& caller, const ApplicationId& id, int rank, bool error_stream,
                          std::uint64_t offset, std::size_t limit) const;
 
+    /// What is at home of what the application left; complete once it has ended. Errors: `find`'s.
+    Result<StagedResults> results(const Caller& caller, const ApplicationId& id) const;
+    /// A piece of one of them. Errors: kNotFound; kInvalidArgument for an offset behind its end.
+    Result<FileChunk> result(const Caller& caller, const ApplicationId& id, const std::string& name,
+                             std::uint64_t offset) const;
+
     /// What output there is: only streams that hold something, by rank; `rank` -1 is the launcher.
     struct LogFile {
         int rank = 0;
@@ -96,6 +103,9 @@ class ApplicationService {
     /// The local account that a user's launcher runs as; without it the zone's own.
     using AccountOf = std::function<Result<std::string>(const Caller&)>;
     void use_accounts(AccountOf account_of) { account_of_ = std::move(account_of); }
+
+    /// Where the users' files and results are; without this none are taken.
+    void use_files(FileLibrary& files);
 
     /// What was learnt from runs, and what the next ones are planned with.
     ProfileLibrary& profiles() { return profiles_; }
@@ -169,11 +179,28 @@ class ApplicationService {
     void plan(const std::shared_ptr<Run>& run);
     void hold(const std::shared_ptr<Run>& run);
     void commit(const std::shared_ptr<Run>& run);
+    Result<void> check_staging(const Caller& caller, const Staging& staging);
+    bool needs_files(const ApplicationRequest& request, const ApplicationPart& part) const;
+    struct Sending;
+    bool is_staged(const std::shared_ptr<Run>& run) const;
+    bool is_unwanted(const std::shared_ptr<Run>& run);
+    void stage(const std::shared_ptr<Run>& run);
+    void stage_part(const std::shared_ptr<Sending>& work, std::size_t part);
+    void send_file(const std::shared_ptr<Sending>& work, std::size_t part, std::size_t file, std::uint64_t offset);
+    void staging_failed(const std::shared_ptr<Sending>& work, std::size_t part, const Error& error);
+    void end_staging(const std::shared_ptr<Sending>& work);
+    struct Bringing;
+    void bring_results(const std::shared_ptr<Run>& run);
+    void ask_results(const std::shared_ptr<Bringing>& work);
+    void bring_file(const std::shared_ptr<Bringing>& work);
+    void take_piece(const std::shared_ptr<Bringing>& work, const Result<FileChunk>& piece);
+    void next_zone(const std::shared_ptr<Bringing>& work);
     void start_coordinator(const std::shared_ptr<Run>& run);
     void await_coordinator(const std::shared_ptr<Run>& run);
     void launch_parts(const std::shared_ptr<Run>& run, const mpich::Options& options);
     void begin_to_run(const std::shared_ptr<Run>& run);
     void watch(const std::shared_ptr<Run>& run);
+    void stop_at_output_limit(const std::shared_ptr<Run>& run);
     void stop_deserted_launcher(const std::shared_ptr<Run>& run);
     void poll_parts(const std::shared_ptr<Run>& run);
     void stop(const std::shared_ptr<Run>& run, const std::string& reason);
@@ -185,7 +212,6 @@ class ApplicationService {
     void release_later(const std::shared_ptr<Run>& run);
     ServiceAddress own_address() const;
     ServiceAddress address_of(const std::string& zone) const;
-    std::vector<mpich::ProxyPlan> proxies_of(const Application& application) const;
 
     const ZoneConfig& config_;
     Clock& clock_;
@@ -195,6 +221,7 @@ class ApplicationService {
     ZoneTransport& transport_;
     PeerService& peers_;
     DelegationService* delegations_ = nullptr;
+    FileLibrary* files_ = nullptr;
     AccountOf account_of_;
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::function<std::vector<std::string>(const Caller&)> groups_of_ = [](const Caller&) {

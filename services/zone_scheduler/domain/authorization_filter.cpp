@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/site_policy/account_pool.hpp"
@@ -67,16 +69,20 @@ Entitlement AuthorizationFilter::find(const EntitlementQuery& query) const {
     const bool blocked = is_blocked_(query.user);
 
     Entitlement entitlement;
-    int allowed = 0;
+    std::vector<int> allowed_of;
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         const std::string partition = m < config_.partition_of.size() ? config_.partition_of[m] : "main";
         const bool fits = rights.partitions.empty() || std::find(rights.partitions.begin(), rights.partitions.end(),
                                                                  partition) != rights.partitions.end();
         entitlement.machines.push_back(fits);
-        allowed += fits ? config_.zone.machines[m].processors : 0;
+        if (fits) allowed_of.push_back(config_.zone.machines[m].processors);
     }
+    std::ranges::sort(allowed_of, std::greater{});
+    if (config_.max_machines > 0) allowed_of.resize(std::min(allowed_of.size(), std::size_t(config_.max_machines)));
+    const int allowed = std::accumulate(allowed_of.begin(), allowed_of.end(), 0);
     const int share = static_cast<int>(std::floor(rights.share * zone_processors + 1e-9));
-    const bool fits_walltime = query.walltime <= rights.walltime;
+    const bool fits_walltime =
+        query.walltime <= rights.walltime && (!config_.max_walltime || query.walltime <= *config_.max_walltime);
     const int total = std::min({allowed, rights.processors, share});
     const bool open = allows_start(rights, now + query.start_in) && query.usage.parts < rights.concurrent_parts;
     // What others of the organisation have counts against its limits, not against the machines: those are free or not.

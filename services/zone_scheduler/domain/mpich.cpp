@@ -14,6 +14,13 @@ constexpr std::array<std::string_view, 14> kKnownOptions = {
 // Of these the value is a word with this one meaning; a proxy is never told to start anything by another launcher.
 constexpr std::string_view kLauncher = "manual";
 
+/// One launcher starts all ranks alike, but each zone has a folder of its own for staged files. Arguments: the working
+/// directory and the program for zones that were sent nothing, the program for the others, then the user's: none of
+/// them is read as shell text. A shell that cannot enter says so and ends with 125.
+constexpr const char* kEnterFolder =
+    "if [ -n \"$ZBS_STAGED\" ]; then cd \"$ZBS_STAGED\" || exit 125; shift; "
+    "else cd \"$0\" || exit 125; p=$1; shift 2; set -- \"$p\" \"$@\"; fi; exec \"$@\"";
+
 bool is_plain(std::string_view value) {
     return !value.empty() &&
            value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.:_,-") ==
@@ -47,20 +54,34 @@ Result<void> check_option(const std::string& name, const std::string& value) {
 std::string stdout_file(int rank) { return "out." + std::to_string(rank); }
 std::string stderr_file(int rank) { return "err." + std::to_string(rank); }
 
+std::string start_directory(const CoordinatorSpec& spec) { return spec.is_staged ? "/" : spec.directory; }
+
+std::vector<std::string> rank_argv(const CoordinatorSpec& spec) {
+    if (!spec.is_staged) return spec.argv;
+    std::vector<std::string> argv = {
+        "/bin/sh",       "-c",
+        kEnterFolder,    spec.directory,
+        spec.argv.at(0), spec.staged_program.empty() ? spec.argv[0] : "./" + spec.staged_program};
+    argv.insert(argv.end(), spec.argv.begin() + 1, spec.argv.end());
+    return argv;
+}
+
 std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec) {
     std::vector<std::string> argv = {spec.mpiexec, "-launcher", "manual", "-rmk", "user", "-f", kHostFile};
     if (!spec.interface.empty()) argv.insert(argv.end(), {"-iface", spec.interface});
-    argv.insert(argv.end(), {"-outfile-pattern", "out.%r", "-errfile-pattern", "err.%r", "-wdir", spec.directory, "-n",
-                             std::to_string(spec.ranks)});
-    argv.insert(argv.end(), spec.argv.begin(), spec.argv.end());
+    argv.insert(argv.end(), {"-outfile-pattern", "out.%r", "-errfile-pattern", "err.%r", "-wdir", start_directory(spec),
+                             "-n", std::to_string(spec.ranks)});
+    const std::vector<std::string> program = rank_argv(spec);
+    argv.insert(argv.end(), program.begin(), program.end());
     return argv;
 }
 
 Options program_environment(const Options& environment) {
     constexpr std::array<std::string_view, 8> kPrefixes = {"HYDRA_", "HYDI_",     "MPIEXEC_",  "PMI_",
                                                            "PMIX_",  "MPI_LOCAL", "ZBS_STEP_", "ZBS_PROFILE_OUT"};
-    constexpr std::array<std::string_view, 7> kNames = {
-        "ZBS_ZONE", "ZBS_APPLICATION", "ZBS_URL", "ZBS_IDENTITY", "ZBS_TOKEN", "ZBS_CREDENTIALS", "X509_USER_PROXY"};
+    constexpr std::array<std::string_view, 8> kNames = {kStagedFolder,     "ZBS_ZONE",       "ZBS_APPLICATION",
+                                                        "ZBS_URL",         "ZBS_IDENTITY",   "ZBS_TOKEN",
+                                                        "ZBS_CREDENTIALS", "X509_USER_PROXY"};
     constexpr std::string_view kProfiler = "libzbs-profile.so";
     Options kept;
     for (const auto& [name, value] : environment) {

@@ -20,11 +20,19 @@ struct CoordinatorSpec {
     std::string directory;
     int ranks = 1;
     std::vector<std::string> argv;
+    /// Ranks begin in the folder that their zone names (kStagedFolder), where it names one.
+    bool is_staged = false;
+    std::string staged_program{};  ///< what they run there, in place of the first of `argv`; empty: that
 };
+/// The variable in which a zone names the folder of staged files.
+inline constexpr const char* kStagedFolder = "ZBS_STAGED";
 /// Files in the coordinator's working directory.
 inline constexpr const char* kHostFile = "hosts";
 std::string stdout_file(int rank);
 std::string stderr_file(int rank);
+/// Where and as what each rank begins; the rest of the way, into the folder of staged files, it goes by itself.
+std::string start_directory(const CoordinatorSpec& spec);
+std::vector<std::string> rank_argv(const CoordinatorSpec& spec);
 std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec);
 
 /// The user's environment without what would steer the launcher (HYDRA_*, MPIEXEC_*, PMI_* ...) or belongs to a job

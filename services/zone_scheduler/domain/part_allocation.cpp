@@ -26,7 +26,7 @@ void PartService::ask_allocation(Live& part) {
     const ProcessorCalendar::Interval when = interval_of(Duration{0}, record.request.walltime);
     AllocationSpec spec{.operation = to_string(record.request.id),
                         .account = config_.run_as_accounts ? record.account : std::string{},
-                        .walltime = when.end - when.begin + kExpirySlack,
+                        .walltime = when.end - when.begin + kExpirySlack + window_for_files(config_),
                         .expiry = config_.hold_ttl + kExpirySlack,
                         .start = record.starts_at};
     for (const RankPlace& place : record.status.assignment) {
@@ -156,6 +156,7 @@ void PartService::note_use(std::size_t m, const MachineUse& use, const std::vect
     const Machine& machine = config_.zone.machines[m];
     const auto first = static_cast<std::size_t>(first_of_[m]), count = static_cast<std::size_t>(machine.processors);
     speed_[m] = machine.speed * use.speed;
+    if (!use.host.empty()) hosts_[use.machine] = use.host;
     if (const bool was = faults_.contains(use.machine); was != !use.fault.empty()) {
         log_.info("machine", {{"name", use.machine}, {"state", was ? "takes work again" : use.fault}});
         if (was) faults_.erase(use.machine);

@@ -198,10 +198,10 @@ std::optional<std::string> PartAllocations::lost(const PartId& part) const {
     return entry->why_lost;
 }
 
-Result<StepSpec> PartAllocations::step_in(const PartId& part, const std::string& machine, StepSpec step) {
+Result<StepSpec> PartAllocations::step_in(const PartId& part, const AllocatedTasks& tasks, StepSpec step) {
     const Shared entry = find(part);
     if (entry == nullptr) return step;
-    return source_->step_in(entry->key, machine, std::move(step));
+    return source_->step_in(entry->key, tasks, std::move(step));
 }
 
 }  // namespace zbs

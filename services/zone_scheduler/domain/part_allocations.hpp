@@ -44,7 +44,7 @@ class PartAllocations {
     std::optional<std::string> lost(const PartId& part) const;
     /// Looks at those that are granted, now and then; the watch calls it.
     void look_around();
-    Result<StepSpec> step_in(const PartId& part, const std::string& machine, StepSpec step);
+    Result<StepSpec> step_in(const PartId& part, const AllocatedTasks& tasks, StepSpec step);
 
   private:
     enum class Stage { kAsked, kPromised, kHeld, kLost, kEnding };

@@ -5,7 +5,7 @@
 #include "algorithms/mapping/mapper.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
-#include "services/zone_scheduler/domain/part_service.hpp"
+#include "services/zone_scheduler/domain/part_promised.hpp"
 
 namespace zbs {
 namespace {
@@ -56,14 +56,11 @@ StartWindow PartService::count_free(const Question& question, Duration start, bo
         filter_.find({question.caller, question.request.user, question.request.groups, question.request.walltime,
                       usage_in(organisation, when, question.without, by_experience), start_in});
     StartWindow best{.after = start_in, .expected = start_in};
-    // By promises only: a machine that is out of order slows no other.
-    const std::vector<bool> used = row_count() > 1
-                                       ? rows_in_use(queue_.promised().busy(when, question.without, by_experience))
-                                       : std::vector<bool>{};
+    const std::vector<double> speeds =
+        row_speeds({when, question.without, by_experience}, question.request.share, question.request.user);
     for (std::size_t r = 0; r < row_count(); ++r) {
-        std::ptrdiff_t turns = std::count(used.begin(), used.end(), true);
-        turns += used.empty() || !used[r];
-        const StartWindow window = count_free_in_row(entitlement, busy, r, static_cast<double>(turns));
+        if (speeds[r] <= 0) continue;
+        const StartWindow window = count_free_in_row(entitlement, busy, r, speeds[r]);
         if (window.processors < best.processors || (window.processors == best.processors && r > 0)) continue;
         best = window;
         best.after = best.expected = start_in;
@@ -71,10 +68,9 @@ StartWindow PartService::count_free(const Question& question, Duration start, bo
     return best;
 }
 
-/// All that is known of one row. Its processors are slower by the number of rows that take turns with it, itself
-/// included.
+/// All that is known of one row, of whose processors a part would have `speed_left` of their speed.
 StartWindow PartService::count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy,
-                                           std::size_t row, double turns) const {
+                                           std::size_t row, double speed_left) const {
     std::vector<std::pair<int, std::size_t>> machines;  // free, index
     for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
         int free = 0;
@@ -83,11 +79,13 @@ StartWindow PartService::count_free_in_row(const Entitlement& entitlement, const
         machines.emplace_back(entitlement.machines[m] ? free : 0, m);
     }
     std::stable_sort(machines.begin(), machines.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (config_.max_machines > 0)
+        machines.resize(std::min(machines.size(), static_cast<std::size_t>(config_.max_machines)));
     StartWindow window;
     double squares = 0;
     for (const auto& [free, m] : machines) {
         const int counted = std::min(free, entitlement.processors - window.processors);
-        const double speed = speed_[m] / turns;
+        const double speed = speed_[m] * speed_left;
         window.processors += counted;
         window.speed_sum += counted * speed;
         squares += counted * speed * speed;
@@ -195,8 +193,25 @@ Result<std::shared_ptr<PartService::Live>> PartService::find_replaced(const Call
 }
 
 Result<PartService::Placement> PartService::place(const PartRequest& request, const std::vector<bool>& usable) const {
+    if (row_count() > 1 && !takes_turns()) return place_beside_fewest(request, usable);
     const std::vector<std::size_t> rows = rows_with_room(usable, request.ranks.size());
     return place_in_row(request, usable, rows.empty() ? 0 : rows.front());
+}
+
+/// The machines that one part may lie on: those with most usable processors, where the site's scheduler bounds their
+/// number; else all.
+std::set<std::size_t> PartService::machines_for_one(const std::vector<bool>& usable, std::size_t row) const {
+    std::vector<std::pair<std::ptrdiff_t, std::size_t>> machines;  // less those usable, index
+    for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
+        const auto first = usable.begin() + static_cast<std::ptrdiff_t>(row * physical_count()) + first_of_[m];
+        machines.emplace_back(-std::count(first, first + config_.zone.machines[m].processors, true), m);
+    }
+    std::ranges::sort(machines);
+    if (config_.max_machines > 0)
+        machines.resize(std::min(machines.size(), static_cast<std::size_t>(config_.max_machines)));
+    std::set<std::size_t> kept;
+    for (const auto& [room, m] : machines) kept.insert(m);
+    return kept;
 }
 
 /// The free processors of a row as a zone of their own, and the part mapped onto it.
@@ -204,7 +219,7 @@ Result<PartService::Placement> PartService::place_in_row(const PartRequest& requ
                                                          std::size_t row) const {
     Zone free_zone{config_.zone.name, {}, config_.zone.within_machine, config_.zone.within_zone};
     std::vector<std::int32_t> number;  // leads back to ours
-    for (std::size_t m = 0; m < config_.zone.machines.size(); ++m) {
+    for (const std::size_t m : machines_for_one(usable, row)) {
         Machine machine = config_.zone.machines[m];
         machine.processors = 0;
         machine.speed = speed_[m];
@@ -302,6 +317,8 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
             return not_enough(std::to_string(request.ranks.size()) + " processors wanted, " +
                               std::to_string(entitlement.processors) + " allowed" +
                               (entitlement.why.empty() ? "" : ": " + entitlement.why));
+        if (auto left = leave_out_full_rows(usable, {when, without, false}, request); !left)
+            return not_enough(left.error().message);
         Result<Placement> placed = place(request, usable);
         if (!placed) return not_enough(placed.error().message);
         placement = *std::move(placed);

@@ -8,7 +8,8 @@
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/states.hpp"
-#include "services/zone_scheduler/domain/mpich.hpp"
+#include "services/zone_scheduler/domain/launchers.hpp"
+#include "services/zone_scheduler/domain/open_mpi.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
 
@@ -96,15 +97,8 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
                 " are not free yet: what ran there has not ended, or the machine is not there; ask again or plan anew",
             {}};
     }
-    const Result<std::string> launcher = mpich::coordinator_host(request.options);
-    if (!launcher) return Error{ErrorCode::kInvalidArgument, launcher.error().message, "/options"};
-    if (caller.organisation != config_.organisation) {
-        if (auto good = check_address_(*launcher); !good) {
-            peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
-            return Error{ErrorCode::kDenied,
-                         "proxies here may not connect to " + *launcher + ": " + good.error().message, "/options"};
-        }
-    }
+    if (auto staged = check_staged(record); !staged) return staged.error();
+    if (auto good = check_launcher(caller, request); !good) return good.error();
     if (request.proxies.size() > record.request.ranks.size()) {
         return invalid("more proxies (" + std::to_string(request.proxies.size()) + ") than ranks (" +
                            std::to_string(record.request.ranks.size()) + ") in this part",
@@ -123,7 +117,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     for (const LaunchRequest::Proxy& proxy : request.proxies) {
         if (!machines.contains(proxy.machine))
             return invalid("machine '" + proxy.machine + "' is not in this part", "/proxies");
-        Result<std::vector<std::string>> argv = mpich::proxy_argv(config_.mpi_proxy, request.options, proxy.id);
+        Result<std::vector<std::string>> argv = proxy_command(config_, request, proxy.id);
         if (!argv) return Error{ErrorCode::kInvalidArgument, argv.error().message, "/options"};
         commands.push_back(*std::move(argv));
     }
@@ -148,25 +142,10 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
         return outward(caller, reached.error());
 
     place_steps(record);
-    const std::vector<std::string> steps = steps_of(record);
-    const std::map<std::string, std::string> profiles = profile_steps(record);
     for (std::size_t i = 0; i < commands.size(); ++i) {
-        const std::string& profile_step = profiles.at(record.machines[i]);
-        StepSpec step{.operation = steps[i],
-                      .argv = commands[i],
-                      .account = config_.run_as_accounts ? record.account : std::string{},
-                      .shares = {profile_step},
-                      .walltime = record.request.walltime};
-        step.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"},
-                            {"ZBS_ZONE", config_.zone.name},
-                            {"ZBS_APPLICATION", to_string(record.request.application)}};
-        if (record.profile) {
-            step.environment.emplace_back("LD_PRELOAD", config_.profiler);
-            step.environment.emplace_back("ZBS_PROFILE_OUT", executor_.folder(profile_step) + "/" + kModelFile);
-        }
         Result<void> started = i == 0 ? Result<void>{} : failpoint::reach(failpoint::Point::kPeerBetweenProxies);
         if (started) {
-            Result<StepSpec> placed = allocations_.step_in(id, record.machines[i], std::move(step));
+            Result<StepSpec> placed = proxy_step(record, request, i, std::move(commands[i]));
             started = placed ? executor_.start(*placed) : Result<void>(placed.error());
         }
         if (!started) {
@@ -193,6 +172,79 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
         {{"part", to_string(id)}, {"operation", request.operation}, {"proxies", std::to_string(commands.size())}});
     watch();
     return view(*part);
+}
+
+/// Whether this caller may have proxies that do what the request says.
+Result<void> PartService::check_launcher(const Caller& caller, const LaunchRequest& request) {
+    if (is_srun(request.launcher) != request.program.has_value())
+        return invalid("must be there for srun, and for no other launcher", "/program");
+    if (needs_own_zone(request.launcher)) {
+        if (caller != Caller{CallerKind::kZone, config_.organisation, config_.zone.name})
+            return Error{ErrorCode::kDenied,
+                         std::string("launcher ") + to_string(request.launcher) + " is for a zone's own users only",
+                         "/launcher"};
+        if (const std::string why = why_no_launcher(config_, request.launcher); !why.empty())
+            return Error{ErrorCode::kRejected, why, "/launcher"};
+        return {};
+    }
+    const Result<std::string> launcher = mpich::coordinator_host(request.options);
+    if (!launcher) return Error{ErrorCode::kInvalidArgument, launcher.error().message, "/options"};
+    if (caller.organisation == config_.organisation) return {};
+    if (auto good = check_address_(*launcher); !good) {
+        peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+        return Error{ErrorCode::kDenied, "proxies here may not connect to " + *launcher + ": " + good.error().message,
+                     "/options"};
+    }
+    return {};
+}
+
+/// The step of the i-th proxy of a part that is on record as running.
+Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchRequest& request, std::size_t i,
+                                         std::vector<std::string> command) {
+    const std::vector<std::string> steps = steps_of(record);
+    const std::string profile_step = profile_steps(record).at(record.machines[i]);
+    StepSpec step{.operation = steps[i],
+                  .argv = std::move(command),
+                  .account = config_.run_as_accounts ? record.account : std::string{},
+                  .shares = {profile_step},
+                  .walltime = record.request.walltime};
+    AllocatedTasks tasks{.machines = {record.machines[i]}};
+    if (request.program) {
+        tasks = {.machines = {},
+                 .pmi = request.launcher == Launcher::kSrunPmix ? "pmix" : "pmi2",
+                 .folder = executor_.folder(steps[i])};
+        for (const RankPlace& place : record.status.assignment) tasks.machines.push_back(place.machine);
+        step.directory = request.program->directory;
+        step.environment = request.program->environment;
+    }
+    if (std::ranges::find(step.environment, "PATH", &std::pair<std::string, std::string>::first) ==
+        step.environment.end())
+        step.environment.emplace_back("PATH", "/usr/local/bin:/usr/bin:/bin");
+    step.environment.emplace_back("ZBS_ZONE", config_.zone.name);
+    step.environment.emplace_back("ZBS_APPLICATION", to_string(record.request.application));
+    if (request.launcher == Launcher::kOpenMpi) {
+        const std::string folder = executor_.folder(steps[i]);
+        for (auto& variable : open_mpi::daemon_environment(folder, share_a_host(record.machines) ? folder : ""))
+            step.environment.push_back(std::move(variable));
+    }
+    if (record.profile) {
+        step.environment.emplace_back("LD_PRELOAD", config_.profiler);
+        step.environment.emplace_back("ZBS_PROFILE_OUT", executor_.folder(profile_step) + "/" + kModelFile);
+    }
+    add_staging(record, i, step);
+    return allocations_.step_in(record.request.id, tasks, std::move(step));
+}
+
+/// Whether two of these machines may be one host. Those without agent and Slurm are: this one. Of which nothing is
+/// known may be.
+bool PartService::share_a_host(const std::vector<std::string>& machines) const {
+    if (!allocations_.in_use()) return machines.size() > 1;
+    std::set<std::string> hosts;
+    for (const std::string& machine : machines) {
+        const auto known = hosts_.find(machine);
+        if (!hosts.insert(known == hosts_.end() ? std::string{} : known->second).second) return true;
+    }
+    return false;
 }
 
 std::vector<std::string> PartService::steps_of(const PartRecord& record) const {

@@ -241,8 +241,11 @@ PartStatus PartService::view(const Live& part) const {
     if (queued) status.queue = outlook_of(part);
     if (is_reserved(part.record)) status.starts_in = std::max(Duration{0}, part.start - clock_.steady_now());
     if (status.state == PartState::kCommitted) status.ready = !queued && is_ready(part);
+    status.file_system = config_.staging.shared_file_system;
     if (part.stopping) status.reason = part.stop_reason;
-    if (part.record.home_caller.organisation == config_.organisation) return status;
+    const bool is_own = part.record.home_caller.organisation == config_.organisation;
+    if (is_own && status.state == PartState::kRunning) status.work = work_of(part.record);
+    if (is_own) return status;
     return outside_view(std::move(status), part.stop_asked);
 }
 
@@ -328,6 +331,8 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
         check_running(*part);
     } else if (!is_final(state)) {
         if (auto ok = save(*part, part->record, PartState::kReleased, reason); !ok) return outward(caller, ok.error());
+    } else if (part->record.results && files_ != nullptr) {
+        static_cast<void>(files_->depot().remove_shelf(results_shelf(id)));  // home has them; what fails goes in time
     }
     return view(*part);
 }

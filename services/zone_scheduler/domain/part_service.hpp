@@ -14,6 +14,7 @@
 #include "services/common/ports/slice_sink.hpp"
 #include "services/common/ports/zone_store.hpp"
 #include "services/zone_scheduler/domain/authorization_filter.hpp"
+#include "services/zone_scheduler/domain/file_library.hpp"
 #include "services/zone_scheduler/domain/part_allocations.hpp"
 #include "services/zone_scheduler/domain/peering_service.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
@@ -54,11 +55,15 @@ class PartService {
     /// The site's own scheduler, that is asked for the processors of each part; without this they are the zone's own.
     /// Before `resume`.
     void use_allocations(Allocations& source);
+    /// Where files of users are; without this the zone takes none.
+    void use_files(FileLibrary& files);
     /// How to see, again and again, what the machines have for parts; without this they are as configured.
     void use_machines(LookAtMachines look, Duration every) {
         look_at_machines_ = std::move(look);
         look_every_ = every;
     }
+    /// How parts share processors now: by "turns", "nice levels" or "weights"; empty where each has its own.
+    std::string sharing_means() const;
     /// Where the machines are told whose turn it is, in a zone of several slots.
     void use_slices(SliceSink& slices) { slices_ = &slices; }
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
@@ -89,6 +94,18 @@ class PartService {
     /// The model that rank 0 left here, else what the ranks of this part left. kNotFound where there is none.
     Result<ApplicationModel> profile(const Caller& caller, const PartId& id) const;
 
+    /// Files that a committed part gets before its launch; home says it again while it sends, and each time the launch
+    /// window begins anew, for `StagingConfig::window` at most. Errors: kConflict (token, state, other files than
+    /// before); kRejected, kTooLarge where this zone does not take them.
+    Result<StagingStatus> stage(const Caller& caller, const PartId& id, const StagingRequest& request);
+    /// A piece of one of them. Errors: as `stage`; kInvalidArgument for a file that was not told; `FileLibrary::put`'s.
+    Result<FilePresence> put_file(const Caller& caller, const PartId& id, const std::string& digest,
+                                  const FileChunk& chunk);
+    /// What a part that has ended left of what its patterns ask for: regular files of the job's own. The first question
+    /// makes the zone lay it aside, a piece at a time; until then it is not complete.
+    Result<StagedResults> results(const Caller& caller, const PartId& id);
+    Result<FileChunk> result(const Caller& caller, const PartId& id, const std::string& name, std::uint64_t offset);
+
     /// The zone that holds the part, or held it; none where there is none. Errors: the store's.
     Result<std::optional<Caller>> home_of(const PartId& id) const;
     int free_processors() const;
@@ -113,12 +130,22 @@ class PartService {
         bool not_started = false;          ///< by a fault of this zone
         bool stop_asked = false;           ///< by home; else it stops because it failed
         std::string stop_reason;
-        std::vector<Respond> waiting;  ///< for the site's scheduler
-        bool judging = false;          ///< that one is asked why its processes have ended
-        bool finishing = false;        ///< it is being given back
-        bool finished = false;         ///< nothing of it is left there
+        std::vector<Respond> waiting;             ///< for the site's scheduler
+        bool judging = false;                     ///< that one is asked why its processes have ended
+        bool finishing = false;                   ///< it is being given back
+        bool finished = false;                    ///< nothing of it is left there
+        std::optional<Duration> staging_since{};  ///< steady time of the first word about files, or of the start
     };
+    struct Collecting;
 
+    Result<std::shared_ptr<Live>> find_to_stage(const Caller& caller, const PartId& id, std::uint64_t token);
+    Result<void> check_staging(const Live& part, const Staging& staging) const;
+    Error refuse_files(const Caller& caller, const Error& error) const;
+    void renew_window(Live& part);
+    Result<void> check_staged(const PartRecord& record) const;
+    void add_staging(const PartRecord& record, std::size_t step, StepSpec& spec) const;
+    void collect(const PartId& id);
+    void note_collected(Collecting& work);
     bool is_blocked(const PartRecord& record) const {
         return is_blocked_(record.request.user) || is_blocked_(record.home_caller);
     }
@@ -148,9 +175,27 @@ class PartService {
     std::size_t row_count() const { return static_cast<std::size_t>(config_.slots); }
     std::size_t physical_count() const { return physical_; }  ///< processors that there are; each is once in every row
     std::vector<bool> row(const std::vector<bool>& all, std::size_t number) const;
+    std::set<std::size_t> machines_for_one(const std::vector<bool>& usable, std::size_t row) const;
     std::vector<std::size_t> rows_with_room(const std::vector<bool>& usable, std::size_t processors) const;
     std::vector<bool> rows_in_use(const std::vector<bool>& promised) const;
+    Result<Placement> place_beside_fewest(const PartRequest& request, const std::vector<bool>& usable) const;
+    struct Promised;
+    int share_of(const std::optional<int>& asked, const Caller& user) const;
+    std::vector<int> row_shares(const Promised& promised) const;
+    std::vector<double> row_speeds(const Promised& promised, const std::optional<int>& share, const Caller& user) const;
+    Result<void> leave_out_full_rows(std::vector<bool>& usable, const Promised& promised,
+                                     const PartRequest& request) const;
+    bool takes_turns() const;
+    void see_weights();
     void share_time();
+    void begin_turns(Time now);
+    using RunningRows = std::map<std::size_t, std::map<std::string, std::vector<std::string>>>;
+    RunningRows running_rows() const;
+    std::vector<int> running_shares(const RunningRows& rows) const;
+    SliceColumn column_of(const std::string& machine, const RunningRows& rows) const;
+    std::map<PartId, std::vector<int>> levels() const;
+    std::optional<StepWork> work_of(const PartRecord& record) const;
+    ShareTable shares_of(const std::string& machine) const;
     void ask_allocation(Live& part);
     void take_grant(const PartId& id, const Result<void>& granted);
     void end_if_lost(Live& part);
@@ -169,7 +214,7 @@ class PartService {
     struct Question;
     StartWindow count_free(const Question& question, Duration start, bool by_experience) const;
     StartWindow count_free_in_row(const Entitlement& entitlement, const std::vector<bool>& busy, std::size_t row,
-                                  double turns) const;
+                                  double speed_left) const;
     std::vector<StartWindow> find_windows(const Question& question, int free_now) const;
     std::set<PartId> parts_of(const Caller& home, const std::optional<ApplicationId>& application) const;
     Result<std::shared_ptr<Live>> find_replaced(const Caller& caller, const PartRequest& request);
@@ -185,6 +230,10 @@ class PartService {
     void note_end(const Live& part, PartState was);
     void give_back(const Live& part);
     void stop_steps(Live& part, const std::string& reason);
+    Result<void> check_launcher(const Caller& caller, const LaunchRequest& request);
+    Result<StepSpec> proxy_step(const PartRecord& record, const LaunchRequest& request, std::size_t i,
+                                std::vector<std::string> command);
+    bool share_a_host(const std::vector<std::string>& machines) const;
     std::vector<std::string> steps_of(const PartRecord& record) const;
     std::map<std::string, std::string> profile_steps(const PartRecord& record) const;
     void place_steps(const PartRecord& record);
@@ -210,15 +259,19 @@ class PartService {
     std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
     ZoneQueue queue_;                                ///< what is promised to them, and who waits
     PartAllocations allocations_;
+    FileLibrary* files_ = nullptr;
+    std::map<PartId, std::shared_ptr<Collecting>> collecting_;  ///< results being laid aside
     SliceSink* slices_ = nullptr;
     bool is_looking_ = false;     ///< at the machines
     bool slices_changed_ = true;  ///< what runs, since the machines were told
     bool slices_told_ = false;
+    bool has_weights_ = false;       ///< all machines can give weights, as far as is known
     Time slices_epoch_{};            ///< of the last columns; their slices are counted from there on
     std::uint64_t slices_turn_ = 0;  ///< slices from the first epoch to that one
     LookAtMachines look_at_machines_;
     Duration look_every_{};
     std::vector<bool> elsewhere_;                ///< by processor: others have it, or its machine is out of order
+    std::map<std::string, std::string> hosts_;   ///< of machines, where the site's scheduler tells
     std::map<std::string, std::string> faults_;  ///< of machines that are out of order
     std::vector<double> speed_;                  ///< by machine, as seen last
     bool has_queue_ = false;

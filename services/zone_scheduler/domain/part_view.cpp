@@ -56,4 +56,7 @@ Error no_such_part(const PartId& id) {
     return {ErrorCode::kNotFound, "no part " + to_string(id) + " of yours is here", {}};
 }
 
+std::string results_shelf(const PartId& part) { return "part+" + to_string(part); }
+std::string results_shelf(const ApplicationId& application) { return "application+" + to_string(application); }
+
 }  // namespace zbs

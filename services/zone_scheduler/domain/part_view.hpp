@@ -15,6 +15,10 @@ PartStatus outside_view(PartStatus inside, bool asked);
 /// The same for a part that is another's and for one that is nowhere.
 Error no_such_part(const PartId& id);
 
+/// Where in the depot a part's results lie, and an application's.
+std::string results_shelf(const PartId& part);
+std::string results_shelf(const ApplicationId& application);
+
 /// The steps of a part's launch, one for each proxy; stable, so that a repeat finds them again.
 std::vector<std::string> step_ids(const std::string& operation, const std::vector<int>& proxies);
 

@@ -277,6 +277,8 @@ PartRequest make_part(const Application& application, const std::optional<Applic
     request.walltime = application.request.walltime;
     request.seed = application.request.seed;
     request.queued = part.queued;
+    request.priority = application.request.priority;
+    request.share = application.request.share;
     if (!model) {
         Result<TaskGraph> bare = TaskGraph::make(std::vector<double>(part.ranks.size(), 1.0), {});
         ZBS_EXPECTS(bare.has_value());

@@ -53,12 +53,19 @@ struct ProfileLibrary::Known {
     }
 };
 
+/// A staged program is known by what its owner sent.
+std::string ProfileLibrary::digest_of(const ApplicationRequest& request) const {
+    for (const StagedFile& file : request.staging.inputs)
+        if (file.name == request.staging.program) return file.digest;
+    return digest_of(request.argv);
+}
+
 std::string ProfileLibrary::digest_of(const std::vector<std::string>& argv) const {
     return argv.empty() || !argv[0].starts_with('/') ? std::string{} : digest_of_(argv[0]);
 }
 
 ProfileLibrary::Choice ProfileLibrary::choose(const Caller& owner, const ApplicationRequest& request) {
-    const std::string digest = digest_of(request.argv);
+    const std::string digest = digest_of(request);
     Choice own{{}, "none", {}, digest, {}};
     Result<std::vector<ProfileSummary>> stored = store_.profiles_of({owner, request.argv[0], digest});
     if (!stored) {

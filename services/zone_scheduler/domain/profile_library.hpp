@@ -51,6 +51,7 @@ class ProfileLibrary {
   private:
     struct Known;
     std::string digest_of(const std::vector<std::string>& argv) const;
+    std::string digest_of(const ApplicationRequest& request) const;
     Choice learn(const Known& known, const ApplicationRequest& request);
     Choice merged(const Known& known, const std::vector<const ProfileSummary*>& runs) const;
     Choice extrapolated(const Known& known, int ranks) const;

@@ -75,6 +75,10 @@ bool Retention::remove_some() {
         std::vector<std::string> operations;
         if (!application.operation.empty()) operations.push_back(application.operation);
         if (!remove_files(operations, budget)) return true;
+        if (files_ != nullptr) {
+            if (auto removed = files_->depot().remove_shelf(results_shelf(application.id)); !removed)
+                return fault(removed.error());
+        }
         if (auto removed = store_.remove(application.id); !removed) return fault(removed.error());
         ++removed_;
     }
@@ -82,10 +86,18 @@ bool Retention::remove_some() {
     if (!parts) return fault(parts.error());
     for (const EndedPart& part : *parts) {
         if (!remove_files(step_ids(part.operation, part.proxies), budget)) return true;
+        if (files_ != nullptr) {
+            if (auto removed = files_->depot().remove_shelf(results_shelf(part.id)); !removed)
+                return fault(removed.error());
+        }
         if (auto removed = store_.remove(part.id); !removed) return fault(removed.error());
         ++removed_;
     }
-    return applications->size() == kRecordsPerLook || parts->size() == kRecordsPerLook;
+    const bool more = applications->size() == kRecordsPerLook || parts->size() == kRecordsPerLook;
+    if (!more && files_ != nullptr) {
+        if (auto removed = files_->remove_unused_since(limit); !removed) return fault(removed.error());
+    }
+    return more;
 }
 
 /// False where the budget was used up before they were gone. A folder that cannot be removed is told of and left: it

@@ -8,6 +8,7 @@
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/zone_store.hpp"
+#include "services/zone_scheduler/domain/file_library.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
@@ -20,6 +21,8 @@ class Retention {
     Retention(const ZoneConfig& config, Clock& clock, ZoneStore& store, Executor& executor, Log& log)
         : config_(config), clock_(clock), store_(store), executor_(executor), log_(log) {}
     void start();
+    /// Where results and files of users are, that go with the records, or once nobody uses them.
+    void use_files(FileLibrary& files) { files_ = &files; }
 
     static constexpr std::size_t kRecordsPerLook = 20;  ///< of applications, and as many of parts
     static constexpr std::size_t kFilesPerLook = 500;
@@ -45,6 +48,7 @@ class Retention {
     ZoneStore& store_;
     Executor& executor_;
     Log& log_;
+    FileLibrary* files_ = nullptr;
     std::optional<Duration> wall_ahead_;  ///< of the monotonic clock, at the last look
     Duration distrusted_until_{};         ///< monotonic
     Duration note_at_{};                  ///< monotonic: when the store is told again that the clock is believed

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +21,25 @@ struct AskedOrganisation {
     std::string fingerprint;
     std::string bundle;  ///< PEM; empty: the one that the registry shows, if it has the fingerprint
     bool operator==(const AskedOrganisation&) const = default;
+};
+
+/// Bounds of files that come with applications and go back: each of one application, in and out.
+struct StagingConfig {
+    std::uint64_t file_bytes = 256ULL << 20;     ///< of one file
+    std::uint64_t job_bytes = 1024ULL << 20;     ///< of all inputs of one application, and of all its results; 0: none
+    std::uint64_t user_bytes = 4096ULL << 20;    ///< of one user, kept for further applications
+    Duration window = std::chrono::minutes{10};  ///< longest that a committed part waits for its files
+    std::string shared_file_system;              ///< zones that name the same one need nothing sent; empty: none
+    bool nodes_share_state = false;              ///< the machines see the zone's state folder under the same path
+    bool operator==(const StagingConfig&) const = default;
+};
+
+/// How the parts of a processor share it.
+enum class SharingMode {
+    kGang,            ///< rows take turns
+    kConcurrentGang,  ///< likewise, and others run where a row's part waits or is missing
+    kPriority,        ///< all run, by nice levels: who has the higher priority, or came first, goes first
+    kShares,          ///< each has its share
 };
 
 /// What an operator settles for a zone. Read at start; what `settings_table` says of SIGHUP changes on the strand.
@@ -45,18 +65,25 @@ struct ZoneConfig {
     /// The queue discipline, as `queue_discipline` reads it; empty: nobody can wait in this zone's queue, and whose
     /// part does not fit now asks again.
     std::string queue;
-    /// Parts take turns on the same processors, in so many rows of a slice matrix; 1: each has its processors for
-    /// itself. More than one only where all machines have agents, and without `queue`.
+    /// Parts share processors, in so many rows of a matrix; 1: each has its processors for itself. More than one only
+    /// where all machines have agents, and without `queue`.
     int slots = 1;
-    Duration slice = std::chrono::milliseconds{200};  ///< length of a turn
-    bool fill_idle_slots = false;  ///< Concurrent Gang: others run where a row's part waits or is missing
+    SharingMode sharing = SharingMode::kGang;         ///< how, where there are several slots
+    Duration slice = std::chrono::milliseconds{200};  ///< length of a turn; under kShares of the period
     /// True: jobs run as the accounts that users are mapped to (the zone must be root). False: as the zone's own user,
     /// whatever account the map says.
     bool run_as_accounts = false;
     std::string mpiexec = "/usr/bin/mpiexec.mpich";
     std::string mpi_proxy = "/usr/bin/hydra_pmi_proxy";
-    std::string mpi_interface = "lo";  ///< network interface over which proxies reach the coordinator
-    std::string profiler;              ///< path of libzbs-profile.so; empty = runs are not profiled
+    std::string mpirun = "/usr/bin/mpirun.openmpi";  ///< of Open MPI; empty: none here
+    std::string orted = "/usr/bin/orted";            ///< its daemon
+    /// Output of all ranks of one application, bytes: whose is more is stopped. 0: no limit.
+    std::uint64_t max_output_bytes = std::uint64_t{10} << 30;
+    std::optional<Duration> max_walltime;  ///< of a part, by the site's own scheduler; none: only rights bound it
+    int max_machines = 0;                  ///< of one part, likewise; 0: no limit
+    bool has_slurm = false;                ///< the machines are those of Slurm
+    std::string mpi_interface = "lo";      ///< network interface over which proxies reach the coordinator
+    std::string profiler;                  ///< path of libzbs-profile.so; empty = runs are not profiled
 
     Duration hold_ttl = std::chrono::seconds{30};  ///< an uncommitted hold lives this long
     Duration launch_window =
@@ -64,6 +91,7 @@ struct ZoneConfig {
     Duration reserve_ahead = std::chrono::hours{24};  ///< no start is promised for later than this
     /// Waiting applications with a reserved start at a time, of this home; the others wait for what is left.
     int max_reservations = 16;
+    StagingConfig staging;
     Duration lease = std::chrono::seconds{40};
     Duration renew_every = std::chrono::seconds{10};
     Duration discover_every = std::chrono::seconds{5};
@@ -75,6 +103,11 @@ struct ZoneConfig {
     /// that homes that take from each other come apart long before.
     int max_rounds = 20;
 };
+
+/// How much longer the site's own scheduler is asked for processors, because files may come first.
+inline Duration window_for_files(const ZoneConfig& config) {
+    return config.staging.nodes_share_state ? config.staging.window : Duration{0};
+}
 
 /// What the operator has declared of the link to another zone; null where nothing is.
 const LinkToZone* declared_link(const ZoneConfig& config, const std::string& zone);

@@ -29,7 +29,9 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kGetAssignment:
         case Action::kExplainApplication:
         case Action::kListLogs:
-        case Action::kReadLog: {
+        case Action::kReadLog:
+        case Action::kListResults:
+        case Action::kReadResult: {
             const auto id = codec::decode_id<ApplicationId>(parameter(call, "id"), "id");
             if (!id) return id.error();
             const Result<std::optional<Caller>> owner = services.applications.owner_of(*id);
@@ -47,7 +49,11 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kReleasePart:
         case Action::kCommitPart:
         case Action::kLaunchPart:
-        case Action::kGetPartProfile: {
+        case Action::kGetPartProfile:
+        case Action::kStagePart:
+        case Action::kPutPartFile:
+        case Action::kListPartResults:
+        case Action::kReadPartResult: {
             const auto id = codec::decode_id<PartId>(parameter(call, "id"), "id");
             if (!id) return id.error();
             const Result<std::optional<Caller>> home = services.parts.home_of(*id);

@@ -279,10 +279,12 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
                             {"used", node.used},
                             {"speed", node.machine.speed}});
         }
-        return http::ok({{"zone", services.config.zone.name},
-                         {"organisation", services.config.organisation},
-                         {"nodes", std::move(rows)},
-                         {"agents", agent_rows(request, services)}});
+        Json answer = {{"zone", services.config.zone.name},
+                       {"organisation", services.config.organisation},
+                       {"nodes", std::move(rows)},
+                       {"agents", agent_rows(request, services)}};
+        if (const std::string by = services.parts.sharing_means(); !by.empty()) answer["sharing"] = by;
+        return http::ok(answer);
     });
     router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
@@ -357,6 +359,7 @@ http::Router make_zone_routes(ZoneServices& services) {
     add_application_routes(router, services);
     add_part_routes(router, services);
     add_zone_routes(router, services);
+    add_staging_routes(router, services);
     add_identity_routes(router, services);
     add_delegation_routes(router, services);
     add_peering_routes(router, services);

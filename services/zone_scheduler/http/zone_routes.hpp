@@ -3,6 +3,7 @@
 #include "services/common/ports/audit.hpp"
 #include "services/zone_scheduler/domain/application_service.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
+#include "services/zone_scheduler/domain/file_library.hpp"
 #include "services/zone_scheduler/domain/link_sensor.hpp"
 #include "services/zone_scheduler/domain/membership_service.hpp"
 #include "services/zone_scheduler/domain/node_directory.hpp"
@@ -25,6 +26,7 @@ struct ZoneServices {
     RegistrySession& registry;
     const LinkSensor& links;
     NodeDirectory& nodes;
+    FileLibrary& files;
     ZoneStore& store;
     AuditLog& audit;
     std::string contract;  ///< text of schemas/openapi/zone.json
@@ -33,6 +35,9 @@ struct ZoneServices {
 
 /// Routes of schemas/openapi/zone.json. `services` must outlive the router.
 http::Router make_zone_routes(ZoneServices& services);
+
+/// Those about staged files and results; part of `make_zone_routes`.
+void add_staging_routes(http::Router& router, ZoneServices& services);
 
 /// Those about users, trust and blocks; part of `make_zone_routes`.
 void add_identity_routes(http::Router& router, ZoneServices& services);

@@ -6,7 +6,7 @@ void Nodes::use(const NodeDirectory& directory) {
     executor->use_directory([&directory](const std::string& machine) -> std::optional<node::KnownAgent> {
         const NodeRegistration* known = directory.find(machine);
         if (known == nullptr) return std::nullopt;
-        return node::KnownAgent{known->url, known->description.step_folder};
+        return node::KnownAgent{known->url, known->description.step_folder, known->description.weights};
     });
 }
 
@@ -17,7 +17,10 @@ std::optional<Nodes> make_nodes(Engine& engine, const ZoneSettings& settings, co
     inside.allow_private_addresses = true;
     Nodes nodes{.client = make_client(engine, inside), .executor = nullptr};
     nodes.executor = std::make_unique<node::NodeExecutor>(
-        node::NodeExecutorOptions{.machines = settings.zone.agents, .folder = state.path + "/results"},
+        node::NodeExecutorOptions{
+            .machines = settings.zone.agents,
+            .folder = state.path + "/results",
+            .most_output_bytes = settings.zone.max_output_bytes == 0 ? UINT64_MAX : settings.zone.max_output_bytes},
         settings.zone.organisation, local, *nodes.client, std::move(post), engine.clock, log);
     return nodes;
 }

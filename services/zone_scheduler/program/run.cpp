@@ -92,6 +92,7 @@ int run(const std::string& config_path) {
                   .site = *storage->database.site,
                   .journal = *storage->database.journal,
                   .executor = nodes ? static_cast<Executor&>(*nodes->executor) : *storage->executor,
+                  .depot = *storage->depot,
                   .allocations = allocations->get(),
                   .slices = nodes ? nodes->executor.get() : nullptr,
                   .client = *client,

@@ -1,8 +1,33 @@
 #include "services/zone_scheduler/program/slurm.hpp"
 
+#include "algorithms/base/duration_text.hpp"
 #include "services/common/adapters/slurm/slurm_allocations.hpp"
 
 namespace zbs::zone_program {
+namespace {
+
+/// What one of the zone's jobs in Slurm lasts longer than the part it is for: waiting for commit and launch, stopping,
+/// Slurm's whole minutes.
+Duration overhead_of(const ZoneConfig& zone) {
+    return zone.hold_ttl + zone.launch_window + window_for_files(zone) + std::chrono::minutes{2};
+}
+
+/// What one job may take in the partition, as limits of one part.
+Result<void> take_limits(const slurm::Partition& partition, ZoneConfig& zone) {
+    zone.max_machines = partition.max_nodes.value_or(0);
+    zone.max_walltime.reset();
+    if (!partition.max_walltime) return {};
+    if (*partition.max_walltime <= overhead_of(zone))
+        return Error{ErrorCode::kRejected,
+                     "partition '" + partition.name + "' of Slurm lets no job run for longer than " +
+                         format_duration(*partition.max_walltime) + ", and a hold alone takes " +
+                         format_duration(overhead_of(zone)) + " of that; take another partition",
+                     "[slurm] partition"};
+    zone.max_walltime = *partition.max_walltime - overhead_of(zone);
+    return {};
+}
+
+}  // namespace
 
 Result<std::unique_ptr<Allocations>> open_slurm(ZoneSettings& settings,
                                                 std::function<void(std::function<void()>)> post) {
@@ -15,7 +40,10 @@ Result<std::unique_ptr<Allocations>> open_slurm(ZoneSettings& settings,
     slurm::SlurmBackEnd back_end(*std::move(commands), {.submit_options = wanted.submit_options});
     const Result<slurm::Site> site = back_end.read_site();
     if (!site) return site.error();
-    const Result<std::vector<slurm::SlurmMachine>> machines = slurm::machines_of(*site, wanted.partition);
+    const Result<slurm::Partition> partition = slurm::find_partition(*site, wanted.partition);
+    if (!partition) return Error{partition.error().code, partition.error().message, "[slurm] partition"};
+    if (auto fits = take_limits(*partition, settings.zone); !fits) return fits.error();
+    const Result<std::vector<slurm::SlurmMachine>> machines = slurm::machines_of(*site, *partition);
     if (!machines) return Error{machines.error().code, machines.error().message, "[slurm] partition"};
     Zone& zone = settings.zone.zone;
     zone.machines.clear();

@@ -16,12 +16,31 @@ sqlite::ServiceFiles zone_files(const ZoneSettings& settings, const StateFolder&
             to_uri({CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name})};
 }
 
+namespace {
+
+/// Nodes of Slurm have no supervisor that would show a job its folder.
+bool needs_passable(const ZoneSettings& settings) { return settings.slurm && settings.zone.staging.nodes_share_state; }
+
+/// What is in the state folder is nobody else's, also where others may pass it.
+void close_files(const StateFolder& state) {
+    std::error_code fault;
+    for (const auto& entry : std::filesystem::directory_iterator(state.path, fault)) {
+        if (entry.is_symlink(fault) || entry.path() == state.steps()) continue;
+        std::filesystem::permissions(entry.path(),
+                                     std::filesystem::perms::group_all | std::filesystem::perms::others_all,
+                                     std::filesystem::perm_options::remove, fault);
+    }
+}
+
+}  // namespace
+
 Result<std::unique_ptr<process::StepExecutor>> open_executor(const ZoneSettings& settings, const StateFolder& state) {
     std::vector<std::string> hidden = {state.path};
     hidden.insert(hidden.end(), settings.hidden_paths.begin(), settings.hidden_paths.end());
     return process::make_step_executor({.folder = state.steps(),
                                         .supervisor = settings.step_supervisor,
                                         .hidden_paths = std::move(hidden),
+                                        .passable = needs_passable(settings),
                                         .default_account = settings.default_account,
                                         .allow_root_jobs = !settings.zone.run_as_accounts,
                                         .minimum_uid = static_cast<uid_t>(settings.minimum_uid),
@@ -33,7 +52,7 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     Storage storage;
     std::error_code fault;
     std::filesystem::create_directories(state.path, fault);
-    chmod(state.path.c_str(), 0700);
+    chmod(state.path.c_str(), needs_passable(settings) ? 0711 : 0700);
     auto lock = process::FolderLock::take(state.path);
     if (!lock) return lock.error();
     storage.lock = *std::move(lock);
@@ -51,6 +70,10 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     auto executor = open_executor(settings, state);
     if (!executor) return executor.error();
     storage.executor = *std::move(executor);
+    auto depot = files::open_file_depot(state.files());
+    if (!depot) return depot.error();
+    storage.depot = *std::move(depot);
+    close_files(state);
     storage.log->info("jobs", {{"protection", storage.executor->protection().text}});
     return storage;
 }

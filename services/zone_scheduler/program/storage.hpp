@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 
+#include "services/common/adapters/files/file_depot.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
@@ -20,6 +21,7 @@ struct Storage {
     sqlite::ZoneDatabase database;
     std::unique_ptr<AuditLog> audit;
     std::unique_ptr<process::StepExecutor> executor;
+    std::unique_ptr<FileDepot> depot;
 };
 
 sqlite::ServiceFiles zone_files(const ZoneSettings& settings, const StateFolder& state);

@@ -30,6 +30,7 @@ struct StateFolder {
     std::string database() const { return path + "/zone.db"; }
     std::string audit() const { return path + "/audit.db"; }
     std::string steps() const { return path + "/steps"; }
+    std::string files() const { return path + "/files"; }  ///< staged ones
     bool has_identity() const;
 };
 

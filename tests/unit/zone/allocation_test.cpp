@@ -50,8 +50,8 @@ class LifeAllocations : public Allocations {
     void look(AllocationKey key, std::function<void(Result<AllocationView>)> done) override {
         slurm_.look(std::move(key), guard(std::move(done)));
     }
-    Result<StepSpec> step_in(const AllocationKey& key, const std::string& machine, StepSpec step) override {
-        return slurm_.step_in(key, machine, std::move(step));
+    Result<StepSpec> step_in(const AllocationKey& key, const AllocatedTasks& tasks, StepSpec step) override {
+        return slurm_.step_in(key, tasks, std::move(step));
     }
     void machines(std::function<void(Result<std::vector<MachineUse>>)> done) override {
         slurm_.machines(guard(std::move(done)));
@@ -172,6 +172,44 @@ TEST_F(AllocationTest, AHoldIsToldOnceTheSchedulerHasGrantedJustItsProcessors) {
     EXPECT_EQ(zone().free_processors(), 2);
 }
 
+TEST_F(AllocationTest, WhereFilesMayComeFirstTheirTimeIsAskedForToo) {
+    const PartRequest without = request(2), with = request(2);
+    ASSERT_TRUE(hold(without));
+    config.staging.nodes_share_state = true;
+    ASSERT_TRUE(hold(with));
+    const Duration more =
+        slurm.find(to_string(with.id))->spec.walltime - slurm.find(to_string(without.id))->spec.walltime;
+    EXPECT_EQ(more, config.staging.window);
+}
+
+TEST_F(AllocationTest, NodesOfWhichNothingIsKnownMayBeOneHost) {
+    config.has_slurm = true;
+    config.staging.nodes_share_state = true;
+    const auto segments = [&](const std::vector<MachineUse>& uses) {
+        slurm.uses = uses;
+        restart();
+        const auto held = hold(request(6));
+        EXPECT_TRUE(held && zone().commit(home, held->id, held->token));
+        clock.advance(seconds{1});
+        const auto launched = zone().launch(home, held->id,
+                                            {.token = held->token,
+                                             .operation = launch_operation(held->id),
+                                             .options = {{"orte_hnp_uri", "7.0;tcp://127.0.0.1:9"}},
+                                             .proxies = {{0, "n1"}, {1, "n2"}},
+                                             .launcher = Launcher::kOpenMpi});
+        EXPECT_TRUE(launched) << launched.error();
+        const auto& environment = executor.steps().at(step_of(*held)).spec.environment;
+        const bool own = std::ranges::count(environment, "OMPI_MCA_btl_vader_backing_directory",
+                                            &std::pair<std::string, std::string>::first) > 0;
+        EXPECT_TRUE(zone().release(home, held->id, "end"));
+        clock.advance(seconds{20});
+        return own;
+    };
+    EXPECT_TRUE(segments({}));
+    EXPECT_TRUE(segments({{"n1", 0, "", 1, "head"}, {"n2", 0, "", 1, "head"}}));
+    EXPECT_FALSE(segments({{"n1", 0, "", 1, "a"}, {"n2", 0, "", 1, "b"}}));
+}
+
 TEST_F(AllocationTest, WhatTheSchedulerRefusesIsRefusedAndLeavesNothing) {
     slurm.refusal = "Slurm would let it wait in its queue (Resources)";
     const PartRequest wanted = request(2);
@@ -182,6 +220,33 @@ TEST_F(AllocationTest, WhatTheSchedulerRefusesIsRefusedAndLeavesNothing) {
     EXPECT_EQ(state(wanted.id), PartState::kReleased);
     EXPECT_EQ(zone().free_processors(), 8);
     EXPECT_EQ(slurm.asked.back(), "release " + to_string(wanted.id));
+}
+
+TEST_F(AllocationTest, SrunStartsAllRanksOfTheProgramOnTheirMachines) {
+    config.has_slurm = true;
+    const auto held = hold(request(6));
+    ASSERT_TRUE(held) << held.error();
+    ASSERT_TRUE(zone().commit(home, held->id, held->token));
+    clock.advance(seconds{1});
+    LaunchRequest wanted{.token = held->token,
+                         .operation = launch_operation(held->id),
+                         .proxies = {{0, held->assignment[0].machine}},
+                         .launcher = Launcher::kSrunPmix};
+    wanted.program = {{"/opt/solver", "-v"}, "/data", {{"A", "b"}, {"PATH", "/mine"}}};
+    EXPECT_EQ(zone().launch(home, held->id, wanted).error().pointer, "/launcher")
+        << "nodes that see no folder of ranks";
+    config.staging.nodes_share_state = true;
+    const auto launched = zone().launch(home, held->id, wanted);
+    ASSERT_TRUE(launched) << launched.error();
+    const StepSpec& step = executor.steps().at(step_of(*held)).spec;
+    std::vector<std::string> argv = {"run-in", to_string(held->id)};
+    for (const RankPlace& place : held->assignment) argv.push_back(place.machine);
+    argv.insert(argv.end(), {"pmix", executor.folder(step_of(*held)), "/opt/solver", "-v"});
+    EXPECT_EQ(step.argv, argv);
+    EXPECT_EQ(step.directory, "/data");
+    EXPECT_THAT(step.environment, testing::Contains(testing::Pair("A", "b")));
+    EXPECT_THAT(step.environment, testing::Contains(testing::Pair("PATH", "/mine")));
+    EXPECT_EQ(std::ranges::count(step.environment, "PATH", &std::pair<std::string, std::string>::first), 1);
 }
 
 TEST_F(AllocationTest, APartThatRunsIsKeptAndGivenBackOnlyAfterItsProcesses) {

@@ -327,6 +327,38 @@ TEST_F(ApplicationServiceTest, LauncherThatIsNotToldOfTheEndIsStoppedAfterAMinut
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, WhoseRanksWriteMoreThanTheZoneKeepsIsStopped) {
+    run_for(60s);
+    FederationWorld::Node& home = world.node("a");
+    home.config.max_output_bytes = 3'000'000;
+    home.executor->script(
+        "mpi-",
+        {.runtime = 60s, .files = {{"out.0", std::string(1'600'000, 'x')}, {"err.2", std::string(1'400'001, 'x')}}});
+    const ApplicationId id = submit(9);
+    world.run(10s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
+    EXPECT_EQ(world.status(id).reason.find("its ranks have written more than the 2 MiB"), 0U)
+        << world.status(id).reason;
+    expect_nothing_left();
+}
+
+TEST_F(ApplicationServiceTest, LauncherOfOneZoneKeepsTheApplicationAtHome) {
+    ApplicationRequest request = world.request(4);
+    request.launcher = Launcher::kOpenMpi;
+    request.zones = {"b", "c"};
+    EXPECT_EQ(world.node("a").applications->submit(world.user(), request).error().pointer, "/zones");
+    request.zones = {};
+    request.launcher = Launcher::kSrunPmi2;
+    EXPECT_EQ(world.node("a").applications->submit(world.user(), request).error().pointer, "/launcher")
+        << "no Slurm here";
+    request.launcher = Launcher::kOpenMpi;
+    request.ranks = 12;  // more than home has
+    request.model.reset();
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(40s);
+    EXPECT_EQ(world.status(request.id).state, ApplicationState::kRejected);
+}
+
 TEST_F(ApplicationServiceTest, ZoneThatCannotStartStopsAll) {
     world.node("c").executor->script("run-", {.refusal = "cannot run the proxy"});
     const ApplicationId id = submit(12);

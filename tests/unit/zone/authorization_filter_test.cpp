@@ -1,5 +1,6 @@
 #include "services/zone_scheduler/domain/authorization_filter.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

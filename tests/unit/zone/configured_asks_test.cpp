@@ -30,6 +30,12 @@ class AcceptingZones : public ZoneTransport {
     void part_status(const ServiceAddress&, const PartId&, Respond<PartStatus>) override {}
     void release_part(const ServiceAddress&, const PartId&, const std::string&, Respond<PartStatus>) override {}
     void part_profile(const ServiceAddress&, const PartId&, Respond<ApplicationModel>) override {}
+    void stage_part(const ServiceAddress&, const PartId&, const StagingRequest&, Respond<StagingStatus>) override {}
+    void put_part_file(const ServiceAddress&, const PartId&, const std::string&, const FileChunk&,
+                       Respond<FilePresence>) override {}
+    void part_results(const ServiceAddress&, const PartId&, Respond<StagedResults>) override {}
+    void part_result(const ServiceAddress&, const PartId&, const std::string&, std::uint64_t,
+                     Respond<FileChunk>) override {}
     void fetch_trust(const ServiceAddress&, Respond<TrustStatement>) override {}
     void enrol(const ServiceAddress&, const std::string&, const SignedText&, Respond<ZoneLease>) override {}
     void publish(const ServiceAddress&, const SignedText&, Respond<ZoneLease>) override {}

@@ -274,6 +274,64 @@ TEST_F(PartServiceTest, LaunchRefusesMachinesAndOptionsThatAreNotItsOwn) {
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kCommitted);
 }
 
+TEST_F(PartServiceTest, LimitsOfTheSitesSchedulerBoundEveryPart) {
+    config.max_machines = 1;
+    config.max_walltime = std::chrono::minutes{10};
+    CapacityRequest question{.user = request(1).user, .processors = 3, .walltime = std::chrono::minutes{5}};
+    EXPECT_EQ(parts->capacity(home, question)->processors, 2);
+    EXPECT_EQ(parts->capacity(home, question)->total_processors, 2);
+    EXPECT_FALSE(parts->hold(home, request(3)));
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(held) << held.error();
+    EXPECT_EQ(held->assignment[0].machine, held->assignment[1].machine);
+    EXPECT_EQ(parts->capacity(home, question)->processors, 2) << "the other machine";
+    question.walltime = std::chrono::minutes{11};
+    EXPECT_EQ(parts->capacity(home, question)->processors, 0);
+    PartRequest longer = request(1);
+    longer.walltime = std::chrono::minutes{11};
+    EXPECT_FALSE(parts->hold(home, longer));
+}
+
+TEST_F(PartServiceTest, LaunchersOfOneZoneAreForItsOwnHomeOnly) {
+    const auto held = parts->hold(home, request(1));
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    LaunchRequest daemon = launch(*held);
+    daemon.launcher = Launcher::kOpenMpi;
+    daemon.options = {{"orte_hnp_uri", "7.0;tcp://127.0.0.1:9"}};
+    EXPECT_EQ(parts->launch(home, held->id, daemon).error().code, ErrorCode::kDenied);
+    LaunchRequest program = launch(*held);
+    program.launcher = Launcher::kSrunPmi2;
+    EXPECT_EQ(parts->launch(home, held->id, program).error().pointer, "/program") << "no program";
+    program.program = {{"/bin/id"}, "/", {}};
+    EXPECT_EQ(parts->launch(home, held->id, program).error().code, ErrorCode::kDenied);
+    program.launcher = Launcher::kMpich;
+    EXPECT_EQ(parts->launch(home, held->id, program).error().pointer, "/program") << "proxies name no program";
+    EXPECT_TRUE(executor.steps().empty());
+}
+
+TEST_F(PartServiceTest, DaemonsOfOpenMpiOnOneHostShareNoMemory) {
+    const Caller own{CallerKind::kZone, "org-b", "b"};
+    PartRequest wanted = request(4);
+    wanted.user = {CallerKind::kUser, "org-b", "bo"};
+    wanted.home = "b";
+    const auto held = parts->hold(own, wanted);
+    ASSERT_TRUE(held) << held.error();
+    ASSERT_TRUE(parts->commit(own, held->id, held->token));
+    LaunchRequest daemons = launch(*held);
+    daemons.launcher = Launcher::kOpenMpi;
+    daemons.options = {{"orte_hnp_uri", "7.0;tcp://127.0.0.1:9"}};
+    daemons.proxies = {{0, "m0"}, {1, "m1"}};
+    const auto launched = parts->launch(own, held->id, daemons);
+    ASSERT_TRUE(launched) << launched.error();
+    std::set<std::string> folders;
+    for (const auto& [operation, step] : executor.steps()) {
+        EXPECT_EQ(step.spec.argv[0], config.orted);
+        for (const auto& [name, value] : step.spec.environment)
+            if (name == "OMPI_MCA_btl_vader_backing_directory") folders.insert(value);
+    }
+    EXPECT_EQ(folders.size(), 2U);
+}
+
 TEST_F(PartServiceTest, AnotherOrganisationSendsProxiesOnlyWhereTheyMayConnect) {
     parts->use_address_check([](const std::string& host) -> Result<void> {
         if (host == "203.0.113.7") return {};

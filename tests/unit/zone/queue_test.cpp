@@ -24,6 +24,12 @@ struct ZoneQueueTest : testing::Test {
         }
     }
     PartService& zone() { return *world.node("b").parts; }
+    /// What zone b grants org-a from now on.
+    void grant(RightsChange rights) {
+        const Caller operator_b{CallerKind::kOperator, "org-b", "olga"};
+        ASSERT_TRUE(world.node("b").peerings->change("org-a", {.verb = PeeringVerb::kSet, .rights = std::move(rights)},
+                                                     operator_b));
+    }
     PartRequest part(int ranks, Duration walltime, bool queued = true, const Caller* user = nullptr) {
         PartRequest r{.id = PartId{world.ids.fresh()},
                       .application = ApplicationId{world.ids.fresh()},
@@ -211,6 +217,65 @@ TEST_F(ZoneQueueTest, WaitingPartsCountAgainstThePeersNumberOfParts) {
     EXPECT_EQ(zone().hold(home, part(1, 1min)).error().code, ErrorCode::kRejected);
     ASSERT_TRUE(zone().release(home, second, "enough"));
     EXPECT_TRUE(zone().hold(home, part(1, 1min)));
+}
+
+TEST_F(ZoneQueueTest, WhoHasAllThatItMayWaitsBesideFreeProcessors) {
+    use("easy");
+    grant({.processors = 2, .floor_processors = 2});
+    const PartId first = running(2, 10min);
+    const PartId second = committed(part(2, 10min));
+    world.run(1min);
+    EXPECT_TRUE(waits(second)) << "two are free, but not for org-a";
+    EXPECT_EQ(zone().free_processors(), 2);
+    const Caller b{CallerKind::kZone, "org-b", "b"}, bea{CallerKind::kUser, "org-b", "bea"};
+    PartRequest hers = part(2, 5min, true, &bea);
+    hers.home = "b";
+    const auto held = zone().hold(b, hers);
+    ASSERT_TRUE(held) << held.error();
+    ASSERT_TRUE(zone().commit(b, hers.id, held->token));
+    world.run(1s);
+    EXPECT_EQ(zone().status(b, hers.id)->assignment.size(), 2U) << "others may have them";
+    ASSERT_TRUE(zone().release(b, hers.id, "enough"));
+    end(first);
+    EXPECT_FALSE(waits(second));
+}
+
+TEST_F(ZoneQueueTest, WhoMayStartInHoursOnlyWaitsForThem) {
+    use("easy");
+    const auto minute_of_day = [&] { return static_cast<int>(world.clock.now().time_since_epoch() % 24h / 1min); };
+    const int opens = minute_of_day() + 30;
+    grant({.hours = std::vector<DayWindow>{{opens, opens + 10}}});
+    const PartId first = committed(part(2, 5min));
+    EXPECT_TRUE(waits(first)) << "all is free";
+    world.run(28min);
+    EXPECT_TRUE(waits(first));
+    for (int i = 0; i < 20 && waits(first); ++i) world.run(10s);
+    ASSERT_TRUE(launch(first));
+    world.run(20min);  // it has ended at its walltime, and the hours are over
+    const PartId late = committed(part(2, 5min));
+    world.run(1h);
+    EXPECT_TRUE(waits(late));
+}
+
+TEST_F(ZoneQueueTest, WaitingPartsGetProcessorsOfTheirPartitionsOnly) {
+    FederationWorld::Node& b = world.node("b");
+    b.config.zone.machines = {{"m0", 2, 1.0}, {"m1", 2, 1.0}};
+    b.config.partition_of = {"slow", "fast"};
+    world.crash("b");
+    world.restart("b");
+    use("easy");
+    grant({.partitions = std::vector<std::string>{"fast"}});
+    const PartId first = committed(part(2, 10min));
+    ASSERT_EQ(status(first).assignment.size(), 2U);
+    ASSERT_TRUE(launch(first));
+    for (const PartRecord* record : zone().parts())
+        for (const RankPlace& place : record->status.assignment) EXPECT_EQ(place.machine, "m1");
+    const PartId second = committed(part(1, 10min));
+    world.run(1min);
+    EXPECT_TRUE(waits(second)) << "the other machine is free, but of another partition";
+    EXPECT_EQ(zone().hold(home, part(3, 10min)).error().code, ErrorCode::kRejected) << "more than its partition has";
+    end(first);
+    EXPECT_FALSE(waits(second));
 }
 
 TEST_F(ZoneQueueTest, OrganisationsTakeTurns) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "services/zone_scheduler/domain/part_service.hpp"
+#include "services/zone_scheduler/domain/peering_request.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_store.hpp"
@@ -20,17 +21,29 @@ using testing::UnorderedElementsAre;
 class Columns : public SliceSink {
   public:
     void set_column(const std::string& machine, SliceColumn column) override { of[machine] = std::move(column); }
+    void set_shares(const std::string& machine, ShareTable table) override { shares[machine] = std::move(table); }
+    std::optional<bool> has_weights(const std::string& machine) const override {
+        const auto at = weigh.find(machine);
+        return at == weigh.end() ? std::nullopt : std::optional(at->second);
+    }
     std::map<std::string, SliceColumn> of;
+    std::map<std::string, ShareTable> shares;
+    std::map<std::string, bool> weigh;
+};
+
+struct Standing {
+    int priority = kUsualPriority;
+    std::optional<int> share{};
 };
 
 class SlicesTest : public testing::Test {
   protected:
-    void begin(int slots = 2, bool fill = false) {
+    void begin(int slots = 2, SharingMode sharing = SharingMode::kGang) {
         config.zone = {"b", {{"m0", 2, 1.0}, {"m1", 2, 1.0}}};
         config.agents = {"m0", "m1"};
         config.organisation = "org-b";
         config.slots = slots;
-        config.fill_idle_slots = fill;
+        config.sharing = sharing;
         config.level_two_mapper = "block";
         if (zone != nullptr) former.push_back(std::move(zone));
         zone = std::make_unique<PartService>(config, clock, store, executor, peerings, filter, log,
@@ -38,19 +51,21 @@ class SlicesTest : public testing::Test {
         zone->use_slices(columns);
         ASSERT_TRUE(zone->resume());
     }
-    Result<PartStatus> hold(int ranks) {
+    Result<PartStatus> hold(int ranks, Standing standing = {}) {
         PartRequest r{.id = PartId{ids.fresh()},
                       .application = ApplicationId{ids.fresh()},
-                      .user = {CallerKind::kUser, "org-b", "bo"},
-                      .home = "b"};
+                      .user = {CallerKind::kUser, home.organisation, "bo"},
+                      .home = home.name};
         for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
         r.graph = *TaskGraph::make(std::vector<double>(static_cast<std::size_t>(ranks), 1.0), {});
         r.walltime = 5min;
+        r.priority = standing.priority;
+        r.share = standing.share;
         return zone->hold(home, r);
     }
     /// Runs with a proxy on each of its machines; its steps by machine.
-    std::map<std::string, std::string> run(int ranks) {
-        const auto held = hold(ranks);
+    std::map<std::string, std::string> run(int ranks, Standing standing = {}) {
+        const auto held = hold(ranks, standing);
         EXPECT_TRUE(held) << held.error();
         EXPECT_TRUE(zone->commit(home, held->id, held->token));
         std::map<std::string, std::string> steps;
@@ -66,12 +81,26 @@ class SlicesTest : public testing::Test {
         EXPECT_TRUE(zone->launch(home, held->id, launch));
         return steps;
     }
+    /// From now on home is a zone of org-a.
+    void accept_org_a() {
+        AutomaticRule rule{.organisations = {"org-a"}, .trust_on_first_use = true};
+        rule.rights.ceiling = {
+            .processors = 100, .walltime = 24h, .concurrent_parts = 100, .account_rule = "account:guest"};
+        rule.rights.floor = {100, 24h, 100};
+        config.rules = {rule};
+        ASSERT_TRUE(peerings.resume());
+        home = {CallerKind::kZone, "org-a", "a"};
+        const FakeKeys keys(home, "BUNDLE org-a");
+        const Caller self{CallerKind::kZone, "org-b", "b"};
+        ASSERT_TRUE(
+            peerings.request({}, *make_peering_request({"a", "org-a", "https://a"}, self, clock.now(), keys, trust)));
+    }
     void end(const std::map<std::string, std::string>& steps) {
         for (const auto& [machine, step] : steps) executor.end(step, 0);
         clock.advance(1s);
     }
 
-    const Caller home{CallerKind::kZone, "org-b", "b"};
+    Caller home{CallerKind::kZone, "org-b", "b"};
     ZoneConfig config;
     VirtualClock clock;
     CountingIds ids;
@@ -139,7 +168,7 @@ TEST_F(SlicesTest, RowsAreTheSameOnEveryMachineWhateverItHasInThem) {
 }
 
 TEST_F(SlicesTest, ConcurrentGangLetsOthersRunWhereARowWaits) {
-    begin(2, true);
+    begin(2, SharingMode::kConcurrentGang);
     const auto first = run(4), second = run(4);
     EXPECT_EQ(columns.of.at("m0").fill, FillMode::kLts);
     EXPECT_THAT(columns.of.at("m0").fillers, UnorderedElementsAre(first.at("m0"), second.at("m0")));
@@ -210,6 +239,185 @@ TEST_F(SlicesTest, WithoutTimeSharingAgentsAreToldOnceThatThereIsNone) {
     EXPECT_THAT(columns.of.at("m0").rows, IsEmpty());
     end(run(4));
     EXPECT_EQ(columns.of.at("m0").number, number);
+}
+
+/// Nice levels or weights by step.
+std::map<std::string, int> table_of(const ShareTable& table) {
+    std::map<std::string, int> values;
+    for (const Share& share : table.shares) values[share.operation] = share.nice ? *share.nice : share.weight.value();
+    return values;
+}
+
+TEST_F(SlicesTest, ByPriorityAllRunAndTheOneThatCameFirstGoesFirst) {
+    begin(2, SharingMode::kPriority);
+    const auto first = run(4), second = run(4);
+    for (const char* machine : {"m0", "m1"}) {
+        EXPECT_THAT(columns.of.at(machine).rows, IsEmpty());
+        EXPECT_THAT(table_of(columns.shares.at(machine)),
+                    UnorderedElementsAre(std::pair{first.at(machine), 0}, std::pair{second.at(machine), 19}));
+    }
+    end(first);
+    EXPECT_THAT(table_of(columns.shares.at("m0")), ElementsAre(std::pair{second.at("m0"), 0})) << "it goes up";
+    const auto third = run(4);
+    EXPECT_EQ(table_of(columns.shares.at("m0")).at(second.at("m0")), 0) << "who came first stays first";
+    EXPECT_EQ(table_of(columns.shares.at("m0")).at(third.at("m0")), 19);
+    EXPECT_EQ(zone->sharing_means(), "nice levels");
+}
+
+TEST_F(SlicesTest, AHigherPriorityGoesFirstWhoeverCameFirst) {
+    begin(3, SharingMode::kPriority);
+    const auto usual = run(4), low = run(4, {.priority = 1}), high = run(4, {.priority = 9});
+    const auto levels = table_of(columns.shares.at("m1"));
+    EXPECT_EQ(levels.at(high.at("m1")), 0);
+    EXPECT_EQ(levels.at(usual.at("m1")), 9);
+    EXPECT_EQ(levels.at(low.at("m1")), 19);
+}
+
+TEST_F(SlicesTest, UsersOfOthersCountWithTheUsualPriorityAtMost) {
+    begin(3, SharingMode::kPriority);
+    const auto own = run(4);
+    accept_org_a();
+    // Toward others machines are n0 and n1.
+    const auto low = run(4, {.priority = 1}), high = run(4, {.priority = 9});
+    const auto levels = table_of(columns.shares.at("m0"));
+    EXPECT_EQ(levels.at(own.at("m0")), 0);
+    EXPECT_EQ(levels.at(high.at("n0")), 9) << "behind its equal that came first";
+    EXPECT_EQ(levels.at(low.at("n0")), 19);
+}
+
+TEST_F(SlicesTest, ByPriorityProcessorsWithFewOthersAreTakenFirst) {
+    begin(3, SharingMode::kPriority);
+    const auto first = run(2), second = run(2);
+    EXPECT_NE(first.begin()->first, second.begin()->first) << "each has a machine of its own";
+    EXPECT_EQ(table_of(columns.shares.at(second.begin()->first)).begin()->second, 0);
+    const auto wide = run(4);
+    for (const char* machine : {"m0", "m1"}) EXPECT_EQ(table_of(columns.shares.at(machine)).at(wide.at(machine)), 9);
+}
+
+TEST_F(SlicesTest, ByPriorityAnIdleProcessorIsTakenBeforeOneThatSomebodyHas) {
+    begin(3, SharingMode::kPriority);
+    const auto three = run(3), last = run(1), beside = run(1);
+    end(three);  // now the first row has the last processor only, the second one the first
+    const auto late = run(1);
+    EXPECT_EQ(table_of(columns.shares.at("m0")).at(beside.at("m0")), 0);
+    EXPECT_EQ(table_of(columns.shares.at("m0")).at(late.at("m0")), 0) << "it has a processor of its own";
+}
+
+TEST_F(SlicesTest, LevelsComeBackAfterARestartOfTheZone) {
+    begin(2, SharingMode::kPriority);
+    const auto usual = run(4), high = run(4, {.priority = 9});
+    const auto before = table_of(columns.shares.at("m0"));
+    const std::uint64_t number = columns.shares.at("m0").number;
+    columns.shares.clear();
+    begin(2, SharingMode::kPriority);
+    clock.advance(1s);
+    EXPECT_GT(columns.shares.at("m0").number, number);
+    EXPECT_EQ(table_of(columns.shares.at("m0")), before);
+    EXPECT_EQ(before.at(high.at("m0")), 0);
+}
+
+TEST_F(SlicesTest, WithoutWeightsSharesAreTurnsInOnePeriod) {
+    begin(3, SharingMode::kShares);
+    columns.weigh = {{"m0", true}, {"m1", false}};
+    const auto first = run(4, {.share = 60}), second = run(1, {.share = 20});
+    for (const char* machine : {"m0", "m1"}) {
+        const SliceColumn& column = columns.of.at(machine);
+        ASSERT_EQ(column.rows.size(), 2U);
+        EXPECT_THAT(column.rows[0], ElementsAre(first.at(machine)));
+        EXPECT_THAT(column.shares, ElementsAre(60, 20));
+        EXPECT_EQ(column.slice, config.slice);
+        EXPECT_EQ(column.epoch, columns.of.at("m0").epoch) << "all machines are in phase";
+        EXPECT_THAT(columns.shares.at(machine).shares, IsEmpty());
+    }
+    EXPECT_EQ(zone->sharing_means(), "turns");
+    const Time epoch = columns.of.at("m0").epoch;
+    clock.advance(1s);
+    const auto third = run(4, {.share = 20});
+    EXPECT_EQ((columns.of.at("m0").epoch - epoch) % config.slice, Duration{0});
+    EXPECT_THAT(columns.of.at("m0").shares, ElementsAre(60, 20, 20));
+    EXPECT_THAT(columns.of.at("m0").rows[0], ElementsAre(first.at("m0"))) << "the order stays whatever the epoch";
+}
+
+TEST_F(SlicesTest, WhereAllMachinesHaveThemSharesAreWeights) {
+    begin(3, SharingMode::kShares);
+    columns.weigh = {{"m0", true}, {"m1", true}};
+    const auto first = run(4, {.share = 60}), second = run(3, {.share = 20});
+    EXPECT_THAT(columns.of.at("m0").rows, IsEmpty());
+    EXPECT_EQ(zone->sharing_means(), "weights");
+    for (const auto& [machine, step] : first) EXPECT_EQ(table_of(columns.shares.at(machine)).at(step), 120);
+    // A weight is for all processors of a machine that a step uses: two here, one there.
+    std::vector<int> weights;
+    for (const auto& [machine, step] : second) weights.push_back(table_of(columns.shares.at(machine)).at(step));
+    EXPECT_THAT(weights, UnorderedElementsAre(40, 20));
+    columns.weigh["m1"] = false;  // its agent was started without a control group
+    clock.advance(1s);
+    EXPECT_EQ(columns.of.at("m0").rows.size(), 2U);
+    EXPECT_THAT(columns.shares.at("m0").shares, IsEmpty());
+}
+
+TEST_F(SlicesTest, UntilAllAgentsHaveRegisteredNoneSwitchesToWeights) {
+    begin(3, SharingMode::kShares);
+    columns.weigh = {{"m0", true}};  // of m1 nothing is known
+    run(4, {.share = 60});
+    clock.advance(1s);
+    EXPECT_EQ(zone->sharing_means(), "turns");
+    columns.weigh["m1"] = true;
+    clock.advance(1s);
+    EXPECT_EQ(zone->sharing_means(), "weights");
+}
+
+TEST_F(SlicesTest, SharesOfAProcessorAreAllOfItAtMost) {
+    begin(4, SharingMode::kShares);
+    ASSERT_TRUE(hold(4, {.share = 60}));
+    const auto over = hold(1, {.share = 41});
+    ASSERT_FALSE(over);
+    EXPECT_EQ(over.error().code, ErrorCode::kRejected);
+    EXPECT_THAT(over.error().message, testing::HasSubstr("a share of 41 % wanted, 40 % left"));
+    ASSERT_TRUE(hold(2, {.share = 40}));
+    EXPECT_TRUE(hold(2, {.share = 30})) << "beside the one of 40, whose row it is";
+    EXPECT_FALSE(hold(1, {.share = 5})) << "all is given";
+}
+
+TEST_F(SlicesTest, UsersOfOthersHaveNoMoreThanWhoAsksForNothing) {
+    begin(4, SharingMode::kShares);
+    ASSERT_TRUE(hold(4, {.share = 75}));
+    accept_org_a();
+    EXPECT_TRUE(hold(1, {.share = 95})) << "counts as 25";
+}
+
+TEST_F(SlicesTest, WhoAsksForNoShareHasAsMuchAsThereAreSlots) {
+    begin(3, SharingMode::kShares);
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(hold(4));
+    EXPECT_FALSE(hold(1));
+}
+
+TEST_F(SlicesTest, CapacityTellsWhatAShareLeaves) {
+    begin(2, SharingMode::kShares);
+    CapacityRequest question{
+        .user = {CallerKind::kUser, "org-b", "bo"}, .processors = 4, .walltime = 5min, .share = 30};
+    EXPECT_EQ(zone->capacity(home, question)->speed_mean, 1) << "who is alone has all";
+    run(4, {.share = 60});
+    const auto shared = zone->capacity(home, question);
+    EXPECT_EQ(shared->processors, 4);
+    EXPECT_NEAR(shared->speed_mean, 30.0 / 90, 1e-9);
+    question.share = 50;
+    EXPECT_EQ(zone->capacity(home, question)->processors, 0);
+}
+
+TEST_F(SlicesTest, HomeIsToldWhatItsRanksMostlyDo) {
+    begin();
+    executor.script("run-", {.work = StepWork::kIo});
+    const auto held = hold(4);
+    ASSERT_TRUE(held) << held.error();
+    ASSERT_TRUE(zone->commit(home, held->id, held->token));
+    LaunchRequest launch{.token = held->token,
+                         .operation = launch_operation(held->id),
+                         .options = {{"control-port", "127.0.0.1:9"}},
+                         .proxies = {{0, "m0"}, {1, "m1"}}};
+    EXPECT_EQ(zone->status(home, held->id)->work, std::nullopt);
+    executor.script(launch.operation + "-p1", {.work = StepWork::kCommunication});
+    ASSERT_TRUE(zone->launch(home, held->id, launch));
+    EXPECT_EQ(zone->status(home, held->id)->work, StepWork::kMixed) << "one does I/O, one communicates";
 }
 
 TEST_F(SlicesTest, AMatrixOfOtherMachinesIsRefused) {

@@ -44,7 +44,8 @@ std::vector<ChangedSetting> changed_settings() {
         {"queue", "", "queue = 'fcfs'\n"},
         {"queue_log", "", "queue_log = '/tmp/queue.log'\n"},
         {"reservations", "", "reservations = 0\n"},
-        {"machine", "[[machine]]\nname = 'm0'\nagent = true\n", "[[machine]]\nname = 'm0'\nagent = true\npartition = 'batch'\n"},
+        {"machine", "[[machine]]\nname = 'm0'\nagent = true\n",
+         "[[machine]]\nname = 'm0'\nagent = true\npartition = 'batch'\n"},
         {"peering", "", "[[peering]]\norganisations = ['org-c']\n" + print},
         {"ask", "", "[[ask]]\norganisation = 'org-c'\n" + print},
         {"grid_mapfile", "", "[[grid_mapfile]]\nfile = 'grid'\n"},
@@ -56,6 +57,7 @@ std::vector<ChangedSetting> changed_settings() {
         {"sensors", "", "[sensors]\nprobe_s = 7\n"},
         {"rates", "", "[rates]\nuser_per_s = 1\n"},
         {"retention", "", "[retention]\nresults_days = 7\n"},
+        {"staging", "", "[staging]\nshared_file_system = 'lustre'\n"},
         {"timing", "", "[timing]\nlease_s = 77\n"},
     };
 }

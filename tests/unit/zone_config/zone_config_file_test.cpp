@@ -201,11 +201,48 @@ TEST_F(ZoneConfigFileTest, AnEmptyTableThatNobodyKnowsIsRefused) {
     EXPECT_THAT(fault("peering = []"), HasSubstr("[[peering]]"));
 }
 
+TEST_F(ZoneConfigFileTest, PartsShareProcessorsInOneOfTheModes) {
+    EXPECT_EQ(read("")->zone.slots, 1);
+    for (const auto& [word, mode] :
+         {std::pair{"gang", SharingMode::kGang}, std::pair{"concurrent-gang", SharingMode::kConcurrentGang},
+          std::pair{"priority", SharingMode::kPriority}, std::pair{"shares", SharingMode::kShares}}) {
+        const auto settings = read("", std::string("agent = true\n[time_sharing]\nslots = 3\nmode = '") + word + "'\n");
+        ASSERT_TRUE(settings) << settings.error();
+        EXPECT_EQ(settings->zone.sharing, mode) << word;
+        EXPECT_EQ(settings->zone.slots, 3);
+    }
+    EXPECT_THAT(fault("", "agent = true\n[time_sharing]\nmode = 'fair'\n"),
+                HasSubstr("zone.toml:10 'mode' of [time_sharing] is 'fair', but must be one of gang, concurrent-gang, "
+                          "priority, shares"));
+    EXPECT_THAT(fault("", "agent = true\n[time_sharing]\nslot = 3\n"),
+                HasSubstr("'time_sharing.slot' is not a setting"));
+    EXPECT_THAT(fault("", "agent = true\n[time_sharing]\nslots = 17\n"), HasSubstr("slots"));
+    EXPECT_THAT(fault("", "[time_sharing]\nmode = 'shares'\n"), HasSubstr("needs agent = true"));
+}
+
 TEST_F(ZoneConfigFileTest, SharedMemoryIsLeftToTheHostUnlessSaid) {
     EXPECT_EQ(read("")->shared_memory, std::nullopt);
     EXPECT_EQ(read("shared_memory = true")->shared_memory, true);
     EXPECT_EQ(read("shared_memory = false")->shared_memory, false);
     EXPECT_THAT(fault("shared_memory = 'yes'"), HasSubstr("must be true or false"));
+}
+
+TEST_F(ZoneConfigFileTest, StagingHasBoundsAndAName) {
+    const StagingConfig usual = read("")->zone.staging;
+    EXPECT_EQ(usual, StagingConfig{});
+    const StagingConfig staging = read("",
+                                       "[staging]\nfile_MiB = 1\njob_MiB = 0\nuser_MiB = 3\nwindow_s = 60\n"
+                                       "shared_file_system = 'lustre-1'\nnodes_share_state = true\n")
+                                      ->zone.staging;
+    EXPECT_EQ(staging, (StagingConfig{.file_bytes = 1 << 20,
+                                      .job_bytes = 0,
+                                      .user_bytes = 3 << 20,
+                                      .window = std::chrono::minutes{1},
+                                      .shared_file_system = "lustre-1",
+                                      .nodes_share_state = true}));
+    for (const char* bad : {"file_MiB = 0", "file_MiB = 1048577", "job_MiB = -1", "user_MiB = 0", "window_s = -1",
+                            "shared_file_system = '/lustre'", "limit = 1"})
+        EXPECT_THAT(fault("", "[staging]\n" + std::string(bad) + "\n"), HasSubstr("zone.toml:")) << bad;
 }
 
 TEST_F(ZoneConfigFileTest, RatesAreSetOneByOne) {

@@ -9,6 +9,7 @@
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"
 #include "tests/support/memory_audit_log.hpp"
+#include "tests/support/memory_depot.hpp"
 #include "tests/support/memory_store.hpp"
 #include "tests/support/messages.hpp"
 #include "tests/support/node_messages.hpp"
@@ -89,6 +90,7 @@ class ZoneCoreTest : public testing::Test {
     MemorySiteStore site;
     NothingToSync journal;
     FakeExecutor executor{clock};
+    MemoryDepot depot;
     NobodyThere client;
     FakeTrust trust;
     CountingSecrets secrets;
@@ -101,6 +103,7 @@ class ZoneCoreTest : public testing::Test {
                    .site = site,
                    .journal = journal,
                    .executor = executor,
+                   .depot = depot,
                    .client = client,
                    .post = [this](std::function<void()> work) { clock.after(Duration{0}, std::move(work)); },
                    .trust = trust,

@@ -62,6 +62,12 @@ class ScriptedTransport : public ZoneTransport {
     void part_status(const ServiceAddress&, const PartId&, Respond<PartStatus>) override {}
     void release_part(const ServiceAddress&, const PartId&, const std::string&, Respond<PartStatus>) override {}
     void part_profile(const ServiceAddress&, const PartId&, Respond<ApplicationModel>) override {}
+    void stage_part(const ServiceAddress&, const PartId&, const StagingRequest&, Respond<StagingStatus>) override {}
+    void put_part_file(const ServiceAddress&, const PartId&, const std::string&, const FileChunk&,
+                       Respond<FilePresence>) override {}
+    void part_results(const ServiceAddress&, const PartId&, Respond<StagedResults>) override {}
+    void part_result(const ServiceAddress&, const PartId&, const std::string&, std::uint64_t,
+                     Respond<FileChunk>) override {}
     void request_peering(const ServiceAddress&, const PeeringRequest&, Respond<PeeringAnswer>) override {}
 
     int looks = 0;

@@ -1,0 +1,279 @@
+// PartService and files: those that a committed part gets before its launch, and what it leaves for home.
+#include <algorithm>
+
+#include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/domain/mpich.hpp"
+#include "services/zone_scheduler/domain/part_service.hpp"
+#include "services/zone_scheduler/domain/part_view.hpp"
+#include "services/zone_scheduler/site_policy/glob.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr Duration kCollectRetry = std::chrono::seconds{1};
+/// What is copied at one time: nobody else is answered meanwhile.
+constexpr std::size_t kCollectPiece = limits::kMaxFileChunkBytes;
+/// What goes to home in one answer.
+constexpr std::size_t kAnswerPiece = 512 * 1024;
+
+bool is_wanted(const Staging& staging, const std::string& name) {
+    return std::any_of(staging.results.begin(), staging.results.end(),
+                       [&](const std::string& pattern) { return matches_glob(pattern, name); });
+}
+
+std::string of_size(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+}  // namespace
+
+/// Results of one part on their way from its folder to the depot.
+struct PartService::Collecting {
+    PartRecord record;
+    std::string step;
+    std::vector<Executor::File> files;
+    std::uint64_t offset = 0;  ///< in the first of them
+    std::uint64_t sum = 0;     ///< bytes laid aside
+    StagedResults results;
+
+    void leave_out(const std::string& why) {
+        if (results.notes.size() < limits::kMaxStagingNotes) results.notes.push_back(files.front().name + ": " + why);
+        next();
+    }
+    void next() {
+        files.erase(files.begin());
+        offset = 0;
+    }
+};
+
+void PartService::use_files(FileLibrary& files) {
+    files_ = &files;
+    files.add_user([this](const Caller& owner, const std::string& digest) {
+        return std::any_of(parts_.begin(), parts_.end(), [&](const auto& item) {
+            const PartRecord& record = item.second->record;
+            return record.staging && record.request.user == owner && record.status.state != PartState::kRunning &&
+                   std::any_of(record.staging->inputs.begin(), record.staging->inputs.end(),
+                               [&](const StagedFile& file) { return file.digest == digest; });
+        });
+    });
+}
+
+/// What other organisations are told of a refusal is general; the log has the reason.
+Error PartService::refuse_files(const Caller& caller, const Error& error) const {
+    const bool inside = error.code == ErrorCode::kRejected || error.code == ErrorCode::kTooLarge;
+    if (caller.organisation == config_.organisation || !inside) return outward(caller, error);
+    log_.warn("files_refused", {{"home", to_uri(caller)}, {"reason", error.message}});
+    return {error.code, "zone " + config_.zone.name + " does not take the files of this part", {}};
+}
+
+Result<std::shared_ptr<PartService::Live>> PartService::find_to_stage(const Caller& caller, const PartId& id,
+                                                                      std::uint64_t token) {
+    Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found;
+    const Live& part = **found;
+    if (part.record.status.token != token) {
+        peerings_.note(caller.organisation, TrustEvent::kFailedCheck);
+        return Error{ErrorCode::kConflict, "the token does not match the hold of part " + to_string(id), "/token"};
+    }
+    if (is_blocked(part.record))
+        return Error{ErrorCode::kDenied, "the user or the home of part " + to_string(id) + " was blocked", {}};
+    if (auto ok = end_if_over(**found); !ok) return outward(caller, ok.error());
+    if (part.record.status.state != PartState::kCommitted)
+        return Error{ErrorCode::kConflict,
+                     "part " + to_string(id) + " is " + to_string(part.record.status.state) + ", not committed",
+                     {}};
+    if (files_ == nullptr)
+        return Error{ErrorCode::kRejected, "zone " + config_.zone.name + " takes no files of users", {}};
+    return found;
+}
+
+/// Ranks run where the zone's first step of the part has its folder: all its machines must see that.
+Result<void> PartService::check_staging(const Live& part, const Staging& staging) const {
+    if (auto fits = files_->check_bounds(staging, "/staging"); !fits) return fits;
+    const auto& places = part.record.status.assignment;
+    if (std::any_of(places.begin(), places.end(),
+                    [&](const RankPlace& place) { return config_.agents.contains(place.machine); }))
+        return Error{ErrorCode::kRejected,
+                     "machines of zone " + config_.zone.name +
+                         " have agents of their own, and files are not sent to those; choose other zones",
+                     {}};
+    if (allocations_.in_use() && !config_.staging.nodes_share_state)
+        return Error{ErrorCode::kRejected,
+                     "whether the nodes of zone " + config_.zone.name +
+                         " see its state folder is not known; where they do, its operator sets "
+                         "'nodes_share_state' in [staging]",
+                     {}};
+    return {};
+}
+
+/// Home sends: the part is given back a launch window after it falls silent, and once the time for files is over.
+void PartService::renew_window(Live& part) {
+    const Duration now = clock_.steady_now();
+    const Duration begin = is_reserved(part.record) ? std::max(part.start, now) : now;
+    if (!part.staging_since) part.staging_since = begin;
+    if (now - *part.staging_since > config_.staging.window) return;
+    part.deadline = std::max(part.deadline, begin + config_.launch_window);
+    if (!is_queued(part.record)) promise_anew(part);
+}
+
+Result<StagingStatus> PartService::stage(const Caller& caller, const PartId& id, const StagingRequest& request) {
+    const Result<std::shared_ptr<Live>> found = find_to_stage(caller, id, request.token);
+    if (!found) return refuse_files(caller, found.error());
+    Live& part = **found;
+    if (part.record.staging && *part.record.staging != request.staging)
+        return Error{ErrorCode::kConflict, "part " + to_string(id) + " was told of other files before", "/staging"};
+    if (!part.record.staging) {
+        if (auto good = check_staging(part, request.staging); !good) return refuse_files(caller, good.error());
+        PartRecord changed = part.record;
+        changed.staging = request.staging;
+        if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
+        part.record = std::move(changed);
+    }
+    renew_window(part);
+    StagingStatus status;
+    for (const StagedFile& file : request.staging.inputs) {
+        Result<FilePresence> here = files_->look(part.record.request.user, file.digest);
+        if (!here) return outward(caller, here.error());
+        files_->touch(part.record.request.user, file.digest);
+        status.files.push_back(*std::move(here));
+    }
+    return status;
+}
+
+Result<FilePresence> PartService::put_file(const Caller& caller, const PartId& id, const std::string& digest,
+                                           const FileChunk& chunk) {
+    const Result<std::shared_ptr<Live>> found = find_to_stage(caller, id, chunk.token);
+    if (!found) return refuse_files(caller, found.error());
+    Live& part = **found;
+    const std::vector<StagedFile>& told = part.record.staging ? part.record.staging->inputs : std::vector<StagedFile>{};
+    if (std::none_of(told.begin(), told.end(),
+                     [&](const StagedFile& file) { return file.digest == digest && file.size == chunk.size; }))
+        return invalid("part " + to_string(id) + " was not told of a file with this checksum and size", "/size");
+    renew_window(part);
+    Result<FilePresence> file = files_->put(part.record.request.user, digest, chunk);
+    return file ? file : refuse_files(caller, file.error());
+}
+
+Result<void> PartService::check_staged(const PartRecord& record) const {
+    if (!record.staging || files_ == nullptr) return {};
+    for (const StagedFile& file : record.staging->inputs) {
+        const Result<FilePresence> here = files_->look(record.request.user, file.digest);
+        if (!here) return here.error();
+        if (!here->complete)
+            return Error{ErrorCode::kConflict, "file " + file.name + " of this part has not come yet", {}};
+    }
+    return {};
+}
+
+/// All steps of a part run in the folder of the first, which gets the files.
+void PartService::add_staging(const PartRecord& record, std::size_t step, StepSpec& spec) const {
+    if (!record.staging || files_ == nullptr) return;
+    const std::string first = steps_of(record).front();
+    spec.environment.emplace_back(mpich::kStagedFolder, executor_.folder(first));
+    spec.shares.push_back(first);
+    if (step > 0) return;
+    for (const StagedFile& file : record.staging->inputs)
+        spec.inputs.push_back({file.name, files_->path(record.request.user, file.digest), file.executable});
+}
+
+Result<StagedResults> PartService::results(const Caller& caller, const PartId& id) {
+    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found.error();
+    const PartRecord& record = (*found)->record;
+    if (!is_final(record.status.state) || collecting_.contains(id)) return StagedResults{};
+    const bool has_none = files_ == nullptr || !record.staging || record.staging->results.empty() ||
+                          record.operation.empty() || record.proxies.empty();
+    if (has_none) return StagedResults{.complete = true, .files = {}, .notes = {}};
+    if (record.results) {
+        const Result<std::vector<FileDepot::File>> here = files_->depot().list(results_shelf(id));
+        if (!here) return outward(caller, here.error());
+        if (here->size() >= record.results->files.size()) return *record.results;
+    }
+    if (auto emptied = files_->depot().remove_shelf(results_shelf(id)); !emptied)
+        return outward(caller, emptied.error());
+    auto work = std::make_shared<Collecting>(Collecting{.record = record, .step = steps_of(record).front()});
+    for (Executor::File& file : executor_.list(work->step, "")) {
+        if (staged_name_fault(file.name).empty() && is_wanted(*record.staging, file.name))
+            work->files.push_back(std::move(file));
+    }
+    collecting_.emplace(id, std::move(work));
+    clock_.after(Duration{0}, [this, id] { collect(id); });
+    return StagedResults{};
+}
+
+/// One piece, then others have their turn. What cannot be laid aside is left out, and home is told why.
+void PartService::collect(const PartId& id) {
+    Collecting& work = *collecting_.at(id);
+    if (work.files.empty()) return note_collected(work);
+    const Executor::File& file = work.files.front();
+    const auto go_on = [this, id] { clock_.after(Duration{0}, [this, id] { collect(id); }); };
+    if (file.bytes > config_.staging.file_bytes) {
+        work.leave_out("larger than zone " + config_.zone.name + " hands on (" + of_size(config_.staging.file_bytes) +
+                       ")");
+        return go_on();
+    }
+    if (work.offset == 0 &&
+        (work.sum + file.bytes > config_.staging.job_bytes || work.results.files.size() >= limits::kMaxResultFiles)) {
+        work.leave_out("zone " + config_.zone.name + " hands on at most " + of_size(config_.staging.job_bytes) +
+                       " and " + std::to_string(limits::kMaxResultFiles) + " files of an application");
+        return go_on();
+    }
+    const Result<std::string> piece = executor_.read(work.step, file.name, work.offset, kCollectPiece);
+    const bool is_cut = piece && piece->empty() && work.offset < file.bytes;
+    if (!piece || is_cut) {
+        static_cast<void>(files_->depot().remove(results_shelf(id), file.name));
+        work.leave_out("could not be read in zone " + config_.zone.name);
+        return go_on();
+    }
+    const std::size_t wanted =
+        static_cast<std::size_t>(std::min<std::uint64_t>(piece->size(), file.bytes - work.offset));
+    const Result<FileDepot::File> laid = files_->depot().append(
+        results_shelf(id), file.name,
+        {.size = file.bytes, .offset = work.offset, .bytes = std::string_view(*piece).substr(0, wanted), .digest = {}});
+    if (!laid) {
+        log_.warn("result_not_kept", {{"part", to_string(id)}, {"file", file.name}, {"reason", laid.error().message}});
+        static_cast<void>(files_->depot().remove(results_shelf(id), file.name));
+        work.leave_out("zone " + config_.zone.name + " has no room for it");
+        return go_on();
+    }
+    work.offset = laid->bytes;
+    if (laid->complete) {
+        work.results.files.push_back({.name = file.name, .digest = laid->digest, .size = file.bytes});
+        work.sum += file.bytes;
+        work.next();
+    }
+    go_on();
+}
+
+void PartService::note_collected(Collecting& work) {
+    const PartId id = work.record.request.id;
+    PartRecord changed = work.record;
+    changed.results = work.results;
+    changed.results->complete = true;
+    if (auto ok = store_.save(changed); !ok) {
+        log_.warn("store_failed", {{"part", to_string(id)}, {"reason", ok.error().message}});
+        if (ok.error().code == ErrorCode::kConflict) {  // its record is gone
+            collecting_.erase(id);
+            return;
+        }
+        return static_cast<void>(clock_.after(kCollectRetry, [this, id] { collect(id); }));
+    }
+    collecting_.erase(id);
+}
+
+Result<FileChunk> PartService::result(const Caller& caller, const PartId& id, const std::string& name,
+                                      std::uint64_t offset) {
+    const Result<std::shared_ptr<Live>> found = find(caller, id);
+    if (!found) return found.error();
+    const PartRecord& record = (*found)->record;
+    const Error none{ErrorCode::kNotFound, "part " + to_string(id) + " left no such result", {}};
+    if (!record.results || files_ == nullptr) return none;
+    for (const ResultFile& file : record.results->files) {
+        if (file.name != name) continue;
+        if (offset > file.size) return invalid("is behind the end of the file", "offset");
+        Result<std::string> bytes = files_->depot().read(results_shelf(id), name, offset, kAnswerPiece);
+        if (!bytes) return outward(caller, bytes.error());
+        return FileChunk{.token = 0, .size = file.size, .offset = offset, .bytes = *std::move(bytes)};
+    }
+    return none;
+}
+
+}  // namespace zbs

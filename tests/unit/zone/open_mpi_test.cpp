@@ -1,0 +1,132 @@
+#include "services/zone_scheduler/domain/open_mpi.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "services/zone_scheduler/domain/launchers.hpp"
+
+namespace zbs::open_mpi {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::Pair;
+
+const std::vector<Place> kPlaces = {{"a", "m1"}, {"a", "m0"}, {"a", "m1"}, {"a", "m0"}};
+
+/// As the agent writes what mpirun of Open MPI 4.1.4 has told it, with an environment for the daemon in front.
+std::string line(int daemon, const std::string& vpid, const std::string& more = "") {
+    return "ZBS_DAEMON zbs" + std::to_string(daemon) +
+           "           PATH=/usr/bin:$PATH ; export PATH ;   /usr/bin/orted --daemonize -mca ess \"env\" -mca "
+           "ess_base_jobid \"587923456\" -mca ess_base_vpid " +
+           vpid +
+           " -mca ess_base_num_procs \"3\" -mca orte_node_regex \"vm,zbs[1:0-1]@0(3)\" -mca orte_hnp_uri "
+           "\"587923456.0;tcp://127.0.0.1:42081\" --mca plm_rsh_no_tree_spawn \"1\" --mca oob_tcp_if_include \"lo\" "
+           "-mca plm \"rsh\" -mca plm_rsh_agent \"/bin/sh agent\" -mca orte_rankfile \"ranks\" -mca pmix "
+           "\"^s1,s2,cray,isolated\"" +
+           more + "\n";
+}
+
+TEST(OpenMpiPlan, OneDaemonAMachineInTheOrderOfFirstRanks) {
+    EXPECT_THAT(plan_daemons(kPlaces), ElementsAre(Place{"a", "m1"}, Place{"a", "m0"}));
+    EXPECT_EQ(host_file(kPlaces), "zbs0 slots=2\nzbs1 slots=2\n");
+    EXPECT_EQ(rank_file(kPlaces), "rank 0=zbs0 slot=*\nrank 1=zbs1 slot=*\nrank 2=zbs0 slot=*\nrank 3=zbs1 slot=*\n");
+}
+
+TEST(OpenMpiCommands, AreReadInAnyOrderAndDoneOnceAllAreThere) {
+    const std::string text = line(1, "2") + line(0, "1");
+    for (std::size_t cut = 0; cut < text.size(); ++cut) {
+        const auto lines = read_launch_lines(std::string_view(text).substr(0, cut), 2);
+        ASSERT_TRUE(lines) << "cut at " << cut << ": " << lines.error();
+        EXPECT_FALSE(lines->done) << "cut at " << cut;
+    }
+    const auto lines = read_launch_lines(text, 2);
+    ASSERT_TRUE(lines) << lines.error();
+    EXPECT_TRUE(lines->done);
+    EXPECT_THAT(lines->options, ElementsAre(Pair("ess_base_jobid", "587923456"), Pair("ess_base_num_procs", "3"),
+                                            Pair("orte_node_regex", "vm,zbs[1:0-1]@0(3)"),
+                                            Pair("orte_hnp_uri", "587923456.0;tcp://127.0.0.1:42081"),
+                                            Pair("oob_tcp_if_include", "lo"), Pair("pmix", "^s1,s2,cray,isolated")));
+}
+
+TEST(OpenMpiCommands, OneThatCameTwiceCountsOnce) {
+    const auto lines = read_launch_lines(line(0, "1") + line(0, "1"), 2);
+    ASSERT_TRUE(lines);
+    EXPECT_FALSE(lines->done);
+}
+
+TEST(OpenMpiCommands, WhatIsNotUnderstoodIsAnError) {
+    EXPECT_FALSE(read_launch_lines(line(0, "2"), 2)) << "the number of another daemon";
+    EXPECT_FALSE(read_launch_lines(line(2, "3"), 2)) << "a daemon too many";
+    EXPECT_FALSE(read_launch_lines("ZBS_DAEMON elsewhere orted -mca ess_base_vpid 1\n", 1));
+    EXPECT_FALSE(read_launch_lines("rm -rf /\n", 1));
+    EXPECT_FALSE(read_launch_lines(line(0, "1", " -mca orte_hnp_uri \"0;tcp://x:1 $(id)\""), 1))
+        << "a value for a shell";
+}
+
+TEST(OpenMpiDaemon, IsRebuiltFromKnownOptionsOnlyAndStartsNoOther) {
+    const auto argv = daemon_argv("/usr/bin/orted", {{"ess_base_jobid", "7"}, {"orte_hnp_uri", "7.0;tcp://h:1"}}, 1);
+    ASSERT_TRUE(argv) << argv.error();
+    EXPECT_THAT(*argv,
+                ElementsAre("/usr/bin/orted", "-mca", "ess", "env", "-mca", "plm", "rsh", "-mca", "plm_rsh_agent",
+                            "/bin/false", "-mca", "plm_rsh_no_tree_spawn", "1", "-mca", "ess_base_vpid", "2", "-mca",
+                            "ess_base_jobid", "7", "-mca", "orte_hnp_uri", "7.0;tcp://h:1"));
+    EXPECT_FALSE(daemon_argv("/usr/bin/orted", {{"plm_rsh_agent", "/bin/sh"}}, 0));
+    EXPECT_FALSE(daemon_argv("/usr/bin/orted", {{"mca_base_component_path", "/tmp"}}, 0));
+    EXPECT_FALSE(daemon_argv("/usr/bin/orted", {{"orte_hnp_uri", "7.0; rm"}}, 0));
+    EXPECT_FALSE(daemon_argv("/usr/bin/orted", {{"orte_hnp_uri", ""}}, 0));
+}
+
+TEST(OpenMpiDaemon, SegmentsHaveAFolderOfTheirOwnOnlyWhereAsked) {
+    EXPECT_THAT(daemon_environment("/steps/1", ""), Contains(Pair("ZBS_OUTPUT", "/steps/1")));
+    EXPECT_THAT(daemon_environment("/steps/1", ""),
+                Not(Contains(Pair("OMPI_MCA_btl_vader_backing_directory", testing::_))));
+    EXPECT_THAT(daemon_environment("/steps/1", "/steps/1"),
+                Contains(Pair("OMPI_MCA_btl_vader_backing_directory", "/steps/1")));
+}
+
+TEST(OpenMpiLauncher, PassesTheEnvironmentOnByNameAndTheProgramUnchanged) {
+    const Options environment = {{"A", "x y"},
+                                 {"OMPI_MCA_btl", "tcp,self"},
+                                 {"OMPI_COMM_WORLD_RANK", "3"},
+                                 {"OMPI_MCA_plm_rsh_agent", "ssh"},
+                                 {"PMIX_RANK", "3"}};
+    const std::vector<std::string> argv =
+        launcher_argv({"/opt/mpirun", "eth0", "/work", 4, {"/bin/prog", "a b", "$x"}}, environment);
+    EXPECT_EQ(argv.front(), "/opt/mpirun");
+    EXPECT_EQ(std::count(argv.begin(), argv.end(), "-x"), 1);
+    EXPECT_THAT(argv, Contains("A"));
+    EXPECT_THAT(argv, Not(Contains(HasSubstr("OMPI_MCA"))));
+    EXPECT_EQ(std::vector<std::string>(argv.end() - 3, argv.end()),
+              (std::vector<std::string>{"/bin/prog", "a b", "$x"}));
+    EXPECT_THAT(launcher_environment(environment),
+                ElementsAre(Pair("A", "x y"), Pair("OMPI_MCA_btl", "tcp,self"), Pair("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+                            Pair("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")));
+}
+
+TEST(OpenMpiEnd, SignalsAreReadFromItsReport) {
+    EXPECT_EQ(
+        read_fatal_signal("mpirun noticed that process rank 1 with PID 9 on node zbs0 exited on signal 9 (Killed).\n"),
+        9);
+    EXPECT_EQ(read_fatal_signal("  Exit code:    7\n"), 0);
+}
+
+TEST(SrunEnd, IsThatOfTheFirstRankThatFailed) {
+    constexpr const char* kText =
+        "srun: cluster configuration lacks support for cpu binding\nsrun: error: n2: task 2: Exited with exit code 9\n"
+        "srun: launch/slurm: _step_signal: Terminating StepId=4.0\nsrun: error: n1: tasks 0-1: Terminated\n";
+    EXPECT_EQ(read_end(Launcher::kSrunPmi2, 143, {}, kText), (RanksEnd{9, 0}));
+    EXPECT_EQ(
+        read_end(Launcher::kSrunPmix, 143, {},
+                 "srun: error: n2: task 3: Segmentation fault (core dumped)\nsrun: error: n1: tasks 0-1: Terminated\n"),
+        (RanksEnd{139, 11}));
+    EXPECT_EQ(read_end(Launcher::kSrunPmi2, 1, {}, "srun: error: Unable to create step for job 3\n"), (RanksEnd{1, 0}));
+    EXPECT_EQ(read_end(Launcher::kSrunPmi2, 5, {}, {}), (RanksEnd{5, 0}));
+}
+
+}  // namespace
+}  // namespace zbs::open_mpi

@@ -1,0 +1,532 @@
+// Files that go with an application and come back.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/zone_scheduler/domain/part_view.hpp"
+#include "services/zone_scheduler/domain/retention.hpp"
+#include "tests/support/federation_world.hpp"
+#include "tests/support/silent_log.hpp"
+
+namespace zbs::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+struct StagingTest : testing::Test {
+    FederationWorld world{{4, 4, 4}};
+    const Caller home{CallerKind::kZone, "org-a", "a"};
+    std::map<std::string, int> messages;  ///< "stage b", ...
+
+    StagingTest() {
+        world.on_message = [this](const std::string&, const std::string& to, const char* what) {
+            ++messages[std::string(what) + " " + to];
+        };
+    }
+    void run_for(Duration runtime, int exit_code = 0) {
+        for (const char* zone : {"a", "b", "c"})
+            world.node(zone).executor->script("", {.runtime = runtime, .exit_code = exit_code});
+    }
+    /// Each zone's ranks leave these.
+    void leave(const std::string& zone, std::map<std::string, std::string> files, Duration runtime = 5s) {
+        world.node(zone).executor->script("run-", {.runtime = runtime, .files = std::move(files)});
+    }
+    FileLibrary& files(const std::string& zone) { return *world.node(zone).files; }
+    StagedFile bring(const std::string& name, const std::string& bytes) {
+        const StagedFile file{.name = name, .digest = MemoryDepot::digest_of(bytes), .size = bytes.size()};
+        EXPECT_TRUE(files("a").put(world.user(), file.digest, {0, file.size, 0, bytes}));
+        return file;
+    }
+    ApplicationRequest request(Staging staging, int ranks = 12) {
+        ApplicationRequest r = world.request(ranks);
+        r.staging = std::move(staging);
+        return r;
+    }
+    ApplicationId submit(const ApplicationRequest& r) {
+        const auto taken = world.node("a").applications->submit(world.user(), r);
+        EXPECT_TRUE(taken) << taken.error();
+        return r.id;
+    }
+    Result<Application> try_submit(Staging staging) {
+        return world.node("a").applications->submit(world.user(), request(std::move(staging)));
+    }
+    std::string result(const ApplicationId& id, const std::string& name) {
+        std::string all;
+        for (;;) {
+            const auto piece = world.node("a").applications->result(world.user(), id, name, all.size());
+            if (!piece) return "error: " + piece.error().message;
+            all += piece->bytes;
+            if (all.size() == piece->size) return all;
+        }
+    }
+    const StepSpec* first_step(const std::string& zone) {
+        for (const auto& [operation, step] : world.node(zone).executor->steps())
+            if (operation.starts_with("run-")) return &step.spec;
+        return nullptr;
+    }
+    /// A committed part of this home's in zone b.
+    PartStatus committed() {
+        PartRequest r{.id = PartId{world.ids.fresh()},
+                      .application = ApplicationId{world.ids.fresh()},
+                      .user = world.user(),
+                      .home = "a",
+                      .ranks = {0}};
+        r.graph = *TaskGraph::make({1.0}, {});
+        r.walltime = 1min;
+        const auto held = world.node("b").parts->hold(home, r);
+        EXPECT_TRUE(held) << held.error();
+        return world.node("b").parts->commit(home, r.id, held->token).value();
+    }
+};
+
+TEST_F(StagingTest, EveryZoneHasTheFilesBeforeItsRanksBegin) {
+    run_for(10s);
+    Staging staging{.inputs = {bring("solver", std::string(3 * kMiB, 's')), bring("in.dat", "input")}, .results = {}};
+    staging.inputs[0].executable = true;
+    staging.program = "solver";
+    const ApplicationId id = submit(request(staging));
+    world.run(3s);
+    ASSERT_EQ(world.status(id).state, ApplicationState::kRunning) << world.status(id).reason;
+    for (const char* zone : {"a", "b", "c"}) {
+        const StepSpec* step = first_step(zone);
+        ASSERT_NE(step, nullptr) << zone;
+        ASSERT_EQ(step->inputs.size(), 2U);
+        EXPECT_TRUE(step->inputs[0].executable);
+        EXPECT_FALSE(step->inputs[1].executable);
+        EXPECT_THAT(step->environment,
+                    testing::Contains(std::pair<std::string, std::string>("ZBS_STAGED", "/steps/" + step->operation)));
+        EXPECT_TRUE(files(zone).look(world.user(), staging.inputs[0].digest)->complete);
+    }
+    world.run(30s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+}
+
+TEST_F(StagingTest, WhatAZoneHasIsNotSentAgain) {
+    run_for(1s);
+    const Staging staging{.inputs = {bring("in.dat", std::string(3 * kMiB, 'x'))}, .results = {}};
+    submit(request(staging));
+    world.run(30s);
+    EXPECT_EQ(messages["file b"], 6);  // pieces of half a MiB
+    submit(request(staging));
+    world.run(30s);
+    EXPECT_EQ(messages["file b"], 6);
+    EXPECT_GE(messages["stage b"], 2);
+}
+
+TEST_F(StagingTest, WhatIsNotAtHomeIsRefusedByName) {
+    const StagedFile missing{.name = "in.dat", .digest = std::string(64, 'a'), .size = 3};
+    const auto refused = try_submit({.inputs = {missing}, .results = {}});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+    EXPECT_EQ(refused.error().pointer, "/staging/inputs/0/digest");
+    EXPECT_THAT(refused.error().message, HasSubstr("in.dat"));
+    StagedFile other_size = bring("in.dat", "input");
+    other_size.size = 4;
+    EXPECT_EQ(try_submit({.inputs = {other_size}, .results = {}}).error().pointer, "/staging/inputs/0/size");
+}
+
+TEST_F(StagingTest, NobodyLearnsWhatAnotherUserBrought) {
+    const StagedFile file = bring("in.dat", "input");
+    const Caller other{CallerKind::kUser, "org-a", "bob"};
+    EXPECT_EQ(files("a").find(other, file.digest).error().code, ErrorCode::kNotFound);
+    EXPECT_FALSE(files("a").look(other, file.digest)->complete);
+}
+
+TEST_F(StagingTest, AnUploadGoesOnWhereItStopped) {
+    const std::string bytes = "0123456789";
+    const std::string digest = MemoryDepot::digest_of(bytes);
+    FileLibrary& library = files("a");
+    EXPECT_EQ(library.put(world.user(), digest, {0, 10, 0, "0123"})->have, 4U);
+    EXPECT_EQ(library.put(world.user(), digest, {0, 10, 6, "6789"}).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(library.put(world.user(), digest, {0, 10, 2, "2345"})->have, 6U);  // a part of it is there
+    EXPECT_TRUE(library.put(world.user(), digest, {0, 10, 6, "6789"})->complete);
+    EXPECT_TRUE(library.put(world.user(), digest, {0, 10, 0, "0123"})->complete);  // a late repeat
+    EXPECT_EQ(*library.read(world.user(), digest, 0, 100), bytes);
+}
+
+TEST_F(StagingTest, AWrongChecksumIsThrownAway) {
+    const std::string digest(64, 'b');
+    EXPECT_EQ(files("a").put(world.user(), digest, {0, 5, 0, "input"}).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(files("a").look(world.user(), digest)->have, 0U);
+}
+
+TEST_F(StagingTest, BoundsOfAFileAndOfAnApplication) {
+    world.node("a").config.staging.file_bytes = 10;
+    world.node("a").config.staging.job_bytes = 15;
+    EXPECT_TRUE(files("a").put(world.user(), std::string(64, 'a'), {0, 10, 0, "x"}));
+    const auto over = files("a").put(world.user(), std::string(64, 'b'), {0, 11, 0, "x"});
+    EXPECT_EQ(over.error().code, ErrorCode::kTooLarge);
+    EXPECT_EQ(over.error().pointer, "/size");
+    const StagedFile one = bring("one", "12345678"), two = bring("two", "abcdefg"), three = bring("three", "ABCDEFGH");
+    EXPECT_TRUE(try_submit({.inputs = {one, two}, .results = {}}));
+    const auto refused = try_submit({.inputs = {one, three}, .results = {}});
+    EXPECT_EQ(refused.error().code, ErrorCode::kTooLarge);
+    EXPECT_EQ(refused.error().pointer, "/staging/inputs");
+}
+
+TEST_F(StagingTest, AUsersOldestUnneededFilesGiveWay) {
+    world.node("a").config.staging.user_bytes = 10;
+    run_for(1h);
+    const StagedFile oldest = bring("a", "aaaa"), needed = bring("b", "bbbb");
+    world.cut = {{"a", "b"}, {"a", "c"}, {"a", "a"}};
+    submit(request({.inputs = {needed}, .results = {}}, 1));
+    bring("c", "cccc");
+    EXPECT_FALSE(files("a").look(world.user(), oldest.digest)->complete);
+    EXPECT_TRUE(files("a").look(world.user(), needed.digest)->complete);
+    const auto refused = files("a").put(world.user(), std::string(64, 'd'), {0, 8, 0, "dddd"});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kTooLarge);
+    EXPECT_TRUE(files("a").look(world.user(), needed.digest)->complete);
+}
+
+TEST_F(StagingTest, AFileOnItsWayCountsWholeAndKeepsItsSize) {
+    world.node("a").config.staging.user_bytes = 10;
+    FileLibrary& library = files("a");
+    const std::string first(64, 'a'), second(64, 'b');
+    ASSERT_TRUE(library.put(world.user(), first, {0, 8, 0, "x"}));
+    const auto grown = library.put(world.user(), first, {0, 10, 1, "x"});
+    EXPECT_EQ(grown.error().code, ErrorCode::kConflict);
+    EXPECT_EQ(grown.error().pointer, "/size");
+    ASSERT_TRUE(library.put(world.user(), second, {0, 8, 0, "x"}));  // both would be too much: the older gives way
+    EXPECT_EQ(library.look(world.user(), first)->have, 0U);
+    EXPECT_EQ(library.put(world.user(), first, {0, 8, 1, "x"}).error().code, ErrorCode::kConflict);
+}
+
+TEST_F(StagingTest, UsersOfAPeerShareABound) {
+    world.node("a").config.staging.user_bytes = 10;
+    const auto put = [&](const std::string& organisation, char user) {
+        return files("a").put({CallerKind::kUser, organisation, std::string("u") + user}, std::string(64, user),
+                              {0, 10, 0, "x"});
+    };
+    for (const char user : {'a', 'b', 'c', 'd'}) ASSERT_TRUE(put("org-z", user)) << user;
+    EXPECT_EQ(put("org-z", 'e').error().code, ErrorCode::kTooLarge);
+    EXPECT_TRUE(put("org-y", 'e'));
+    for (const char user : {'a', 'b', 'c', 'd', 'e'}) EXPECT_TRUE(put(world.user().organisation, user)) << user;
+}
+
+TEST_F(StagingTest, AFileOfAnotherSizeBeginsAnew) {
+    const std::string bytes = "0123456789", digest = MemoryDepot::digest_of(bytes);
+    ASSERT_TRUE(files("a").put(world.user(), digest, {0, 99, 0, "01234"}));
+    EXPECT_TRUE(files("a").put(world.user(), digest, {0, 10, 0, bytes})->complete);
+}
+
+TEST_F(StagingTest, ATokenThatIsNotTheHoldsSendsNothing) {
+    const PartStatus part = committed();
+    const StagedFile file{.name = "x", .digest = MemoryDepot::digest_of("abc"), .size = 3};
+    PartService& zone = *world.node("b").parts;
+    const Staging staging{.inputs = {file}, .results = {}};
+    EXPECT_EQ(zone.stage(home, part.id, {part.token + 1, staging}).error().pointer, "/token");
+    const Caller stranger{CallerKind::kZone, "org-c", "c"};
+    EXPECT_EQ(zone.stage(stranger, part.id, {part.token, staging}).error().code, ErrorCode::kNotFound);
+    ASSERT_TRUE(zone.stage(home, part.id, {part.token, staging}));
+    EXPECT_EQ(zone.put_file(home, part.id, file.digest, {part.token + 1, 3, 0, "abc"}).error().pointer, "/token");
+    EXPECT_EQ(zone.put_file(home, part.id, std::string(64, 'c'), {part.token, 3, 0, "abc"}).error().code,
+              ErrorCode::kInvalidArgument);
+    EXPECT_TRUE(zone.put_file(home, part.id, file.digest, {part.token, 3, 0, "abc"})->complete);
+    Staging other = staging;
+    other.results = {"*"};
+    EXPECT_EQ(zone.stage(home, part.id, {part.token, other}).error().code, ErrorCode::kConflict);
+}
+
+TEST_F(StagingTest, NothingIsLaunchedBeforeAllFilesAreThere) {
+    const PartStatus part = committed();
+    PartService& zone = *world.node("b").parts;
+    const StagedFile file{.name = "x", .digest = MemoryDepot::digest_of("abc"), .size = 3};
+    ASSERT_TRUE(zone.stage(home, part.id, {part.token, {.inputs = {file}, .results = {}}}));
+    const LaunchRequest launch{.token = part.token,
+                               .operation = launch_operation(part.id),
+                               .options = {{"control-port", "127.0.0.1:9"}},
+                               .proxies = {{0, part.assignment[0].machine}}};
+    EXPECT_THAT(zone.launch(home, part.id, launch).error().message, HasSubstr("has not come"));
+    ASSERT_TRUE(zone.put_file(home, part.id, file.digest, {part.token, 3, 0, "abc"}));
+    EXPECT_TRUE(zone.launch(home, part.id, launch));
+}
+
+TEST_F(StagingTest, TheLaunchWindowGoesOnWhileFilesComeButNotForEver) {
+    PartService& zone = *world.node("b").parts;
+    world.node("b").config.staging.window = 2min;
+    const PartStatus part = committed();
+    const StagedFile file{.name = "x", .digest = MemoryDepot::digest_of("abc"), .size = 3};
+    const StagingRequest told{part.token, {.inputs = {file}, .results = {}}};
+    for (int i = 0; i < 6; ++i) {
+        ASSERT_TRUE(zone.stage(home, part.id, told)) << i;
+        world.run(20s);
+    }
+    int more = 0;
+    while (more < 10 && zone.stage(home, part.id, told)) {
+        world.run(20s);
+        ++more;
+    }
+    EXPECT_LT(more, 4);
+    EXPECT_EQ(zone.status(home, part.id)->state, PartState::kReleased);
+}
+
+TEST_F(StagingTest, ARestartInTheMiddleGoesOnWithWhatIsThere) {
+    run_for(10s);
+    const StagedFile file = bring("big", std::string(20 * kMiB, 'b'));
+    for (const char* dying : {"b", "a"}) {
+        messages.clear();
+        const ApplicationId id = submit(request({.inputs = {file}, .results = {}}));
+        const std::string victim = dying;
+        bool crashed = false;
+        for (int i = 0; i < 4'000 && !crashed; ++i) {
+            world.run(5ms);
+            if (messages["file b"] >= 10 && !crashed) {
+                crashed = true;
+                world.crash(victim);
+                world.run(1s);
+                world.restart(victim);
+            }
+        }
+        ASSERT_TRUE(crashed) << victim;
+        world.run(1min);
+        EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << victim << world.status(id).reason;
+        EXPECT_LT(messages["file b"], 40 + 10) << victim;  // 40 pieces, some of them lost
+        for (const char* zone : {"b", "c"}) ASSERT_TRUE(files(zone).depot().remove_shelf("user+org-a+ana"));
+    }
+}
+
+TEST_F(StagingTest, LostMessagesAreSentAgain) {
+    run_for(10s);
+    world.loss = 0.05;
+    const ApplicationId id = submit(request({.inputs = {bring("big", std::string(8 * kMiB, 'b'))}, .results = {}}));
+    world.run(10min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << world.status(id).reason;
+}
+
+TEST_F(StagingTest, AZoneWithAFullDiskIsPlannedAround) {
+    run_for(10s);
+    const StagedFile file = bring("big", std::string(2 * kMiB, 'b'));
+    world.node("b").depot.room = kMiB;
+    const ApplicationId id = submit(request({.inputs = {file}, .results = {}}, 8));
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << world.status(id).reason;
+    EXPECT_EQ(world.node("b").executor->steps().size(), 0U);
+}
+
+TEST_F(StagingTest, WhereNoZoneTakesTheFilesTheReasonIsToldInGeneralWords) {
+    run_for(10s);
+    const StagedFile file = bring("big", std::string(2 * kMiB, 'b'));
+    world.node("b").config.staging.file_bytes = kMiB;
+    const ApplicationId id = submit(request({.inputs = {file}, .results = {}}));  // it needs all three zones
+    world.run(10min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kRejected);
+    EXPECT_THAT(world.status(id).reason, HasSubstr("zone b does not take the files of this part"));
+    EXPECT_EQ(world.held(), 0);
+}
+
+TEST_F(StagingTest, BetweenZonesWithOneFileSystemNothingIsSent) {
+    run_for(1s);
+    for (const char* zone : {"a", "b"}) world.node(zone).config.staging.shared_file_system = "lustre";
+    Staging staging{.inputs = {bring("in.dat", "input")}, .results = {}};
+    submit(request(staging));
+    world.run(30s);
+    EXPECT_EQ(messages["stage a"] + messages["stage b"], 0);
+    EXPECT_GT(messages["stage c"], 0);
+    staging.always = true;
+    submit(request(staging));
+    world.run(30s);
+    EXPECT_GT(messages["stage b"], 0);
+}
+
+TEST_F(StagingTest, ResultsComeHomeBeforeTheJobCountsAsCompleted) {
+    run_for(5s);
+    leave("a", {{"stdout", "mine"}, {"r.a", "from a"}});
+    leave("b", {{"r.b", std::string(3 * kMiB, 'b')}, {"other", "no"}});
+    leave("c", {{"r.empty", ""}});
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"r.*", "std*", "nothing"}}));
+    for (int i = 0; i < 600 && world.status(id).state != ApplicationState::kCompleted; ++i) {
+        EXPECT_FALSE(world.node("a").applications->results(world.user(), id)->complete);
+        world.run(100ms);
+    }
+    const StagedResults results = world.node("a").applications->results(world.user(), id).value();
+    ASSERT_TRUE(results.complete);
+    ASSERT_EQ(results.files.size(), 3U);
+    EXPECT_EQ(result(id, "r.a"), "from a");
+    EXPECT_EQ(result(id, "r.b"), std::string(3 * kMiB, 'b'));
+    EXPECT_EQ(result(id, "r.empty"), "");
+    EXPECT_THAT(result(id, "other"), HasSubstr("error"));
+    EXPECT_THAT(results.notes, testing::UnorderedElementsAre(HasSubstr("nothing that may be taken is called std*"),
+                                                             HasSubstr("is called nothing")));
+    EXPECT_EQ(world.node("b").depot.list("part+" + to_string(world.status(id).parts[1].id))->size(), 0U);
+}
+
+TEST_F(StagingTest, AFailedRunBringsItsResultsToo) {
+    run_for(5s, 3);
+    for (const char* zone : {"b", "c"}) leave(zone, {{"core.txt", zone}});
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"core.txt"}}));
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
+    EXPECT_EQ(world.status(id).exit_code, 3);
+    EXPECT_EQ(result(id, "core.txt"), "b");
+    EXPECT_EQ(result(id, "core.txt.c"), "c");
+    EXPECT_THAT(world.status(id).results->notes, testing::ElementsAre(HasSubstr("is called core.txt.c")));
+}
+
+TEST_F(StagingTest, ResultsOverTheBoundsStayWhereTheyAreAndAreTold) {
+    run_for(5s);
+    world.node("b").config.staging.file_bytes = kMiB;
+    leave("b", {{"big", std::string(2 * kMiB, 'b')}, {"small", "s"}});
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"*"}}));
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+    EXPECT_EQ(result(id, "small"), "s");
+    EXPECT_THAT(world.status(id).results->notes, testing::Contains(HasSubstr("big: larger than zone b hands on")));
+}
+
+TEST_F(StagingTest, RestartsWhileResultsComeLoseNothing) {
+    run_for(5s);
+    leave("b", {{"big", std::string(20 * kMiB, 'b')}});
+    for (const char* dying : {"b", "a"}) {
+        messages.clear();
+        const ApplicationId id = submit(request({.inputs = {}, .results = {"big"}}));
+        bool crashed = false;
+        for (int i = 0; i < 8'000 && !crashed; ++i) {
+            world.run(5ms);
+            if (messages["result b"] < 10) continue;
+            crashed = true;
+            world.crash(dying);
+            world.run(1s);
+            world.restart(dying);
+        }
+        ASSERT_TRUE(crashed) << dying;
+        world.run(1min);
+        EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << dying << world.status(id).reason;
+        EXPECT_EQ(result(id, "big"), std::string(20 * kMiB, 'b')) << dying;
+        EXPECT_LT(messages["result b"], 50) << dying;
+    }
+}
+
+TEST_F(StagingTest, AResultThatIsHomeIsNotTakenForAnotherZones) {
+    run_for(5s);
+    world.node("a").config.staging.window = 1min;
+    leave("b", {{"r", std::string(2 * kMiB, 'b')}});
+    leave("c", {{"r", std::string(2 * kMiB, 'c')}});
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"r"}}));
+    for (int i = 0; i < 8'000 && messages["result c"] < 2; ++i) world.run(5ms);
+    ASSERT_GE(messages["result c"], 2);  // that of b is at home
+    world.crash("b");
+    world.crash("a");
+    world.run(1s);
+    world.restart("a");
+    world.run(5min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+    EXPECT_TRUE(result(id, "r") == std::string(2 * kMiB, 'c'));
+    EXPECT_THAT(world.status(id).results->notes, testing::Contains(HasSubstr("zone b: results did not come")));
+}
+
+TEST_F(StagingTest, AZoneKeepsItsResultsUntilHomeHasStoredThatTheyCame) {
+    run_for(5s);
+    leave("b", {{"r", "b"}});
+    leave("c", {{"big", std::string(20 * kMiB, 'c')}});
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"r", "big"}}));
+    for (int i = 0; i < 8'000 && messages["result c"] < 10; ++i) world.run(5ms);
+    ASSERT_GE(messages["result c"], 10);
+    const std::string shelf = "part+" + to_string(world.status(id).parts[1].id);
+    EXPECT_EQ(world.node("b").depot.list(shelf)->size(), 1U);
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+    EXPECT_EQ(world.node("b").depot.list(shelf)->size(), 0U);
+}
+
+TEST_F(StagingTest, AZonesShorterWindowIsKeptWhileOthersGetTheirFiles) {
+    run_for(10s);
+    world.node("b").config.launch_window = 4s;
+    const StagedFile file = bring("big", std::string(2 * kMiB, 'b'));
+    bool cut = false;
+    world.on_message = [&](const std::string&, const std::string& to, const char* what) {
+        if (!cut && to == "c" && std::string(what) == "file") {
+            cut = true;
+            world.cut = {{"a", "c"}};
+        }
+    };
+    const ApplicationId id = submit(request({.inputs = {file}, .results = {}}));
+    for (int i = 0; i < 1'000 && !cut; ++i) world.run(5ms);
+    ASSERT_TRUE(cut);
+    const PartId part = world.status(id).parts[1].id;
+    world.run(15s);
+    EXPECT_EQ(world.node("b").parts->status(home, part)->state, PartState::kCommitted);
+}
+
+TEST_F(StagingTest, AZoneThatStaysAwayDoesNotKeepTheJobForEver) {
+    run_for(5s);
+    world.node("a").config.staging.window = 1min;
+    for (const char* zone : {"b", "c"}) leave(zone, {{"r", zone}});
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"r"}}));
+    world.run(3s);
+    ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
+    world.crash("b");
+    world.run(5min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+    EXPECT_EQ(result(id, "r"), "c");
+    EXPECT_THAT(world.status(id).results->notes, testing::Contains(HasSubstr("zone b: results did not come")));
+}
+
+TEST_F(StagingTest, WhoCancelsWantsNoResults) {
+    run_for(1h);
+    const ApplicationId id = submit(request({.inputs = {}, .results = {"r"}}));
+    world.run(3s);
+    ASSERT_TRUE(world.node("a").applications->cancel(world.user(), id));
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
+    EXPECT_EQ(messages["results b"], 0);
+}
+
+TEST_F(StagingTest, ACancelWhileFilesAreSentEndsIt) {
+    const ApplicationId id = submit(request({.inputs = {bring("big", std::string(40 * kMiB, 'b'))}, .results = {}}));
+    world.run(150ms);
+    ASSERT_GT(messages["file b"], 0);
+    ASSERT_TRUE(world.node("a").applications->cancel(world.user(), id));
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
+    EXPECT_EQ(world.held(), 0);
+}
+
+TEST_F(StagingTest, ABlockOfItsOwnerWhileFilesAreSentEndsIt) {
+    bool blocked = false;
+    world.node("a").applications->use_blocks([&](const Caller&) { return blocked; });
+    const ApplicationId id = submit(request({.inputs = {bring("big", std::string(40 * kMiB, 'b'))}, .results = {}}));
+    world.run(150ms);
+    ASSERT_GT(messages["file b"], 0);
+    ASSERT_LT(messages["file b"], 40);
+    blocked = true;
+    world.run(300ms);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
+    EXPECT_LT(messages["file b"], 80);
+}
+
+TEST_F(StagingTest, RetentionTakesResultsAndUnusedFiles) {
+    run_for(5s);
+    leave("b", {{"r", "b"}});
+    const ApplicationId id = submit(request({.inputs = {bring("in", "input")}, .results = {"r"}}));
+    world.run(1min);
+    ASSERT_EQ(result(id, "r"), "b");
+    FederationWorld::Node& node = world.node("a");
+    EXPECT_TRUE(node.files->remove_unused_since(time_from_microseconds(0)));
+    EXPECT_EQ(node.depot.list("user+org-a+ana")->size(), 1U);
+    const std::string of_part = results_shelf(world.status(id).parts[0].id);
+    node.depot.put(of_part, "r", "not given back");
+    ASSERT_EQ(node.depot.list(results_shelf(id))->size(), 1U);
+    node.config.results_kept = 1h;
+    SilentLog log;
+    Retention retention{node.config, world.clock, node.store, *node.executor, log};
+    retention.use_files(*node.files);
+    retention.start();
+    world.run(30h);  // a day goes by before the clock is believed
+    EXPECT_EQ(node.depot.list(results_shelf(id))->size(), 0U);
+    EXPECT_EQ(node.depot.list(of_part)->size(), 0U);
+    EXPECT_EQ(node.depot.list("user+org-a+ana")->size(), 0U);
+}
+
+TEST_F(StagingTest, MachinesWithAgentsAreRefusedClearly) {
+    for (const Machine& machine : world.node("b").config.zone.machines)
+        world.node("b").config.agents.insert(machine.name);
+    const PartStatus part = committed();
+    const auto refused = world.node("b").parts->stage(home, part.id, {part.token, {.inputs = {}, .results = {"r"}}});
+    EXPECT_EQ(refused.error().code, ErrorCode::kRejected);
+}
+
+}  // namespace
+}  // namespace zbs::test
