@@ -1,17 +1,20 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <map>
 
 #include "client/api/delegate.hpp"
 #include "client/api/polling.hpp"
+#include "client/api/staged_files.hpp"
 #include "client/cli/application_follow.hpp"
 #include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/fetch_command.hpp"
+#include "client/cli/submit_options.hpp"
 #include "client/cli/submit_request.hpp"
+#include "client/cli/watch.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 
@@ -21,7 +24,8 @@ namespace {
 using codec::Json;
 namespace fs = std::filesystem;
 
-void submit(Context& context, const SubmitOptions& options) {
+void submit(Context& context, CLI::App& command, SubmitOptions& options) {
+    if (const Result<void> read = apply_directives(command, options); !read) return context.fail(read.error());
     const auto zone = context.connect();
     if (!zone) return;
     const Result<ApplicationRequest> request = make_request(options);
@@ -29,13 +33,21 @@ void submit(Context& context, const SubmitOptions& options) {
     if (options.dry_run) {
         const Result<ApplicationPlan> plan = zone->dry_run(*request);
         if (!plan) return context.fail(plan.error());
-        if (context.output == "table") {
+        if (context.for_people()) {
             describe_plan(std::cout, *plan);
             print(context, starts_of(*plan));
         } else {
-            std::cout << codec::dump(codec::encode(*plan)) << "\n";
+            print_document(context, codec::encode(*plan));
         }
         return;
+    }
+    const std::vector<std::string> paths = paths_to_send(options);
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+        const Result<std::uint64_t> sent = client::send_file(*zone, paths[i], request->staging.inputs[i]);
+        if (!sent) return context.fail({sent.error().code, paths[i] + ": " + sent.error().message, {}});
+        if (!options.quiet && *sent > 0)
+            std::cerr << "zbs: sent " << printable(paths[i]) << " (" << human_bytes(static_cast<double>(*sent))
+                      << ")\n";
     }
     const std::string id = to_string(request->id);
     const PendingFile pending;
@@ -59,25 +71,18 @@ void submit(Context& context, const SubmitOptions& options) {
     }
     pending.remove(id);
     if (!options.wait) {
-        if (context.output == "table")
+        if (context.for_people())
             std::cout << id << "\n";
         else
-            std::cout << codec::dump(*accepted) << "\n";
+            print_document(context, *accepted);
         return;
     }
     if (!options.quiet) std::cerr << "zbs: application " << id << "\n";
     follow(context, *zone, id, options.quiet, false, &delegation);
-}
-
-std::string time_text(const Json& json, const char* key) {
-    const auto at = json.find(key);
-    if (at == json.end() || !at->is_number_integer()) return "-";
-    const std::time_t seconds = static_cast<std::time_t>(at->get<std::int64_t>() / 1'000'000);
-    std::tm parts{};
-    localtime_r(&seconds, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-    return text;
+    const int ended_with = context.exit_code;
+    if (!request->staging.results.empty())
+        fetch_results(context, *zone, id, {.folder = options.results_folder, .quiet = options.quiet, .ended = false});
+    if (ended_with != kOk) context.exit_code = ended_with;  // the program's own code comes first
 }
 
 void list(Context& context, int limit) {
@@ -85,19 +90,7 @@ void list(Context& context, int limit) {
     if (!zone) return;
     const Result<Json> answer = zone->list(limit);
     if (!answer) return context.fail(answer.error());
-    Listing listing{{"ID", "STATE", "RANKS", "EXIT", "ZONES", "SUBMITTED", "PROGRAM", "REASON"},
-                    {},
-                    answer->value("applications", Json::array())};
-    for (const Json& item : listing.items) {
-        std::string zones;
-        for (const Json& name : item.value("zones", Json::array()))
-            zones += (zones.empty() ? "" : ",") + name.get<std::string>();
-        listing.rows.push_back({text_of(item, "id"), text_of(item, "state"), std::to_string(item.value("ranks", 0)),
-                                item.contains("exit_code") ? std::to_string(item.value("exit_code", 0)) : "-",
-                                zones.empty() ? "-" : zones, time_text(item, "submitted_us"),
-                                fs::path(text_of(item, "program")).filename().string(), text_of(item, "reason")});
-    }
-    print(context, listing);
+    print(context, applications_of(answer->value("applications", Json::array())));
 }
 
 /// Whether every id can be one; else says which is not. An id becomes part of an address.
@@ -110,21 +103,28 @@ bool check_ids(Context& context, const std::vector<std::string>& ids) {
     return true;
 }
 
-void show(Context& context, const std::string& id, const std::string& format, bool matrix) {
-    if (!check_ids(context, {id})) return;
+bool failed_with(Context& context, const Error& error) {
+    context.fail(error);
+    return false;
+}
+
+/// False where it has ended, or something went wrong.
+bool show(Context& context, const std::string& id, const std::string& format, bool matrix) {
+    if (!check_ids(context, {id})) return false;
     const auto zone = context.connect();
-    if (!zone) return;
+    if (!zone) return false;
     if (!format.empty()) {
         const Result<std::string> text = zone->assignment(id, format);
-        if (!text) return context.fail(text.error());
+        if (!text) return failed_with(context, text.error());
         std::cout << *text << (text->ends_with('\n') ? "" : "\n");
-        return;
+        return false;  // an assignment is final
     }
     const Result<Json> view = zone->show(id);
-    if (!view) return context.fail(view.error());
-    if (context.output != "table") {
-        std::cout << codec::dump(*view) << "\n";
-        return;
+    if (!view) return failed_with(context, view.error());
+    const bool more = !is_ended(text_of(*view, "state"));
+    if (!context.for_people()) {
+        print_document(context, *view);
+        return more;
     }
     std::cout << "id         " << text_of(*view, "id") << "\nstate      " << text_of(*view, "state");
     if (view->contains("exit_code")) std::cout << " (exit code " << view->value("exit_code", 0) << ")";
@@ -134,23 +134,26 @@ void show(Context& context, const std::string& id, const std::string& format, bo
         std::cout << "reason     " << printable(reason) << "\n";
     std::cout << "program    ";
     for (const Json& word : view->value("argv", Json::array())) std::cout << printable(word.get<std::string>()) << " ";
+    for (const Json& note : view->value("result_notes", Json::array()))
+        if (note.is_string()) std::cout << "\nresults    " << printable(note.get<std::string>());
     std::cout << "\ndirectory  " << printable(text_of(*view, "directory")) << "\nranks      " << view->value("ranks", 0)
               << "\nsubmitted  " << time_text(*view, "submitted_us") << "\n";
     for (const Json& part : view->value("parts", Json::array())) {
         std::cout << "part       zone " << printable(text_of(part, "zone")) << " " << text_of(part, "state")
                   << ", ranks " << ranks_text(part.value("ranks", std::vector<TaskIndex>{}))
                   << (text_of(part, "reason").empty() ? "" : ": " + printable(text_of(part, "reason"))) << "\n";
+        if (part.contains("work")) std::cout << "work       " << printable(text_of(part, "work")) << ", lately\n";
         if (part.contains("queue")) std::cout << "queue      " << queue_text(part.at("queue")) << "\n";
     }
-    if (!view->contains("plan")) return;
+    if (!view->contains("plan")) return more;
     const auto plan = codec::decode_application_plan(view->at("plan"));
-    if (!plan) return context.fail(plan.error());
+    if (!plan) return failed_with(context, plan.error());
     describe_plan(std::cout, *plan);
-    if (!matrix) return;
+    if (!matrix) return more;
     // The newest knowledge of who talks to whom: what this run left, else what its plan was made from.
     const std::string profile = view->contains("profile") ? text_of(*view, "profile") : plan->profile;
     const Result<ApplicationModel> model = zone->profile(profile);
-    if (!model) return context.fail({model.error().code, "no profile to draw: " + model.error().message, {}});
+    if (!model) return failed_with(context, {model.error().code, "no profile to draw: " + model.error().message, {}});
     if (!plan->crossing_bytes) {
         double crossing = 0;
         for (const TaskEdge& edge : model->graph.edges()) {
@@ -163,6 +166,7 @@ void show(Context& context, const std::string& id, const std::string& format, bo
     }
     std::cout << "bytes between ranks, by zone:\n";
     draw_plan_matrix(std::cout, *plan, model->graph);
+    return more;
 }
 
 void wait_for(Context& context, const std::vector<std::string>& ids, const std::string& timeout) {
@@ -209,38 +213,6 @@ void logs(Context& context, const std::string& id, const std::string& rank, bool
     }
 }
 
-void add_submit_options(CLI::App& command, const std::shared_ptr<SubmitOptions>& options) {
-    command.add_option("-n,--ntasks", options->ranks, "MPI ranks")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
-    command.add_option("-D,--chdir", options->directory, "working directory of every rank (default: this one)");
-    command.add_option("-t,--walltime,--time", options->walltime, "longest run: 90s, 15m, 1h30m, HH:MM:SS")
-        ->capture_default_str();
-    command.add_option("--profile", options->model, "model file to plan with, instead of the stored profile");
-    command.add_option("--mapper", options->mapper, "level-1 heuristic")
-        ->check(CLI::IsMember({"hier", "block", "round_robin", "random"}))
-        ->capture_default_str();
-    command.add_option("--zones", options->zones, "only these zones")->delimiter(',')->allow_extra_args(false);
-    command
-        .add_option(
-            "--env", options->exports,
-            "NAME (from here) or NAME=VALUE for every rank, besides what programs need to run (PATH, LD_LIBRARY_PATH, "
-            "LANG, OMP_*, MPICH_*, ...); may be repeated")
-        ->take_all()
-        ->allow_extra_args(false);
-    command.add_flag("--env-all", options->export_all,
-                     "the whole environment of this command: every zone that runs a part of the job sees it");
-    command.add_option("--seed", options->seed, "seed of the mapping")->capture_default_str();
-    command.add_option("--id", options->id, "request id of an earlier try whose answer was lost");
-    command.add_flag("--any-mpi", options->any_mpi, "run the program whatever MPI it is linked with");
-    command.add_flag("--no-record", options->no_profile, "do not profile this run");
-    command.add_option("--trace", options->trace,
-                       "also trace the run into PREFIX.RANK, for zbs replay; at most 256 MiB a rank");
-    command.add_flag("--ignore-profile", options->ignore_profile, "plan as if no profile were known");
-    command.add_flag("--dry-run", options->dry_run, "show the plan, change nothing");
-    command.add_option("program", options->argv, "program and its arguments, after --")->required();
-}
-
 }  // namespace
 
 void add_application_commands(CLI::App& app, Context& context) {
@@ -251,23 +223,35 @@ void add_application_commands(CLI::App& app, Context& context) {
             "run",
             "run an MPI program over the zones and follow it; exits with the program's own code\n\nStandard input is "
             "not forwarded: give the program a file.\n\nExample: zbs run -n 6 -- ./solver input.dat");
-        add_submit_options(*run, options);
+        add_submit_options(*run, *options);
         run->add_flag("-q,--quiet", options->quiet, "only the program's own output");
-        run->callback([&context, options] { submit(context, *options); });
+        run->callback([&context, run, options] { submit(context, *run, *options); });
     }
     {
         auto options = std::make_shared<SubmitOptions>();
-        CLI::App* command = app.add_subcommand(
-            "submit", "hand in an MPI program and print its id\n\nExample: zbs submit -n 6 -- ./solver input.dat");
-        add_submit_options(*command, options);
+        CLI::App* command =
+            app.add_subcommand("submit",
+                               "hand in an MPI program and print its id\n\nA script can say its options itself, in "
+                               "lines \"#ZBS -n 8 --walltime 1h\" above its first command; those of the command line "
+                               "win.\n\nExample: zbs submit -n 6 -- ./solver input.dat");
+        add_submit_options(*command, *options);
         command->add_flag("--wait", options->wait, "follow it as 'run' does");
-        command->callback([&context, options] { submit(context, *options); });
+        command->callback([&context, command, options] { submit(context, *command, *options); });
     }
     {
         auto limit = std::make_shared<int>(100);
-        CLI::App* command = app.add_subcommand("list", "your applications, newest first\n\nExample: zbs list -o json");
+        CLI::App* command = app.add_subcommand(
+            "list", "your applications, newest first\n\nExample: zbs list --filter state=running --sort -ranks");
         command->add_option("--limit", *limit, "at most this many")->check(CLI::Range(1, 1'000))->capture_default_str();
-        command->callback([&context, limit] { list(context, *limit); });
+        add_list_options(*command, context);
+        auto every = std::make_shared<std::string>();
+        add_watch_option(*command, *every);
+        command->callback([&context, limit, every] {
+            draw_repeatedly(context, *every, [&] {
+                list(context, *limit);
+                return true;
+            });
+        });
     }
     auto id = std::make_shared<std::string>();
     {
@@ -279,7 +263,11 @@ void add_application_commands(CLI::App& app, Context& context) {
         command->add_option("--format", *format, "print the assignment instead")
             ->check(CLI::IsMember({"rsl", "json", "hostfile"}));
         command->add_flag("--matrix", *matrix, "draw who talks to whom, grouped by zone");
-        command->callback([&context, id, format, matrix] { show(context, *id, *format, *matrix); });
+        auto every = std::make_shared<std::string>();
+        add_watch_option(*command, *every);
+        command->callback([&context, id, format, matrix, every] {
+            draw_repeatedly(context, *every, [&] { return show(context, *id, *format, *matrix); });
+        });
     }
     {
         auto ids = std::make_shared<std::vector<std::string>>();
@@ -311,7 +299,7 @@ void add_application_commands(CLI::App& app, Context& context) {
             if (!zone) return;
             const Result<Json> answer = zone->cancel(*id);
             if (!answer) return context.fail(answer.error());
-            if (context.output != "table") std::cout << codec::dump(*answer) << "\n";
+            if (!context.for_people()) print_document(context, *answer);
         });
     }
     {
@@ -325,8 +313,8 @@ void add_application_commands(CLI::App& app, Context& context) {
             if (!zone) return;
             const Result<Json> answer = zone->explain(*id);
             if (!answer) return context.fail(answer.error());
-            if (context.output != "table") {
-                std::cout << codec::dump(*answer) << "\n";
+            if (!context.for_people()) {
+                print_document(context, *answer);
                 return;
             }
             std::cout << text_of(*answer, "state")

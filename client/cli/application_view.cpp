@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <ostream>
 
 #include "algorithms/base/duration_text.hpp"
@@ -25,6 +26,32 @@ std::string clock_text(Time time) {
     const std::size_t end = std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
     std::snprintf(text + end, sizeof text - end, ".%03d", static_cast<int>(us % 1'000'000 / 1'000));
     return text;
+}
+
+std::string time_text(const Json& json, const char* key) {
+    const auto at = json.find(key);
+    if (at == json.end() || !at->is_number_integer()) return "-";
+    const std::time_t seconds = static_cast<std::time_t>(at->get<std::int64_t>() / 1'000'000);
+    std::tm parts{};
+    localtime_r(&seconds, &parts);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+    return text;
+}
+
+Listing applications_of(const Json& applications) {
+    Listing listing{{"ID", "STATE", "RANKS", "EXIT", "ZONES", "SUBMITTED", "PROGRAM", "REASON"}, {}, applications};
+    for (const Json& item : listing.items) {
+        std::string zones;
+        for (const Json& name : item.value("zones", Json::array()))
+            zones += (zones.empty() ? "" : ",") + name.get<std::string>();
+        listing.rows.push_back({text_of(item, "id"), text_of(item, "state"), item.value("ranks", 0),
+                                item.contains("exit_code") ? Cell(item.value("exit_code", 0)) : Cell("-"),
+                                zones.empty() ? "-" : zones, time_text(item, "submitted_us"),
+                                std::filesystem::path(text_of(item, "program")).filename().string(),
+                                text_of(item, "reason")});
+    }
+    return listing;
 }
 
 std::string ranks_text(const std::vector<TaskIndex>& ranks) {

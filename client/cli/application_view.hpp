@@ -16,6 +16,10 @@ namespace zbs::cli {
 std::string text_of(const codec::Json& json, const char* key);
 /// Local time with milliseconds.
 std::string clock_text(Time time);
+/// Local time of a field of microseconds, in seconds; "-" where it is none.
+std::string time_text(const codec::Json& json, const char* key);
+/// One row per application of a home zone's list.
+Listing applications_of(const codec::Json& applications);
 /// "0-3,7".
 std::string ranks_text(const std::vector<TaskIndex>& ranks);
 void describe_plan(std::ostream& out, const ApplicationPlan& plan);

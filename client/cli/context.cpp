@@ -1,5 +1,6 @@
 #include "client/cli/context.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -111,47 +112,49 @@ std::string human_bytes(double bytes) {
     return text;
 }
 
-void print(const Context& context, const Listing& listing) {
-    if (context.output == "json") {
-        std::cout << codec::dump(listing.items) << "\n";
+void print(Context& context, const Listing& listing) {
+    const Result<Listing> rows = chosen(listing, context.choice);
+    if (!rows) return context.fail(rows.error());
+    std::cout << written(*rows, context.output);
+}
+
+void print_document(const Context& context, const codec::Json& json) {
+    if (context.output == "yaml") {
+        std::cout << yaml_text(json);
         return;
     }
-    if (context.output == "jsonl") {
-        for (const codec::Json& item : listing.items) std::cout << codec::dump(item) << "\n";
-        return;
-    }
-    if (context.output == "csv") {
-        const auto field = [](std::string text) {
-            if (!text.empty() && (text[0] == '=' || text[0] == '+' || text[0] == '-' || text[0] == '@'))
-                text.insert(0, 1, '\'');  // no formulas
-            if (text.find_first_of(",\"\n") == std::string::npos) return text;
-            std::string quoted = "\"";
-            for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-            return quoted + "\"";
-        };
-        const auto line = [&](const std::vector<std::string>& cells) {
-            for (std::size_t i = 0; i < cells.size(); ++i) std::cout << (i ? "," : "") << field(cells[i]);
-            std::cout << "\n";
-        };
-        line(listing.columns);
-        for (const auto& row : listing.rows) line(row);
-        return;
-    }
-    std::vector<std::size_t> width;
-    for (const std::string& column : listing.columns) width.push_back(column.size());
-    for (const auto& row : listing.rows) {
-        for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-    }
-    const auto line = [&](const std::vector<std::string>& cells) {
-        std::string text;
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            text += printable(cells[i]);
-            if (i + 1 < cells.size()) text += std::string(width[i] - cells[i].size() + 2, ' ');
+    if (context.output == "name") {
+        for (const char* key : {"id", "name", "zone"}) {
+            if (const auto found = json.find(key); found != json.end() && found->is_string()) {
+                std::cout << harmless_line(found->get<std::string>()) << "\n";
+                return;
+            }
         }
-        std::cout << text << "\n";
-    };
-    line(listing.columns);
-    for (const auto& row : listing.rows) line(row);
+    }
+    std::cout << codec::dump(json) << "\n";
+}
+
+void add_list_options(CLI::App& command, Context& context) {
+    command.add_option("--columns", context.choice.columns, "only these columns, in this order: state,ranks")
+        ->delimiter(',')
+        ->take_all()
+        ->allow_extra_args(false);
+    command.add_option("--sort", context.choice.sort, "by these columns; -COLUMN from large to small")
+        ->delimiter(',')
+        ->take_all()
+        ->allow_extra_args(false);
+    command
+        .add_option("--filter", context.choice.filters,
+                    "only rows where this holds: COLUMN=VALUE, or with !=, <, >, <=, >=, ~ (holds the text); may be "
+                    "repeated")
+        ->take_all()
+        ->allow_extra_args(false);
+}
+
+void add_output_option(CLI::App& command, Context& context, const char* variable) {
+    command.add_option("-o,--output", context.output, "table, wide, json, jsonl, csv, yaml or name")
+        ->envname(variable)
+        ->check(CLI::IsMember(output_formats()));
 }
 
 namespace {

@@ -6,6 +6,7 @@
 
 #include "algorithms/base/duration_text.hpp"
 #include "client/api/zone_client.hpp"
+#include "client/cli/rows.hpp"
 
 namespace CLI {
 class App;
@@ -29,17 +30,20 @@ int exit_code_of(const Error& error);
 
 /// What all commands share: global options and the outcome.
 struct Context {
-    std::string url;          ///< home zone; --url, ZBS_URL
-    std::string identity;     ///< --identity, ZBS_IDENTITY: a name without TLS, on loopback
-    std::string token;        ///< ZBS_TOKEN: and what proves it there
-    std::string credentials;  ///< --credentials, ZBS_CREDENTIALS: folder of certificate and key
-    std::string proxy;        ///< --proxy, X509_USER_PROXY: a proxy in place of the certificate
-    std::string output = "table";
+    std::string url;               ///< home zone; --url, ZBS_URL
+    std::string identity;          ///< --identity, ZBS_IDENTITY: a name without TLS, on loopback
+    std::string token;             ///< ZBS_TOKEN: and what proves it there
+    std::string credentials;       ///< --credentials, ZBS_CREDENTIALS: folder of certificate and key
+    std::string proxy;             ///< --proxy, X509_USER_PROXY: a proxy in place of the certificate
+    std::string output = "table";  ///< one of output_formats()
+    RowChoice choice;              ///< of the lists that take `add_list_options`
     int exit_code = kOk;
 
     /// A client of the home zone, or nothing after saying what is missing.
     std::unique_ptr<client::ZoneClient> connect();
     std::unique_ptr<client::ZoneClient> connect_without_tls();
+    /// Whether the output is laid out for people, and not for programs.
+    bool for_people() const { return output == "table" || output == "wide"; }
     /// Prints the error (as a problem object in the JSON modes), sets the exit code.
     void fail(const Error& error);
 };
@@ -47,13 +51,14 @@ struct Context {
 /// $XDG_CONFIG_HOME/zbs/credentials, or under ~/.config.
 std::string default_credentials_folder();
 
-/// Rows for people and machines: `table` aligns, `csv` quotes, `json` and `jsonl` print `items` as they came.
-struct Listing {
-    std::vector<std::string> columns;
-    std::vector<std::vector<std::string>> rows;
-    codec::Json items = codec::Json::array();
-};
-void print(const Context& context, const Listing& listing);
+/// The list, as `-o`, `--columns`, `--sort` and `--filter` ask; a column that is not there is an error.
+void print(Context& context, const Listing& listing);
+/// One document for programs: `yaml`, else JSON; `name` prints its id, name or zone. Not for `for_people()`.
+void print_document(const Context& context, const codec::Json& json);
+/// --columns, --sort and --filter of a command that prints a list.
+void add_list_options(CLI::App& command, Context& context);
+/// -o of a command; `variable` of the environment stands in for it.
+void add_output_option(CLI::App& command, Context& context, const char* variable = "");
 
 /// Text from another party for a terminal: control characters become '?', so that no name can drive the terminal.
 std::string printable(const std::string& text);
@@ -68,6 +73,8 @@ std::string draw_matrix(const TaskGraph& graph, const std::vector<TaskIndex>& or
                         const std::vector<std::size_t>& blocks, const std::vector<std::string>& labels);
 
 void add_application_commands(CLI::App& app, Context& context);
+void add_doctor_command(CLI::App& app, Context& context);
+void add_fetch_command(CLI::App& app, Context& context);
 void add_identity_commands(CLI::App& app, Context& context);
 void add_zone_commands(CLI::App& app, Context& context);
 void add_peer_commands(CLI::App& app, Context& context);
@@ -77,6 +84,7 @@ void add_queue_command(CLI::App& app, Context& context);
 void add_replay_command(CLI::App& app, Context& context);
 void add_simulate_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
+void add_top_command(CLI::App& app, Context& context);
 void add_quickstart_command(CLI::App& app, Context& context);
 
 }  // namespace zbs::cli

@@ -4,9 +4,63 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "algorithms/base/suggestion.hpp"
 #include "client/cli/context.hpp"
 
 namespace {
+
+/// The innermost command that was recognised.
+CLI::App& innermost(CLI::App& app) {
+    CLI::App* at = &app;
+    while (!at->get_subcommands().empty()) at = at->get_subcommands().back();
+    return *at;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::App* at = &command; at != nullptr; at = at->get_parent())
+        for (const CLI::Option* option : at->get_options())
+            for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+/// What is said of the first word that was not understood; empty where all were.
+std::string unknown_word(CLI::App& app) {
+    const std::vector<std::string> rest = app.remaining(true);
+    if (rest.empty() || rest[0] == "--") return {};
+    const CLI::App& command = innermost(app);
+    const std::string word = rest[0].substr(0, rest[0].find('='));
+    const bool is_option = word.starts_with("-");
+    std::vector<std::string> known;
+    if (is_option) {
+        known = option_names(command);
+    } else {
+        for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+            known.push_back(sub->get_name());
+        if (known.empty()) return {};
+    }
+    std::string text =
+        "there is no " + std::string(is_option ? "option" : "command") + " '" + zbs::cli::harmless_line(word) + "'";
+    const std::string parent = command.get_parent() == nullptr ? "zbs" : "'" + command.get_name() + "'";
+    text += " of " + parent;
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    if (!is_option) return text + zbs::did_you_mean(word, names);
+    if (const std::string_view near = zbs::closest_name(word, names); !near.empty())
+        text += "; did you mean '" + std::string(near) + "'?";
+    return text;
+}
+
+/// Says what was wrong with the command line.
+int refuse(CLI::App& app, const CLI::ParseError& fault) {
+    // A value that is wrong leaves the words behind it unread: they are not what is wrong.
+    const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr ||
+                                dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr;
+    if (const std::string unknown = is_about_words ? unknown_word(app) : std::string{}; !unknown.empty())
+        std::cerr << "zbs: " << unknown << "\nRun with --help for more information.\n";
+    else
+        app.exit(fault);
+    return zbs::cli::kUsage;
+}
 
 int run(int argc, char** argv) {
     CLI::App app{
@@ -26,11 +80,10 @@ int run(int argc, char** argv) {
         ->envname("ZBS_IDENTITY");
     app.add_option("--token", context.token, "and the content of local_token in that zone's state folder")
         ->envname("ZBS_TOKEN");
-    app.add_option("-o,--output", context.output, "table, json, jsonl or csv")
-        ->envname("ZBS_OUTPUT")
-        ->check(CLI::IsMember({"table", "json", "jsonl", "csv"}));
+    zbs::cli::add_output_option(app, context, "ZBS_OUTPUT");
     app.fallthrough();
     zbs::cli::add_application_commands(app, context);
+    zbs::cli::add_fetch_command(app, context);
     zbs::cli::add_zone_commands(app, context);
     zbs::cli::add_peer_commands(app, context);
     zbs::cli::add_identity_commands(app, context);
@@ -40,14 +93,15 @@ int run(int argc, char** argv) {
     zbs::cli::add_replay_command(app, context);
     zbs::cli::add_simulate_command(app, context);
     zbs::cli::add_report_command(app, context);
+    zbs::cli::add_top_command(app, context);
+    zbs::cli::add_doctor_command(app, context);
     zbs::cli::add_quickstart_command(app, context);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& done) {  // --help, --version
         return app.exit(done);
     } catch (const CLI::ParseError& fault) {
-        app.exit(fault);
-        return zbs::cli::kUsage;
+        return refuse(app, fault);
     }
     std::cout.flush();
     return context.exit_code;

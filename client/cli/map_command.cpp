@@ -307,7 +307,7 @@ void map_onto_resources(Context& context, const MapCommand& options, const TaskG
 
 void map(Context& context, MapCommand options) {
     // --output of every other command is the form of a listing.
-    for (const char* form : {"table", "json", "jsonl", "csv"}) {
+    for (const std::string& form : output_formats()) {
         if (options.file != form) continue;
         context.output = form;
         options.file.clear();

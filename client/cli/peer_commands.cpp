@@ -32,18 +32,18 @@ void list_peers(Context& context) {
 }
 
 /// One row per bundle that claims the organisation's name; rights and trust for operators only.
-void print_peerings(const Context& context, const Json& answer) {
+void print_peerings(Context& context, const Json& answer) {
     Listing listing{{"ORGANISATION", "STATE", "TRUST", "PROCESSORS NOW", "IN USE", "BUNDLE"},
                     {},
                     answer.value("peerings", Json::array())};
     for (const Json& peering : listing.items) {
-        std::string trust = "-", now = "-", used = "-";
+        Cell trust = "-", now = "-", used = "-";
         if (peering.contains("trust")) {
             char score[16];
             std::snprintf(score, sizeof score, "%.3f", peering.at("trust").value("score", 0.0));
-            trust = score;
-            now = std::to_string(peering.value("rights_now", Json::object()).value("processors", 0));
-            used = std::to_string(peering.value("usage", Json::object()).value("processors", 0));
+            trust = Cell(score, peering.at("trust").value("score", 0.0));
+            now = peering.value("rights_now", Json::object()).value("processors", 0);
+            used = peering.value("usage", Json::object()).value("processors", 0);
         }
         listing.rows.push_back({printable_text(peering, "organisation"), printable_text(peering, "state"), trust, now,
                                 used, printable_text(peering, "fingerprint")});
@@ -94,18 +94,18 @@ void settle(Context& context, const Wish& wish, PeeringVerb verb) {
 void add_peer_commands(CLI::App& app, Context& context) {
     CLI::App* peer = app.add_subcommand("peer", "peerings of your home zone");
     peer->require_subcommand(1);
-    peer->add_subcommand("list", "who accepts whom\n\nExample: zbs peer list")->callback([&context] {
-        list_peers(context);
-    });
+    CLI::App* all = peer->add_subcommand("list", "who accepts whom\n\nExample: zbs peer list");
+    add_list_options(*all, context);
+    all->callback([&context] { list_peers(context); });
     auto wish = std::make_shared<Wish>();
     const auto named = [&](const char* name, const std::string& help) {
         CLI::App* command = peer->add_subcommand(name, help + "\n\nExample: zbs peer " + name + " org-b");
         command->add_option("ORGANISATION", wish->organisation, "by name")->required();
         return command;
     };
-    named("show", "how it stands with one organisation")->callback([&context, wish] {
-        call(context, "GET", wish->organisation);
-    });
+    CLI::App* one = named("show", "how it stands with one organisation");
+    add_list_options(*one, context);
+    one->callback([&context, wish] { call(context, "GET", wish->organisation); });
     const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help) {
         CLI::App* command = named(name, help + " (operators)");
         command->add_option("--fingerprint", wish->change.fingerprint, "of its bundle, as its operator told it")

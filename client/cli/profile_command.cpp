@@ -26,7 +26,7 @@ void reduce(Context& context, const std::vector<std::string>& paths, const std::
     if (!out.empty()) {
         if (auto ok = write_file(out, codec::dump(codec::encode(*model)) + "\n"); !ok) return context.fail(ok.error());
     }
-    if (context.output == "table")
+    if (context.for_people())
         describe_model(*model);
     else
         std::cout << codec::dump(codec::encode(*model)) << "\n";
@@ -46,6 +46,9 @@ std::string percent(double share) {
 
 std::string time_of(const std::optional<Duration>& time) { return time ? format_duration(*time) : "-"; }
 
+/// To sort and filter by in seconds.
+Cell timed(const std::optional<Duration>& time) { return time ? Cell(time_of(time), to_seconds(*time)) : Cell("-"); }
+
 std::string error_text(const std::optional<PredictionError>& error) {
     if (!error) return "-";
     char text[64];
@@ -64,9 +67,8 @@ void list_profiles(Context& context, const std::string& program) {
         const ProfileSummary& p = row.profile;
         const std::string name = std::filesystem::path(p.program).filename().string();
         if (!program.empty() && program != p.program && program != name) continue;
-        listing.rows.push_back({to_string(p.id), clock_text(p.at).substr(0, 19), std::to_string(p.ranks),
-                                p.complete ? "yes" : "no", time_of(p.predicted), time_of(p.measured),
-                                error_text(row.error), name, p.arguments});
+        listing.rows.push_back({to_string(p.id), clock_text(p.at).substr(0, 19), p.ranks, p.complete ? "yes" : "no",
+                                timed(p.predicted), timed(p.measured), error_text(row.error), name, p.arguments});
         listing.items.push_back(codec::encode(row));
     }
     print(context, listing);
@@ -123,10 +125,10 @@ void show_profile(Context& context, const Source& source) {
         for (const ProfileRow& one : *rows)
             if (one.profile.id.value == *parse_id128(source.words[0])) row = one;
     }
-    if (context.output != "table") {
+    if (!context.for_people()) {
         Json json = codec::encode(*model);
         if (row) json = {{"profile", codec::encode(*row)}, {"model", std::move(json)}};
-        std::cout << codec::dump(json) << "\n";
+        print_document(context, json);
         return;
     }
     if (row) describe_row(*row);
@@ -195,17 +197,14 @@ void import_profile(Context& context, const ImportOptions& options) {
     if (!zone) return;
     const Result<Json> made = zone->call("POST", "/v1/profiles", codec::encode(*wanted));
     if (!made) return context.fail(made.error());
-    if (context.output == "table")
+    if (context.for_people())
         std::cout << to_string(wanted->id) << "\n";
     else
-        std::cout << codec::dump(*made) << "\n";
+        print_document(context, *made);
 }
 
 /// `-o` means the output format again, as everywhere but beside a file of logs.
-void add_format(CLI::App& command, Context& context) {
-    command.add_option("-o,--output", context.output, "table, json, jsonl or csv")
-        ->check(CLI::IsMember({"table", "json", "jsonl", "csv"}));
-}
+void add_format(CLI::App& command, Context& context) { add_output_option(command, context); }
 
 std::shared_ptr<Source> add_source(CLI::App& command) {
     auto source = std::make_shared<Source>();
@@ -246,6 +245,7 @@ void add_profile_command(CLI::App& app, Context& context) {
                                                  "by their order of magnitude.\n\nExample: zbs profile list -o json");
         list->add_option("--program", *program, "only of this program, by its path or last name");
         add_format(*list, context);
+        add_list_options(*list, context);
         list->callback([&context, program] { list_profiles(context, *program); });
     }
     {

@@ -22,14 +22,14 @@ void replay_queue(Context& context, const std::string& path) {
     const Result<QueueReplay> done = replay(*log);
     if (!done) return context.fail({done.error().code, path + ", " + done.error().message, {}});
     const bool same = !done->first_difference;
-    if (context.output != "table") {
+    if (!context.for_people()) {
         codec::Json json = {
             {"events", log->size()}, {"decisions", done->decisions}, {"starts", done->starts}, {"same", same}};
         if (!same)
             json["first_difference"] = {{"event", done->first_difference->event + 1},
                                         {"logged", encode_decision(done->first_difference->logged)},
                                         {"replayed", encode_decision(done->first_difference->replayed)}};
-        std::cout << codec::dump(json) << "\n";
+        print_document(context, json);
     } else if (same) {
         std::cout << done->decisions << " decisions over " << done->starts
                   << " starts: the simulator's code decides as the zone did\n";

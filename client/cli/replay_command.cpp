@@ -108,7 +108,7 @@ std::vector<LinkRow> link_rows(const ReplayReport& report, const ResourceGraph& 
 
 std::string milliseconds(double seconds) { return formats::short_number(seconds * 1e3, 6); }
 
-void print_report(const Context& context, const ReplayReport& report, const ResourceGraph& resources,
+void print_report(Context& context, const ReplayReport& report, const ResourceGraph& resources,
                   const Mapping& mapping) {
     Listing listing{
         {"RANK", "ZONE", "MACHINE", "COMPUTE_MS", "BLOCKED_MS", "IDLE_MS", "END_MS"}, {}, codec::Json::array()};
@@ -143,7 +143,7 @@ void print_report(const Context& context, const ReplayReport& report, const Reso
                   << "\n";
         return;
     }
-    if (context.output == "table") {
+    if (context.for_people()) {
         std::cout << "run time   " << formats::short_number(report.run_time_s, 6) << " s"
                   << (report.complete ? "" : " (the trace was cut short)") << "\nevents     " << report.events << "\n";
         for (const LinkRow& row : links) {

@@ -30,7 +30,7 @@ using claims::Study;
 using Clock = std::chrono::steady_clock;
 
 /// Keys in the order in which they are told.
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 struct ClaimsCommand {
     std::vector<std::string> sources;  ///< empty: all
@@ -109,8 +109,8 @@ std::vector<Part> run_all(const std::vector<Study>& studies, const Effort& effor
     return parts;
 }
 
-Json json_of(const std::vector<SourceReport>& reports, bool details) {
-    Json all = Json::array();
+OrderedJson json_of(const std::vector<SourceReport>& reports, bool details) {
+    OrderedJson all = OrderedJson::array();
     for (const SourceReport& report : reports)
         for (const Claim& claim : report.claims) {
             all.push_back({{"id", claim.id},
@@ -164,7 +164,7 @@ std::string root_of_links(const ClaimsCommand& command) {
     return fault || root.empty() ? command.root : root.string();
 }
 
-void list_studies(const Context& context, const std::vector<Study>& studies) {
+void list_studies(Context& context, const std::vector<Study>& studies) {
     Listing listing{{"SOURCE", "STUDY"}, {}, codec::Json::array()};
     for (const Study& study : studies) {
         listing.rows.push_back({std::string(study.source), std::string(study.name)});
@@ -178,7 +178,7 @@ void report_claims(Context& context, const ClaimsCommand& command) {
     const Result<std::vector<Study>> studies = studies_of(command);
     if (!studies) return context.fail(studies.error());
     if (command.list) return list_studies(context, *studies);
-    const bool page = command.page || context.output == "table";
+    const bool page = command.page || context.for_people();
     if (Result<void> good = check_places(command, page); !good) return context.fail(good.error());
     const Effort effort = command.quick ? Effort::quick() : Effort{.seeds = command.seeds, .length = command.length};
     const std::vector<SourceReport> reports = claims::by_source(*studies, run_all(*studies, effort, command.threads));
@@ -189,11 +189,12 @@ void report_claims(Context& context, const ClaimsCommand& command) {
         if (Result<void> done = write_file(command.html, claims_html(reports, effort, root_of_links(command))); !done)
             return context.fail(done.error());
     if (context.output == "json") {
-        std::cout << json_of(reports, command.details).dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+        std::cout << json_of(reports, command.details).dump(-1, ' ', false, OrderedJson::error_handler_t::replace)
+                  << "\n";
     } else if (context.output == "jsonl") {
-        const Json told = json_of(reports, command.details);
-        for (const Json& claim : told.at("claims"))
-            std::cout << claim.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
+        const OrderedJson told = json_of(reports, command.details);
+        for (const OrderedJson& claim : told.at("claims"))
+            std::cout << claim.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) << "\n";
     } else {
         Listing listing{{"ID", "VERDICT", "PUBLISHED", "OURS", "SPREAD", "CLAIM"}, {}, codec::Json::array()};
         for (const SourceReport& report : reports)

@@ -27,8 +27,8 @@ namespace zbs::cli {
 namespace {
 
 /// Keys in the order in which they are told.
-using Json = nlohmann::ordered_json;
-std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+using OrderedJson = nlohmann::ordered_json;
+std::string dump(const OrderedJson& json) { return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace); }
 
 struct OutputFile {
     const char* option;
@@ -331,19 +331,21 @@ double jobs_per_second(const SimulatedSchedule& schedule) {
     return static_cast<double>(schedule.metrics.all.jobs) / std::max(schedule.seconds, 1e-9);
 }
 
-Json json_of(const Distribution& d) { return {{"mean", d.mean}, {"median", d.median}, {"p95", d.p95}, {"max", d.max}}; }
+OrderedJson json_of(const Distribution& d) {
+    return {{"mean", d.mean}, {"median", d.median}, {"p95", d.p95}, {"max", d.max}};
+}
 
-void add_jobs(Json& out, const JobMetrics& jobs) {
+void add_jobs(OrderedJson& out, const JobMetrics& jobs) {
     out["wait_s"] = json_of(jobs.wait_s);
     out["response_s"] = json_of(jobs.response_s);
     out["slowdown"] = json_of(jobs.slowdown);
     out["bounded_slowdown"] = json_of(jobs.bounded_slowdown);
 }
 
-Json json_of(const std::vector<ClassMetrics>& classes) {
-    Json out = Json::array();
+OrderedJson json_of(const std::vector<ClassMetrics>& classes) {
+    OrderedJson out = OrderedJson::array();
     for (const ClassMetrics& found : classes) {
-        Json item = {
+        OrderedJson item = {
             {"class", found.name}, {"jobs", found.jobs.jobs}, {"processor_seconds", found.jobs.processor_seconds}};
         add_jobs(item, found.jobs);
         out.push_back(std::move(item));
@@ -351,7 +353,7 @@ Json json_of(const std::vector<ClassMetrics>& classes) {
     return out;
 }
 
-Json json_of(const TurnMetrics& turns, std::uint64_t resizes) {
+OrderedJson json_of(const TurnMetrics& turns, std::uint64_t resizes) {
     return {{"effective_utilization", turns.effective_utilization},
             {"switching", turns.switching},
             {"resizing", turns.resizing},
@@ -360,13 +362,13 @@ Json json_of(const TurnMetrics& turns, std::uint64_t resizes) {
             {"resizes", resizes}};
 }
 
-Json json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const SimulatedSchedule& schedule) {
-    Json out = {{"policy", schedule.policy},
-                {"trace", loaded.name},
-                {"processors", schedule.processors},
-                {"jobs", schedule.metrics.all.jobs},
-                {"makespan_s", schedule.metrics.makespan_s},
-                {"utilization", schedule.metrics.utilization}};
+OrderedJson json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const SimulatedSchedule& schedule) {
+    OrderedJson out = {{"policy", schedule.policy},
+                       {"trace", loaded.name},
+                       {"processors", schedule.processors},
+                       {"jobs", schedule.metrics.all.jobs},
+                       {"makespan_s", schedule.metrics.makespan_s},
+                       {"utilization", schedule.metrics.utilization}};
     add_jobs(out, schedule.metrics.all);
     out["seconds"] = schedule.seconds;
     out["jobs_per_second"] = jobs_per_second(schedule);
@@ -385,7 +387,7 @@ Json json_of(const SimulateCommand& command, const LoadedWorkload& loaded, const
     out["read_seconds"] = loaded.read_s;
     out["parse_seconds"] = loaded.parse_s;
     if (loaded.trace) {
-        Json dropped = Json::object();
+        OrderedJson dropped = OrderedJson::object();
         for (std::size_t i = 0; i < formats::kSwfDrops; ++i)
             dropped[std::string(to_string(static_cast<formats::SwfDrop>(i)))] = loaded.cleaned.dropped[i];
         out["skipped_lines"] = loaded.trace->skipped_lines;
@@ -454,7 +456,7 @@ Listing comparison(const std::vector<SimulatedSchedule>& schedules) {
     return listing;
 }
 
-void print_classes(const Context& context, const char* title, const std::vector<ClassMetrics>& classes, double area) {
+void print_classes(Context& context, const char* title, const std::vector<ClassMetrics>& classes, double area) {
     Listing listing{{title, "JOBS", "WORK_%", "WAIT_MEAN_S", "WAIT_P95_S", "RESPONSE_MEAN_S", "SLOWDOWN_MEAN",
                      "BOUNDED_SLOWDOWN_MEAN"},
                     {},
@@ -467,7 +469,7 @@ void print_classes(const Context& context, const char* title, const std::vector<
     print(context, listing);
 }
 
-void print_tables(const Context& context, const SimulateCommand& command, const LoadedWorkload& loaded,
+void print_tables(Context& context, const SimulateCommand& command, const LoadedWorkload& loaded,
                   const std::vector<SimulatedSchedule>& schedules) {
     std::cout << "trace        " << printable(loaded.name) << ", " << loaded.workload.jobs.size() << " jobs; ";
     if (loaded.trace)
@@ -584,12 +586,14 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     if (!command.source.flexibility.empty()) tell_fixed_sizes(schedules);
     if (Result<void> done = write_files(command, *loaded, schedules); !done) return context.fail(done.error());
     if (schedules.empty()) return;
-    if (context.output == "table") return print_tables(context, command, *loaded, schedules);
-    if (context.output == "csv") return print(context, comparison(schedules));
-    Json items = Json::array();
+    if (context.for_people()) return print_tables(context, command, *loaded, schedules);
+    if (context.output == "csv" || context.output == "name") return print(context, comparison(schedules));
+    OrderedJson items = OrderedJson::array();
     for (const SimulatedSchedule& schedule : schedules) items.push_back(json_of(command, *loaded, schedule));
     if (context.output == "jsonl") {
-        for (const Json& item : items) std::cout << dump(item) << "\n";
+        for (const OrderedJson& item : items) std::cout << dump(item) << "\n";
+    } else if (context.output == "yaml") {
+        std::cout << yaml_text(codec::Json(command.compare.empty() ? items.front() : items));
     } else {
         std::cout << dump(command.compare.empty() ? items.front() : items) << "\n";
     }

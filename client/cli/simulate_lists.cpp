@@ -39,8 +39,8 @@ std::string text(std::string_view first, const char* word, std::string_view seco
 
 }  // namespace
 
-void list_all(const Context& context) {
-    Listing listing{{"KIND", "NAME", "WHAT", "SOURCE"}, {}, codec::Json::array()};
+void list_all(Context& context) {
+    Listing listing{{"KIND", "NAME", "WHAT", "SOURCE"}, {}, codec::Json::array(), 1};
     const auto add = [&listing](const char* kind, const auto& info) {
         listing.rows.push_back({kind, std::string(info.name), std::string(info.summary), std::string(info.source)});
         listing.items.push_back(
@@ -52,7 +52,7 @@ void list_all(const Context& context) {
     print(context, listing);
 }
 
-void list_policies(const Context& context) {
+void list_policies(Context& context) {
     OptionListing listing("POLICY");
     for (const PolicyInfo& policy : policies())
         listing.add(
@@ -67,7 +67,7 @@ void list_policies(const Context& context) {
     print(context, listing.listing());
 }
 
-void list_allocators(const Context& context) {
+void list_allocators(Context& context) {
     OptionListing listing("ALLOCATOR");
     for (const AllocatorInfo& allocator : allocators())
         listing.add(allocator.name,
@@ -80,7 +80,7 @@ void list_allocators(const Context& context) {
     print(context, listing.listing());
 }
 
-void list_generators(const Context& context) {
+void list_generators(Context& context) {
     OptionListing listing("GENERATOR");
     for (const GeneratorInfo& generator : workload_generators())
         listing.add(generator.name, std::string(generator.summary),

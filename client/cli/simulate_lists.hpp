@@ -5,10 +5,10 @@
 namespace zbs::cli {
 
 /// Every policy, allocator and packing rule: one line and its source.
-void list_all(const Context& context);
+void list_all(Context& context);
 /// With their options.
-void list_policies(const Context& context);
-void list_allocators(const Context& context);
-void list_generators(const Context& context);
+void list_policies(Context& context);
+void list_allocators(Context& context);
+void list_generators(Context& context);
 
 }  // namespace zbs::cli

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "algorithms/base/utf8.hpp"
+#include "client/api/staged_files.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/job_environment.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -65,7 +66,44 @@ class Turn {
     int fd_;
 };
 
+/// "FILE=NAME", unless there is a file of that whole name.
+std::pair<std::string, std::string> split_staged(const std::string& word) {
+    std::error_code fault;
+    const std::size_t equals = word.rfind('=');
+    if (equals == std::string::npos || fs::exists(word, fault)) return {word, fs::path(word).filename().string()};
+    return {word.substr(0, equals), word.substr(equals + 1)};
+}
+
+Result<Staging> make_staging(const SubmitOptions& options, const std::string& program) {
+    Staging staging;
+    staging.always = options.stage == "always";
+    for (const std::string& word : options.stage_in) {
+        const auto [path, name] = split_staged(word);
+        if (const std::string wrong = staged_name_fault(name); !wrong.empty())
+            return invalid("name '" + ascii(name) + "' " + wrong + " (FILE=NAME gives another one)", "--stage-in");
+        for (const StagedFile& known : staging.inputs)
+            if (known.name == name) return invalid("two files are called '" + name + "'", "--stage-in");
+        Result<StagedFile> file = client::describe_file(path, name);
+        if (!file) return Error{file.error().code, file.error().message, "--stage-in"};
+        std::error_code fault;
+        if (file->executable && fs::equivalent(path, program, fault)) staging.program = name;
+        staging.inputs.push_back(*std::move(file));
+    }
+    for (const std::string& pattern : options.stage_out) {
+        if (const std::string wrong = result_pattern_fault(pattern); !wrong.empty())
+            return invalid("'" + ascii(pattern) + "' " + wrong, "--stage-out");
+        staging.results.push_back(pattern);
+    }
+    return staging;
+}
+
 }  // namespace
+
+std::vector<std::string> paths_to_send(const SubmitOptions& options) {
+    std::vector<std::string> paths;
+    for (const std::string& word : options.stage_in) paths.push_back(split_staged(word).first);
+    return paths;
+}
 
 Result<std::string> find_program(const std::string& name, const std::string& directory) {
     std::error_code fault;
@@ -119,6 +157,12 @@ void PendingFile::remove(const std::string& id) const {
     process::write_file(path_.string(), kept);
 }
 
+Launcher launcher_for(const std::string& name, bool is_open_mpi) {
+    if (name == "srun") return is_open_mpi ? Launcher::kSrunPmix : Launcher::kSrunPmi2;
+    if (name == "openmpi" || (name == "auto" && is_open_mpi)) return Launcher::kOpenMpi;
+    return Launcher::kMpich;
+}
+
 Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     ApplicationRequest request;
     if (options.id.empty()) {
@@ -147,12 +191,11 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     const Result<std::string> program = find_program(options.argv.at(0), request.directory);
     if (!program) return program.error();
     if (!is_utf8(*program)) return invalid("program '" + ascii(*program) + "' is not UTF-8", {});
-    if (const auto library = system::open_mpi_of(*program); library && !options.any_mpi) {
-        return invalid("program " + *program + " is linked with Open MPI (" + *library +
-                           "), but zones start ranks of MPICH: each would believe to be alone. Compile it with "
-                           "mpicc.mpich, or run it all the same with --any-mpi",
-                       {});
-    }
+    const auto open_mpi = system::open_mpi_of(*program);
+    request.launcher = launcher_for(options.launcher, open_mpi.has_value());
+    if (request.launcher == Launcher::kMpich && open_mpi)
+        std::cerr << "zbs: " << printable(*program) << " is linked with Open MPI (" << printable(*open_mpi)
+                  << "); under MPICH's launcher each rank will believe to be alone\n";
     request.argv = options.argv;
     request.argv[0] = *program;
     std::vector<std::string> left_out;
@@ -182,8 +225,13 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     request.mapper = options.mapper;
     request.seed = options.seed;
     request.zones = options.zones;
-    request.profile = !options.no_profile;
+    request.profile = !options.no_profile && !open_mpi && can_be_profiled(request.launcher);
     request.use_profile = !options.ignore_profile;
+    Result<Staging> staging = make_staging(options, *program);
+    if (!staging) return staging.error();
+    request.staging = *std::move(staging);
+    request.priority = options.priority;
+    request.share = options.share;
     return request;
 }
 

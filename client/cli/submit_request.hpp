@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,16 @@ namespace zbs::cli {
 struct SubmitOptions {
     int ranks = 1;
     std::vector<std::string> argv;
-    std::string directory, walltime = "1h", model, mapper = "hier", id, trace;
+    std::string directory, walltime = "1h", model, mapper = "hier", id, trace, launcher = "auto";
     std::vector<std::string> zones, exports;
     bool export_all = false;
-    bool any_mpi = false;
     std::uint64_t seed = 1;
+    std::vector<std::string> stage_in;   ///< FILE or FILE=NAME
+    std::vector<std::string> stage_out;  ///< names or patterns
+    std::string stage = "auto";          ///< or "always"
+    std::string results_folder = ".";
+    int priority = kUsualPriority;
+    std::optional<int> share;
     bool dry_run = false, no_profile = false, ignore_profile = false, quiet = false, wait = false;
 };
 
@@ -25,10 +31,16 @@ struct SubmitOptions {
 /// name. Errors: kNotFound, naming what is wrong with it.
 Result<std::string> find_program(const std::string& name, const std::string& directory);
 
+/// What launches a program, by the option (auto, mpich, openmpi, srun) and the MPI that it is linked with.
+Launcher launcher_for(const std::string& name, bool is_open_mpi);
+
 /// The request for these options: program by its absolute path, environment and directory of this command. Errors name
 /// the option or argument: program or folder not found, text that is not UTF-8, a duration or model that cannot be
 /// read.
 Result<ApplicationRequest> make_request(const SubmitOptions& options);
+
+/// The path of each input of `request`, in their order.
+std::vector<std::string> paths_to_send(const SubmitOptions& options);
 
 /// Requests whose answer has not come yet: the id is kept before it is sent, so that a repeat cannot run twice.
 class PendingFile {

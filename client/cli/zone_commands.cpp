@@ -33,8 +33,7 @@ void list_zones(Context& context) {
                              {"used", used},
                              {"url", zone->url()},
                              {"usable", true}});
-    listing.rows.push_back({name, raw_text(*own, "organisation"), std::to_string(processors), std::to_string(used),
-                            zone->url(), "yes (home)"});
+    listing.rows.push_back({name, raw_text(*own, "organisation"), processors, used, zone->url(), "yes (home)"});
     for (const Json& peer : peers->value("peers", Json::array())) {
         const bool usable = raw_text(peer, "they_accept_us") == "accepted";
         listing.items.push_back({{"zone", raw_text(peer, "zone")},
@@ -96,11 +95,14 @@ void show_zone(Context& context) {
     if (!own) return context.fail(own.error());
     Listing listing{{"MACHINE", "PROCESSORS", "USED", "SPEED"}, {}, own->value("nodes", Json::array())};
     for (const Json& node : listing.items) {
-        listing.rows.push_back({raw_text(node, "name"), std::to_string(node.value("processors", 0)),
-                                std::to_string(node.value("used", 0)), codec::dump(node.value("speed", Json()))});
+        listing.rows.push_back({raw_text(node, "name"), node.value("processors", 0), node.value("used", 0),
+                                Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json()))});
     }
     print(context, listing);
-    if (context.output != "table") return;  // one list for programs: that of links is a command of its own
+    if (!context.for_people() || !context.choice.empty())
+        return;  // one list for programs: that of links is a command of its own
+    if (const std::string by = raw_text(*own, "sharing"); !by.empty())
+        std::cout << "Parts share processors by " << printable(by) << ".\n";
     std::cout << "\n";
     list_links(context, *zone);
 }
@@ -110,15 +112,16 @@ void show_zone(Context& context) {
 void add_zone_commands(CLI::App& app, Context& context) {
     CLI::App* zone = app.add_subcommand("zone", "zones: yours and those it knows");
     zone->require_subcommand(1);
-    zone->add_subcommand("list", "zones and whether you may use them\n\nExample: zbs zone list")->callback([&context] {
-        list_zones(context);
-    });
-    zone->add_subcommand("links",
-                         "delay and bandwidth from your home zone to others: what plans are made with, and what was "
-                         "measured\n\nExample: zbs zone links")
-        ->callback([&context] { show_links(context); });
-    zone->add_subcommand("show", "machines and links of your home zone\n\nExample: zbs zone show")
-        ->callback([&context] { show_zone(context); });
+    const auto listing = [&](const char* name, const std::string& help, void (*show)(Context&)) {
+        CLI::App* command = zone->add_subcommand(name, help + "\n\nExample: zbs zone " + name);
+        add_list_options(*command, context);
+        command->callback([&context, show] { show(context); });
+    };
+    listing("list", "zones and whether you may use them", list_zones);
+    listing("links",
+            "delay and bandwidth from your home zone to others: what plans are made with, and what was measured",
+            show_links);
+    listing("show", "machines and links of your home zone", show_zone);
 }
 
 }  // namespace zbs::cli

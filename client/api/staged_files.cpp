@@ -1,0 +1,198 @@
+#include "client/api/staged_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "services/common/adapters/files/checksum.hpp"
+#include "services/common/codec/staging_codec.hpp"
+#include "services/common/http/call.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::client {
+namespace {
+
+constexpr std::size_t kPiece = limits::kMaxFileChunkBytes;
+/// Tries of a whole file, where the checksum of what came was wrong.
+constexpr int kTries = 3;
+
+Error cannot(const std::string& what, const std::string& path) {
+    return {ErrorCode::kUnavailable, "cannot " + what + " " + path + ": " + std::strerror(errno), {}};
+}
+
+class OpenFile {
+  public:
+    OpenFile(int folder, const std::string& name, int flags)
+        : fd_(openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666)) {}
+    ~OpenFile() {
+        if (fd_ >= 0) close(fd_);
+    }
+    OpenFile(const OpenFile&) = delete;
+    OpenFile& operator=(const OpenFile&) = delete;
+    int get() const { return fd_; }
+    explicit operator bool() const { return fd_ >= 0; }
+
+  private:
+    int fd_;
+};
+
+Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t limit) {
+    std::string bytes(limit, '\0');
+    std::size_t filled = 0;
+    while (filled < limit) {
+        const ssize_t got = pread(fd, bytes.data() + filled, limit - filled, static_cast<off_t>(offset + filled));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return cannot("read", "a file");
+        if (got == 0) break;
+        filled += static_cast<std::size_t>(got);
+    }
+    bytes.resize(filled);
+    return bytes;
+}
+
+/// Of all that is in an open file.
+Result<files::Checksum> checksum_of(int fd) {
+    files::Checksum sum;
+    for (;;) {
+        const Result<std::string> piece = read_at(fd, sum.taken(), kPiece);
+        if (!piece) return piece.error();
+        if (piece->empty()) return sum;
+        sum.add(*piece);
+    }
+}
+
+Result<void> append(int fd, std::string_view bytes, const std::string& path) {
+    while (!bytes.empty()) {
+        const ssize_t put = write(fd, bytes.data(), bytes.size());
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0) return cannot("write", path);
+        bytes.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return {};
+}
+
+Result<FilePresence> decode(const Result<codec::Json>& answer) {
+    if (!answer) return answer.error();
+    return codec::decode_file_presence(*answer);
+}
+
+/// Whether the file called so holds just this; nothing where there is none.
+Result<std::optional<bool>> holds(int folder, const ResultFile& file) {
+    const OpenFile known(folder, file.name, O_RDONLY | O_NOFOLLOW);
+    struct stat info {};
+    if (!known && errno == ENOENT) return std::optional<bool>{};
+    if (!known || fstat(known.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::optional(false);
+    if (static_cast<std::uint64_t>(info.st_size) != file.size) return std::optional(false);
+    Result<files::Checksum> sum = checksum_of(known.get());
+    if (!sum) return sum.error();
+    return std::optional(sum->text() == file.digest);
+}
+
+Result<void> fetch_into(ZoneClient& zone, const std::string& application, const ResultFile& file, int fd,
+                        const std::string& path) {
+    Result<files::Checksum> begun = checksum_of(fd);
+    if (!begun) return begun.error();
+    files::Checksum sum = *std::move(begun);
+    for (int tries = 1;; ++tries) {
+        while (sum.taken() < file.size) {
+            const Result<codec::Json> answer =
+                zone.get("/v1/applications/" + application + "/results/" + http::encode_percent(file.name) +
+                         "?offset=" + std::to_string(sum.taken()));
+            if (!answer) return answer.error();
+            const Result<FileChunk> chunk = codec::decode_file_chunk(*answer);
+            if (!chunk) return chunk.error();
+            if (chunk->size != file.size || chunk->offset != sum.taken())
+                return Error{ErrorCode::kUnavailable, "the zone sent another piece than was asked for", {}};
+            if (auto written = append(fd, chunk->bytes, path); !written) return written;
+            sum.add(chunk->bytes);
+        }
+        const bool right = sum.taken() == file.size && sum.text() == file.digest;
+        if (right && fsync(fd) == 0) return {};
+        if (right || ftruncate(fd, 0) != 0) return cannot("write", path);
+        if (tries >= kTries)
+            return Error{ErrorCode::kConflict, file.name + ": what comes has another checksum than its zone told", {}};
+        sum = files::Checksum{};
+    }
+}
+
+}  // namespace
+
+Result<StagedFile> describe_file(const std::string& path, const std::string& name) {
+    const OpenFile file(AT_FDCWD, path, O_RDONLY);
+    struct stat info {};
+    if (!file || fstat(file.get(), &info) != 0)
+        return Error{ErrorCode::kNotFound, "cannot read " + path + ": " + std::strerror(errno), {}};
+    if (!S_ISREG(info.st_mode)) return Error{ErrorCode::kNotFound, path + " is no regular file", {}};
+    Result<files::Checksum> sum = checksum_of(file.get());
+    if (!sum) return sum.error();
+    StagedFile staged{.name = name, .digest = {}, .size = sum->taken(), .executable = (info.st_mode & S_IXUSR) != 0};
+    staged.digest = sum->text();
+    return staged;
+}
+
+Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const StagedFile& file) {
+    const OpenFile opened(AT_FDCWD, path, O_RDONLY);
+    if (!opened) return cannot("read", path);
+    const std::string at = "/v1/files/" + file.digest;
+    Result<FilePresence> here = decode(zone.get(at));
+    if (!here && here.error().code != ErrorCode::kNotFound) return here.error();
+    std::uint64_t offset = here ? here->have : 0, sent = 0;
+    for (int tries = 0; !(here && here->complete);) {
+        // All is there, but its checksum was not looked at: one byte once more makes home look.
+        if (offset >= file.size) offset = file.size > 0 ? file.size - 1 : 0;
+        const std::size_t wanted = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, file.size - offset));
+        Result<std::string> bytes = read_at(opened.get(), offset, wanted);
+        if (!bytes) return bytes.error();
+        if (bytes->size() < wanted) return Error{ErrorCode::kConflict, "has become shorter meanwhile", {}};
+        sent += wanted;
+        here = decode(zone.call("PUT", at, codec::encode(FileChunk{0, file.size, offset, *std::move(bytes)})));
+        if (!here) {
+            if (here.error().code != ErrorCode::kConflict || ++tries >= kTries) return here.error();
+            const Result<FilePresence> left = decode(zone.get(at));  // a gap, or thrown away for its checksum
+            offset = left ? left->have : 0;
+        } else {
+            offset = here->have;
+        }
+    }
+    return sent;
+}
+
+Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const ResultFile& file,
+                        const std::string& folder) {
+    if (const std::string wrong = staged_name_fault(file.name); !wrong.empty())
+        return Error{ErrorCode::kRejected, "a result has a name that " + wrong, {}};
+    const OpenFile into(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
+    if (!into) return cannot("open folder", folder);
+    const Result<std::optional<bool>> known = holds(into.get(), file);
+    if (!known) return known.error();
+    const Error taken{
+        ErrorCode::kConflict,
+        folder + "/" + file.name + " is there already, with other content; fetch into another folder (-d)",
+        {}};
+    if (*known) return **known ? Result<bool>(false) : taken;
+    const std::string part = "." + file.name + ".zbs-" + file.digest.substr(0, 16);
+    {
+        const OpenFile out(into.get(), part, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
+        if (!out) return cannot("write", folder + "/" + part);
+        struct stat info {};
+        if (fstat(out.get(), &info) != 0 || !S_ISREG(info.st_mode))
+            return Error{ErrorCode::kConflict, folder + "/" + part + " is no regular file", {}};
+        if (auto fetched = fetch_into(zone, application, file, out.get(), folder + "/" + part); !fetched)
+            return fetched.error();
+    }
+    // A link is never put in the place of a file that is there.
+    const bool linked = linkat(into.get(), part.c_str(), into.get(), file.name.c_str(), 0) == 0;
+    const int fault = errno;
+    if (!linked && fault == EEXIST) return taken;
+    const bool named = linked
+                           ? unlinkat(into.get(), part.c_str(), 0) == 0
+                           : renameat2(into.get(), part.c_str(), into.get(), file.name.c_str(), RENAME_NOREPLACE) == 0;
+    if (!named) return errno == EEXIST ? Result<bool>(taken) : cannot("name", folder + "/" + file.name);
+    return true;
+}
+
+}  // namespace zbs::client

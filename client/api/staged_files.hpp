@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "algorithms/base/result.hpp"
+#include "client/api/zone_client.hpp"
+#include "services/common/messages/staging.hpp"
+
+namespace zbs::client {
+
+/// What a zone is told of a file: its checksum, size, and whether its owner may execute it. Errors: kNotFound (no
+/// regular file), kUnavailable. Costs reading it.
+Result<StagedFile> describe_file(const std::string& path, const std::string& name);
+
+/// Sends what home has not of a file; an earlier try that was cut short goes on where it stopped. The bytes sent.
+/// Errors: the zone's; kConflict where the file has changed meanwhile.
+Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const StagedFile& file);
+
+/// Fetches a result into `folder`, under its name; an earlier try goes on where it stopped. Nothing is replaced, and
+/// nothing is written elsewhere. False where it is there already, with the same content. Errors: kConflict where
+/// another file has that name; kUnavailable; the zone's.
+Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const ResultFile& file,
+                        const std::string& folder);
+
+}  // namespace zbs::client

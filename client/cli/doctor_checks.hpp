@@ -1,0 +1,40 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/time.hpp"
+#include "client/cli/rows.hpp"
+
+/// What `zbs doctor` thinks of what it found. No file, network or process is touched here.
+namespace zbs::cli {
+
+enum class Verdict { kOk, kWarn, kFail };
+std::string to_string(Verdict verdict);
+
+struct Check {
+    std::string name;  ///< "certificate"
+    Verdict verdict = Verdict::kOk;
+    std::string found;
+    std::string remedy;  ///< what to do; empty where all is well
+};
+
+/// The worst of them; kOk of none.
+Verdict worst_of(const std::vector<Check>& checks);
+
+/// `left` of a certificate's life, none for a proxy: fails when over, warns under a day.
+Check check_lifetime(std::optional<Duration> left);
+/// Whether the kernel believes this clock to be kept right, and by how much it may be wrong at most.
+Check check_clock(bool kept, Duration at_most);
+/// `said`: what /openapi.json of the home zone gives as its version.
+Check check_version(const std::string& said);
+/// One check per peer that the home zone knows; a warning where there is none.
+std::vector<Check> check_peers(const codec::Json& peerings);
+/// The version in what `mpiexec --version` printed: "MPICH (Hydra) 4.0.2", "Open MPI 4.1.4", else its first line.
+std::string mpi_version(const std::string& printed);
+
+/// As a list, and as a document: `version` 1, `verdict`, `checks`.
+Listing listing_of(const std::vector<Check>& checks);
+codec::Json document_of(const std::vector<Check>& checks);
+
+}  // namespace zbs::cli

@@ -1,0 +1,196 @@
+#include "client/cli/rows.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "algorithms/base/suggestion.hpp"
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+
+std::string key_of(std::string_view title) {
+    std::string key;
+    for (const char c : title) {
+        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+            key += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        else if (c == '%')
+            key += "percent";
+        else if (!key.empty() && key.back() != '_')
+            key += '_';
+    }
+    return key;
+}
+
+Result<std::size_t> find_column(const Listing& listing, std::string_view name, const std::string& option) {
+    const std::string wanted = key_of(name);
+    std::vector<std::string> keys;
+    for (const Column& column : listing.columns) {
+        if (column.key() == wanted) return keys.size();
+        keys.push_back(column.key());
+    }
+    const std::vector<std::string_view> names(keys.begin(), keys.end());
+    return invalid("there is no column '" + harmless_line(name) + "'" + did_you_mean(wanted, names), option);
+}
+
+std::optional<double> number_in(std::string_view text) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc{} || stop != end || !std::isfinite(number)) return std::nullopt;
+    return number;
+}
+
+std::optional<double> number_of(const Cell& cell) {
+    return cell.value.is_number() ? cell.value.get<double>() : number_in(cell.text);
+}
+
+/// < 0, 0 or > 0.
+template <class Value>
+int order_of(const Value& a, const Value& b) {
+    return a < b ? -1 : b < a ? 1 : 0;
+}
+
+/// Before by value; cells without one come last, in whichever direction.
+bool comes_before(const Cell& a, const Cell& b, bool descending, bool& equal) {
+    equal = false;
+    if (a.value.is_null() || b.value.is_null()) {
+        equal = a.value.is_null() && b.value.is_null();
+        return !a.value.is_null() && b.value.is_null();
+    }
+    const auto left = number_of(a), right = number_of(b);
+    // Numbers before texts, so that the order is one.
+    const int order = left && right ? order_of(*left, *right) : left ? -1 : right ? 1 : order_of(a.text, b.text);
+    equal = order == 0;
+    return descending ? order > 0 : order < 0;
+}
+
+struct Condition {
+    std::size_t column = 0;
+    std::string operation, operand;
+};
+
+Result<Condition> parse_condition(const Listing& listing, const std::string& text) {
+    const std::size_t at = text.find_first_of("=!<>~");
+    if (at == std::string::npos || at == 0 || (text[at] == '!' && text.substr(at, 2) != "!="))
+        return invalid("'" + harmless_line(text) + "' is no filter; write column=value, or with !=, <, >, <=, >=, ~",
+                       "--filter");
+    const Result<std::size_t> column = find_column(listing, text.substr(0, at), "--filter");
+    if (!column) return column.error();
+    const bool two = at + 1 < text.size() && text[at + 1] == '=' && text[at] != '~';
+    return Condition{*column, two && text[at] == '=' ? "=" : text.substr(at, two ? 2 : 1),
+                     text.substr(at + (two ? 2 : 1))};
+}
+
+bool holds(const Condition& condition, const Cell& cell) {
+    const std::string& operation = condition.operation;
+    if (operation == "~") return cell.text.find(condition.operand) != std::string::npos;
+    const auto left = number_of(cell), right = number_in(condition.operand);
+    const bool is_equal = left && right
+                              ? *left == *right
+                              : cell.text == condition.operand || (cell.value.is_null() && condition.operand.empty());
+    if (operation == "=") return is_equal;
+    if (operation == "!=") return !is_equal;
+    if (cell.value.is_null()) return false;
+    const int order = left && right ? order_of(*left, *right) : order_of(cell.text, condition.operand);
+    if (operation == "<") return order < 0;
+    if (operation == ">") return order > 0;
+    return operation == "<=" ? order <= 0 : order >= 0;
+}
+
+struct SortKey {
+    std::size_t column;
+    bool descending;
+};
+
+Result<std::vector<SortKey>> sort_keys(const Listing& listing, const std::vector<std::string>& names) {
+    std::vector<SortKey> keys;
+    for (const std::string& name : names) {
+        const bool descending = name.starts_with('-');
+        const Result<std::size_t> column = find_column(listing, name.substr(descending ? 1 : 0), "--sort");
+        if (!column) return column.error();
+        keys.push_back({*column, descending});
+    }
+    return keys;
+}
+
+Json item_of(const Listing& listing, const std::vector<Cell>& row) {
+    Json item = Json::object();
+    for (std::size_t i = 0; i < row.size(); ++i) item[listing.columns[i].key()] = row[i].value;
+    return item;
+}
+
+/// Only the rows `kept`, in their order; items follow where there is one for each row.
+void keep_rows(Listing& listing, const std::vector<std::size_t>& kept) {
+    const bool paired = listing.items.size() == listing.rows.size();
+    std::vector<std::vector<Cell>> rows;
+    Json items = Json::array();
+    for (const std::size_t index : kept) {
+        if (paired) items.push_back(listing.items[index]);
+        rows.push_back(std::move(listing.rows[index]));
+    }
+    listing.rows = std::move(rows);
+    listing.items = std::move(items);
+}
+
+Result<void> keep_columns(Listing& listing, const std::vector<std::string>& names) {
+    std::vector<std::size_t> indices;
+    std::vector<Column> columns;
+    for (const std::string& name : names) {
+        const Result<std::size_t> index = find_column(listing, name, "--columns");
+        if (!index) return index.error();
+        if (std::ranges::find(indices, *index) != indices.end()) continue;
+        indices.push_back(*index);
+        columns.emplace_back(listing.columns[*index].title);
+    }
+    listing.columns = std::move(columns);
+    listing.name = 0;
+    listing.items = Json::array();
+    for (std::vector<Cell>& row : listing.rows) {
+        std::vector<Cell> cells;
+        for (const std::size_t index : indices) cells.push_back(row[index]);
+        row = std::move(cells);
+        listing.items.push_back(item_of(listing, row));
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string Column::key() const { return key_of(title); }
+
+Result<Listing> chosen(Listing listing, const RowChoice& choice) {
+    if (choice.empty()) return listing;
+    std::vector<Condition> conditions;
+    for (const std::string& text : choice.filters) {
+        Result<Condition> condition = parse_condition(listing, text);
+        if (!condition) return condition.error();
+        conditions.push_back(*std::move(condition));
+    }
+    const Result<std::vector<SortKey>> keys = sort_keys(listing, choice.sort);
+    if (!keys) return keys.error();
+    std::vector<std::size_t> kept;
+    for (std::size_t i = 0; i < listing.rows.size(); ++i) {
+        const auto true_here = [&](const Condition& c) { return holds(c, listing.rows[i][c.column]); };
+        if (std::ranges::all_of(conditions, true_here)) kept.push_back(i);
+    }
+    std::ranges::stable_sort(kept, [&](std::size_t a, std::size_t b) {
+        for (const SortKey& key : *keys) {
+            bool equal = false;
+            const bool before =
+                comes_before(listing.rows[a][key.column], listing.rows[b][key.column], key.descending, equal);
+            if (!equal) return before;
+        }
+        return false;
+    });
+    keep_rows(listing, kept);
+    if (!choice.columns.empty())
+        if (Result<void> done = keep_columns(listing, choice.columns); !done) return done.error();
+    return listing;
+}
+
+}  // namespace zbs::cli

@@ -1,0 +1,79 @@
+#pragma once
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/codec/json.hpp"
+
+namespace zbs::cli {
+
+/// What one row says in one column: a text for people, and a value to sort, filter and write by. "-" and "" mean
+/// nothing, whose value is null.
+struct Cell {
+    std::string text;
+    codec::Json value;
+
+    Cell(std::string shown) : text(std::move(shown)) {
+        if (!text.empty() && text != "-") value = text;
+    }
+    Cell(const char* shown) : Cell(std::string(shown)) {}
+    template <std::integral Number>
+    Cell(Number number) : text(std::to_string(number)), value(number) {}
+    Cell(bool) = delete;
+    /// A text for people that stands for `known`, e.g. "1.0 MiB" for 1048576.
+    Cell(std::string shown, codec::Json known) : text(std::move(shown)), value(std::move(known)) {}
+};
+
+/// A column by its title, "THEY ACCEPT US"; programs and options call it by its key, `they_accept_us`.
+struct Column {
+    std::string title;
+    bool wide = false;  ///< in tables only where somebody asks for it
+
+    Column(std::string name, bool only_wide = false) : title(std::move(name)), wide(only_wide) {}
+    Column(const char* name) : title(name) {}
+    std::string key() const;
+};
+
+/// A list: rows of one cell per column. `items` holds what the service said of each row, for the formats of programs;
+/// where it is empty the cells stand in for it.
+struct Listing {
+    std::vector<Column> columns;
+    std::vector<std::vector<Cell>> rows;
+    codec::Json items = codec::Json::array();
+    std::size_t name = 0;  ///< the column that `-o name` prints
+};
+
+/// What `--columns`, `--sort` and `--filter` ask for.
+struct RowChoice {
+    std::vector<std::string> columns;  ///< keys, in this order; empty: all
+    std::vector<std::string> sort;     ///< keys, the first weighs most; `-key` from large to small
+    std::vector<std::string> filters;  ///< `key=value`, also != < > <= >= and ~ (holds the text); all must be true
+    bool empty() const { return columns.empty() && sort.empty() && filters.empty(); }
+};
+
+/// The rows, and the columns of them, that were asked for. Numbers compare as numbers, all else as the text that is
+/// shown; rows that say nothing in a column sort last and pass only `=` nothing and `!=`. With `columns`, items are
+/// made of the cells. Errors (kInvalidArgument, naming the option): no such column, with the nearest one; no operator
+/// in a filter.
+Result<Listing> chosen(Listing listing, const RowChoice& choice);
+
+/// Formats of `-o`, in the order of the help.
+const std::vector<std::string>& output_formats();
+
+/// The list in one of `output_formats()`, ended by a line end where there is anything:
+/// `table` (without wide columns) and `wide` align; `csv` is RFC 4180 with LF, a header and all columns, where texts
+/// that a spreadsheet would calculate get a ' in front; `json` is an array, `jsonl` an item a line, `yaml` a sequence;
+/// `name` the column of names.
+std::string written(const Listing& listing, std::string_view format);
+
+/// YAML 1.2 in block style that readers of 1.1 understand alike: texts that could be read as something else ("no",
+/// "1e3", "2026-11-23", "1:30") are in double quotes. Ends with a line end.
+std::string yaml_text(const codec::Json& json);
+
+/// Text from another party on one line of a terminal: control characters (C0, DEL, C1), those that change the direction
+/// of writing, and bytes that are no UTF-8 become '?'.
+std::string harmless_line(std::string_view text);
+
+}  // namespace zbs::cli

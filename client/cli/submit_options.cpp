@@ -1,0 +1,172 @@
+#include "client/cli/submit_options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "algorithms/base/suggestion.hpp"
+#include "client/cli/context.hpp"
+#include "client/cli/directives.hpp"
+
+namespace zbs::cli {
+namespace {
+
+/// The first bytes of a file, one more than are looked at so that a longer one is known as such; empty where it cannot
+/// be read, as programs that may only be run.
+std::string head_of_file(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::string text(kMaxScriptHead + 1, '\0');
+    in.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(std::max<std::streamsize>(in.gcount(), 0)));
+    return text;
+}
+
+/// Options that a script cannot say: what is run, and what this one call of the command is for.
+bool is_for_the_command_line(const std::string& name) {
+    return name == "program" || name == "help" || name == "id" || name == "dry-run" || name == "wait" ||
+           name == "quiet";
+}
+
+/// Options of the script by their long names, with what was given, in order.
+using Given = std::map<std::string, std::vector<std::string>>;
+
+Result<void> read_directive(const Directive& directive, Given& given) {
+    CLI::App scripted;
+    scripted.set_help_flag();
+    SubmitOptions unused;
+    add_submit_options(scripted, unused);
+    CLI::Option* const program = scripted.get_option("program");
+    program->required(false);
+    std::vector<std::string> words(directive.words.rbegin(), directive.words.rend());  // CLI11 takes them from the end
+    try {
+        scripted.parse(std::move(words));
+    } catch (const CLI::ExtrasError&) {
+        const std::string word = scripted.remaining().empty() ? "" : scripted.remaining().front();
+        std::vector<std::string> names;
+        for (const CLI::Option* option : scripted.get_options())
+            for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+        const std::vector<std::string_view> known(names.begin(), names.end());
+        const std::string_view near = closest_name(word, known);
+        return invalid("'" + ascii(word) + "' is no option of 'zbs submit' for scripts" +
+                       (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
+    } catch (const CLI::ParseError& fault) {
+        return invalid(fault.what());
+    }
+    if (program->count() > 0)
+        return invalid("'" + ascii(program->results().front()) + "' is no option; the script itself is the program");
+    for (const CLI::Option* option : scripted.get_options()) {
+        if (option->count() == 0) continue;
+        const std::string name = option->get_lnames().front();
+        if (is_for_the_command_line(name)) return invalid("--" + name + " can be given on the command line only");
+        std::vector<std::string>& values = given[name];
+        const bool adds_up = option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+        if (!adds_up) values.clear();  // a later line takes the place of an earlier one
+        values.insert(values.end(), option->results().begin(), option->results().end());
+    }
+    return {};
+}
+
+CLI::Validator is_duration() {
+    return {[](const std::string& text) {
+                const Result<Duration> read = parse_duration(text);
+                return read ? std::string{} : printable(read.error().message);
+            },
+            ""};
+}
+
+}  // namespace
+
+void add_submit_options(CLI::App& command, SubmitOptions& options) {
+    command.add_option("-n,--ntasks", options.ranks, "MPI ranks")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    command.add_option("-D,--chdir", options.directory, "working directory of every rank (default: this one)");
+    command
+        .add_option("-t,--walltime,--time", options.walltime,
+                    "longest run: 90s, 15m, 1h30m, HH:MM:SS, 1-12:00:00, PT1H30M")
+        ->check(is_duration())
+        ->capture_default_str();
+    command.add_option("--profile", options.model, "model file to plan with, instead of the stored profile");
+    command.add_option("--mapper", options.mapper, "level-1 heuristic")
+        ->check(CLI::IsMember({"hier", "block", "round_robin", "random"}))
+        ->capture_default_str();
+    command.add_option("--zones", options.zones, "only these zones")->delimiter(',')->allow_extra_args(false);
+    command
+        .add_option(
+            "--env", options.exports,
+            "NAME (from here) or NAME=VALUE for every rank, besides what programs need to run (PATH, LD_LIBRARY_PATH, "
+            "LANG, OMP_*, MPICH_*, ...); may be repeated")
+        ->take_all()
+        ->allow_extra_args(false);
+    command.add_flag("--env-all", options.export_all,
+                     "the whole environment of this command: every zone that runs a part of the job sees it");
+    command
+        .add_option("--priority", options.priority,
+                    "0 to 9, more goes first; counts where zones share processors by priority")
+        ->check(CLI::Range(0, kMostPriority))
+        ->capture_default_str();
+    command
+        .add_option("--share", options.share,
+                    "per cent of each processor, where zones share them by shares (default: the zone's)")
+        ->check(CLI::Range(kLeastShare, kMostShare));
+    command.add_option("--seed", options.seed, "seed of the mapping")->capture_default_str();
+    command.add_option("--id", options.id, "request id of an earlier try whose answer was lost");
+    command
+        .add_option(
+            "--launcher", options.launcher,
+            "what starts the ranks: mpich over any zones; openmpi or srun (of Slurm) in the home zone only; auto: by "
+            "the MPI that the program is linked with")
+        ->check(CLI::IsMember({"auto", "mpich", "openmpi", "srun"}))
+        ->capture_default_str();
+    command.add_flag("--no-record", options.no_profile, "do not profile this run");
+    command.add_option("--trace", options.trace,
+                       "also trace the run into PREFIX.RANK, for zbs replay; at most 256 MiB a rank");
+    command.add_flag("--ignore-profile", options.ignore_profile, "plan as if no profile were known");
+    command
+        .add_option("--stage-in", options.stage_in,
+                    "FILE or FILE=NAME: goes to every zone, into the folder that the ranks run in; the program itself "
+                    "may be one. May be repeated")
+        ->take_all()
+        ->allow_extra_args(false);
+    command
+        .add_option("--stage-out", options.stage_out,
+                    "NAME or pattern with *: files of that folder that come back when the job has ended. May be "
+                    "repeated")
+        ->take_all()
+        ->allow_extra_args(false);
+    command.add_option("--stage", options.stage, "always: also between zones that share a file system")
+        ->check(CLI::IsMember({"auto", "always"}))
+        ->capture_default_str();
+    command.add_option("--results", options.results_folder, "folder for what comes back, where this command waits")
+        ->capture_default_str();
+    command.add_flag("--dry-run", options.dry_run, "show the plan, change nothing");
+    command.add_option("program", options.argv, "program and its arguments, after --")->required();
+}
+
+Result<void> apply_directives(CLI::App& command, SubmitOptions& options) {
+    std::error_code fault;
+    const std::string directory =
+        options.directory.empty() ? std::filesystem::current_path(fault).string() : options.directory;
+    const Result<std::string> program = find_program(options.argv.at(0), directory);
+    if (!program) return {};
+    const Result<ScriptHead> head = read_script_head(head_of_file(*program));
+    const auto at = [&](const std::string& place) { return *program + ", " + place; };
+    if (!head) return invalid(head.error().message, at(head.error().pointer));
+    if (head->directives.empty()) return {};
+    Given given;
+    for (const Directive& directive : head->directives)
+        if (const Result<void> read = read_directive(directive, given); !read)
+            return invalid(read.error().message, at("line " + std::to_string(directive.line)));
+    for (const auto& [name, values] : given) {
+        CLI::Option* const option = command.get_option("--" + name);
+        if (option->count() > 0) continue;
+        option->add_result(values);
+        option->run_callback();
+    }
+    options.argv[0] = std::filesystem::absolute(*program, fault).string();
+    return {};
+}
+
+}  // namespace zbs::cli

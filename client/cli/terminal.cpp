@@ -1,0 +1,22 @@
+#include "client/cli/terminal.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace zbs::cli {
+
+bool wants_colour(int stream) {
+    const char* refused = std::getenv("NO_COLOR");
+    const char* terminal = std::getenv("TERM");
+    if ((refused != nullptr && *refused != 0) || terminal == nullptr || std::string(terminal) == "dumb") return false;
+    return isatty(stream) == 1;
+}
+
+std::string coloured(const std::string& text, Colour colour, bool on) {
+    if (!on) return text;
+    const char* const code = colour == Colour::kGreen ? "32" : colour == Colour::kYellow ? "33" : "31";
+    return std::string("\x1b[") + code + "m" + text + "\x1b[0m";
+}
+
+}  // namespace zbs::cli

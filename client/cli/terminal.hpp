@@ -1,0 +1,14 @@
+#pragma once
+#include <string>
+
+namespace zbs::cli {
+
+/// Whether colour may go to this stream (1 standard output, 2 standard error): a terminal that is not "dumb", and
+/// NO_COLOR is unset or empty (https://no-color.org).
+bool wants_colour(int stream);
+
+enum class Colour { kGreen, kYellow, kRed };
+/// `text` in a colour where `on`, else as it is.
+std::string coloured(const std::string& text, Colour colour, bool on);
+
+}  // namespace zbs::cli

@@ -1,0 +1,316 @@
+"""Manners of `zbs` from the outside, against a zone that only answers what it is told to.
+
+usage: cli_test.py ZBS SOURCE_DIR
+"""
+import csv
+import fcntl
+import http.server
+import io
+import json
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+import unittest
+
+ZBS, SOURCE = sys.argv[1:3]
+JOBS = [
+    {"id": "01", "state": "running", "ranks": 8, "program": "/bin/a", "zones": ["x", "y"], "reason": "", "submitted_us": 3_000_000},
+    {"id": "02", "state": "failed", "ranks": 16, "program": "/bin/b", "zones": [], "reason": "no, \"not\" \x1b[2J", "submitted_us": 2_000_000, "exit_code": 3},
+    {"id": "03", "state": "running", "ranks": 100, "program": "/bin/c", "zones": ["y"], "reason": "", "submitted_us": 1_000_000},
+]
+
+
+class Zone(http.server.BaseHTTPRequestHandler):
+    """GETs answer from `answers`; everything that is sent is kept in `sent`, and refused."""
+    answers, sent = {}, []
+
+    def reply(self, status, body):
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self):
+        found = Zone.answers.get(self.path.split("?")[0])
+        self.reply(404 if found is None else 200, found if found is not None else {"title": "Not Found", "status": 404, "detail": "nothing there"})
+
+    def do_POST(self):
+        Zone.sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.reply(400, {"title": "Bad Request", "status": 400, "detail": "seen"})
+
+    def log_message(self, *_):
+        pass
+
+
+class Manners(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Zone)
+        threading.Thread(target=cls.server.serve_forever, daemon=True).start()
+        cls.addClassCleanup(cls.server.server_close)
+        cls.addClassCleanup(cls.server.shutdown)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        Zone.answers, Zone.sent = {"/v1/applications": {"applications": JOBS}}, []
+
+    def zbs(self, *words, **environment):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("ZBS_")}
+        env |= {"HOME": self.folder, "ZBS_URL": f"http://127.0.0.1:{self.server.server_port}", "ZBS_TOKEN": "x",
+                "ZBS_IDENTITY": "spiffe://org-a/user/ana", "TZ": "UTC"} | environment
+        return subprocess.run([ZBS, *words], cwd=self.folder, env=env, capture_output=True, text=True, timeout=60)
+
+    def good(self, *words):
+        done = self.zbs(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def refused(self, *words):
+        done = self.zbs(*words)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        return done.stderr
+
+    def script(self, text, name="job.sh"):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as f:
+            f.write(text)
+        os.chmod(path, 0o755)
+        return path
+
+
+class Formats(Manners):
+    def test_every_format_tells_of_the_same_rows(self):
+        ids = [job["id"] for job in JOBS]
+        self.assertEqual(json.loads(self.good("list", "-o", "json")), JOBS)
+        self.assertEqual([json.loads(line) for line in self.good("list", "-o", "jsonl").splitlines()], JOBS)
+        self.assertEqual(self.good("list", "-o", "name").split(), ids)
+        rows = list(csv.DictReader(io.StringIO(self.good("list", "-o", "csv"))))
+        self.assertEqual([(row["ID"], row["RANKS"], row["EXIT"]) for row in rows], [("01", "8", ""), ("02", "16", "3"), ("03", "100", "")])
+        self.assertEqual(rows[1]["REASON"], 'no, "not" ?[2J')
+        self.assertEqual([line.split()[0] for line in self.good("list").splitlines()], ["ID", *ids])
+        self.assertTrue(self.good("list", "-o", "yaml").startswith('- id: "01"\n  program: /bin/a\n  ranks: 8\n'))
+        for form in ("table", "wide", "csv", "name", "yaml", "json"):
+            self.assertNotIn("\x1b", self.good("list", "-o", form), form)
+
+    def test_rows_are_chosen_and_ordered(self):
+        chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks")
+        self.assertEqual(self.good("list", *chosen), "ID  RANKS\n03  100\n01  8\n")
+        self.assertEqual(json.loads(self.good("list", *chosen, "-o", "json")), [{"id": "03", "ranks": 100}, {"id": "01", "ranks": 8}])
+        self.assertEqual(self.good("list", "--filter", "ranks>8", "--filter", "zones~y", "-o", "name"), "03\n")
+
+    def test_an_unknown_column_is_told_with_the_nearest(self):
+        self.assertIn("--columns: there is no column 'stat'; did you mean 'state'?", self.refused("list", "--columns", "stat"))
+        self.assertIn("--filter", self.refused("list", "--filter", "state"))
+
+    def test_unknown_commands_and_options_are_told_with_the_nearest(self):
+        for words, meant in ((["lsit"], "'list'"), (["zone", "lst"], "'list'"), (["list", "--filtre", "a=1"], "'--filter'"),
+                             (["run", "--waltime", "1h", "--", "true"], "'--walltime'")):
+            self.assertIn(f"did you mean {meant}?", self.refused(*words))
+
+
+class Directives(Manners):
+    def request(self, *words):
+        """The request that a dry run of these words sends."""
+        done = self.zbs("submit", "--dry-run", *words)
+        self.assertIn("seen", done.stderr)
+        return Zone.sent.pop()
+
+    def test_a_script_sets_what_the_command_line_leaves_out(self):
+        os.mkdir(os.path.join(self.folder, "sub"))
+        self.script("#!/bin/sh\n#ZBS -n 8 --walltime 1h\n#ZBS --env A=1 --env 'B=x y'\n#ZBS --env C=3 --chdir sub\necho\n#ZBS -n 9\n")
+        got = self.request("./job.sh", "word")
+        self.assertEqual((got["ranks"], got["walltime_s"], got["argv"]), (8, 3600, [os.path.join(self.folder, "job.sh"), "word"]))
+        self.assertEqual({k: v for k, v in got["environment"].items() if k in "ABC"}, {"A": "1", "B": "x y", "C": "3"})
+        self.assertEqual(got["directory"], os.path.join(self.folder, "sub"))
+        got = self.request("-n", "2", "--env", "A=2", "--", "./job.sh")
+        self.assertEqual((got["ranks"], got["walltime_s"]), (2, 3600))
+        self.assertEqual({k: v for k, v in got["environment"].items() if k in "ABC"}, {"A": "2"})
+
+    def test_a_bad_directive_names_file_and_line(self):
+        for line, wrong in (("--waltime 1h", "did you mean '--walltime'?"), ("-n 0", "-n"), ("-n", "-n"), ("--env 'A", "does not end"),
+                            ("--walltime soon", "'soon' is no duration"), ("--dry-run", "command line only"), ("--id x", "command line only"),
+                            ("other.sh", "the script itself is the program"), ("-- other.sh", "the script itself is the program"),
+                            ("--mapper best", "best"), ("-o json", "no option"), ("--help", "no option")):
+            self.script(f"#!/bin/sh\n\n#ZBS {line}\n")
+            told = self.refused("submit", "--dry-run", "./job.sh")
+            self.assertIn(f"{self.folder}/job.sh, line 3: ", told, line)
+            self.assertIn(wrong, told, line)
+        self.assertEqual(Zone.sent, [])
+
+    def test_what_is_no_script_has_no_directives(self):
+        self.script("#ZBS -n 8\necho\n")
+        self.assertEqual(self.request("./job.sh")["ranks"], 1)
+        self.assertEqual(self.request("/bin/true")["ranks"], 1)
+
+
+class Doctor(Manners):
+    def setUp(self):
+        super().setUp()
+        Zone.answers |= {"/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana"},
+                         "/openapi.json": {"info": {"version": "1"}},
+                         "/v1/peerings": {"peers": [{"zone": "y", "they_accept_us": "accepted"}, {"zone": "z\x1b[2J", "they_accept_us": "requested"}]}}
+        self.bin = os.path.join(self.folder, "bin")
+        os.mkdir(self.bin)
+
+    def verdicts(self, **environment):
+        done = self.zbs("doctor", "-o", "json", PATH=self.bin, **environment)
+        found = json.loads(done.stdout)
+        self.assertEqual(found["version"], 1)
+        self.assertEqual(done.returncode, 1 if found["verdict"] == "fail" else 0, done.stdout)
+        for check in found["checks"]:
+            self.assertEqual(bool(check["remedy"]), check["verdict"] != "ok", check)
+        return {check["check"]: (check["verdict"], check["found"]) for check in found["checks"]}
+
+    def test_it_tells_of_home_peers_mpi_and_slurm(self):
+        self.script("#!/bin/sh\necho 'mpiexec (OpenRTE) 4.1.4'\n", "bin/mpiexec")
+        self.script("#!/bin/sh\necho no; exit 3\n", "bin/mpiexec.mpich")
+        found = self.verdicts()
+        self.assertEqual(found["home zone"][0], "ok")
+        self.assertEqual(found["version"][0], "ok")
+        self.assertEqual((found["peer y"][0], found["peer z\x1b[2J"][0]), ("ok", "warn"))
+        self.assertEqual(found["MPI mpiexec"], ("ok", f"Open MPI 4.1.4 at {self.bin}/mpiexec"))
+        self.assertEqual(found["MPI mpiexec.mpich"], ("warn", f"{self.bin}/mpiexec.mpich ends with 3"))
+        self.assertEqual(found["Slurm"], ("ok", "none here; only a zone in front of Slurm needs it"))
+        self.script("#!/bin/sh\necho all\n", "bin/sinfo")
+        self.assertEqual(self.verdicts()["Slurm"], ("warn", "sinfo is here, but not sbatch, scancel, scontrol, squeue, srun"))
+
+    def test_another_version_and_missing_credentials_fail(self):
+        Zone.answers["/openapi.json"] = {"info": {"version": "2"}}
+        self.assertEqual(self.verdicts()["version"][0], "fail")
+        del Zone.answers["/v1/whoami"]
+        self.assertEqual(self.verdicts()["home zone"][0], "fail")
+        self.assertEqual(self.verdicts(ZBS_IDENTITY="")["credentials"][0], "fail")
+
+    def test_no_colour_and_nothing_that_drives_a_terminal_leaves_it_for_a_pipe(self):
+        self.assertNotIn("\x1b", self.zbs("doctor", TERM="xterm").stdout)
+
+    def test_colour_is_for_terminals_and_no_color_turns_it_off(self):
+        for no_color, coloured in (("", True), ("1", False)):
+            with Terminal(self, ["doctor"], TERM="xterm", NO_COLOR=no_color) as screen:
+                text = screen.until(lambda seen: "Slurm" in seen)
+            self.assertEqual("\x1b[32mok\x1b[0m" in text, coloured, text)
+
+
+class Terminal:
+    """`zbs` with a terminal of 10 lines of 60 characters as its standard output."""
+
+    def __init__(self, test, words, **environment):
+        self.main, side = pty.openpty()
+        fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 10, 60, 0, 0))
+        env = dict(os.environ, HOME=test.folder, ZBS_URL=f"http://127.0.0.1:{test.server.server_port}", ZBS_TOKEN="x",
+                   ZBS_IDENTITY="spiffe://org-a/user/ana", **environment)
+        self.process = subprocess.Popen([ZBS, *words], stdin=subprocess.DEVNULL, stdout=side, env=env)
+        os.close(side)
+        self.seen = ""
+
+    def until(self, enough, seconds=30):
+        end = time.monotonic() + seconds
+        while not enough(self.seen):
+            if time.monotonic() > end:
+                raise AssertionError(f"not seen on the terminal: {self.seen!r}")
+            if select.select([self.main], [], [], 0.2)[0]:
+                try:
+                    self.seen += os.read(self.main, 4096).decode()
+                except OSError:  # the other side is closed
+                    if not enough(self.seen):
+                        raise AssertionError(f"ended with {self.seen!r}")
+        return self.seen
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(30)
+        os.close(self.main)
+
+
+class Watching(Manners):
+    def setUp(self):
+        super().setUp()
+        Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": [{"name": "n1", "processors": 8, "used": 3}, {"name": "n2", "processors": 8, "used": 0}]}
+
+    def test_top_draws_again_on_a_terminal_and_cuts_to_its_size(self):
+        Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=f"{i:02}") for i in range(20)]}
+        with Terminal(self, ["top", "--every", "0.1"]) as screen:
+            text = screen.until(lambda seen: seen.count("3 of 16 processors") >= 3)
+        first = text.split("\x1b[H")[1]
+        self.assertIn("applications: 20 running, 0 waiting, 0 ended", first)
+        lines = first.split("\x1b[J")[0].replace("\x1b[K", "").splitlines()
+        self.assertLessEqual(len(lines), 9)
+        self.assertLessEqual(max(map(len, lines)), 60)
+
+    def test_top_prints_once_elsewhere(self):
+        told = self.good("top")
+        self.assertTrue(told.startswith("zone x: 3 of 16 processors in use, 2 machines\napplications: 2 running, 0 waiting, 1 ended\n\nID "), told)
+        self.assertNotIn("\x1b", told)
+        self.assertEqual(json.loads(self.good("top", "-o", "json"))["version"], 1)
+
+    def test_show_is_watched_until_the_application_ends(self):
+        one = "01JJJJJJJJJJJJJJJJJJJJJJJJ"
+        view = {"id": one, "state": "running", "ranks": 1, "argv": ["/bin/a"], "submitted_us": 1}
+        Zone.answers["/v1/applications/" + one] = view
+        env = dict(os.environ, HOME=self.folder, ZBS_URL=f"http://127.0.0.1:{self.server.server_port}", ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
+        with subprocess.Popen([ZBS, "show", one, "--watch=0.1", "-o", "jsonl"], env=env, stdout=subprocess.PIPE, text=True) as watched:
+            self.assertEqual([json.loads(watched.stdout.readline())["state"] for _ in range(3)], ["running"] * 3)
+            Zone.answers["/v1/applications/" + one] = dict(view, state="completed")
+            rest = watched.stdout.read().splitlines()
+            self.assertEqual(json.loads(rest[-1])["state"], "completed")
+            self.assertEqual(watched.wait(30), 0)
+
+    def test_an_interval_that_is_none_is_refused(self):
+        for every in ("0", "x", "2d"):
+            self.assertIn("--watch", self.refused("list", f"--watch={every}"))
+
+
+class Golden(Manners):
+    """Keys and types of the documents that `zbs` itself makes, against tests/golden/cli. Fields may be added here; none may go or change."""
+
+    def test_documents_keep_their_shape(self):
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}]},
+                         "/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana", "via_proxy": False, "limited": False, "groups": ["g"]},
+                         "/openapi.json": {"info": {"version": "1"}},
+                         "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}}]},
+                         "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": ""}]}}
+        golden = os.path.join(SOURCE, "tests", "golden", "cli")
+        found = {}
+        for name, words in (("list", ["list"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
+                            ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
+                            ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
+                            ("list_columns", ["list", "--columns", "id,ranks,exit,state"])):
+            found[name] = shape(json.loads(self.zbs(*words, "-o", "json").stdout))
+        for name, got in found.items():
+            path = os.path.join(golden, name + ".json")
+            if os.environ.get("ZBS_WRITE_GOLDEN"):
+                with open(path, "w") as f:
+                    f.write(json.dumps(got, indent=1, sort_keys=True) + "\n")
+            with open(path) as f:
+                self.assertEqual(got, json.load(f), f"{name}: if this is meant, write the files anew with ZBS_WRITE_GOLDEN=1")
+
+
+def shape(value):
+    """Types instead of values; of a list the shapes of its items, each once."""
+    if isinstance(value, dict):
+        return {key: shape(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return sorted({json.dumps(shape(inner), sort_keys=True) for inner in value}) and [
+            json.loads(one) for one in sorted({json.dumps(shape(inner), sort_keys=True) for inner in value})]
+    return {bool: "boolean", int: "integer", float: "number", str: "text", type(None): "null"}[type(value)]
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

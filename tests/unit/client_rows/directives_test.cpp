@@ -1,0 +1,72 @@
+#include "client/cli/directives.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zbs::cli {
+namespace {
+
+/// "LINE:word|word" of each directive, or the error.
+std::string told(std::string_view text) {
+    const Result<ScriptHead> head = read_script_head(text);
+    if (!head) return head.error().pointer + ": " + head.error().message;
+    std::string out;
+    for (const Directive& directive : head->directives) {
+        out += std::to_string(directive.line) + ":";
+        for (const std::string& word : directive.words) out += word + "|";
+        out += "\n";
+    }
+    return out;
+}
+
+TEST(ReadScriptHead, TakesTheDirectivesAboveTheFirstCommand) {
+    EXPECT_EQ(told("#!/bin/sh\n# my job\n#ZBS -n 8 --walltime 1h\n\n  \t\n#ZBS\t--env 'A=x y'\r\necho hi\n#ZBS -n 9\n"),
+              "3:-n|8|--walltime|1h|\n6:--env|A=x y|\n");
+    EXPECT_EQ(told("#!/bin/sh\n#ZBS -n 8"), "2:-n|8|\n");
+}
+
+TEST(ReadScriptHead, SplitsWordsAsAShellWithoutExpandingThem) {
+    const std::pair<const char*, const char*> cases[] = {
+        {"--env \"A=b \\\" c\"", "2:--env|A=b \" c|\n"},
+        {"a\\ b ''", "2:a b||\n"},
+        {"-n 8 # ranks", "2:-n|8|\n"},
+        {"a#b", "2:a#b|\n"},
+        {"$HOME `x` *", "2:$HOME|`x`|*|\n"},
+        {"'a\\'", "2:a\\|\n"},
+        {"# nothing", ""},
+        {"", ""},
+    };
+    for (const auto& [words, expected] : cases)
+        EXPECT_EQ(told(std::string("#!/bin/sh\n#ZBS ") + words), expected) << words;
+}
+
+TEST(ReadScriptHead, LeavesCommentsThatOnlyLookAlike) {
+    EXPECT_EQ(told("#!/bin/sh\n# ZBS -n 1\n#ZBSX -n 2\n##ZBS -n 3\n #ZBS -n 4\n#zbs -n 5\n"), "");
+}
+
+TEST(ReadScriptHead, HasNothingInFilesThatAreNoScripts) {
+    for (const std::string& text : {std::string(), std::string("#ZBS -n 8\n"),
+                                    std::string("\x7f"
+                                                "ELF\n#ZBS -n 8\n"),
+                                    std::string("#!/bin/sh\0\n#ZBS -n 8\n", 21)}) {
+        const Result<ScriptHead> head = read_script_head(text);
+        ASSERT_TRUE(head.has_value());
+        EXPECT_FALSE(head->is_script);
+        EXPECT_TRUE(head->directives.empty());
+    }
+}
+
+TEST(ReadScriptHead, NamesTheLineOfAFault) {
+    EXPECT_EQ(told("#!/bin/sh\n\n#ZBS --env 'A\n"), "line 3: the quote ' does not end");
+    EXPECT_EQ(told("#!/bin/sh\n#ZBS a\\\n"), "line 2: the backslash at the end of the line has nothing behind it");
+    std::string many = "#!/bin/sh\n";
+    for (std::size_t i = 0; i <= kMaxDirectives; ++i) many += "#ZBS -n 1\n";
+    EXPECT_EQ(told(many), "line 202: more than 200 directives");
+}
+
+TEST(ReadScriptHead, StopsAtItsLimitAndTakesNoCutLine) {
+    const std::string padding = "#!/bin/sh\n#" + std::string(kMaxScriptHead - 20, 'x') + "\n";
+    EXPECT_EQ(told(padding + "#ZBS -n 8888888888888\n"), "");
+}
+
+}  // namespace
+}  // namespace zbs::cli

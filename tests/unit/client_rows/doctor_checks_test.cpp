@@ -1,0 +1,64 @@
+#include "client/cli/doctor_checks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace zbs::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using codec::Json;
+
+TEST(DoctorChecks, CertificatesFailWhenOverAndWarnInTheirLastDay) {
+    EXPECT_EQ(check_lifetime(-1s).verdict, Verdict::kFail);
+    EXPECT_EQ(check_lifetime(0s).verdict, Verdict::kFail);
+    EXPECT_EQ(check_lifetime(1s).verdict, Verdict::kWarn);
+    EXPECT_EQ(check_lifetime(24h - 1s).verdict, Verdict::kWarn);
+    EXPECT_EQ(check_lifetime(24h).verdict, Verdict::kOk);
+    EXPECT_EQ(check_lifetime(std::nullopt).verdict, Verdict::kOk);
+}
+
+TEST(DoctorChecks, WarnOfAClockThatNothingKeepsRight) {
+    EXPECT_EQ(check_clock(true, 2ms).verdict, Verdict::kOk);
+    EXPECT_EQ(check_clock(false, 16s).verdict, Verdict::kWarn);
+}
+
+TEST(DoctorChecks, FailForAnotherVersionOfTheInterface) {
+    EXPECT_EQ(check_version("1").verdict, Verdict::kOk);
+    for (const char* other : {"", "2", "1.0", "\x1b[2J"}) {
+        EXPECT_EQ(check_version(other).verdict, Verdict::kFail) << other;
+        EXPECT_EQ(check_version(other).found.find('\x1b'), std::string::npos);
+    }
+}
+
+TEST(DoctorChecks, TellOfEachPeerWhetherItTakesUs) {
+    const std::vector<Check> checks = check_peers(Json::parse(
+        R"({"peers":[{"zone":"b","they_accept_us":"accepted"},{"zone":"c","they_accept_us":"rejected","reason":"full"},{"zone":3}]})"));
+    ASSERT_EQ(checks.size(), 3u);
+    EXPECT_EQ(checks[0].verdict, Verdict::kOk);
+    EXPECT_EQ(checks[1].verdict, Verdict::kWarn);
+    EXPECT_EQ(checks[1].found, "does not take users of your organisation: rejected, full");
+    EXPECT_EQ(checks[2].found, "does not take users of your organisation: never asked");
+    EXPECT_EQ(check_peers(Json::object()).at(0).verdict, Verdict::kWarn);
+}
+
+TEST(DoctorChecks, ReadTheVersionsOfBothKindsOfMpi) {
+    EXPECT_EQ(mpi_version("HYDRA build details:\n    Version:                                 4.0.2\n    CC: gcc"),
+              "MPICH (Hydra) 4.0.2");
+    EXPECT_EQ(mpi_version("mpiexec (OpenRTE) 4.1.4\n\nReport bugs to"), "Open MPI 4.1.4");
+    EXPECT_EQ(mpi_version("something else\nmore"), "something else");
+    EXPECT_EQ(mpi_version("HYDRA"), "MPICH (Hydra) ");
+    EXPECT_EQ(mpi_version(""), "");
+}
+
+TEST(DoctorChecks, TheWorstOneCounts) {
+    EXPECT_EQ(worst_of({}), Verdict::kOk);
+    EXPECT_EQ(worst_of({{"a", Verdict::kWarn, "", ""}, {"b", Verdict::kOk, "", ""}}), Verdict::kWarn);
+    EXPECT_EQ(worst_of({{"a", Verdict::kFail, "", ""}, {"b", Verdict::kWarn, "", ""}}), Verdict::kFail);
+    EXPECT_EQ(
+        document_of({{"a", Verdict::kFail, "f", "r"}}),
+        Json::parse(
+            R"({"version":1,"verdict":"fail","checks":[{"check":"a","verdict":"fail","found":"f","remedy":"r"}]})"));
+}
+
+}  // namespace
+}  // namespace zbs::cli

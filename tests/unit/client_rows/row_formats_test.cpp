@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include "client/cli/rows.hpp"
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+
+Listing one(Cell cell) { return {{"NAME", {"SIZE", true}}, {{std::move(cell), 5}}, Json::array()}; }
+
+TEST(Written, AlignsTablesByCharactersAndShowsWideColumnsOnlyWhereAsked) {
+    const Listing listing{
+        {"NAME", {"SIZE", true}, "STATE"}, {{"\u00e9t\u00e9s", 5, "ok"}, {"b", 10, "-"}}, Json::array()};
+    EXPECT_EQ(written(listing, "table"), "NAME  STATE\n\u00e9t\u00e9s  ok\nb     -\n");
+    EXPECT_EQ(written(listing, "wide"), "NAME  SIZE  STATE\n\u00e9t\u00e9s  5     ok\nb     10    -\n");
+}
+
+TEST(Written, QuotesCsvAsRfc4180AndKeepsSpreadsheetsFromCalculating) {
+    const std::pair<Cell, const char*> cases[] = {
+        {"plain", "plain"},
+        {"a,b", "\"a,b\""},
+        {"say \"x\"", "\"say \"\"x\"\"\""},
+        {"two\nlines", "\"two\nlines\""},
+        {"=1+1", "'=1+1"},
+        {"-x", "'-x"},
+        {"-", ""},
+        {"", ""},
+        {-3, "-3"},
+        {Cell("2 B", 2), "2"},
+        {"a\rb", "a?b"},
+        {"@x,y", "\"'@x,y\""},
+    };
+    for (const auto& [cell, expected] : cases)
+        EXPECT_EQ(written(one(cell), "csv"), std::string("NAME,SIZE\n") + expected + ",5\n") << cell.text;
+}
+
+TEST(Written, MakesItemsOfCellsWhereTheServiceGaveNone) {
+    EXPECT_EQ(written(one("x"), "json"), "[{\"name\":\"x\",\"size\":5}]\n");
+    EXPECT_EQ(written(one("x"), "yaml"), "- name: x\n  size: 5\n");
+    EXPECT_EQ(written(Listing{{"NAME"}, {}, Json::array()}, "json"), "[]\n");
+    EXPECT_EQ(written(Listing{{"NAME"}, {}, Json::array()}, "yaml"), "[]\n");
+    EXPECT_EQ(written(Listing{{"NAME"}, {}, Json::array()}, "name"), "");
+}
+
+TEST(Written, LetsNoNameDriveATerminal) {
+    const std::string evil =
+        "a\x1b[2Jb\nc\xc2\x9b"
+        "31m\x7f\xe2\x80\xae\xff";
+    EXPECT_EQ(harmless_line(evil), "a?[2Jb?c?31m???");
+    for (const std::string& format : output_formats()) {
+        const std::string text = written(one(evil), format);
+        EXPECT_EQ(text.find('\x1b'), std::string::npos) << format;
+        if (format == "json" || format == "jsonl") continue;  // JSON of others is passed on as JSON
+        EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos) << format;
+        EXPECT_EQ(text.find('\xff'), std::string::npos) << format;
+    }
+    EXPECT_EQ(written(one("two\nrows"), "name"), "two?rows\n");
+}
+
+TEST(YamlText, QuotesWhatReadersWouldTakeForSomethingElse) {
+    for (const char* text :
+         {"no", "Yes", "ON",  "y",  "null", "~",  "true", "NaN", "1e3", "12", "0x10", "1:30", "2026-11-23", "",  " a",
+          "a ", "a b", "- a", "#x", "a: b", "&a", "*a",   "!x",  "%a",  "@a", "[a",   "{a",   ".inf",       "=", "<<"})
+        EXPECT_EQ(yaml_text(text), "\"" + std::string(text) + "\"\n");
+    for (const char* text : {"running", "org-a", "/home/ana/solver.sh", "01.x"})
+        EXPECT_EQ(yaml_text(text), text[0] == '0' ? "\"01.x\"\n" : std::string(text) + "\n");
+    EXPECT_EQ(yaml_text("a\"b\\c\n\t\x7f"), "\"a\\\"b\\\\c\\n\\u0009\\u007f\"\n");
+    EXPECT_EQ(yaml_text("\u00e9"), "\"\u00e9\"\n");
+}
+
+TEST(YamlText, NestsBlocks) {
+    const Json json = Json::parse(R"({"a":[1,[2,3],{"b":null,"c":[]}],"d":{"e":true},"f":{}})");
+    EXPECT_EQ(yaml_text(json), "a:\n  - 1\n  -\n    - 2\n    - 3\n  - b: null\n    c: []\nd:\n  e: true\nf: {}\n");
+}
+
+}  // namespace
+}  // namespace zbs::cli
