@@ -16,6 +16,7 @@ while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done
 PROXY = """#!/bin/sh
 # Stand-in for a proxy whose ranks leave a model.
 /bin/cp @FOLDER@/model.json "$ZBS_PROFILE_OUT"
+[ -z "$ZBS_STAGED" ] || { cd "$ZBS_STAGED" && /bin/cp in.dat out.dat && /bin/ln -s /etc/passwd secret.dat; }
 while [ ! -e @FOLDER@/end ]; do /bin/sleep 0.02; done
 """
 MODEL = {"format": "zbs-model/1", "program": "./ring", "ranks": 2, "compute": [0.5, 0.5], "edges": [[0, 1, 1024, 4]]}

@@ -1,4 +1,7 @@
 """Applications at home and parts at a peer: their lives, and who may look."""
+import base64
+import hashlib
+
 from service import HOME, OPERATOR, USER, fresh_id, until
 from stand_ins import MODEL
 
@@ -128,6 +131,85 @@ class Jobs:
         ended = self.let_end(lambda: (view := self.call("GET", at, HOME, status=200).json)["state"] == "completed" and view)
         self.assertEqual((ended["exit_code"], ended["has_profile"]), (0, True))
         self.call("POST", at + "/commit", HOME, {"token": token}, status=409)
+
+    def send(self, data, at="/v1/files/", identity=USER, **more):
+        digest = hashlib.sha256(data).hexdigest()
+        piece = {"size": len(data), "offset": 0, "bytes": base64.b64encode(data).decode(), **more}
+        self.assertEqual(self.call("PUT", at + digest, identity, piece, status=200).json, {"digest": digest, "have": len(data), "complete": True})
+        return {"name": "in.dat", "digest": digest, "size": len(data)}
+
+    def test_files_are_taken_in_pieces(self):
+        data = b"0123456789" * 1000
+        digest = hashlib.sha256(data).hexdigest()
+        at = f"/v1/files/{digest}"
+        piece = lambda begin, end, **more: {"size": len(data), "offset": begin, "bytes": base64.b64encode(data[begin:end]).decode(), **more}  # noqa: E731
+        self.call("GET", at, USER, status=404)
+        self.assertEqual(self.call("PUT", at, USER, piece(0, 4000), status=200).json["have"], 4000)
+        self.call("PUT", at, USER, piece(5000, 9000), status=409)  # a gap
+        self.assertEqual(self.call("GET", at, USER, status=200).json, {"digest": digest, "have": 4000, "complete": False})
+        self.call("GET", at, "spiffe://alpha/user/bob", status=404)
+        self.assertTrue(self.call("PUT", at, USER, piece(4000, 10000), status=200).json["complete"])
+        wrong = "/v1/files/" + "0" * 64
+        self.call("PUT", wrong, USER, piece(0, 10000), status=409)  # another checksum
+        self.call("GET", wrong, USER, status=404)
+        for bad, where in (({"offset": 10001}, "/bytes"), ({"bytes": "a"}, "/bytes"), ({"bytes": ""}, "/bytes"), ({"size": -1}, "/size"), ({"name": "x"}, "/name"),
+                           ({"bytes": base64.b64encode(bytes(1024 * 1024 + 1)).decode(), "size": 2 ** 21}, "/bytes")):
+            reply = self.call("PUT", wrong, USER, {**piece(0, 10), **bad}, status=400)
+            self.assertEqual(reply.json["errors"][0]["pointer"], where)
+        self.call("PUT", wrong, USER, {**piece(0, 10), "size": 2 ** 30}, status=413)
+        self.call("PUT", "/v1/files/x", USER, piece(0, 10), status=400)
+
+    def test_files_of_an_application_and_its_results(self):
+        staged = self.send(b"some input")
+        for bad, where in (({"name": "../x"}, "name"), ({"name": "stdout"}, "name"), ({"name": ".x"}, "name"), ({"digest": "x"}, "digest"), ({"size": -1}, "size")):
+            reply = self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [{**staged, **bad}], "results": []}), status=400)
+            self.assertEqual(reply.json["errors"][0]["pointer"], f"/staging/inputs/0/{where}")
+        self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [{**staged, "digest": "1" * 64}], "results": []}), status=409)
+        self.call("POST", "/v1/applications", USER, self.application(staging={"inputs": [staged], "results": ["a/b"]}), status=400)
+        request = self.application(staging={"inputs": [staged], "results": ["out.dat", "secret.dat"]})
+        at = f"/v1/applications/{request['id']}/results"
+        self.call("POST", "/v1/applications", USER, request, status=202)
+        self.wait_for_state(request["id"], "running")
+        self.assertEqual(self.call("GET", at, USER, status=200).json, {"complete": False, "files": [], "notes": []})
+        ended = self.let_end(lambda: (view := self.state_of(request["id"]))["state"] == "completed" and view)
+        results = self.call("GET", at, USER, status=200).json
+        self.assertEqual(results["files"], [{**staged, "name": "out.dat", "zone": "alpha-one"}])
+        self.assertEqual(results["notes"], ended["result_notes"])
+        self.assertIn("secret.dat", results["notes"][0])  # a link to somebody else's file
+        piece = self.call("GET", at + "/out.dat?offset=5", USER, status=200).json
+        self.assertEqual((base64.b64decode(piece["bytes"]), piece["offset"], piece["size"]), (b"input", 5, 10))
+        self.call("GET", at + "/out.dat?offset=11", USER, status=400)
+        self.call("GET", at + "/secret.dat", USER, status=404)
+        self.call("GET", at, "spiffe://alpha/user/bob", status=404)
+
+    def test_files_of_a_part_and_its_results(self):
+        part = self.part(1)
+        at = f"/v1/parts/{part['id']}"
+        held = self.call("POST", "/v1/parts", HOME, part, status=201).json
+        data = b"for a part"
+        file = {"name": "in.dat", "digest": hashlib.sha256(data).hexdigest(), "size": len(data)}
+        wanted = {"token": held["token"], "staging": {"inputs": [file], "results": ["*.dat"]}}
+        self.call("PUT", at + "/staging", HOME, wanted, status=409)  # not committed
+        self.call("POST", at + "/commit", HOME, {"token": held["token"]}, status=200)
+        self.call("PUT", at + "/staging", HOME, {**wanted, "token": held["token"] + 1}, status=409)
+        self.call("PUT", at + "/staging", HOME, {"token": held["token"], "staging": {"inputs": [{**file, "size": 2 ** 30}], "results": []}}, status=413)
+        self.call("PUT", at + "/staging", "spiffe://alpha/zone/alpha-nine", wanted, status=404)
+        self.assertEqual(self.call("PUT", at + "/staging", HOME, wanted, status=200).json["files"][0]["complete"], False)
+        self.call("PUT", at + "/files/" + "1" * 64, HOME, {"token": held["token"], "size": 1, "offset": 0, "bytes": "AA=="}, status=400)
+        launch = {"token": held["token"], "operation": "run-" + part["id"], "options": [{"name": "control-port", "value": "127.0.0.1:1"}],
+                  "proxies": [{"id": 0, "machine": held["assignment"][0]["machine"]}], "profile": False}
+        self.call("POST", at + "/launch", HOME, launch, status=409)  # its file has not come
+        self.send(data, at + "/files/", HOME, token=held["token"])
+        self.assertEqual(self.call("PUT", at + "/staging", HOME, wanted, status=200).json["files"][0]["complete"], True)
+        self.assertEqual(self.call("POST", at + "/launch", HOME, launch, status=200).json["state"], "running")
+        self.assertEqual(self.call("GET", at + "/results", HOME, status=200).json["complete"], False)
+        self.let_end(lambda: self.call("GET", at, HOME, status=200).json["state"] in ("completed", "failed"))
+        results = until(lambda: (found := self.call("GET", at + "/results", HOME, status=200).json)["complete"] and found, "results")
+        self.assertEqual([row["name"] for row in results["files"]], ["in.dat", "out.dat"])
+        piece = self.call("GET", at + "/results/out.dat?offset=4", HOME, status=200).json
+        self.assertEqual(base64.b64decode(piece["bytes"]), b"a part")
+        self.call("GET", at + "/results/secret.dat", HOME, status=404)
+        self.call("GET", at + "/results", "spiffe://alpha/zone/alpha-nine", status=404)
 
     def test_a_part_is_given_back(self):
         part = self.part(4)

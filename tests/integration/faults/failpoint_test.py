@@ -90,6 +90,7 @@ class Matrix(unittest.TestCase):
             self.assertEqual(states[request["id"]], "completed", self.w.state_of(request["id"]))
         is_step = names[0].startswith("step.")
         if action == "crash" and not is_step:
+            until(lambda: service.exits, 20, lambda: f"it says that it was hit, and runs on: {service.text(since)[-2000:]}")  # the log is quicker than who waits for its end
             self.assertEqual(service.exits, [-signal.SIGKILL])
         elif action == "error" and names[0] in ENDS_WITH_74:
             self.assertEqual(service.exits, [74], service.text(since)[-2000:])

@@ -7,10 +7,12 @@ it to the host (`shared_memory`).
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAMS, SOURCE, APPS = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
@@ -64,6 +66,7 @@ shared_memory = true
 class OnMachines(unittest.TestCase):
     """With a zone of its own, and the agents of its machines."""
     world_of = World
+    agent_settings = "shared_memory = true"
 
     @classmethod
     def setUpClass(cls):
@@ -71,7 +74,7 @@ class OnMachines(unittest.TestCase):
         cls.world = cls.world_of(pathlib.Path(cls.temporary.name), PROGRAMS, SOURCE)
         cls.world.log_in()
         for machine in MACHINES:
-            cls.world.add(machine, "shared_memory = true")
+            cls.world.add(machine, cls.agent_settings)
 
     @classmethod
     def tearDownClass(cls):
@@ -98,19 +101,32 @@ class ZoneJobs(OnMachines):
         self.assertTrue(shown.get("profile"), shown)
         until(lambda: self.steps() == {machine: [] for machine in MACHINES}, "steps are left at an agent")
 
+    def test_ranks_of_open_mpi_run_on_the_machines_of_agents_and_their_output_comes_home(self):
+        program = APPS / "ring_openmpi"
+        if not program.exists():
+            self.skipTest("no Open MPI to compile with (package libopenmpi-dev)")
+        done = self.world.zbs("run", "-n", "4", "--", str(program), "--rounds", "10", "--bytes", "50000")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertEqual(sorted(line.split()[1] for line in done.stdout.splitlines()), ["0", "1", "2", "3"], done)
+        shown = self.world.show(json.loads(self.world.zbs("list", "--limit", "1", "-o", "jsonl").stdout)["id"])
+        self.assertEqual({place["machine"] for part in shown["parts"] for place in part["assignment"]}, set(MACHINES))
+        until(lambda: self.steps() == {machine: [] for machine in MACHINES}, "steps are left at an agent")
+
     def test_an_agent_that_is_killed_finds_its_steps_again_and_the_job_goes_on(self):
         application = self.world.submit("-n", "4", "--", "/bin/sh", "-c", "sleep 6")
         self.world.wait_state(application, {"running"})
         self.world.agents["node-2"].end(signal.SIGKILL)
         self.world.start("node-2")
-        self.assertEqual(self.world.wait_state(application, {"completed", "failed"})["state"], "completed")
+        shown = self.world.wait_state(application, {"completed", "failed"})
+        self.assertEqual(shown["state"], "completed", shown["reason"])
 
     def test_a_zone_that_is_killed_finds_its_steps_again(self):
         application = self.world.submit("-n", "4", "--", "/bin/sh", "-c", "sleep 6")
         self.world.wait_state(application, {"running"})
         self.world.zone.end(signal.SIGKILL)
         self.world.start_zone()
-        self.assertEqual(self.world.wait_state(application, {"completed", "failed"})["state"], "completed")
+        shown = self.world.wait_state(application, {"completed", "failed"})
+        self.assertEqual(shown["state"], "completed", shown["reason"])
 
     def test_a_cancelled_job_leaves_nothing_anywhere(self):
         application = self.world.submit("-n", "4", "--", "/bin/sh", "-c", "trap '' TERM; sleep 100 & sleep 100")
@@ -175,6 +191,147 @@ class TakingTurns(OnMachines):
                         together += max(0, min(b, d, end) - max(a, c, begin)) / len(times["two"])
         self.assertGreater(total, 0)
         self.assertLess(together / total, 0.35, f"{together:.2f} of {total:.2f} s of one job's turns were in turns of the other")
+
+
+SPIN = """import os, sys, time
+name, folder, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+os.sched_setaffinity(0, {0})  # one processor, that all want
+end, told = time.monotonic() + seconds, 0
+while (now := time.monotonic()) < end:
+    if now - told < 0.2: continue
+    told = now
+    note = os.path.join(folder, f"{name}-{os.getpid()}")
+    with open(note + ".new", "w") as out: out.write(f"{time.process_time()} {os.getpriority(os.PRIO_PROCESS, 0)}")
+    os.replace(note + ".new", note)
+"""
+
+
+class Spinning(OnMachines):
+    """Jobs of one rank a machine, all on the same processor of the host: who gets how much of it is up to their zone."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = pathlib.Path(cls.temporary.name)
+        cls.program, cls.notes = folder / "spin.py", folder / "notes"
+        cls.program.write_text(SPIN)
+        cls.notes.mkdir()
+
+    def spin(self, name, *options, seconds=60, ranks=4):
+        return self.world.submit("-n", str(ranks), *options, "--", "/usr/bin/python3", str(self.program), name, str(self.notes), str(seconds))
+
+    def noted(self, name):
+        """Processor time and nice level by process, once all have noted something."""
+        found = {}
+        for path in self.notes.glob(f"{name}-*[0-9]"):
+            cpu, nice = path.read_text().split()
+            found[path.name] = (float(cpu), int(nice))
+        return found if len(found) == 4 else None
+
+    def levels(self, name):
+        return {nice for _, nice in (self.noted(name) or {}).values()}
+
+    def used(self, name):
+        return sum(cpu for cpu, _ in until(lambda: self.noted(name), f"{name} does not run", 60).values())
+
+    def grown(self, names, seconds):
+        """Processor seconds that each got within this time."""
+        begin = {name: self.used(name) for name in names}
+        time.sleep(seconds)  # what is measured
+        return {name: self.used(name) - begin[name] for name in names}
+
+    def cancel(self, *jobs):
+        for job in jobs:
+            self.world.zbs("cancel", job)
+        for job in jobs:
+            self.world.wait_state(job, {"cancelled", "completed", "failed"})
+        for path in self.notes.iterdir():
+            path.unlink(missing_ok=True)
+
+    def shared_by(self):
+        said = re.search(r"^Parts share processors by (.+)\.$", self.world.zbs("zone", "show").stdout, re.M)
+        return said and said.group(1)
+
+
+class PriorityWorld(World):
+    def zone_text(self, name, port):
+        return super().zone_text(name, port) + '\n[time_sharing]\nmode = "priority"\nslots = 2\n'
+
+
+class ByPriority(Spinning):
+    world_of = PriorityWorld
+
+    def test_the_first_goes_first_until_one_of_higher_priority_comes_and_levels_outlive_agent_and_zone(self):
+        first = self.spin("first")
+        until(lambda: self.levels("first") == {0}, "the first has not level 0")
+        self.assertEqual(self.shared_by(), "nice levels")
+        second = self.spin("second")
+        until(lambda: self.levels("second") == {19}, "the second is not below")
+        # The level of the ranks' sessions follows with the agent's next sample.
+        until(lambda: (lambda got: got["first"] > 5 * got["second"])(self.grown(["first", "second"], 2)), "the first does not go first")
+        # The agent forgets its table, the zone its life; the order stays, and a newcomer is put in its place.
+        self.world.agents["node-1"].end(signal.SIGKILL)
+        self.world.start("node-1")
+        self.world.zone.end(signal.SIGKILL)
+        self.world.start_zone()
+        self.cancel_named(second)
+        high = self.spin("high", "--priority", "9")
+        until(lambda: self.levels("high") == {0}, "the higher priority does not go first", 60)
+        until(lambda: self.levels("first") == {19}, "the first has not gone down", 60)
+        self.cancel(high)
+        until(lambda: self.levels("first") == {0} or self.noted("first") is None, "the first has not gone up", 60)
+        self.cancel(first)
+
+    def cancel_named(self, job):
+        until(lambda: self.world.zbs("cancel", job).returncode == 0, "the zone does not answer", 60)
+        self.world.wait_state(job, {"cancelled"})
+
+
+class TurnsOfShares(World):
+    def zone_text(self, name, port):
+        return super().zone_text(name, port) + '\n[time_sharing]\nmode = "shares"\nslots = 3\nslice_s = 0.2\n'
+
+
+class Shares(Spinning):
+    """Duty cycles: the agents have no control group."""
+    world_of = TurnsOfShares
+    means = "turns"
+
+    def test_two_that_spin_get_processor_time_by_their_shares_and_what_is_left_over_in_proportion(self):
+        large, small = self.spin("large", "--share", "60"), self.spin("small", "--share", "20")
+        until(lambda: self.noted("large") and self.noted("small"), "not both run", 60)
+        until(lambda: self.shared_by() == self.means, f"parts are not shared by {self.means}", 30)
+        until(lambda: self.world.show(large)["parts"][0].get("work") == "computation", "nobody says that it computes", 30)
+        got = self.grown(["large", "small"], 6)
+        ratio = got["large"] / got["small"]
+        print(f"\nshares 60 and 20 by {self.means}: {got['large']:.2f} s and {got['small']:.2f} s of a processor in 6 s, {ratio:.2f} to 1")
+        self.assertGreater(ratio, 2, got)
+        self.assertLess(ratio, 4.5, got)
+        over = self.world.zbs("run", "-n", "4", "--share", "30", "--dry-run", "--", "/bin/true")
+        self.assertIn("common start: in ", over.stdout, "60, 20 and 30 are more than all")
+        fits = self.world.zbs("run", "-n", "4", "--share", "20", "--dry-run", "--", "/bin/true")
+        self.assertEqual(fits.returncode, 0, fits.stderr)
+        self.assertNotIn("common start: in ", fits.stdout)
+        self.cancel(large, small)
+
+
+class WeightsOfShares(Shares):
+    """Where the agents may use control groups, of version 1 as of 2."""
+    means = "weights"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.group = pathlib.Path(f"/sys/fs/cgroup/cpu/zbs-test-{os.getpid()}")
+        if os.geteuid() != 0 or not (cls.group.parent / "cpu.shares").exists():
+            raise unittest.SkipTest("no control group of the processor controller (version 1) may be made here")
+        cls.group.mkdir()
+        cls.agent_settings = f'shared_memory = true\ncontrol_group = "{cls.group}"'
+        super().setUpClass()
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        cls.group.rmdir()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,205 @@
+#!/usr/bin/python3
+"""Programs of Open MPI, and srun, inside one zone: launchers_test.py PROGRAMS_FOLDER SOURCE_DIR APPS_FOLDER [CLASS[.TEST]...]
+
+`zbs quickstart --slurm`: zones a, b and c on this host, and d, whose machines are the nodes of a Slurm that the test starts; without
+Slurm's packages the tests of d are skipped.
+"""
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import unittest
+
+PROGRAMS, SOURCE, APPS = (os.path.abspath(path) for path in sys.argv[1:4])
+sys.path[:0] = [SOURCE + "/tests/support", SOURCE + "/tests/integration/federation"]
+import federation
+import slurm_cluster
+
+federation.BIN = PROGRAMS
+until = federation.until
+OPENMPI_RING, MPICH_RING = APPS + "/ring_openmpi", APPS + "/ring"
+without_slurm = slurm_cluster.missing()
+
+
+def setUpModule():
+    global cluster, world
+    cluster = None if without_slurm else slurm_cluster.SlurmCluster(["n1", "n2", "n3", "n4"], 2, partitions={"all": "Nodes=ALL Default=YES MaxTime=90 MaxNodes=3"})
+    try:
+        world = federation.Federation(quickstart_options=["--slurm", cluster.folder + "/slurm.conf"] if cluster else [])
+        world.__enter__()
+    except BaseException:
+        if cluster:
+            cluster.stop()
+        raise
+
+
+def tearDownModule():
+    try:
+        world.__exit__()
+    finally:
+        if cluster:
+            cluster.stop()
+
+
+class Launched(unittest.TestCase):
+    options = []
+
+    def run_job(self, *arguments, env=None):
+        """Result of `zbs run`, and the application as it is then."""
+        done = world.zbs(*self.options, "run", *arguments, timeout=120, env=env)
+        rows = world.zbs(*self.options, "list", "--limit", "1", "-o", "jsonl").stdout
+        return done, json.loads(world.zbs(*self.options, "show", json.loads(rows)["id"], "-o", "json").stdout)
+
+    def check_ranks(self, done, ranks):
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(len(lines), ranks, done)
+        self.assertEqual(sorted(int(line.split()[1]) for line in lines), list(range(ranks)))
+        self.assertTrue(all(f"of {ranks} " in line for line in lines), done.stdout)
+
+
+    def check_staged(self, program, *options):
+        """Program and input go along, a result comes back."""
+        with tempfile.TemporaryDirectory(prefix="zbs-launchers-") as folder:
+            shutil.copy(program, folder + "/solver")
+            with open(folder + "/input", "w") as f:
+                f.write("of this job\n")
+            script = folder + "/work"
+            with open(script, "w") as f:
+                f.write("#!/bin/sh\ncp input \"copy.$$\"\nexec ./solver\n")
+            os.chmod(script, 0o755)
+            os.mkdir(folder + "/results")
+            done, shown = self.run_job("-n", "2", *options, "--chdir", folder, "--stage-in", folder + "/solver", "--stage-in", folder + "/input", "--stage-in", script,
+                                       "--stage-out", "copy.*", "--results", folder + "/results", "--", "./work")
+            self.check_ranks(done, 2)
+            self.assertNotIn("cwd=" + folder, done.stdout)
+            copies = [federation.read(f"{folder}/results/{name}") for name in os.listdir(folder + "/results")]
+            self.assertEqual(copies, ["of this job\n"] * 2, done)
+        return shown
+
+
+class OpenMpi(Launched):
+    def test_files_go_along(self):
+        self.check_staged(OPENMPI_RING, "--launcher", "openmpi")
+
+    def test_a_program_of_open_mpi_is_launched_by_mpirun_in_the_home_zone(self):
+        done, shown = self.run_job("-n", "3", "--env", "ZBS_TEST_VAR=a b", "--chdir", "/", "--", OPENMPI_RING, "x y", "--rounds", "5")
+        self.check_ranks(done, 3)
+        self.assertIn("cwd=/ ZBS_TEST_VAR=a b args=[x y] [--rounds] [5]", done.stdout)
+        self.assertEqual((shown["launcher"], [part["zone"] for part in shown["parts"]]), ("openmpi", ["a"]))
+
+    def test_its_exit_code_is_the_applications(self):
+        done, shown = self.run_job("-n", "2", "--", OPENMPI_RING, "--exit-code", "7")
+        self.assertEqual((done.returncode, shown["state"], shown["reason"]), (7, "failed", "the program ended with exit code 7"), done)
+
+    def test_a_signal_that_ends_a_rank_is_told(self):
+        done, shown = self.run_job("-n", "3", "--", OPENMPI_RING, "--kill", "1")
+        self.assertEqual((done.returncode, shown["reason"]), (137, "a rank was ended by signal 9"), done)
+
+    def test_cancelled_it_leaves_nothing(self):
+        application = world.submit("-n", "4", "--", OPENMPI_RING, "--sleep", "100")
+        world.wait_state(application, {"running"})
+        mine = lambda: [pid for pid, (argv, _) in federation.processes().items() if OPENMPI_RING in argv or argv[0].endswith("/orted")]
+        until(lambda: len(mine()) >= 5, 30, lambda: f"ranks and daemon are not there: {mine()}")
+        self.assertEqual(world.zbs("cancel", application).returncode, 0)
+        world.wait_state(application, {"cancelled"})
+        until(lambda: not mine(), 5, lambda: f"left: {mine()}")
+
+    def test_it_needs_more_than_home_has(self):
+        done, shown = self.run_job("-n", "6", "--", OPENMPI_RING)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(shown["state"], "rejected")
+        self.assertIn("launcher openmpi works in the home zone only", done.stderr)
+
+    def test_a_zone_list_without_home_is_refused(self):
+        done = world.zbs("submit", "--zones", "b", "--", OPENMPI_RING)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("launcher openmpi works in zone a only", done.stderr)
+
+    def test_mpich_can_be_told_to_launch_it_and_says_what_will_happen(self):
+        done, shown = self.run_job("-n", "2", "--launcher", "mpich", "--", OPENMPI_RING, env={"OMPI_ALLOW_RUN_AS_ROOT": "1"})
+        self.assertIn("each rank will believe to be alone", done.stderr)
+        self.assertNotIn("launcher", shown)
+
+    def test_srun_without_slurm_is_refused(self):
+        done = world.zbs("submit", "--launcher", "srun", "--", MPICH_RING)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("zone a is not in front of Slurm", done.stderr)
+
+
+@unittest.skipIf(without_slurm, without_slurm)
+class InFrontOfSlurm(Launched):
+    @classmethod
+    def setUpClass(cls):
+        refused = world.zbs("--credentials", world.log_in("d", "dan"), "submit", "--launcher", "srun", "--", MPICH_RING)
+        assert refused.returncode != 0 and "do not see its state folder" in refused.stderr, refused
+        with open(f"{world.folder}/state/d.toml", "a") as settings:
+            settings.write("\n[staging]\nnodes_share_state = true\n")
+        zone = lambda: next((pid for pid, (argv, _) in federation.processes().items() if argv[0].endswith("zbs-zone") and argv[-1] == f"{world.folder}/state/d.toml"), None)
+        old = zone()
+        os.kill(old, signal.SIGTERM)  # quickstart starts it again
+        until(lambda: zone() not in (None, old), 30, "zone d is not back")
+        cls.options = ["--credentials", until(lambda: cls.logged_in(), 30, "zone d takes no users")]
+
+    @staticmethod
+    def logged_in():
+        try:
+            return world.log_in("d", "dora")
+        except AssertionError:
+            return None
+
+    def test_files_go_along(self):
+        self.check_staged(MPICH_RING, "--launcher", "srun")
+
+    def check_on_nodes(self, shown, launcher, nodes):
+        self.assertEqual((shown["launcher"], [part["zone"] for part in shown["parts"]]), (launcher, ["d"]))
+        self.assertEqual(len({place["machine"] for place in shown["parts"][0]["assignment"]}), nodes)
+
+    def test_srun_launches_a_program_of_mpich(self):
+        done, shown = self.run_job("-n", "6", "--launcher", "srun", "--env", "ZBS_TEST_VAR=a b", "--chdir", "/", "--", MPICH_RING, "x y")
+        self.check_ranks(done, 6)
+        self.assertIn("cwd=/ ZBS_TEST_VAR=a b args=[x y]", done.stdout)
+        self.check_on_nodes(shown, "srun-pmi2", 3)
+        self.assertIn("profile", shown, "a run under srun left no profile")
+
+    def test_srun_launches_a_program_of_open_mpi(self):
+        done, shown = self.run_job("-n", "2", "--launcher", "srun", "--", OPENMPI_RING)
+        self.check_ranks(done, 2)
+        self.check_on_nodes(shown, "srun-pmix", 1)
+
+    def test_under_srun_the_exit_code_is_the_applications(self):
+        done, shown = self.run_job("-n", "4", "--launcher", "srun", "--", MPICH_RING, "--exit-code", "7")
+        self.assertEqual((done.returncode, shown["state"], shown["reason"]), (7, "failed", "the program ended with exit code 7"), done)
+
+    def test_one_rank_that_fails_ends_all_under_srun(self):
+        done, shown = self.run_job("-n", "4", "--walltime", "20m", "--launcher", "srun", "--", "/bin/sh", "-c", "[ $SLURM_PROCID != 2 ] || exit 9; sleep 100")
+        self.assertEqual(shown["state"], "failed", done)
+        self.assertEqual(done.returncode, 9, done)
+
+    def test_cancelled_under_srun_it_leaves_nothing(self):
+        done = world.zbs(*self.options, "submit", "-n", "4", "--walltime", "20m", "--launcher", "srun", "--", "/bin/sh", "-c", "sleep 1234")
+        application = done.stdout.strip()
+        mine = lambda: [pid for pid, (argv, _) in federation.processes().items() if argv[-1:] == ["1234"]]
+        until(lambda: len(mine()) == 4, 60, lambda: f"ranks are not there: {mine()}")
+        self.assertEqual(world.zbs(*self.options, "cancel", application).returncode, 0)
+        until(lambda: not mine(), 15, lambda: f"left: {mine()}")
+
+    def test_limits_of_the_partition_bound_a_part(self):
+        fits = ["--walltime", "75m", "--launcher", "srun", "--dry-run", "--"]
+        self.assertEqual(world.zbs(*self.options, "run", "-n", "6", *fits, MPICH_RING).returncode, 0)
+        for arguments in (["-n", "7", *fits], ["-n", "2", "--walltime", "80m", *fits[2:]]):
+            done = world.zbs(*self.options, "run", *arguments, MPICH_RING)
+            self.assertNotEqual(done.returncode, 0, done)
+        done, shown = self.run_job("-n", "7", "--launcher", "srun", "--", MPICH_RING)
+        self.assertEqual(shown["state"], "rejected", done)
+
+    def test_mpirun_launches_on_several_nodes(self):
+        done, shown = self.run_job("-n", "6", "--", OPENMPI_RING, "--bytes", "100000", "--rounds", "3")
+        self.check_ranks(done, 6)
+        self.check_on_nodes(shown, "openmpi", 3)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])

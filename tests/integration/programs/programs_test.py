@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+"""Programs that misbehave, in real zones: programs_test.py PROGRAMS_FOLDER SOURCE_DIR APPS_FOLDER [TEST...]
+
+What a user's program can be and do without its fault or by it, what the zone then does, and what it says.
+"""
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAMS, SOURCE, APPS = (os.path.abspath(path) for path in sys.argv[1:4])
+sys.path[:0] = [SOURCE + "/tests/integration/federation"]
+import federation
+
+federation.BIN = PROGRAMS
+until = federation.until
+RING = APPS + "/ring"
+OUTPUT_MIB = 1200  # of one job, in zone a
+GIGABYTE = 10**9
+
+
+def setUpModule():
+    global world
+    world = federation.Federation()
+    world.__enter__()
+    with open(f"{world.folder}/state/a.toml", "a") as settings:
+        settings.write(f"\n[mpi]\noutput_MiB = {OUTPUT_MIB}\n")
+    old = zone_processes()["a"]
+    os.kill(old, signal.SIGTERM)  # quickstart starts it again
+    until(lambda: zone_processes().get("a", old) != old, 30, "zone a is not back")
+    until(lambda: world.zbs("list").returncode == 0, 30, "zone a does not answer")
+
+
+def tearDownModule():
+    world.__exit__()
+
+
+def zone_processes():
+    return {argv[-1].rsplit("/", 1)[-1].removesuffix(".toml"): pid for pid, (argv, _) in federation.processes().items()
+            if argv[0].endswith("/zbs-zone") and world.folder in argv[-1]}
+
+
+def resident_mb(pid):
+    return next(int(line.split()[1]) / 1024 for line in federation.read(f"/proc/{pid}/status").splitlines() if line.startswith("VmRSS"))
+
+
+def marked(mark):
+    return [pid for pid, (argv, _) in federation.processes().items() if mark in " ".join(argv)]
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="zbs-programs-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, name, text, mode):
+        path = f"{self.folder}/{name}"
+        with open(path, "w") as f:
+            f.write(text)
+        os.chmod(path, mode)
+        return path
+
+    def refused(self, words, *arguments):
+        """Before it is submitted."""
+        before = world.zbs("list", "-o", "jsonl").stdout
+        done = world.zbs("run", *arguments)
+        self.assertEqual(done.returncode, 3, done)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertEqual(world.zbs("list", "-o", "jsonl").stdout, before)
+
+    def last(self):
+        return world.show(json.loads(world.zbs("list", "--limit", "1", "-o", "jsonl").stdout)["id"])
+
+    # What cannot be started.
+
+    def test_no_such_program(self):
+        self.refused(["/nowhere/solver", "no such file"], "--", "/nowhere/solver")
+        self.refused(["no-such-solver", "PATH"], "--", "no-such-solver")
+
+    def test_no_program_but_something_else(self):
+        self.refused([self.folder, "it is a folder"], "--", self.folder)
+        text = self.file("notes.txt", "not a program\n", 0o644)
+        self.refused([text, "not executable", "chmod"], "--", text)
+
+    def test_a_program_that_is_gone_when_the_ranks_start(self):
+        """As one that is at home and not on a zone's machines."""
+        program = self.file("solver", "#!/nowhere/interpreter\n", 0o755)
+        done = world.zbs("run", "-n", "2", "--", program, timeout=60)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("No such file or directory", done.stderr)
+        self.assertEqual(self.last()["state"], "failed")
+
+    def test_a_file_that_no_machine_can_run(self):
+        done = world.zbs("run", "-n", "2", "--", self.file("solver", "\x7fELF of another machine", 0o755), timeout=60)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(self.last()["state"], "failed")
+        self.assertIn("solver", done.stderr)
+
+    # What does not end.
+
+    def test_what_ignores_every_polite_signal_is_gone_soon_after_a_cancel(self):
+        mark = "987651"
+        script = f"trap '' TERM INT HUP QUIT; while :; do sleep {mark} & wait; done"
+        application = world.submit("-n", "6", "--", "/bin/sh", "-c", script)
+        until(lambda: len(marked(mark)) >= 6, 30, "the ranks are not there")
+        world.zbs("cancel", application)
+        asked = time.monotonic()
+        until(lambda: not marked(mark), 10, lambda: f"left: {marked(mark)}")
+        self.assertEqual(world.wait_state(application, {"cancelled"})["state"], "cancelled")
+        print(f"gone {time.monotonic() - asked:.1f} s after the cancel", file=sys.stderr)
+
+    def test_what_forks_away_is_gone_with_its_job(self):
+        mark = "987652"
+        # As daemons do it. One that keeps the output open keeps its job until the walltime, as under bare mpiexec.
+        daemon = f"import os,time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\nos.closerange(0, 99)\ntime.sleep({mark})"
+        done = world.zbs("run", "-n", "2", "--", "/usr/bin/python3", "-c", daemon, timeout=60)
+        self.assertEqual(done.returncode, 0, done)
+        until(lambda: not marked(mark), 10, lambda: f"left: {marked(mark)}")
+        application = world.submit("-n", "2", "--", "/bin/sh", "-c", f"/usr/bin/python3 -c '{daemon}'; sleep {mark}")
+        until(lambda: len(marked(f"sleep {mark}")) >= 2, 30, "the ranks are not there")
+        world.zbs("cancel", application)
+        until(lambda: not marked(mark), 10, lambda: f"left: {marked(mark)}")
+
+    # What it writes.
+
+    def test_output_of_any_bytes_comes_back_unchanged(self):
+        content = os.urandom(300_000) + b"\0\xff\x1b[2J\r\n" + b"no newline at the end"
+        path = f"{self.folder}/content"
+        with open(path, "wb") as f:
+            f.write(content)
+        done = subprocess.run([PROGRAMS + "/zbs", "run", "-q", "--", "/bin/cat", path], capture_output=True, timeout=60, env=world.environment)
+        self.assertEqual((done.returncode, done.stdout), (0, content))
+        raw = subprocess.run([PROGRAMS + "/zbs", "logs", self.last()["id"], "--rank", "0"], capture_output=True, timeout=30, env=world.environment)
+        self.assertEqual(raw.stdout, content)
+
+    def test_a_gigabyte_of_output_is_kept_and_costs_no_service_its_memory(self):
+        before = {zone: resident_mb(pid) for zone, pid in zone_processes().items()}
+        program = f"head -c {GIGABYTE} /dev/zero | tr '\\0' '\\101'"
+        application = world.submit("--", "/bin/sh", "-c", program)
+        world.wait_state(application, {"completed"}, 300)
+        folder = f"{world.folder}/state/a/steps/mpi-{application}/job"
+        self.assertEqual(os.path.getsize(folder + "/out.0"), GIGABYTE)
+        digest = hashlib.sha256()
+        with subprocess.Popen([PROGRAMS + "/zbs", "logs", application, "--rank", "0"], stdout=subprocess.PIPE, env=world.environment) as reader:
+            while block := reader.stdout.read(1 << 20):
+                digest.update(block)
+        self.assertEqual(reader.returncode, 0)
+        wanted = hashlib.sha256()
+        for _ in range(1000):
+            wanted.update(b"A" * (GIGABYTE // 1000))
+        self.assertEqual(digest.hexdigest(), wanted.hexdigest())
+        for zone, pid in zone_processes().items():
+            self.assertLess(resident_mb(pid) - before[zone], 100, f"zone {zone}")
+        os.remove(folder + "/out.0")
+
+    def test_output_without_end_stops_its_job_and_no_other(self):
+        other = world.submit("--", "/bin/sleep", "8")
+        application = world.submit("-n", "2", "--", "/usr/bin/yes")
+        shown = world.wait_state(application, {"failed"}, 120)
+        self.assertIn(f"more than the {OUTPUT_MIB} MiB of output", shown["reason"])
+        self.assertIn("write results into files", shown["reason"])
+        self.assertEqual(world.wait_state(other, {"completed", "failed"}, 60)["state"], "completed")
+        until(lambda: not marked("/usr/bin/yes"), 10, lambda: f"left: {marked('/usr/bin/yes')}")
+
+    @unittest.skipIf(os.getuid(), "needs root: a small file system is mounted")
+    def test_a_full_disk_of_the_jobs_own_is_its_own_fault(self):
+        disk = self.folder + "/disk"
+        os.mkdir(disk)
+        os.chmod(self.folder, 0o755)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=1777", "none", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
+        done = world.zbs("run", "--chdir", disk, "--", "/bin/sh", "-c", "head -c 5000000 /dev/zero >results")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("No space left on device", done.stderr)
+        self.assertEqual(world.zbs("run", "--", "/bin/true").returncode, 0, "the zone goes on")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], "-v", *(f"Programs.{name}" for name in sys.argv[4:])])

@@ -1,0 +1,183 @@
+"""Files that go with real jobs and come back: staging_test.py BIN [unittest names]
+
+Program and input are sent, the results of all zones come home and are fetched; kill -9 of home or of another zone in the middle of sending costs no more than the piece on its
+way; links are not followed, nothing is replaced, bounds and checksums hold.
+"""
+import base64
+import glob
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "federation"))
+import federation  # noqa: E402
+from federation import Federation, processes, until  # noqa: E402
+
+MIB = 1024 * 1024
+SOLVER = """#!/bin/sh
+[ -s in.dat ] || { echo "no input in $PWD" >&2; exit 3; }
+cp in.dat "copy.$PMI_RANK"
+echo "$ZBS_ZONE" > zone.txt
+ln -s /etc/passwd "link.$PMI_RANK"
+"""
+
+
+class Staging(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.f = Federation().__enter__()
+        cls.addClassCleanup(cls.f.__exit__)
+
+    def setUp(self):
+        self.here = pathlib.Path(tempfile.mkdtemp(prefix="zbs-staging-"))
+        self.addCleanup(shutil.rmtree, self.here, True)
+        (self.here / "solver").write_text(SOLVER)
+        (self.here / "solver").chmod(0o755)
+
+    def input(self, size):
+        data = os.urandom(size)
+        (self.here / "in.dat").write_bytes(data)
+        return data
+
+    def zbs(self, *arguments, **options):
+        return self.f.zbs(*map(str, arguments), cwd=self.here, **options)
+
+    def submit(self, *options, ranks=12):
+        done = self.zbs("submit", "-n", ranks, "--no-record", "--stage-in", "solver", "--stage-in", "in.dat", *options, "--", "./solver", timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+    def test_program_and_input_go_out_and_results_come_back(self):
+        data = self.input(5 * MIB)
+        into = self.here / "results"
+        into.mkdir()
+        done = self.zbs("run", "-n", 12, "--stage-in", "solver", "--stage-in", "in.dat", "--stage-out", "copy.*", "--stage-out", "zone.txt", "--stage-out", "link.*",
+                        "--results", into, "--", "./solver", timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for rank in range(12):
+            self.assertEqual((into / f"copy.{rank}").read_bytes(), data)
+        zones = sorted(path.read_text().strip() for path in into.glob("zone.txt*"))
+        self.assertEqual(zones, ["a", "b", "c"], done.stderr)
+        self.assertFalse(list(into.glob("link.*")), "a link to somebody else's file")
+        self.assertIn("link.*", done.stderr)
+        self.assertEqual([path for path in os.listdir(into) if path.startswith(".")], [])
+
+    def test_nothing_of_the_folder_it_was_submitted_from_is_needed(self):
+        data = self.input(MIB)
+        application = self.submit("--stage-out", "copy.*")
+        shutil.rmtree(self.here)
+        self.here.mkdir()
+        ended = self.f.wait_state(application, ("completed", "failed", "rejected", "cancelled"), 60)
+        self.assertEqual(ended["state"], "completed", ended.get("reason"))
+        fetched = self.zbs("fetch", application)
+        self.assertEqual(fetched.returncode, 0, fetched.stderr)
+        self.assertEqual((self.here / "copy.11").read_bytes(), data)
+        again = self.zbs("fetch", application)
+        self.assertEqual((again.returncode, again.stdout.count("was here")), (0, 12), again.stderr)
+        (self.here / "copy.0").write_text("mine")
+        refused = self.zbs("fetch", application)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("copy.0", refused.stderr)
+        self.assertEqual((self.here / "copy.0").read_text(), "mine")
+
+    def test_a_cut_fetch_goes_on_and_a_damaged_one_begins_anew(self):
+        data = self.input(3 * MIB)
+        application = self.submit("--stage-out", "copy.0")
+        self.f.wait_state(application, ("completed",), 60)
+        part = self.here / f".copy.0.zbs-{hashlib.sha256(data).hexdigest()[:16]}"
+        for begun in (data[:MIB + 5], b"x" * MIB):
+            part.write_bytes(begun)
+            fetched = self.zbs("fetch", application)
+            self.assertEqual(fetched.returncode, 0, fetched.stderr)
+            self.assertEqual((self.here / "copy.0").read_bytes(), data)
+            self.assertFalse(part.exists())
+            (self.here / "copy.0").unlink()
+
+    def test_ranks_of_one_zone_share_one_folder_however_they_are_mixed(self):
+        data = self.input(1000)
+        application = self.submit("--mapper", "round_robin", "--stage-out", "copy.*", "--stage-out", "zone.txt")
+        self.assertEqual(self.f.wait_state(application, ("completed", "failed"), 60)["state"], "completed")
+        steps = glob.glob(f"{self.f.folder}/state/*/steps/run-*/job/zone.txt")
+        into = self.here / "results"
+        into.mkdir()
+        self.assertEqual(self.zbs("fetch", application, "-d", into).returncode, 0)
+        self.assertEqual({path.name: path.read_bytes() for path in into.glob("copy.*")}, {f"copy.{rank}": data for rank in range(12)})
+        self.assertEqual(len(list(into.glob("zone.txt*"))), 3, steps)
+
+    def test_an_mpi_program_that_is_nowhere_else_runs_and_is_learnt(self):
+        ring = pathlib.Path(federation.BIN) / "apps/ring"
+        if not ring.exists():
+            self.skipTest("the programs of tests/apps are not built")
+        shutil.copy(ring, self.here / "moving")
+        done = self.zbs("run", "-n", 6, "--stage-in", "moving", "--", "./moving")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count(" of 6 "), 6)
+        self.assertNotIn(str(self.here), done.stdout)
+        self.assertIn("moving", self.zbs("profile", "list").stdout)
+
+    def test_a_missing_program_of_the_job_is_told(self):
+        self.input(10)
+        done = self.zbs("run", "-n", 2, "--stage-in", "solver", "--", "./solver", timeout=60)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("no input in", done.stderr)
+
+    def test_bounds_and_checksums(self):
+        with open(self.here / "in.dat", "wb") as big:
+            big.truncate(257 * MIB)
+        done = self.zbs("submit", "-n", 2, "--stage-in", "in.dat", "--", "./solver", timeout=60)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("256 MiB", done.stderr)
+        for name, word in (("in.dat=a/b", "without '/'"), ("in.dat=stdout", "uses itself"), ("nothing", "cannot read")):
+            done = self.zbs("submit", "-n", 2, "--stage-in", name, "--", "./solver")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(word, done.stderr)
+        body = json.dumps({"size": 3, "offset": 0, "bytes": base64.b64encode(b"abc").decode()}).encode()
+        call = urllib.request.Request(self.f.url + "/v1/files/" + "0" * 64, body, {"Content-Type": "application/json"}, method="PUT")
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(call, context=self.f.tls(self.f.identity("you")), timeout=10)
+        self.assertEqual(refused.exception.code, 409)
+        self.assertIn("checksum", json.loads(refused.exception.read())["detail"])
+
+    def kill(self, zone):
+        found = [pid for pid, (argv, _) in processes().items() if argv[0].endswith("zbs-zone") and "run" in argv and any(word.endswith(f"/{zone}.toml") for word in argv)
+                 and any(self.f.folder in word for word in argv)]
+        self.assertEqual(len(found), 1, found)
+        os.kill(found[0], signal.SIGKILL)
+
+    def parts_of(self, zone):
+        return glob.glob(f"{self.f.folder}/state/{zone}/files/user+*/.*.part")
+
+    def killed_while_sending(self, victim):
+        data = self.input(96 * MIB)
+        application = self.submit("--stage-out", "zone.txt")
+        until(lambda: any(os.path.getsize(path) > 5 * MIB for path in self.parts_of("b") if os.path.exists(path)), 60, "nothing is sent")
+        self.kill(victim)
+        ended = self.f.wait_state(application, ("completed", "failed", "rejected", "cancelled"), 120)
+        self.assertEqual(ended["state"], "completed", ended.get("reason"))
+        [kept] = [path for path in glob.glob(f"{self.f.folder}/state/b/files/user+*/{hashlib.sha256(data).hexdigest()}")]
+        self.assertEqual(os.path.getsize(kept), len(data))
+        return json.loads(self.f.zbs("explain", application, "-o", "json").stdout)["events"]
+
+    def sent_to(self, events, zone):
+        return [int(event["answer"].split(";")[1].split()[0]) for event in events if event["what"] == "stage" and event["zone"] == zone and event["ok"]]
+
+    def test_kill_of_the_taking_zone(self):
+        events = self.killed_while_sending("b")
+        self.assertLess(sum(self.sent_to(events, "b")), 96 * MIB + 4 * MIB)
+
+    def test_kill_of_the_sending_zone(self):
+        events = self.killed_while_sending("a")
+        self.assertLess(self.sent_to(events, "b")[-1], 92 * MIB)  # what was there was not sent again
+
+
+if __name__ == "__main__":
+    federation.BIN = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
