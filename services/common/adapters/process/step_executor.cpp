@@ -273,6 +273,11 @@ Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions opt
         return unavailable("cannot change the mode of " + options.folder + ": " + std::strerror(errno));
     if (access(options.supervisor.c_str(), X_OK) != 0)
         return unavailable("the program " + options.supervisor + " cannot be run: " + std::strerror(errno));
+    if (!sees_closed_processes())
+        return unavailable(
+            "this host hides processes from user " + user_name(geteuid()) +
+            " (/proc is mounted with hidepid), so what runs would look as if it had ended: put the user into the group "
+            "that /proc is mounted with (gid=), or, under systemd, set ProtectProc=default");
     Common common{.options = std::move(options)};
     char real[PATH_MAX];  // jobs are shown the folder under the name that has no links
     if (realpath(common.options.folder.c_str(), real) != nullptr) common.options.folder = real;
