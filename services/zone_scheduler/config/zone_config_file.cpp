@@ -12,6 +12,7 @@
 #include "algorithms/mapping/mapper.hpp"
 #include "algorithms/queue/discipline.hpp"
 #include "services/common/adapters/system/config_file.hpp"
+#include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/common/messages/identity.hpp"
 #include "services/common/messages/limits.hpp"
@@ -200,6 +201,11 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     zone.orted = file.text("mpi.orted", zone.orted);
     zone.max_output_bytes = static_cast<std::uint64_t>(file.integer("mpi.output_MiB", 10'240, 0, 1 << 30)) << 20;
     zone.mpi_interface = file.text("mpi.interface", zone.mpi_interface);
+    const Result<std::string> interface = system::resolve_interface(zone.mpi_interface);
+    if (interface)
+        zone.mpi_interface = *interface;
+    else if (interface.error().code == ErrorCode::kInvalidArgument)  // else the zone's start says it, not each command
+        file.fail("mpi.interface", interface.error().message);
     zone.profiler =
         file.text("mpi.profiler",
                   first_existing({program_folder + "/../lib/libzbs-profile.so", "/usr/lib/zbs/libzbs-profile.so"}));

@@ -6,6 +6,7 @@
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
+#include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/program_digest.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/host_name.hpp"
@@ -64,6 +65,8 @@ int run(const std::string& config_path) {
     if (!settings) return fail(settings.error());
     const auto failpoints = failpoint::from_environment(failpoint::Program::kZone);
     if (!failpoints) return fail(failpoints.error());
+    if (const auto found = system::resolve_interface(settings->zone.mpi_interface); !found)
+        return fail({found.error().code, "[mpi] interface: " + found.error().message, config_path});
     const StateFolder state{settings->state_folder};
     Result<Storage> storage = open_storage(*settings, state);
     if (!storage) return fail(storage.error());

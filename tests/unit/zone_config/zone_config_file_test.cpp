@@ -88,6 +88,13 @@ TEST_F(ZoneConfigFileTest, AsksNameAnOrganisationAndHowItIsKnown) {
                 ElementsAre(AskedOrganisation{"org-b", "", "BUNDLE b"}, AskedOrganisation{"org-c", kPrint, ""}));
 }
 
+TEST_F(ZoneConfigFileTest, InterfaceMayBeANetwork) {
+    EXPECT_EQ(read("", "[mpi]\ninterface = '127.0.0.0/8'\n")->zone.mpi_interface, "lo");
+    EXPECT_EQ(read("", "[mpi]\ninterface = '203.0.113.0/24'\n")->zone.mpi_interface, "203.0.113.0/24")
+        << "told at the start";
+    EXPECT_THAT(fault("", "[mpi]\ninterface = '10.0.0/99'\n"), HasSubstr("is no network"));
+}
+
 TEST_F(ZoneConfigFileTest, FaultyAsksAreRefused) {
     const std::string known = "fingerprint = '" + kPrint + "'\n";
     EXPECT_THAT(fault("", "[[ask]]\norganisation = 'org-b'\n"), HasSubstr("needs 'bundle' or 'fingerprint'"));
