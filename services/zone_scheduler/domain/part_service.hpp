@@ -74,6 +74,7 @@ class PartService {
     Result<void> use_queue(const std::string& discipline);
     /// Is told of all that happens to the queue from now on. To be set before `use_queue` and `resume`.
     void observe_queue(ZoneQueue::Observer observer) { queue_.observe(std::move(observer)); }
+    void tell_queue_again() const { queue_.tell_again(); }
 
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
     Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request);

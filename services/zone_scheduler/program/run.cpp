@@ -124,6 +124,7 @@ int run(const std::string& config_path) {
     if (!settings->queue_log.empty()) {
         Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings->queue_log, log);
         if (!file) return fail(file.error());
+        (*file)->on_full([&zone = *zone] { zone.tell_queue_again(); });
         zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
     }
     if (auto resumed = zone->resume(); !resumed) return fail(resumed.error());
