@@ -13,6 +13,7 @@
 #include "services/common/codec/audit_text.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/zone_scheduler/program/doctor_command.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/peer_commands.hpp"
 #include "services/zone_scheduler/program/peer_text.hpp"
@@ -398,6 +399,7 @@ void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_co
     add_backup_commands(cli, config_path, exit_code);
     add_enrol_command(cli, config_path, exit_code);
     add_peer_commands(cli, config_path, exit_code);
+    add_doctor_command(cli, config_path, exit_code);
 }
 
 }  // namespace zbs::zone_program

@@ -202,7 +202,10 @@ TEST_F(ZoneConfigFileTest, TooManyRulesAreRefused) {
 
 TEST_F(ZoneConfigFileTest, AnEmptyTableThatNobodyKnowsIsRefused) {
     EXPECT_EQ(fault("", "[rates]\n"), "accepted");
-    EXPECT_THAT(fault("", "[rate]\n"), HasSubstr("'rate' is not a setting"));
+    EXPECT_THAT(fault("", "[rate]\n"), HasSubstr("'rate' is not a setting of this program; did you mean 'rates'?"));
+    EXPECT_THAT(fault("", "[timing]\nleaze_s = 4\n"), HasSubstr("; did you mean 'timing.lease_s'?"));
+    EXPECT_THAT(fault("", "[rates]\nlease_s = 4\n"), HasSubstr("; did you mean 'timing.lease_s'?")) << "elsewhere";
+    EXPECT_THAT(fault("nonsense = 1"), testing::EndsWith("is not a setting of this program"));
     EXPECT_THAT(fault("", "[[peerings]]\n"), HasSubstr("'peerings.0' is not a setting"));
     EXPECT_THAT(fault("accepted = []"), HasSubstr("'accepted' is not a setting"));
     EXPECT_THAT(fault("peering = []"), HasSubstr("[[peering]]"));
