@@ -66,6 +66,7 @@ enum class Action {
     kDeleteDelegation,
     // zone: operation
     kReadAudit,  // also of a registry
+    kGetMetrics,
     kGetDrain,
     kSetDrain,
     kRegisterNode,

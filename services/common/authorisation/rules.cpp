@@ -105,6 +105,7 @@ constexpr std::array kRules = {
     zone(kDeleteDelegation, "deleteDelegation", kUsers, kFullProxy, kDelegation, kOwn),
 
     ActionRule{kReadAudit, "readAudit", kAtZone | kAtRegistry, kService, kOperators, kAny, kCertificate},
+    zone(kGetMetrics, "getMetrics", kInsider, kAnything),
     zone(kGetDrain, "getDrain", kOperators, kCertificate),
     zone(kSetDrain, "setDrain", kOperators, kCertificate),
     zone(kRegisterNode, "registerNode", bit(Role::kOwnNode), kCertificate, ObjectKind::kNode, kOwn),

@@ -18,6 +18,7 @@ struct Call {
     std::map<std::string, std::string> query;       ///< decoded; a key given twice is refused at the edge
     std::map<std::string, std::string> parameters;  ///< of the route: {id} and the like
     std::string body;
+    std::string accept;      ///< header Accept, or empty
     std::string request_id;  ///< what the caller is told, and the audit log keeps
     std::string address;  ///< number that the call comes from, of IPv6 the network (/64); empty for calls from inside
     PeerIdentity peer;    ///< as the edge established it; nothing else says who calls

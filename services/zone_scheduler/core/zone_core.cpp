@@ -30,10 +30,14 @@ Caller self_of(const ZoneConfig& config) { return {CallerKind::kZone, config.org
 ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contract)
     : config_(config),
       ports_(std::move(ports)),
-      barrier_(ports_.clock, ports_.journal, ports_.audit, ports_.storage_failed),
+      metrics_(config, ports_.clock, ports_.resources),
+      journal_(ports_.journal, ports_.clock, [this](Duration took) { metrics_.committed(took); }),
+      client_(ports_.client, ports_.clock,
+              [this](MeteredCall call) { ports_.post([this, call = std::move(call)] { metrics_.called(call); }); }),
+      barrier_(ports_.clock, journal_, ports_.audit, ports_.storage_failed),
       executor_(barrier_, ports_.executor),
       transport_(http::make_rest_transport(
-          {.client = std::make_unique<DurableClient>(barrier_, ports_.client),
+          {.client = std::make_unique<DurableClient>(barrier_, client_),
            .self = self_of(config),
            .post = ports_.post,
            .own =
@@ -86,6 +90,9 @@ void ZoneCore::serve(http::Call call, http::Respond respond) {
 /// What the services ask of each other.
 void ZoneCore::connect() {
     decisions_.commit_later([this] { barrier_.note_record(); });
+    applications_.use_observer(metrics_);
+    parts_.use_observer(metrics_);
+    services_.metrics_text = [this](metrics::TextFormat format) { return metrics_.text(format, services_); };
     applications_.use_files(files_);
     parts_.use_files(files_);
     retention_.use_files(files_);
@@ -116,6 +123,7 @@ void ZoneCore::connect() {
     router_.guard([this](Action action, const http::Call& call) { return gate_.check(action, call); });
     router_.watch([this](Action action, const http::Call& call, int status) {
         decisions_.done(action, call, status);
+        metrics_.answered(action, status);
         if (status == 400 && http::changes_something(call) && call.caller().kind == CallerKind::kZone)
             peerings_.note(call.caller().organisation, TrustEvent::kInvalidRequest);
     });

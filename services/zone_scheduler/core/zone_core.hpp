@@ -10,6 +10,8 @@
 #include "services/common/ports/secrets.hpp"
 #include "services/common/ports/site_store.hpp"
 #include "services/zone_scheduler/core/commit_barrier.hpp"
+#include "services/zone_scheduler/core/metered.hpp"
+#include "services/zone_scheduler/core/zone_metrics.hpp"
 #include "services/zone_scheduler/domain/retention.hpp"
 #include "services/zone_scheduler/domain/trust_exchange.hpp"
 #include "services/zone_scheduler/http/gate.hpp"
@@ -37,6 +39,7 @@ struct ZonePorts {
     Log& log;
     /// The storage has failed: nothing gets out any more, and the process should end.
     std::function<void(const Error&)> storage_failed;
+    ZoneResources resources{};
 };
 
 /// A whole zone without its edges: the domain's services, wired to each other, and the routes to them. The program
@@ -98,6 +101,9 @@ class ZoneCore {
 
     const ZoneConfig& config_;
     ZonePorts ports_;
+    ZoneMetrics metrics_;
+    MeteredJournal journal_;
+    MeteredClient client_;
     CommitBarrier barrier_;
     DurableExecutor executor_;
     std::optional<DurableAllocations> allocations_;

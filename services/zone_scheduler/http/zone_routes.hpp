@@ -1,5 +1,6 @@
 #pragma once
 #include "services/common/http/router.hpp"
+#include "services/common/metrics/metrics.hpp"
 #include "services/common/ports/audit.hpp"
 #include "services/zone_scheduler/domain/application_service.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
@@ -30,7 +31,9 @@ struct ZoneServices {
     ZoneStore& store;
     AuditLog& audit;
     std::string contract;  ///< text of schemas/openapi/zone.json
-    bool serves = false;   ///< what the stores hold was taken up, and the zone is not about to end
+    /// All figures of the zone as text.
+    std::function<std::string(metrics::TextFormat)> metrics_text{};
+    bool serves = false;  ///< what the stores hold was taken up, and the zone is not about to end
 };
 
 /// Routes of schemas/openapi/zone.json. `services` must outlive the router.

@@ -97,6 +97,14 @@ class Jobs:
         self.assertTrue(rejected["reason"])
         self.call("GET", f"/v1/applications/{request['id']}/assignment", USER, status=409)
 
+    def test_figures_in_both_texts(self):
+        text = self.call("GET", "/metrics", USER, status=200)
+        self.assertTrue(text.body.endswith(b"# EOF\n"))
+        older = self.call("GET", "/metrics", OPERATOR, status=200, headers=[("Accept", "text/plain")])
+        self.assertIn(b"zbs_zone_processors{state=", older.body)
+        self.assertNotIn(b"# EOF", older.body)
+        self.call("GET", "/metrics", HOME, status=403)
+
     def test_life_of_a_part(self):
         part = self.part()
         at = f"/v1/parts/{part['id']}"
