@@ -20,6 +20,8 @@ enum class Action {
     kCancelApplication,
     kGetAssignment,
     kExplainApplication,
+    kWatchApplication,
+    kWatchEvents,
     kListLogs,
     kReadLog,
     kListResults,

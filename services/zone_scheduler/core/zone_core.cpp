@@ -35,6 +35,12 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       client_(ports_.client, ports_.clock,
               [this](MeteredCall call) { ports_.post([this, call = std::move(call)] { metrics_.called(call); }); }),
       barrier_(ports_.clock, journal_, ports_.audit, ports_.storage_failed),
+      events_(ports_.clock, ports_.store, ports_.log),
+      observers_(metrics_, events_),
+      feed_(ports_.clock, events_,
+            {.post = ports_.post,
+             .after_commit = [this](std::function<void()> effect) { barrier_.after_commit(std::move(effect)); },
+             .is_blocked = [this](const PeerIdentity& who) { return membership_.is_blocked(who); }}),
       executor_(barrier_, ports_.executor),
       transport_(http::make_rest_transport(
           {.client = std::make_unique<DurableClient>(barrier_, client_),
@@ -73,8 +79,8 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       files_(config, ports_.depot),
       applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
-      services_{config,    applications_, parts_, peers_, peerings_,    membership_,  delegations_,
-                registry_, links_,        nodes_, files_, ports_.store, ports_.audit, std::move(contract)},
+      services_{config, applications_, parts_, peers_,  peerings_, membership_,  delegations_, registry_,
+                links_, nodes_,        files_, events_, feed_,     ports_.store, ports_.audit, std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
@@ -90,8 +96,11 @@ void ZoneCore::serve(http::Call call, http::Respond respond) {
 /// What the services ask of each other.
 void ZoneCore::connect() {
     decisions_.commit_later([this] { barrier_.note_record(); });
-    applications_.use_observer(metrics_);
-    parts_.use_observer(metrics_);
+    applications_.use_observer(observers_);
+    parts_.use_observer(observers_);
+    events_.listen([this](const StateEvent& event) {
+        if (feed_.clients() > 0) barrier_.after_commit([this, event] { feed_.publish(event); });
+    });
     services_.metrics_text = [this](metrics::TextFormat format) { return metrics_.text(format, services_); };
     applications_.use_files(files_);
     parts_.use_files(files_);
@@ -131,6 +140,7 @@ void ZoneCore::connect() {
 }
 
 Result<void> ZoneCore::resume() {
+    if (auto resumed = events_.resume(); !resumed) return resumed;
     if (auto resumed = membership_.resume(); !resumed) return resumed;
     if (auto resumed = peerings_.resume(); !resumed) return resumed;
     if (auto resumed = filter_.resume(); !resumed) return resumed;
@@ -148,11 +158,13 @@ void ZoneCore::start() {
     parts_.start();
     registry_.start();
     retention_.start();
+    feed_.start();
     services_.serves = true;
 }
 
 void ZoneCore::leave() {
     services_.serves = false;
+    feed_.end_all();
     registry_.leave();
     peerings_.flush();
 }

@@ -28,6 +28,7 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kCancelApplication:
         case Action::kGetAssignment:
         case Action::kExplainApplication:
+        case Action::kWatchApplication:
         case Action::kListLogs:
         case Action::kReadLog:
         case Action::kListResults:

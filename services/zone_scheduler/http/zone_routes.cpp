@@ -364,6 +364,7 @@ http::Router make_zone_routes(ZoneServices& services) {
     add_part_routes(router, services);
     add_zone_routes(router, services);
     add_staging_routes(router, services);
+    add_event_routes(router, services);
     add_identity_routes(router, services);
     add_delegation_routes(router, services);
     add_peering_routes(router, services);

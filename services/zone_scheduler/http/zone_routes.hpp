@@ -4,6 +4,7 @@
 #include "services/common/ports/audit.hpp"
 #include "services/zone_scheduler/domain/application_service.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
+#include "services/zone_scheduler/domain/event_log.hpp"
 #include "services/zone_scheduler/domain/file_library.hpp"
 #include "services/zone_scheduler/domain/link_sensor.hpp"
 #include "services/zone_scheduler/domain/membership_service.hpp"
@@ -14,6 +15,8 @@
 #include "services/zone_scheduler/domain/registry_session.hpp"
 
 namespace zbs {
+
+class EventFeed;
 
 /// What the handlers call. All of it lives on the domain's strand, and so do the handlers.
 struct ZoneServices {
@@ -28,6 +31,8 @@ struct ZoneServices {
     const LinkSensor& links;
     NodeDirectory& nodes;
     FileLibrary& files;
+    EventLog& events;
+    EventFeed& feed;
     ZoneStore& store;
     AuditLog& audit;
     std::string contract;  ///< text of schemas/openapi/zone.json
@@ -38,6 +43,9 @@ struct ZoneServices {
 
 /// Routes of schemas/openapi/zone.json. `services` must outlive the router.
 http::Router make_zone_routes(ZoneServices& services);
+
+/// Server-sent events; part of `make_zone_routes`.
+void add_event_routes(http::Router& router, ZoneServices& services);
 
 /// Those about staged files and results; part of `make_zone_routes`.
 void add_staging_routes(http::Router& router, ZoneServices& services);

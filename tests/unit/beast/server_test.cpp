@@ -54,6 +54,15 @@ class Client {
             if (!read_more(end)) return std::exchange(buffer_, {});
         }
     }
+    /// True once `text` is the next that comes.
+    bool comes(const std::string& text) {
+        const auto end = Clock::now() + kPatience;
+        while (buffer_.size() < text.size() && read_more(end)) {
+        }
+        if (!buffer_.starts_with(text)) return false;
+        buffer_.erase(0, text.size());
+        return true;
+    }
     /// True once the server has closed its end and all it sent has been read.
     bool closed(milliseconds patience = kPatience) {
         const auto end = Clock::now() + patience;
@@ -90,6 +99,46 @@ class Client {
     tcp::socket socket_;
     std::string buffer_;
     bool ended_ = false;
+};
+
+/// A body whose pieces the test gives.
+class PiecesOfTest : public http::Stream {
+  public:
+    explicit PiecesOfTest(std::atomic<int>& open) : open_(open) { ++open_; }
+    ~PiecesOfTest() override { --open_; }
+    void next(std::function<void(std::string)> give) override {
+        std::unique_lock lock(mutex_);
+        ++asked_;
+        if (pieces_.empty()) {
+            waiting_ = std::move(give);
+            return;
+        }
+        std::string piece = endless_ ? pieces_.front() : std::move(pieces_.front());
+        if (!endless_) pieces_.erase(pieces_.begin());
+        lock.unlock();
+        give(std::move(piece));
+    }
+    void push(std::string piece) {
+        std::unique_lock lock(mutex_);
+        if (const auto give = std::exchange(waiting_, nullptr)) {
+            lock.unlock();
+            return give(std::move(piece));
+        }
+        pieces_.push_back(std::move(piece));
+    }
+    void repeat(std::string piece) {
+        endless_ = true;
+        push(std::move(piece));
+    }
+    int asked() const { return asked_; }
+
+  private:
+    std::atomic<int>& open_;
+    std::mutex mutex_;
+    std::vector<std::string> pieces_;
+    std::function<void(std::string)> waiting_;
+    std::atomic<bool> endless_{false};
+    std::atomic<int> asked_{0};
 };
 
 /// A server with two threads that answers every call with what it was given.
@@ -143,6 +192,13 @@ class ServerTest : public testing::Test {
         return changed_.wait_for(lock, kPatience, [&] { return held_.size() == count; });
     }
     int handled() const { return handled_; }
+    /// What calls of /stream get, from the second on nothing; and how many of such are held by anybody.
+    std::shared_ptr<PiecesOfTest> make_stream() { return stream_ = std::make_shared<PiecesOfTest>(streams_); }
+    bool wait_for_streams(int count) {
+        const auto end = Clock::now() + kPatience;
+        while (streams_ != count && Clock::now() < end) std::this_thread::yield();
+        return streams_ == count;
+    }
 
     asio::io_context io_;  // outlives the server
     std::optional<Server> server_;
@@ -156,6 +212,7 @@ class ServerTest : public testing::Test {
             changed_.notify_all();
             return;
         }
+        if (call.path == "/stream") return respond({200, "text/plain", "begin", {}, std::exchange(stream_, nullptr)});
         if (call.path == "/twice") respond({200, "text/plain", "first", {}});
         if (call.path == "/inject")
             return respond({200, "text/plain", "", {{"X-Bad", "a\r\nX-Evil: 1"}, {"X-Good", "b"}}});
@@ -169,6 +226,8 @@ class ServerTest : public testing::Test {
     std::mutex mutex_;
     std::condition_variable changed_;
     std::vector<http::Respond> held_;
+    std::shared_ptr<PiecesOfTest> stream_;
+    std::atomic<int> streams_{0};
     std::atomic<int> handled_{0};
 };
 
@@ -516,6 +575,48 @@ TEST_F(ServerTest, ManyClientsAtOnceGetTheirOwnAnswers) {
     }
     for (std::thread& client : clients) client.join();
     EXPECT_EQ(good, 400);
+}
+
+TEST_F(ServerTest, AStreamIsSentAsItComesAndEndsWithTheConnection) {
+    const auto stream = make_stream();
+    start();
+    Client client = connect();
+    client.send(get("/stream"));
+    EXPECT_THAT(client.reply(),
+                testing::AllOf(HasStatus(200), HasSubstr("Connection: close"), Not(HasSubstr("Content-Length"))));
+    EXPECT_TRUE(client.comes("begin"));
+    stream->push("one");
+    EXPECT_TRUE(client.comes("one"));
+    stream->push("two");
+    EXPECT_TRUE(client.comes("two"));
+    stream->push("");
+    EXPECT_TRUE(client.closed());
+}
+
+TEST_F(ServerTest, AReaderOfAStreamThatLeavesIsNoticedWhileNothingIsSent) {
+    make_stream();
+    start();
+    {
+        Client client = connect();
+        client.send(get("/stream"));
+        EXPECT_THAT(client.reply(), HasStatus(200));
+        EXPECT_TRUE(client.comes("begin"));
+    }
+    EXPECT_TRUE(wait_for_streams(0));
+    EXPECT_TRUE(wait_for_connections(0));
+}
+
+TEST_F(ServerTest, AReaderOfAStreamThatReadsNothingIsCut) {
+    auto stream = make_stream();
+    stream->repeat(std::string(1 << 20, 'x'));
+    start({.write_deadline = milliseconds{200}});
+    Client client = connect();
+    client.send(get("/stream"));
+    EXPECT_TRUE(wait_for_connections(1));
+    EXPECT_TRUE(wait_for_connections(0));
+    EXPECT_LT(stream->asked(), 100) << "no piece is asked for before the one before was taken";
+    stream.reset();
+    EXPECT_TRUE(wait_for_streams(0));
 }
 
 TEST_F(ServerTest, AConnectionThatIsNotAdmittedEndsUnheard) {
