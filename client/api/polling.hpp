@@ -17,7 +17,8 @@ constexpr std::chrono::milliseconds pause_after(std::chrono::steady_clock::durat
 /// Sleeps between two questions.
 class Polling {
   public:
-    void pause() const { std::this_thread::sleep_for(pause_after(std::chrono::steady_clock::now() - begin_)); }
+    std::chrono::milliseconds next_pause() const { return pause_after(std::chrono::steady_clock::now() - begin_); }
+    void pause() const { std::this_thread::sleep_for(next_pause()); }
 
   private:
     std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

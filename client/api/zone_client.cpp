@@ -49,6 +49,13 @@ Result<std::string> ZoneClient::text(const std::string& method, const std::strin
     return text({home_, method, path, body, std::chrono::seconds{15}});
 }
 
+void ZoneClient::stream(const std::string& path, std::function<bool(std::string_view)> on_piece,
+                        std::function<void(Result<HttpAnswer>)> ended) {
+    HttpCall call{home_, "GET", path, {}, std::chrono::hours{1}};
+    call.on_piece = std::move(on_piece);
+    caller_->call(std::move(call), std::move(ended));
+}
+
 Result<codec::Json> ZoneClient::json(const HttpCall& call) {
     const Result<std::string> answer = text(call);
     if (!answer) return answer.error();

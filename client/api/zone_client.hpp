@@ -1,5 +1,6 @@
 #pragma once
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,6 +44,10 @@ class ZoneClient {
     Result<ApplicationModel> profile(const std::string& profile_id);
     /// GET of a JSON document, e.g. "/v1/nodes".
     Result<codec::Json> get(const std::string& path);
+    /// GET of a body that goes on, for an hour at most: `on_piece` as in `HttpCall`, `ended` once, both on any thread.
+    /// Not repeated.
+    void stream(const std::string& path, std::function<bool(std::string_view)> on_piece,
+                std::function<void(Result<HttpAnswer>)> ended);
     /// Any call that is safe to repeat.
     Result<codec::Json> call(const std::string& method, const std::string& path, const codec::Json& body = {});
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "client/api/delegate.hpp"
+#include "client/api/event_waiter.hpp"
 #include "client/api/polling.hpp"
 #include "client/api/staged_files.hpp"
 #include "client/cli/application_follow.hpp"
@@ -169,6 +170,15 @@ bool show(Context& context, const std::string& id, const std::string& format, bo
     return more;
 }
 
+/// How long to rely on events alone, at most.
+constexpr std::chrono::milliseconds kLookAgain = std::chrono::minutes{1};
+
+std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point until) {
+    const auto now = std::chrono::steady_clock::now();
+    if (until - now >= kLookAgain) return kLookAgain;
+    return std::max(std::chrono::milliseconds{1}, std::chrono::ceil<std::chrono::milliseconds>(until - now));
+}
+
 void wait_for(Context& context, const std::vector<std::string>& ids, const std::string& timeout) {
     if (!check_ids(context, ids)) return;
     const auto zone = context.connect();
@@ -180,7 +190,7 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
         until = std::chrono::steady_clock::now() + *limit;
     }
     for (const std::string& id : ids) {
-        const client::Polling polling;
+        client::EventWaiter events(*zone, id);
         for (;;) {
             const Result<Json> view = zone->show(id);
             if (!view) return context.fail(view.error());
@@ -194,7 +204,8 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
             }
             if (std::chrono::steady_clock::now() > until)
                 return context.fail({ErrorCode::kTimeout, id + " is still " + text_of(*view, "state"), {}});
-            polling.pause();
+            while (!events.wait(time_left(until))) {
+            }
         }
     }
 }
@@ -204,12 +215,16 @@ void logs(Context& context, const std::string& id, const std::string& rank, bool
     const auto zone = context.connect();
     if (!zone) return;
     LogFollower follower(*zone, id, rank, label);
+    client::EventWaiter events(*zone, id);
     const client::Polling polling;
     for (;;) {
         const Result<bool> complete = follower.copy();
         if (!complete) return context.fail(complete.error());
         if (*complete || !follow_it) return;
-        polling.pause();
+        // Before it runs there is no output; then there may be some at any time, and no event tells of it.
+        const std::string state = events.state();
+        const bool runs = state.empty() || state == "running" || is_ended(state);
+        events.wait(runs ? polling.next_pause() : kLookAgain);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "client/api/delegate.hpp"
+#include "client/api/event_waiter.hpp"
 #include "client/api/polling.hpp"
 #include "client/cli/application_view.hpp"
 #include "services/common/codec/message_codec.hpp"
@@ -24,6 +25,17 @@ void on_interrupt(int) { ++interrupts; }
 bool has_input() {
     int bytes = 0;
     return isatty(0) == 0 && ioctl(0, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+/// Reasons of waiting change without an event.
+constexpr std::chrono::seconds kLookAgain{2};
+
+/// Until there may be something new of an application in this state: output, of which no event tells, or a change.
+/// True where the change should be looked at.
+bool wait_to_follow(client::EventWaiter& events, const client::Polling& polling, const std::string& state) {
+    const auto interrupted = [before = interrupts.load()] { return interrupts != before; };
+    if (state != "running" && !is_ended(state)) return events.wait(kLookAgain, interrupted) || interrupted();
+    return events.wait(polling.next_pause(), interrupted) || interrupted();
 }
 
 }  // namespace
@@ -100,8 +112,10 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
     std::string said, state;
     bool plan_shown = quiet;
     bool cancelled = false, input_told = quiet;
+    client::EventWaiter events(zone, id);
     const client::Polling polling;
-    for (;;) {
+    Json view;
+    for (bool look = true;; look = wait_to_follow(events, polling, state)) {
         if (interrupts > 0 && !cancelled) {
             cancelled = true;
             std::cerr << "zbs: cancelling " << id << " (once more to leave without waiting)\n";
@@ -117,13 +131,16 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
             input_told = true;
             std::cerr << "zbs: standard input is not forwarded to the program\n";
         }
-        const Result<Json> view = zone.show(id);
-        if (!view) return context.fail(view.error());
-        state = text_of(*view, "state");
+        if (look) {
+            Result<Json> now = zone.show(id);
+            if (!now) return context.fail(now.error());
+            view = *std::move(now);
+        }
+        state = text_of(view, "state");
         if (delegation != nullptr) delegation->look(state);
-        const std::string reason = text_of(*view, "reason");
-        if (!plan_shown && view->contains("plan") && (state == "running" || is_ended(state))) {
-            if (const auto plan = codec::decode_application_plan(view->at("plan"))) describe_plan(std::cerr, *plan);
+        const std::string reason = text_of(view, "reason");
+        if (!plan_shown && view.contains("plan") && (state == "running" || is_ended(state))) {
+            if (const auto plan = codec::decode_application_plan(view.at("plan"))) describe_plan(std::cerr, *plan);
             plan_shown = true;
         }
         if (!quiet && !reason.empty() && !is_ended(state) && state + reason != said) {
@@ -133,11 +150,10 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         const Result<bool> complete = logs.copy();
         if (!complete) return context.fail(complete.error());
         if (is_ended(state) && *complete) {
-            context.exit_code = code_of_end(*view);
+            context.exit_code = code_of_end(view);
             if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";
             return;
         }
-        polling.pause();
     }
 }
 

@@ -62,6 +62,7 @@ class MemoryZoneStore : public ZoneStore {
     Result<void> remove(const ApplicationId& id) override {
         if (fault) return *fault;
         removed_applications_.insert(id);
+        std::erase_if(events_, [&](const StateEvent& e) { return !e.part && e.application == id; });
         applications_.erase(id);
         return wrote();
     }
@@ -94,6 +95,7 @@ class MemoryZoneStore : public ZoneStore {
     Result<void> remove(const PartId& id) override {
         if (fault) return *fault;
         removed_parts_.insert(id);
+        std::erase_if(events_, [&](const StateEvent& e) { return e.part == id; });
         parts_.erase(id);
         return wrote();
     }
@@ -104,6 +106,29 @@ class MemoryZoneStore : public ZoneStore {
     /// Ended ones, too.
     std::vector<PartRecord> all_parts() const { return values(parts_); }
     std::vector<Application> all_applications() const { return values(applications_); }
+
+    Result<void> append(const StateEvent& event) override {
+        if (fault) return *fault;
+        if (!events_.empty() && event.id <= events_.back().id) return taken("event");
+        events_.push_back(event);
+        const auto alike = [&](const StateEvent& e) {
+            return e.part == event.part && e.application == event.application;
+        };
+        if (std::cmp_greater(std::ranges::count_if(events_, alike), kMaxEventsOfOne))
+            events_.erase(std::ranges::find_if(events_, alike));
+        return {};  // one step with what it tells of, which was counted
+    }
+    Result<std::vector<StateEvent>> events(const EventQuery& query) override {
+        if (fault) return *fault;
+        std::vector<StateEvent> some;
+        for (const StateEvent& event : events_)
+            if (fits(event, query) && some.size() < query.limit) some.push_back(event);
+        return some;
+    }
+    Result<std::uint64_t> last_event() override {
+        if (fault) return *fault;
+        return events_.empty() ? 0 : events_.back().id;
+    }
 
     Result<std::uint64_t> next_token() override {
         if (fault) return *fault;
@@ -212,6 +237,7 @@ class MemoryZoneStore : public ZoneStore {
     }
 
     std::map<ApplicationId, Application> applications_;
+    std::vector<StateEvent> events_;
     std::map<PartId, PartRecord> parts_;
     std::set<ApplicationId> removed_applications_;
     std::set<PartId> removed_parts_;

@@ -23,6 +23,17 @@ inline ApplicationModel some_model(TaskIndex ranks = 4, std::string program = ".
     return {std::move(program), false, ring_graph(ranks)};
 }
 
+inline StateEvent some_event() {
+    return {.id = INT64_MAX,
+            .at = time_from_microseconds(1'700'000'000'000'000),
+            .application = {some_id(1)},
+            .owner = some_user(),
+            .state = "held",
+            .reason = "a \"reason\"\n\nin three lines"};
+}
+inline StateEvent some_part_event() {
+    return {.id = 1, .at = {}, .application = {some_id(1)}, .part = PartId{some_id(2)}, .state = "released"};
+}
 inline PartStatus some_part_status() {
     return {.id = {some_id(2)},
             .zone = "beta-one",

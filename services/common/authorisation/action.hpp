@@ -20,6 +20,8 @@ enum class Action {
     kCancelApplication,
     kGetAssignment,
     kExplainApplication,
+    kWatchApplication,
+    kWatchEvents,
     kListLogs,
     kReadLog,
     kListResults,
@@ -66,6 +68,7 @@ enum class Action {
     kDeleteDelegation,
     // zone: operation
     kReadAudit,  // also of a registry
+    kGetMetrics,
     kGetDrain,
     kSetDrain,
     kRegisterNode,

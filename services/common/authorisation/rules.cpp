@@ -59,6 +59,8 @@ constexpr std::array kRules = {
     zone(kCancelApplication, "cancelApplication", kInsider, kFullProxy, kApplication, kOwn),
     zone(kGetAssignment, "getAssignment", kInsider, kAnything, kApplication, kOwn),
     zone(kExplainApplication, "explainApplication", kInsider, kAnything, kApplication, kOwn),
+    zone(kWatchApplication, "watchApplication", kInsider, kAnything, kApplication, kOwn),
+    zone(kWatchEvents, "watchEvents", kInsider, kAnything),
     zone(kListLogs, "listLogs", kInsider, kAnything, kApplication, kOwn),
     zone(kReadLog, "readLog", kInsider, kAnything, kApplication, kOwn),
     zone(kListResults, "listResults", kInsider, kAnything, kApplication, kOwn),
@@ -105,6 +107,7 @@ constexpr std::array kRules = {
     zone(kDeleteDelegation, "deleteDelegation", kUsers, kFullProxy, kDelegation, kOwn),
 
     ActionRule{kReadAudit, "readAudit", kAtZone | kAtRegistry, kService, kOperators, kAny, kCertificate},
+    zone(kGetMetrics, "getMetrics", kInsider, kAnything),
     zone(kGetDrain, "getDrain", kOperators, kCertificate),
     zone(kSetDrain, "setDrain", kOperators, kCertificate),
     zone(kRegisterNode, "registerNode", bit(Role::kOwnNode), kCertificate, ObjectKind::kNode, kOwn),

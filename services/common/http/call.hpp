@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,11 +19,22 @@ struct Call {
     std::map<std::string, std::string> query;       ///< decoded; a key given twice is refused at the edge
     std::map<std::string, std::string> parameters;  ///< of the route: {id} and the like
     std::string body;
-    std::string request_id;  ///< what the caller is told, and the audit log keeps
+    std::string accept;         ///< header Accept, or empty
+    std::string last_event_id;  ///< header Last-Event-ID, or empty
+    std::string request_id;     ///< what the caller is told, and the audit log keeps
     std::string address;  ///< number that the call comes from, of IPv6 the network (/64); empty for calls from inside
     PeerIdentity peer;    ///< as the edge established it; nothing else says who calls
 
     const Caller& caller() const { return peer.name(); }
+};
+
+/// A body that goes on for as long as somebody reads it. Whoever lets go of it reads no more.
+class Stream {
+  public:
+    virtual ~Stream() = default;
+    /// `give` is called once, from any thread and perhaps much later, with the next piece; an empty one is the end. One
+    /// question at a time; so a reader that takes no pieces is asked for none.
+    virtual void next(std::function<void(std::string piece)> give) = 0;
 };
 
 struct Reply {
@@ -30,6 +42,7 @@ struct Reply {
     std::string content_type = "application/json";
     std::string body;
     std::vector<std::pair<std::string, std::string>> headers;
+    std::shared_ptr<Stream> stream{};  ///< what follows the body; null: nothing
 };
 
 /// Called exactly once per call, from any thread.

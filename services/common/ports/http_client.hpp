@@ -2,6 +2,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/registry.hpp"
@@ -17,6 +18,9 @@ struct HttpCall {
     /// Told, on any thread and before the answer kTimeout, that the other side had begun to answer: its head had come,
     /// its body was not complete.
     std::function<void()> on_cut{};
+    /// Told, on any thread and one at a time, the pieces of a body of status 200 as they come; the answer has none
+    /// then. False: enough, the call ends.
+    std::function<bool(std::string_view piece)> on_piece{};
 };
 
 struct HttpAnswer {

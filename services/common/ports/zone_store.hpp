@@ -7,6 +7,7 @@
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/application.hpp"
 #include "services/common/messages/application_summary.hpp"
+#include "services/common/messages/event.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/common/messages/profile.hpp"
 #include "services/common/messages/registry.hpp"
@@ -83,6 +84,13 @@ class ZoneStore {
     virtual Result<std::vector<EndedPart>> ended_parts(Time time, std::size_t limit) = 0;
     virtual Result<void> remove(const PartId& id) = 0;
     virtual Result<bool> was_removed(const PartId& id) = 0;
+    /// Adds an event with an id above all others. Of its application (or part) the newest `kMaxEventsOfOne` stay; with
+    /// the record of the one it is about all go.
+    virtual Result<void> append(const StateEvent& event) = 0;
+    /// Cost: that of the rows it gives, and for an owner or an application of no others.
+    virtual Result<std::vector<StateEvent>> events(const EventQuery& query) = 0;
+    virtual Result<std::uint64_t> last_event() = 0;  ///< id; 0 where there is none
+
     /// A number that has never been returned before, not even before a restart.
     virtual Result<std::uint64_t> next_token() = 0;
 

@@ -68,6 +68,7 @@ constexpr std::array kSettings = {
     Setting{"network", kRestart, [](S a, S b) { return network_of(a) == network_of(b); }},
     Setting{"mpi", kRestart, [](S a, S b) { return mpi_of(a) == mpi_of(b); }},
     Setting{"sensors", kRestart, same_in_zone<&ZoneConfig::probe_every>},
+    Setting{"metrics", kReload, same_in_zone<&ZoneConfig::public_metrics>},
     Setting{"rates", kReload, same<&ZoneSettings::rates>},
     Setting{"retention", kReload, same_in_zone<&ZoneConfig::results_kept>},
     Setting{"staging", kRestart, same_in_zone<&ZoneConfig::staging>},

@@ -215,6 +215,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     zone.reserve_ahead = seconds_of(file, "timing.reserve_ahead_s", zone.reserve_ahead);
     zone.max_reservations = static_cast<int>(file.integer("reservations", zone.max_reservations, 0, 10'000));
     zone.probe_every = seconds_to_duration(file.number("sensors.probe_s", to_seconds(zone.probe_every), 0, 86'400));
+    zone.public_metrics = file.boolean("metrics.public", false);
     zone.lease = seconds_of(file, "timing.lease_s", zone.lease);
     zone.renew_every = seconds_of(file, "timing.renew_s", zone.renew_every);
     zone.discover_every = seconds_of(file, "timing.discover_s", zone.discover_every);

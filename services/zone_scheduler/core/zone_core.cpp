@@ -30,10 +30,20 @@ Caller self_of(const ZoneConfig& config) { return {CallerKind::kZone, config.org
 ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contract)
     : config_(config),
       ports_(std::move(ports)),
-      barrier_(ports_.clock, ports_.journal, ports_.audit, ports_.storage_failed),
+      metrics_(config, ports_.clock, ports_.resources),
+      journal_(ports_.journal, ports_.clock, [this](Duration took) { metrics_.committed(took); }),
+      client_(ports_.client, ports_.clock,
+              [this](MeteredCall call) { ports_.post([this, call = std::move(call)] { metrics_.called(call); }); }),
+      barrier_(ports_.clock, journal_, ports_.audit, ports_.storage_failed),
+      events_(ports_.clock, ports_.store, ports_.log),
+      observers_(metrics_, events_),
+      feed_(ports_.clock, events_,
+            {.post = ports_.post,
+             .after_commit = [this](std::function<void()> effect) { barrier_.after_commit(std::move(effect)); },
+             .is_blocked = [this](const PeerIdentity& who) { return membership_.is_blocked(who); }}),
       executor_(barrier_, ports_.executor),
       transport_(http::make_rest_transport(
-          {.client = std::make_unique<DurableClient>(barrier_, ports_.client),
+          {.client = std::make_unique<DurableClient>(barrier_, client_),
            .self = self_of(config),
            .post = ports_.post,
            .own =
@@ -69,8 +79,8 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       files_(config, ports_.depot),
       applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
-      services_{config,    applications_, parts_, peers_, peerings_,    membership_,  delegations_,
-                registry_, links_,        nodes_, files_, ports_.store, ports_.audit, std::move(contract)},
+      services_{config, applications_, parts_, peers_,  peerings_, membership_,  delegations_, registry_,
+                links_, nodes_,        files_, events_, feed_,     ports_.store, ports_.audit, std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
@@ -86,6 +96,12 @@ void ZoneCore::serve(http::Call call, http::Respond respond) {
 /// What the services ask of each other.
 void ZoneCore::connect() {
     decisions_.commit_later([this] { barrier_.note_record(); });
+    applications_.use_observer(observers_);
+    parts_.use_observer(observers_);
+    events_.listen([this](const StateEvent& event) {
+        if (feed_.clients() > 0) barrier_.after_commit([this, event] { feed_.publish(event); });
+    });
+    services_.metrics_text = [this](metrics::TextFormat format) { return metrics_.text(format, services_); };
     applications_.use_files(files_);
     parts_.use_files(files_);
     retention_.use_files(files_);
@@ -116,6 +132,7 @@ void ZoneCore::connect() {
     router_.guard([this](Action action, const http::Call& call) { return gate_.check(action, call); });
     router_.watch([this](Action action, const http::Call& call, int status) {
         decisions_.done(action, call, status);
+        metrics_.answered(action, status);
         if (status == 400 && http::changes_something(call) && call.caller().kind == CallerKind::kZone)
             peerings_.note(call.caller().organisation, TrustEvent::kInvalidRequest);
     });
@@ -123,6 +140,7 @@ void ZoneCore::connect() {
 }
 
 Result<void> ZoneCore::resume() {
+    if (auto resumed = events_.resume(); !resumed) return resumed;
     if (auto resumed = membership_.resume(); !resumed) return resumed;
     if (auto resumed = peerings_.resume(); !resumed) return resumed;
     if (auto resumed = filter_.resume(); !resumed) return resumed;
@@ -140,11 +158,13 @@ void ZoneCore::start() {
     parts_.start();
     registry_.start();
     retention_.start();
+    feed_.start();
     services_.serves = true;
 }
 
 void ZoneCore::leave() {
     services_.serves = false;
+    feed_.end_all();
     registry_.leave();
     peerings_.flush();
 }

@@ -10,8 +10,11 @@
 #include "services/common/ports/secrets.hpp"
 #include "services/common/ports/site_store.hpp"
 #include "services/zone_scheduler/core/commit_barrier.hpp"
+#include "services/zone_scheduler/core/metered.hpp"
+#include "services/zone_scheduler/core/zone_metrics.hpp"
 #include "services/zone_scheduler/domain/retention.hpp"
 #include "services/zone_scheduler/domain/trust_exchange.hpp"
+#include "services/zone_scheduler/http/event_feed.hpp"
 #include "services/zone_scheduler/http/gate.hpp"
 #include "services/zone_scheduler/http/zone_routes.hpp"
 
@@ -37,11 +40,28 @@ struct ZonePorts {
     Log& log;
     /// The storage has failed: nothing gets out any more, and the process should end.
     std::function<void(const Error&)> storage_failed;
+    ZoneResources resources{};
 };
 
 /// A whole zone without its edges: the domain's services, wired to each other, and the routes to them. The program
 /// gives it sockets, a disk and processes; the simulated world gives it others. Lives on the domain's strand.
 class ZoneCore {
+    /// Tells both who count and who write down.
+    struct Observers : ZoneObserver {
+        Observers(ZoneMetrics& m, EventLog& e) : metrics(m), events(e) {}
+        void application_entered(const Application& application) override {
+            metrics.application_entered(application);
+            events.application_entered(application);
+        }
+        void part_entered(const PartRecord& part) override {
+            metrics.part_entered(part);
+            events.part_entered(part);
+        }
+        void cycle_took(Cycle cycle, Duration took) override { metrics.cycle_took(cycle, took); }
+        ZoneMetrics& metrics;
+        EventLog& events;
+    };
+
   public:
     /// `config` is looked at for as long as the zone lives. `contract`: text of schemas/openapi/zone.json.
     ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contract);
@@ -99,7 +119,13 @@ class ZoneCore {
 
     const ZoneConfig& config_;
     ZonePorts ports_;
+    ZoneMetrics metrics_;
+    MeteredJournal journal_;
+    MeteredClient client_;
     CommitBarrier barrier_;
+    EventLog events_;
+    Observers observers_;
+    EventFeed feed_;
     DurableExecutor executor_;
     std::optional<DurableAllocations> allocations_;
     std::unique_ptr<ZoneTransport> transport_;

@@ -170,6 +170,7 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
     run->app.status.history.push_back({ApplicationState::kAccepted, clock_.now()});
     if (auto ok = store_.insert(run->app); !ok) return ok.error();
     take_up(run);
+    observer_->application_entered(run->app);
     log_.info("application_accepted", {{"application", to_string(request.id)},
                                        {"owner", to_uri(caller)},
                                        {"ranks", std::to_string(request.ranks)},
@@ -216,6 +217,7 @@ bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatu
     if (!save(run, std::move(changed))) return false;
     log_.info("application_state",
               {{"application", to_string(run->app.request.id)}, {"state", to_string(state)}, {"reason", reason}});
+    observer_->application_entered(run->app);
     if (is_final(state)) {
         if (const auto mine = unfinished_.find(to_uri(run->app.owner));
             mine != unfinished_.end() && --mine->second <= 0)
@@ -324,6 +326,12 @@ std::shared_ptr<const Application> ApplicationService::known(const ApplicationId
     const auto at = runs_.find(id);
     if (at == runs_.end()) return nullptr;
     return {at->second, &at->second->app};
+}
+
+std::map<ApplicationState, std::size_t> ApplicationService::open_by_state() const {
+    std::map<ApplicationState, std::size_t> counts;
+    for (const auto& [id, run] : runs_) ++counts[run->app.status.state];
+    return counts;
 }
 
 Result<std::optional<Caller>> ApplicationService::owner_of(const ApplicationId& id) const {

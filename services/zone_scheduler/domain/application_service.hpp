@@ -22,6 +22,7 @@
 #include "services/zone_scheduler/domain/planner.hpp"
 #include "services/zone_scheduler/domain/profile_library.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
+#include "services/zone_scheduler/domain/zone_observer.hpp"
 
 namespace zbs {
 
@@ -115,6 +116,11 @@ class ApplicationService {
     void use_conduct(std::function<void(const std::string& organisation, TrustEvent)> note_conduct) {
         note_conduct_ = std::move(note_conduct);
     }
+
+    /// Told of what happens to applications and plans; default nobody.
+    void use_observer(ZoneObserver& observer) { observer_ = &observer; }
+    /// How many there are in each state, of those with something left to do.
+    std::map<ApplicationState, std::size_t> open_by_state() const;
 
   private:
     struct Run;
@@ -220,6 +226,7 @@ class ApplicationService {
     Executor& executor_;
     ZoneTransport& transport_;
     PeerService& peers_;
+    ZoneObserver* observer_ = &no_observer();
     DelegationService* delegations_ = nullptr;
     FileLibrary* files_ = nullptr;
     AccountOf account_of_;

@@ -40,6 +40,9 @@ class FileLibrary {
     /// Removes what nobody has used since `time` and nothing needs. Errors: the depot's.
     Result<void> remove_unused_since(Time time);
 
+    /// What lies in the depot, results included. Errors: the depot's. Cost: a look at each file.
+    Result<std::uint64_t> kept_bytes() const;
+
     FileDepot& depot() { return depot_; }
 
   private:

@@ -360,6 +360,7 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
                             {"ranks", std::to_string(request.ranks.size())},
                             {"start_in_s", std::to_string(to_seconds(request.start_in))},
                             {"token", std::to_string(*token)}});
+    observer_->part_entered(part.record);
     const auto live = std::make_shared<Live>(std::move(part));
     parts_.emplace(request.id, live);
     if (request.queued) {

@@ -133,6 +133,7 @@ void PartService::run_queue() {
     if (queue_.size() == 0) return;
     const Duration now = clock_.steady_now();
     if (now - decided_ < (queue_changed_ ? rest_ : std::max(rest_, kDecideAgain))) return;
+    const CycleTimer timer(*observer_, clock_, Cycle::kQueue);
     promise_overruns();
     give_up_hopeless();
     for (bool again = true; again;) {

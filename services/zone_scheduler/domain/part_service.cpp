@@ -279,6 +279,7 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
     }
     log_.info("part_state",
               {{"part", to_string(part.record.request.id)}, {"state", to_string(state)}, {"reason", reason}});
+    observer_->part_entered(part.record);
     return {};
 }
 
@@ -392,6 +393,27 @@ std::vector<PartService::NodeView> PartService::nodes() const {
         views.push_back(std::move(view));
     }
     return views;
+}
+
+PartService::Use PartService::use() const {
+    const Duration now = clock_.steady_now();
+    const std::vector<bool> busy = queue_.calendar().busy({now, now + Duration{1}});
+    std::vector<bool> runs(machine_of_.size(), false);
+    for (const auto& [id, part] : parts_) {
+        if (part->record.status.state != PartState::kRunning) continue;
+        for (const std::int32_t p : part->record.processors)  // of machines that are gone some numbers are none
+            if (std::cmp_less(p, runs.size())) runs[static_cast<std::size_t>(p)] = true;
+    }
+    Use use;
+    for (std::size_t p = 0; p < physical_count(); ++p) {
+        bool used = false, held = false;
+        for (std::size_t at = p; at < runs.size(); at += physical_count()) {
+            used = used || runs[at];
+            held = held || busy[at];
+        }
+        ++(used ? use.used : held ? use.held : elsewhere_[p] ? use.unavailable : use.free);
+    }
+    return use;
 }
 
 std::vector<const PartRecord*> PartService::parts() const {

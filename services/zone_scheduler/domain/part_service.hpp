@@ -18,6 +18,7 @@
 #include "services/zone_scheduler/domain/part_allocations.hpp"
 #include "services/zone_scheduler/domain/peering_service.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
+#include "services/zone_scheduler/domain/zone_observer.hpp"
 
 namespace zbs {
 
@@ -66,6 +67,8 @@ class PartService {
     std::string sharing_means() const;
     /// Where the machines are told whose turn it is, in a zone of several slots.
     void use_slices(SliceSink& slices) { slices_ = &slices; }
+    /// Told of what happens to parts and of decisions of the queue; default nobody.
+    void use_observer(ZoneObserver& observer) { observer_ = &observer; }
     /// Takes up what the store holds: holds get their full time again, running parts are found again. Errors: the
     /// store's.
     Result<void> resume();
@@ -117,7 +120,16 @@ class PartService {
         int used = 0;
     };
     std::vector<NodeView> nodes() const;
-    std::vector<const PartRecord*> parts() const;  ///< those not ended; valid until the strand is left
+    /// Every processor once, also where several parts share it. Cost: in proportion to processors and parts.
+    struct Use {
+        std::size_t used = 0;         ///< a part runs there
+        std::size_t held = 0;         ///< held or committed, and no part runs there
+        std::size_t unavailable = 0;  ///< out of order, or not the zone's to give
+        std::size_t free = 0;
+    };
+    Use use() const;
+    std::size_t waiting_parts() const { return queue_.size(); }  ///< in the queue, without processors
+    std::vector<const PartRecord*> parts() const;                ///< those not ended; valid until the strand is left
     /// When its processors are promised to a part that has not ended, in steady time.
     ProcessorCalendar::Interval promise_of(const PartId& id) const;
 
@@ -253,6 +265,7 @@ class PartService {
     AuthorizationFilter& filter_;
     Log& log_;
     DecodeModel decode_;
+    ZoneObserver* observer_ = &no_observer();
     CheckDelegation check_delegation_;
     std::function<Result<void>(const std::string&)> check_address_ = [](const std::string&) { return Result<void>{}; };
     std::function<Link(const std::string&)> link_to_;

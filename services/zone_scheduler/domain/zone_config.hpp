@@ -85,6 +85,8 @@ struct ZoneConfig {
     std::string mpi_interface = "lo";      ///< name of the interface over which proxies reach the coordinator
     std::string profiler;                  ///< path of libzbs-profile.so; empty = runs are not profiled
 
+    bool public_metrics = false;  ///< anybody who reaches the zone may read its figures
+
     Duration hold_ttl = std::chrono::seconds{30};  ///< an uncommitted hold lives this long
     Duration launch_window =
         std::chrono::seconds{30};  ///< a committed part that nobody launches is given back after this

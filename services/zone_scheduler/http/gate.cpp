@@ -28,6 +28,7 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
         case Action::kCancelApplication:
         case Action::kGetAssignment:
         case Action::kExplainApplication:
+        case Action::kWatchApplication:
         case Action::kListLogs:
         case Action::kReadLog:
         case Action::kListResults:
@@ -87,7 +88,7 @@ Result<Object> object_of(Action action, const http::Call& call, const ZoneServic
 ZoneGate::ZoneGate(ZoneServices& services, http::DecisionLog& decisions) : services_(services), decisions_(decisions) {}
 
 Result<void> ZoneGate::check(Action action, const http::Call& call) {
-    if (is_public(action)) return {};
+    if (is_public(action) || (action == Action::kGetMetrics && services_.config.public_metrics)) return {};
     if (services_.membership.is_blocked(call.peer)) {
         decisions_.refuse(action, call, "blocked", {});
         return Error{ErrorCode::kDenied,

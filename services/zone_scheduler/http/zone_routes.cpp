@@ -347,6 +347,10 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
             return http::problem({ErrorCode::kUnavailable, "this zone does not serve: it starts or ends", {}});
         return http::ok({{"status", "ok"}});
     });
+    router.add_sync("GET", "/metrics", Action::kGetMetrics, Body::kNone, [&services](const Request& request) {
+        const metrics::TextFormat format = metrics::choose_format(request.call.accept);
+        return Reply{200, metrics::content_type(format), services.metrics_text(format), {}};
+    });
     router.add_sync("GET", "/openapi.json", Action::kGetContract, Body::kNone, [&services](const Request&) {
         return Reply{200, "application/json", services.contract, {}};
     });
@@ -360,6 +364,7 @@ http::Router make_zone_routes(ZoneServices& services) {
     add_part_routes(router, services);
     add_zone_routes(router, services);
     add_staging_routes(router, services);
+    add_event_routes(router, services);
     add_identity_routes(router, services);
     add_delegation_routes(router, services);
     add_peering_routes(router, services);

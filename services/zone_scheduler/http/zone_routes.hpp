@@ -1,8 +1,10 @@
 #pragma once
 #include "services/common/http/router.hpp"
+#include "services/common/metrics/metrics.hpp"
 #include "services/common/ports/audit.hpp"
 #include "services/zone_scheduler/domain/application_service.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
+#include "services/zone_scheduler/domain/event_log.hpp"
 #include "services/zone_scheduler/domain/file_library.hpp"
 #include "services/zone_scheduler/domain/link_sensor.hpp"
 #include "services/zone_scheduler/domain/membership_service.hpp"
@@ -13,6 +15,8 @@
 #include "services/zone_scheduler/domain/registry_session.hpp"
 
 namespace zbs {
+
+class EventFeed;
 
 /// What the handlers call. All of it lives on the domain's strand, and so do the handlers.
 struct ZoneServices {
@@ -27,14 +31,21 @@ struct ZoneServices {
     const LinkSensor& links;
     NodeDirectory& nodes;
     FileLibrary& files;
+    EventLog& events;
+    EventFeed& feed;
     ZoneStore& store;
     AuditLog& audit;
     std::string contract;  ///< text of schemas/openapi/zone.json
-    bool serves = false;   ///< what the stores hold was taken up, and the zone is not about to end
+    /// All figures of the zone as text.
+    std::function<std::string(metrics::TextFormat)> metrics_text{};
+    bool serves = false;  ///< what the stores hold was taken up, and the zone is not about to end
 };
 
 /// Routes of schemas/openapi/zone.json. `services` must outlive the router.
 http::Router make_zone_routes(ZoneServices& services);
+
+/// Server-sent events; part of `make_zone_routes`.
+void add_event_routes(http::Router& router, ZoneServices& services);
 
 /// Those about staged files and results; part of `make_zone_routes`.
 void add_staging_routes(http::Router& router, ZoneServices& services);

@@ -33,6 +33,7 @@ void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& z
     else
         log.warn("setting_not_reloaded", {{"key", "queue"}, {"reason", set.error().message}});
     running.zone.contact = again->zone.contact;
+    running.zone.public_metrics = again->zone.public_metrics;
     running.zone.honour_blocks = again->zone.honour_blocks;
     running.zone.reuse_pool_accounts = again->zone.reuse_pool_accounts;
     running.zone.account_map_file = again->zone.account_map_file;

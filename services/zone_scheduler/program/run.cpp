@@ -1,5 +1,6 @@
 #include <boost/asio/post.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "schemas/contract.hpp"
@@ -34,6 +35,22 @@ std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, ZoneCore& zon
         "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
     renewal->on_renewed([&zone] { zone.sign_anew(); });
     return renewal;
+}
+
+/// For the figures of the zone.
+ZoneResources resources_of(const StateFolder& state, const openssl::KeyFolder* keys) {
+    ZoneResources resources;
+    resources.store_bytes = [database = state.database()] {
+        std::uint64_t bytes = 0;
+        for (const char* suffix : {"", "-wal"}) {
+            std::error_code none;
+            const auto size = std::filesystem::file_size(database + suffix, none);
+            if (!none) bytes += size;
+        }
+        return bytes;
+    };
+    if (keys != nullptr) resources.certificate_until = [keys] { return std::optional(keys->not_after()); };
+    return resources;
 }
 
 void drain(Engine& engine, ZoneCore& zone, Edge& edge) {
@@ -105,7 +122,8 @@ int run(const std::string& config_path) {
                   .secrets = engine.secrets,
                   .audit = *storage->audit,
                   .log = log,
-                  .storage_failed = [&log](const Error& error) { end_at_once(log, error); }},
+                  .storage_failed = [&log](const Error& error) { end_at_once(log, error); },
+                  .resources = resources_of(state, engine.credentials.keys.get())},
         zone_contract());
     if (nodes) nodes->use(zone->nodes());
     zone->on_enrolled([&state] { forget_registry_code(state); });

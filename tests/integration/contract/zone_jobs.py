@@ -1,6 +1,7 @@
 """Applications at home and parts at a peer: their lives, and who may look."""
 import base64
 import hashlib
+import json
 
 from service import HOME, OPERATOR, USER, fresh_id, until
 from stand_ins import MODEL
@@ -96,6 +97,38 @@ class Jobs:
         rejected = self.wait_for_state(request["id"], "rejected")
         self.assertTrue(rejected["reason"])
         self.call("GET", f"/v1/applications/{request['id']}/assignment", USER, status=409)
+
+    def test_events(self):
+        request = self.application(ranks=1)
+        self.call("POST", "/v1/applications", USER, request, status=202)
+        at = f"/v1/applications/{request['id']}/events"
+        self.assertIn(b"retry:", self.call("GET", at, USER, status=200).body)
+        self.call("GET", at, HOME, status=403)
+        self.call("GET", at + "?after=x", USER, status=400)
+        self.call("GET", at, USER, status=400, headers=[("Last-Event-ID", "-1")])
+        self.assertIn(b"retry:", self.call("GET", "/v1/events", USER, status=200).body)
+        self.call("GET", "/v1/events", status=401)
+        self.wait_for_state(request["id"], "running")
+        self.let_end(lambda: self.state_of(request["id"])["state"] == "completed")
+        self.call("GET", at + "?after=9000000000000000", USER, status=204)
+        connection = self.connect(USER)
+        try:
+            connection.request("GET", at)
+            text = connection.getresponse().read().decode()  # ends with the application
+        finally:
+            connection.close()
+        events = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
+        self.assertEqual([event["state"] for event in events], ["accepted", "planned", "held", "committed", "launching", "running", "completed"])
+        for event in events:
+            self.contract.validator({"$ref": "#/components/schemas/StateEvent"}).validate(event)
+
+    def test_figures_in_both_texts(self):
+        text = self.call("GET", "/metrics", USER, status=200)
+        self.assertTrue(text.body.endswith(b"# EOF\n"))
+        older = self.call("GET", "/metrics", OPERATOR, status=200, headers=[("Accept", "text/plain")])
+        self.assertIn(b"zbs_zone_processors{state=", older.body)
+        self.assertNotIn(b"# EOF", older.body)
+        self.call("GET", "/metrics", HOME, status=403)
 
     def test_life_of_a_part(self):
         part = self.part()

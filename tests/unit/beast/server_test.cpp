@@ -1,191 +1,7 @@
-#include "services/common/adapters/beast/server.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <poll.h>
-
-#include <atomic>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/write.hpp>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
-#include <optional>
-#include <thread>
-
-#include "services/common/adapters/beast/request_head.hpp"
-#include "services/common/http/reply.hpp"
-
-// The real server on a loopback port, and clients that are bare sockets: what arrives is byte for byte what stands
-// here.
+#include "tests/unit/beast/server_fixture.hpp"
 
 namespace zbs::beast {
 namespace {
-namespace asio = boost::asio;
-using asio::ip::tcp;
-using std::chrono::milliseconds;
-using Clock = std::chrono::steady_clock;
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
-
-constexpr milliseconds kPatience{10'000};
-
-/// A client's end of one connection.
-class Client {
-  public:
-    explicit Client(unsigned short port) : socket_(io_) {
-        socket_.connect({asio::ip::make_address("127.0.0.1"), port});
-    }
-
-    /// False where the server has closed.
-    bool send(std::string_view text) {
-        boost::system::error_code fault;
-        asio::write(socket_, asio::buffer(text), fault);
-        return !fault;
-    }
-    /// The next whole reply, head and body as they came; what there is of it where the connection ends or nothing
-    /// comes.
-    std::string reply(milliseconds patience = kPatience) {
-        const auto end = Clock::now() + patience;
-        for (;;) {
-            if (const auto whole = take_reply()) return *whole;
-            if (!read_more(end)) return std::exchange(buffer_, {});
-        }
-    }
-    /// True once the server has closed its end and all it sent has been read.
-    bool closed(milliseconds patience = kPatience) {
-        const auto end = Clock::now() + patience;
-        while (read_more(end)) {
-        }
-        return ended_;
-    }
-    void finish() { socket_.shutdown(tcp::socket::shutdown_send); }
-
-  private:
-    std::optional<std::string> take_reply() {
-        const std::size_t head = buffer_.find("\r\n\r\n");
-        if (head == std::string::npos) return std::nullopt;
-        const std::size_t at = buffer_.find("Content-Length: ");
-        const std::size_t body = at < head ? std::stoul(buffer_.substr(at + 16)) : 0;
-        if (buffer_.size() < head + 4 + body) return std::nullopt;
-        std::string whole = buffer_.substr(0, head + 4 + body);
-        buffer_.erase(0, whole.size());
-        return whole;
-    }
-    bool read_more(Clock::time_point end) {
-        const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now()).count();
-        pollfd waiting{socket_.native_handle(), POLLIN, 0};
-        if (ended_ || left <= 0 || poll(&waiting, 1, static_cast<int>(left)) <= 0) return false;
-        char chunk[4096];
-        boost::system::error_code fault;
-        const std::size_t got = socket_.read_some(asio::buffer(chunk), fault);
-        if (fault) return ended_ = true, false;
-        buffer_.append(chunk, got);
-        return true;
-    }
-
-    asio::io_context io_;
-    tcp::socket socket_;
-    std::string buffer_;
-    bool ended_ = false;
-};
-
-/// A server with two threads that answers every call with what it was given.
-class ServerTest : public testing::Test {
-  protected:
-    ~ServerTest() override { stop(); }
-
-    void start(ServerOptions options = {}) {
-        if (options.local_token.empty()) options.local_token = "token-of-this-folder";
-        server_.emplace(io_, options, [this](http::Call call, http::Respond respond) {
-            handle(std::move(call), std::move(respond));
-        });
-        const auto started = server_->start();
-        ASSERT_TRUE(started) << started.error();
-        work_.emplace(io_.get_executor());
-        for (int i = 0; i < 2; ++i) threads_.emplace_back([this] { io_.run(); });
-    }
-    void stop() {
-        if (threads_.empty()) return;
-        answer_held();
-        server_->drain();
-        work_.reset();
-        const auto end = Clock::now() + kPatience;
-        while (server_->connections() > 0 && Clock::now() < end) std::this_thread::yield();
-        io_.stop();
-        for (std::thread& thread : threads_) thread.join();
-        threads_.clear();
-    }
-    Client connect() { return Client(server_->port()); }
-    std::string ask(std::string_view request) {
-        Client client = connect();
-        client.send(request);
-        return client.reply();
-    }
-    bool wait_for_connections(int count) {
-        const auto end = Clock::now() + kPatience;
-        while (server_->connections() != count && Clock::now() < end) std::this_thread::yield();
-        return server_->connections() == count;
-    }
-    /// Calls of /hold get no answer before this.
-    void answer_held() {
-        std::vector<http::Respond> held;
-        {
-            const std::lock_guard lock(mutex_);
-            held.swap(held_);
-        }
-        for (const http::Respond& respond : held) respond({200, "text/plain", "late", {}});
-    }
-    bool wait_for_held(std::size_t count) {
-        std::unique_lock lock(mutex_);
-        return changed_.wait_for(lock, kPatience, [&] { return held_.size() == count; });
-    }
-    int handled() const { return handled_; }
-
-    asio::io_context io_;  // outlives the server
-    std::optional<Server> server_;
-
-  private:
-    void handle(http::Call call, http::Respond respond) {
-        ++handled_;
-        if (call.path == "/hold") {
-            const std::lock_guard lock(mutex_);
-            held_.push_back(std::move(respond));
-            changed_.notify_all();
-            return;
-        }
-        if (call.path == "/twice") respond({200, "text/plain", "first", {}});
-        if (call.path == "/inject")
-            return respond({200, "text/plain", "", {{"X-Bad", "a\r\nX-Evil: 1"}, {"X-Good", "b"}}});
-        std::string text = call.method + " " + call.path + " [" + call.body + "] " + to_uri(call.caller());
-        for (const auto& [key, value] : call.query) text += " " + key + "=" + value;
-        respond({200, "text/plain", text, {}});
-    }
-
-    std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_;
-    std::vector<std::thread> threads_;
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::vector<http::Respond> held_;
-    std::atomic<int> handled_{0};
-};
-
-constexpr const char* kToken = "token-of-this-folder";
-/// A named call on a plain connection.
-std::string as(const std::string& name, const std::string& token = kToken) {
-    return "Zbs-Identity: " + name + "\r\nZbs-Token: " + token + "\r\n";
-}
-std::string get(const std::string& target, const std::string& headers = {}) {
-    return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n";
-}
-std::string post(const std::string& body) {
-    return "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-}
-testing::Matcher<const std::string&> HasStatus(int status) {
-    return StartsWith("HTTP/1.1 " + std::to_string(status) + " ");
-}
 
 TEST_F(ServerTest, HandsOverWhatItReads) {
     start();
@@ -516,6 +332,48 @@ TEST_F(ServerTest, ManyClientsAtOnceGetTheirOwnAnswers) {
     }
     for (std::thread& client : clients) client.join();
     EXPECT_EQ(good, 400);
+}
+
+TEST_F(ServerTest, AStreamIsSentAsItComesAndEndsWithTheConnection) {
+    const auto stream = make_stream();
+    start();
+    Client client = connect();
+    client.send(get("/stream"));
+    EXPECT_THAT(client.reply(),
+                testing::AllOf(HasStatus(200), HasSubstr("Connection: close"), Not(HasSubstr("Content-Length"))));
+    EXPECT_TRUE(client.comes("begin"));
+    stream->push("one");
+    EXPECT_TRUE(client.comes("one"));
+    stream->push("two");
+    EXPECT_TRUE(client.comes("two"));
+    stream->push("");
+    EXPECT_TRUE(client.closed());
+}
+
+TEST_F(ServerTest, AReaderOfAStreamThatLeavesIsNoticedWhileNothingIsSent) {
+    make_stream();
+    start();
+    {
+        Client client = connect();
+        client.send(get("/stream"));
+        EXPECT_THAT(client.reply(), HasStatus(200));
+        EXPECT_TRUE(client.comes("begin"));
+    }
+    EXPECT_TRUE(wait_for_streams(0));
+    EXPECT_TRUE(wait_for_connections(0));
+}
+
+TEST_F(ServerTest, AReaderOfAStreamThatReadsNothingIsCut) {
+    auto stream = make_stream();
+    stream->repeat(std::string(1 << 20, 'x'));
+    start({.write_deadline = milliseconds{200}});
+    Client client = connect();
+    client.send(get("/stream"));
+    EXPECT_TRUE(wait_for_connections(1));
+    EXPECT_TRUE(wait_for_connections(0));
+    EXPECT_LT(stream->asked(), 100) << "no piece is asked for before the one before was taken";
+    stream.reset();
+    EXPECT_TRUE(wait_for_streams(0));
 }
 
 TEST_F(ServerTest, AConnectionThatIsNotAdmittedEndsUnheard) {

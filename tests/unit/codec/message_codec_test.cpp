@@ -5,6 +5,7 @@
 #include <functional>
 #include <set>
 
+#include "services/common/codec/event_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/node_codec.hpp"
 #include "services/common/codec/peering_codec.hpp"
@@ -118,6 +119,8 @@ std::vector<Message> all_messages() {
         message("StepRemoval", StepRemoval{3, true}, decode_step_removal),
         message("SliceColumn", some_slice_column(), decode_slice_column),
         message("ColumnOfShares", some_column_of_shares(), decode_slice_column),
+        message("StateEvent", some_event(), decode_state_event),
+        message("PartEvent", some_part_event(), decode_state_event),
         message("ShareTable", some_share_table(), decode_share_table),
     };
 }
@@ -206,6 +209,8 @@ TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
                                             "/measured_s",
                                             "/error",
                                             "/usage",
+                                            "/owner",
+                                            "/part",
                                             "/directory"};
     int required = 0;
     for (const Json::json_pointer& at : places(GetParam().sample)) {

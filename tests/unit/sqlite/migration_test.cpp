@@ -82,6 +82,12 @@ TEST_F(Migration, AZonesApplicationsAndPartsComeAlong) {
             EXPECT_EQ((**profile).arguments, kUnknownArguments);
             EXPECT_EQ((**profile).digest + ";", ";");
             EXPECT_FALSE((**profile).predicted || (**profile).measured) << "nobody had noted them";
+            const auto events = store.events({.application = ApplicationId{stored_id('1')}});
+            ASSERT_TRUE(events) << events.error();
+            ASSERT_EQ(events->size(), 7U) << "as many as its history has";
+            EXPECT_EQ(events->back().state, "completed");
+            EXPECT_EQ(events->back().owner, ana);
+            EXPECT_EQ(store.events({})->size(), *store.last_event()) << "numbered from 1 without a gap";
             EXPECT_EQ(opened->site->blocks().load()->size(), version >= 2 ? 1U : 0U);
         }
     }

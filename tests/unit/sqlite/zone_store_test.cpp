@@ -186,6 +186,45 @@ TYPED_TEST(ZoneStoreContract, PartsAreReplacedWhole) {
     EXPECT_EQ(*this->store().load_open_parts(), std::vector{part});
 }
 
+StateEvent event(std::uint64_t id, std::uint64_t low) {
+    return {.id = id,
+            .at = time_from_microseconds(7),
+            .application = {some_id(low)},
+            .owner = some_user(),
+            .state = "held",
+            .reason = "it's\nso"};
+}
+
+TYPED_TEST(ZoneStoreContract, EventsComeBackByOwnerApplicationAndId) {
+    EXPECT_EQ(*this->store().last_event(), 0U);
+    StateEvent foreign = event(13, 2), part = event(14, 1);
+    foreign.owner = Caller{CallerKind::kUser, "alpha", "bob"};
+    part.owner.reset();
+    part.part = PartId{some_id(9)};
+    for (const StateEvent& e : {event(11, 1), event(12, 3), foreign, part, event(15, 1)})
+        ASSERT_TRUE(this->store().append(e));
+    EXPECT_FALSE(this->store().append(event(15, 3))) << "an id is used once";
+    this->reopen();
+    EXPECT_EQ(*this->store().last_event(), 15U);
+    EXPECT_THAT(*this->store().events({.after = 12}), ElementsAre(foreign, part, event(15, 1)));
+    EXPECT_THAT(*this->store().events({.owner = some_user()}), ElementsAre(event(11, 1), event(12, 3), event(15, 1)));
+    EXPECT_THAT(*this->store().events({.after = 11, .application = ApplicationId{some_id(1)}}),
+                ElementsAre(event(15, 1)));
+    EXPECT_THAT(*this->store().events({.owner = some_user(), .application = ApplicationId{some_id(2)}}), IsEmpty());
+    EXPECT_THAT(*this->store().events({.limit = 2}), ElementsAre(event(11, 1), event(12, 3)));
+    EXPECT_THAT(*this->store().events({.after = UINT64_MAX}), IsEmpty());
+}
+
+TYPED_TEST(ZoneStoreContract, EventsGoWithWhatTheyAreAboutAndTheOldestGiveWay) {
+    ASSERT_TRUE(this->store().append(event(1, 2)));
+    for (std::uint64_t id = 2; id <= kMaxEventsOfOne + 3; ++id) ASSERT_TRUE(this->store().append(event(id, 1)));
+    const auto kept = this->store().events({.application = ApplicationId{some_id(1)}, .limit = 10'000});
+    EXPECT_EQ(kept->size(), kMaxEventsOfOne);
+    EXPECT_EQ(kept->front().id, 4U);
+    ASSERT_TRUE(this->store().remove(ApplicationId{some_id(1)}));
+    EXPECT_THAT(*this->store().events({}), ElementsAre(event(1, 2)));
+}
+
 TYPED_TEST(ZoneStoreContract, TokensGrowAndNeverRepeat) {
     std::uint64_t last = 0;
     for (int i = 0; i < 20; ++i) {

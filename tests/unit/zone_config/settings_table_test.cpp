@@ -55,6 +55,7 @@ std::vector<ChangedSetting> changed_settings() {
         {"slurm", "", "[slurm]\npartition = 'batch'\n"},
         {"time_sharing", "", "[time_sharing]\nslots = 3\n"},
         {"sensors", "", "[sensors]\nprobe_s = 7\n"},
+        {"metrics", "", "[metrics]\npublic = true\n"},
         {"rates", "", "[rates]\nuser_per_s = 1\n"},
         {"retention", "", "[retention]\nresults_days = 7\n"},
         {"staging", "", "[staging]\nshared_file_system = 'lustre'\n"},
@@ -146,7 +147,7 @@ TEST(ReloadedSettings, AreThoseThatAnOperatorChangesWhileItRuns) {
         if (setting.counts == Counts::kAfterReload) live.emplace_back(setting.key);
     EXPECT_THAT(live,
                 testing::UnorderedElementsAre("contact", "honour_blocks", "peering", "ask", "account_map",
-                                              "reuse_pool_accounts", "grid_mapfile", "queue", "retention", "rates"));
+                                              "reuse_pool_accounts", "grid_mapfile", "queue", "retention", "metrics", "rates"));
 }
 
 }  // namespace

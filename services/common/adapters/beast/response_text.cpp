@@ -23,7 +23,8 @@ std::string response_text(const http::Reply& reply, bool keep_alive, bool is_hea
     field("Cache-Control", "no-store");
     for (const auto& [name, value] : reply.headers) field(name, value);
     if (!keep_alive) field("Connection", "close");
-    if (reply.status >= 200 && reply.status != 204) field("Content-Length", std::to_string(reply.body.size()));
+    if (reply.status >= 200 && reply.status != 204 && !reply.stream)
+        field("Content-Length", std::to_string(reply.body.size()));
     text.append("\r\n");
     if (!is_head) text.append(reply.body);
     return text;

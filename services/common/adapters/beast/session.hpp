@@ -277,18 +277,71 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     }
 
     void write(http::Reply reply, bool keep_alive) {
-        if (host_->draining()) keep_alive = false;
+        if (host_->draining() || reply.stream) keep_alive = false;
         reply_text_ = response_text(reply, keep_alive, is_head_);
+        std::shared_ptr<http::Stream> source = is_head_ ? nullptr : std::move(reply.stream);
         wait_for_peer();  // not when the writing is known to be done: who was served first has been silent for longest
         expire_after(host_->options().write_deadline);
         boost::asio::async_write(stream_, boost::asio::buffer(reply_text_),
-                                 [self = this->shared_from_this(), keep_alive](ErrorCodeOf fault, std::size_t) {
+                                 [self = this->shared_from_this(), keep_alive, source = std::move(source)](
+                                     ErrorCodeOf fault, std::size_t) mutable {
                                      if (fault) return self->close();
+                                     if (source) return self->begin_stream(std::move(source));
                                      if (self->may_change_ && !failpoint::reach(failpoint::Point::kAnswerSent))
                                          return self->close();
                                      if (!keep_alive) return self->linger();
                                      self->read_head();
                                  });
+    }
+
+    /// What the source gives is sent piece by piece; it is asked for the next one once the last was taken by the other
+    /// side's end of the connection, within the time of a reply. Meanwhile it may wait for as long as it wants.
+    void begin_stream(std::shared_ptr<http::Stream> source) {
+        source_ = std::move(source);
+        see_peer_leave();
+        ask_source();
+    }
+    void ask_source() {
+        until_ = kNever;
+        silent_since_us_ = 0;
+        source_->next([self = this->shared_from_this()](std::string piece) {
+            boost::asio::dispatch(self->stream_.get_executor(),
+                                  [self, piece = std::move(piece)]() mutable { self->send_piece(std::move(piece)); });
+        });
+    }
+    void send_piece(std::string piece) {
+        if (is_closed_) return;
+        wait_for_peer();
+        if (piece.empty()) return end_stream();
+        reply_text_ = std::move(piece);
+        expire_after(host_->options().write_deadline);
+        boost::asio::async_write(stream_, boost::asio::buffer(reply_text_),
+                                 [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t) {
+                                     if (self->is_closed_) return;
+                                     if (fault) return self->close();
+                                     self->ask_source();
+                                 });
+    }
+    /// While a stream is sent the other side has nothing to say; what it says all the same is thrown away.
+    void see_peer_leave() {
+        buffer_.clear();
+        stream_.async_read_some(buffer_.prepare(1024),
+                                [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t got) {
+                                    self->discarded_ += got;
+                                    if (self->is_closed_) return;
+                                    if (fault || self->discarded_ > self->host_->options().max_body_bytes)
+                                        return self->close();
+                                    self->see_peer_leave();
+                                });
+    }
+    void end_stream() {
+        expire_after(host_->options().linger_deadline);
+        if constexpr (kTls) {
+            stream_.async_shutdown([self = this->shared_from_this()](ErrorCodeOf) { self->close(); });
+        } else {
+            ErrorCodeOf ignored;
+            lowest().socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+        }
     }
 
     /// Ends the connection so that the last reply arrives: closing while bytes of the request are unread would reset it
@@ -324,6 +377,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         lowest().socket().shutdown(boost::asio::ip::tcp::socket::shutdown_both, ignored);
         lowest().close();
         watch_.cancel();
+        source_ = nullptr;
         host_->closed(this->shared_from_this());
     }
 
@@ -338,6 +392,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     boost::beast::flat_buffer buffer_{1024 * 1024};
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
     std::string reply_text_;
+    std::shared_ptr<http::Stream> source_;
     boost::beast::http::response<boost::beast::http::empty_body> continue_;
     static constexpr std::chrono::seconds kIdentityAge{30};
     PeerIdentity identity_;

@@ -133,6 +133,21 @@ pplx::task<bool> read_body(concurrency::streams::istream stream, std::shared_ptr
     });
 }
 
+/// Hands over what there is of the body, as soon as there is something, until its end or until that is enough.
+pplx::task<bool> read_pieces(concurrency::streams::istream stream, std::function<bool(std::string_view)> on_piece) {
+    concurrency::streams::container_buffer<std::string> piece;
+    return stream.read(piece, 1)
+        .then([stream, piece](std::size_t got) {
+            // Asked for more than there is, cpprestsdk would wait for all of it.
+            const std::size_t more = got == 0 ? 0 : stream.streambuf().in_avail();
+            return more == 0 ? pplx::task_from_result<std::size_t>(0) : stream.read(piece, more);
+        })
+        .then([stream, piece, on_piece](std::size_t) {
+            if (piece.collection().empty() || !on_piece(piece.collection())) return pplx::task_from_result(true);
+            return read_pieces(stream, on_piece);
+        });
+}
+
 }  // namespace
 
 struct HttpCaller::Impl {
@@ -249,16 +264,18 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
         const auto body = std::make_shared<std::string>();
         const auto wait = std::make_shared<std::optional<std::chrono::seconds>>();
         how.client->request(request, pending->cancel.get_token())
-            .then([answer, body, wait, pending, limit = how.limit](wh::http_response response) {
-                pending->begun = true;
-                answer->status = response.status_code();
-                *wait = wait_asked_for(response);
-                answer->try_later = wait->has_value();
-                response.headers().match("Zbs-Next-Offset", answer->next_offset);
-                std::string complete;
-                answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
-                return read_body(response.body(), body, limit);
-            })
+            .then(
+                [answer, body, wait, pending, limit = how.limit, on_piece = call.on_piece](wh::http_response response) {
+                    pending->begun = true;
+                    answer->status = response.status_code();
+                    *wait = wait_asked_for(response);
+                    answer->try_later = wait->has_value();
+                    response.headers().match("Zbs-Next-Offset", answer->next_offset);
+                    std::string complete;
+                    answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
+                    if (on_piece && answer->status == 200) return read_pieces(response.body(), on_piece);
+                    return read_body(response.body(), body, limit);
+                })
             .then([how, pending, call, answer, body, wait, where](const pplx::task<bool>& done) {
                 try {
                     if (!done.get())

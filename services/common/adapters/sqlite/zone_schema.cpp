@@ -67,10 +67,23 @@ constexpr const char* kProfilesByKind =
     "CREATE INDEX profile_by_program ON profile(owner, program, id);"
     "CREATE INDEX profile_by_digest ON profile(owner, digest, id) WHERE digest<>''";
 
+// What has happened to applications and parts, for who was away. Ids of later events are times and so above these; an
+// event of a part has no owner. Of what had happened before this version the applications' histories tell.
+constexpr const char* kEvents =
+    "CREATE TABLE event(id INTEGER PRIMARY KEY, subject TEXT NOT NULL, owner TEXT NOT NULL, event TEXT NOT NULL);"
+    "CREATE INDEX event_by_subject ON event(subject, id);"
+    "CREATE INDEX event_by_owner ON event(owner, id);"
+    "INSERT INTO event SELECT number, subject, owner, json_object('id', number, 'at_us', at_us, 'application', subject,"
+    " 'state', state, 'reason', '', 'owner', owner) FROM (SELECT row_number() OVER (ORDER BY json_extract(change.value,"
+    " '$.at_us'), application.id, change.key) AS number, application.id AS subject, owner,"
+    " json_extract(change.value, '$.at_us') AS at_us, json_extract(change.value, '$.state') AS state"
+    " FROM application, json_each(application.status, '$.history') AS change)";
+
 }  // namespace
 
 const std::vector<std::string>& zone_schema() {
-    static const std::vector<std::string> steps = {kFirst, kRecordSchema, kEndedApart, kOutboxSchema, kProfilesByKind};
+    static const std::vector<std::string> steps = {kFirst,        kRecordSchema,   kEndedApart,
+                                                   kOutboxSchema, kProfilesByKind, kEvents};
     return steps;
 }
 

@@ -8,6 +8,7 @@
 #include "services/common/adapters/sqlite/record_table.hpp"
 #include "services/common/adapters/sqlite/site_store.hpp"
 #include "services/common/adapters/sqlite/zone_schema.hpp"
+#include "services/common/codec/event_codec.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
@@ -137,7 +138,7 @@ class SqliteZoneStore : public ZoneStore {
         return database_->together([&]() -> Result<void> {
             for (const char* sql :
                  {"INSERT OR IGNORE INTO removed_application(id) VALUES(?)", "DELETE FROM application WHERE id=?",
-                  "DELETE FROM application_request WHERE id=?"}) {
+                  "DELETE FROM application_request WHERE id=?", "DELETE FROM event WHERE subject=?"}) {
                 if (auto done = run(sql, to_string(id)); !done) return done;
             }
             return {};
@@ -192,8 +193,8 @@ class SqliteZoneStore : public ZoneStore {
 
     Result<void> remove(const PartId& id) override {
         return database_->together([&]() -> Result<void> {
-            for (const char* sql :
-                 {"INSERT OR IGNORE INTO removed_part(id) VALUES(?)", "DELETE FROM part WHERE id=?"}) {
+            for (const char* sql : {"INSERT OR IGNORE INTO removed_part(id) VALUES(?)", "DELETE FROM part WHERE id=?",
+                                    "DELETE FROM event WHERE subject=?"}) {
                 if (auto done = run(sql, to_string(id)); !done) return done;
             }
             return {};
@@ -202,6 +203,49 @@ class SqliteZoneStore : public ZoneStore {
 
     Result<bool> was_removed(const PartId& id) override {
         return is_there("SELECT 1 FROM removed_part WHERE id=?", to_string(id));
+    }
+
+    Result<void> append(const StateEvent& event) override {
+        const std::string subject = event.part ? to_string(*event.part) : to_string(event.application);
+        Query insert(*database_, "INSERT INTO event(id, subject, owner, event) VALUES(?,?,?,?)");
+        insert.bind(static_cast<std::int64_t>(event.id)).bind(subject);
+        insert.bind(event.owner ? to_uri(*event.owner) : "").bind(codec::dump(codec::encode(event)));
+        if (auto done = finish(insert); !done) return done;
+        Query trim(*database_,
+                   "DELETE FROM event WHERE subject=? AND id<=(SELECT id FROM event WHERE subject=? ORDER BY id DESC "
+                   "LIMIT 1 OFFSET ?)");
+        trim.bind(subject).bind(subject).bind(static_cast<std::int64_t>(kMaxEventsOfOne));
+        return finish(trim);
+    }
+
+    Result<std::vector<StateEvent>> events(const EventQuery& wanted) override {
+        constexpr std::string_view kAll = "SELECT event FROM event WHERE id>? ORDER BY id LIMIT ?";
+        constexpr std::string_view kOwners = "SELECT event FROM event WHERE owner=? AND id>? ORDER BY id LIMIT ?";
+        constexpr std::string_view kOf = "SELECT event FROM event WHERE subject=? AND id>? ORDER BY id LIMIT ?";
+        Query query(*database_, wanted.application ? kOf : wanted.owner ? kOwners : kAll);
+        if (wanted.application)
+            query.bind(to_string(*wanted.application));
+        else if (wanted.owner)
+            query.bind(to_uri(*wanted.owner));
+        query.bind(static_cast<std::int64_t>(std::min<std::uint64_t>(wanted.after, INT64_MAX)));
+        query.bind(static_cast<std::int64_t>(wanted.limit));
+        std::vector<StateEvent> found;
+        for (;;) {
+            const Result<bool> row = query.step();
+            if (!row) return row.error();
+            if (!*row) return found;
+            const Result<Json> json = codec::parse(query.text(0));
+            if (!json) return corrupt("event", json.error());
+            Result<StateEvent> event = codec::decode_state_event(*json);
+            if (!event) return corrupt("event", event.error());
+            if (fits(*event, wanted)) found.push_back(*std::move(event));
+        }
+    }
+
+    Result<std::uint64_t> last_event() override {
+        Query query(*database_, "SELECT coalesce(max(id), 0) FROM event");
+        if (const Result<bool> row = query.step(); !row) return row.error();
+        return static_cast<std::uint64_t>(query.integer(0));
     }
 
     Result<std::uint64_t> next_token() override {

@@ -1,0 +1,38 @@
+#pragma once
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "client/api/polling.hpp"
+#include "client/api/zone_client.hpp"
+
+namespace zbs::client {
+
+/// Waits until something happens to an application: told by its zone's events, or where the zone has none (an older
+/// one) or cannot be reached, after pauses as between polls. For one thread.
+class EventWaiter {
+  public:
+    EventWaiter(ZoneClient& zone, std::string id);
+    ~EventWaiter();
+    EventWaiter(const EventWaiter&) = delete;
+    EventWaiter& operator=(const EventWaiter&) = delete;
+
+    /// Returns once the application has changed since the last call, or may have; after `longest` in any case, and soon
+    /// after `stop` says so. True where it has to be looked at.
+    bool wait(
+        std::chrono::milliseconds longest, const std::function<bool()>& stop = [] { return false; });
+    /// That it is in now, as far as events have told; empty where they have not.
+    std::string state() const;
+
+  private:
+    struct Shared;
+    void listen();
+
+    ZoneClient& zone_;
+    std::string id_;
+    std::shared_ptr<Shared> shared_;
+    Polling polling_;
+};
+
+}  // namespace zbs::client
