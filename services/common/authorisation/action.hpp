@@ -87,6 +87,8 @@ enum class Action {
     kRemoveStep,
     kListStepFiles,
     kReadStepFile,
+    kFindInput,
+    kPutInput,
     kSetSlices,
     kSetShares,
 };

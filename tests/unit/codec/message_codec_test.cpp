@@ -60,7 +60,7 @@ struct SampleStep : StepSpec {
     bool operator==(const SampleStep& other) const {
         return operation == other.operation && argv == other.argv && environment == other.environment &&
                directory == other.directory && files == other.files && account == other.account &&
-               shares == other.shares && walltime == other.walltime;
+               shares == other.shares && walltime == other.walltime && inputs == other.inputs;
     }
 };
 Result<SampleStep> decode_sample_step(const Json& json) {
@@ -168,6 +168,8 @@ TEST_P(MessageTest, UnknownFieldsAreRefusedAtEveryLevel) {
 TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
     const std::set<std::string> optional = {"/complete",
                                             "/groups",
+                                            "/inputs",
+                                            "/executable",
                                             "/account",
                                             "/code",
                                             "/delegation",
@@ -386,6 +388,10 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"StepSpec", "/shares/0", letters(64), letters(65)},
         {"StepSpec", "/shares/0", "a-1", "../a"},
         {"StepSpec", "/walltime_s", 0, -1},
+        {"StepSpec", "/inputs/0/name", "in.dat", "../in.dat"},
+        {"StepSpec", "/inputs/0/name", "in.dat", "stdout"},
+        {"StepSpec", "/inputs/0/digest", letters(64), letters(63)},
+        {"StepSpec", "/inputs/0/size", limits::kMaxStagedMiB << 20, (limits::kMaxStagedMiB << 20) + 1},
         {"StepStop", "/grace_s", 3600, 3601},
         {"StepPage", "/steps/1/exit_code", 255, 256},
         {"StepPage", "/steps/0/operation", letters(64), letters(65)},
