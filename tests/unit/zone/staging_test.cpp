@@ -520,12 +520,100 @@ TEST_F(StagingTest, RetentionTakesResultsAndUnusedFiles) {
     EXPECT_EQ(node.depot.list("user+org-a+ana")->size(), 0U);
 }
 
-TEST_F(StagingTest, MachinesWithAgentsAreRefusedClearly) {
-    for (const Machine& machine : world.node("b").config.zone.machines)
-        world.node("b").config.agents.insert(machine.name);
-    const PartStatus part = committed();
-    const auto refused = world.node("b").parts->stage(home, part.id, {part.token, {.inputs = {}, .results = {"r"}}});
-    EXPECT_EQ(refused.error().code, ErrorCode::kRejected);
+/// Zone b has two machines with agents.
+struct AgentStagingTest : StagingTest {
+    AgentStagingTest() {
+        FederationWorld::Node& b = world.node("b");
+        world.crash("b");
+        b.config.zone.machines = {{"m0", 2, 1.0}, {"m1", 2, 1.0}};
+        b.config.agents = {"m0", "m1"};
+        world.restart("b");
+        world.run(2s);
+    }
+    /// The steps of zone b that ranks run in, by machine.
+    std::map<std::string, StepSpec> steps() {
+        std::map<std::string, StepSpec> found;
+        const PartId part = world.status(last).parts[1].id;
+        const std::vector<PartRecord> records = world.node("b").store.all_parts();
+        for (const PartRecord& record : records) {
+            if (record.request.id != part) continue;
+            const std::vector<std::string> steps = step_ids(record.operation, record.proxies);
+            for (std::size_t i = 0; i < steps.size(); ++i)
+                found[record.machines.at(i)] = world.node("b").executor->steps().at(steps[i]).spec;
+        }
+        return found;
+    }
+    ApplicationId last;
+};
+
+TEST_F(AgentStagingTest, EachMachineHasTheFilesInAFolderOfItsOwnBeforeTheLaunch) {
+    run_for(10s);
+    const StagedFile file = bring("in.dat", "input");
+    last = submit(request({.inputs = {file}, .results = {}}));
+    world.run(4s);
+    ASSERT_EQ(world.status(last).state, ApplicationState::kRunning) << world.status(last).reason;
+    for (const char* machine : {"m0", "m1"}) {
+        const StepSpec step = steps().at(machine);
+        ASSERT_EQ(step.inputs.size(), 1U) << machine;
+        EXPECT_EQ(step.inputs[0].digest, file.digest);
+        EXPECT_EQ(step.inputs[0].size, 5U);
+        EXPECT_THAT(step.environment,
+                    testing::Contains(std::pair<std::string, std::string>("ZBS_STAGED", "/steps/" + step.operation)));
+        EXPECT_EQ(world.node("b").executor->brought[machine]["in.dat"].digest, file.digest);
+    }
+}
+
+TEST_F(AgentStagingTest, NothingIsLaunchedWhileFilesAreOnTheirWayToAMachine) {
+    run_for(10s);
+    world.node("b").executor->bring_answer = false;
+    last = submit(request({.inputs = {bring("in.dat", "input")}, .results = {}}));
+    world.run(1min);
+    EXPECT_LT(world.status(last).state, ApplicationState::kRunning);
+    EXPECT_TRUE(world.node("b").executor->steps().empty());
+    world.node("b").executor->bring_answer = true;
+    world.run(3s);
+    EXPECT_EQ(world.status(last).state, ApplicationState::kRunning) << world.status(last).reason;
+}
+
+TEST_F(AgentStagingTest, AMachineThatTakesNoFilesIsPlannedAround) {
+    run_for(10s);
+    world.node("b").executor->bring_answer = Error{ErrorCode::kRejected, "file in.dat: the disk of m1 is full", {}};
+    last = submit(request({.inputs = {bring("in.dat", "input")}, .results = {}}, 8));
+    world.run(1min);
+    EXPECT_EQ(world.status(last).state, ApplicationState::kCompleted) << world.status(last).reason;
+    EXPECT_EQ(world.node("b").executor->steps().size(), 0U);
+}
+
+TEST_F(AgentStagingTest, ResultsOfAllMachinesComeHome) {
+    run_for(5s);
+    last = submit(request({.inputs = {}, .results = {"r.*"}}));
+    world.run(3s);
+    ASSERT_EQ(world.status(last).state, ApplicationState::kRunning) << world.status(last).reason;
+    const std::map<std::string, StepSpec> of = steps();
+    FakeExecutor& executor = *world.node("b").executor;
+    for (const auto& [machine, step] : of) {
+        executor.write(step.operation, "r." + machine, "from " + machine);
+        executor.write(step.operation, "r.both", machine);
+    }
+    world.run(1min);
+    EXPECT_EQ(result(last, "r.m0"), "from m0");
+    EXPECT_EQ(result(last, "r.m1"), "from m1");
+    EXPECT_THAT(result(last, "r.both"), testing::AnyOf("m0", "m1"));
+    EXPECT_THAT(world.status(last).results->notes,
+                testing::ElementsAre(HasSubstr("r.both: several machines of zone b have left one")));
+}
+
+TEST_F(AgentStagingTest, WhatCouldNotBeFetchedFromAMachineIsTold) {
+    run_for(5s);
+    last = submit(request({.inputs = {}, .results = {"r"}}));
+    world.run(3s);
+    const StepSpec step = steps().at("m0");
+    world.node("b").executor->lost["r"] = "its agent sends less of it than it told";
+    world.node("b").executor->write(step.operation, "r", "x");
+    world.run(1min);
+    EXPECT_EQ(world.status(last).state, ApplicationState::kCompleted);
+    EXPECT_THAT(world.status(last).results->notes,
+                testing::Contains(HasSubstr("r: its agent sends less of it than it told")));
 }
 
 }  // namespace
