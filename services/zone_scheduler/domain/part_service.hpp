@@ -141,7 +141,9 @@ class PartService {
     struct FoundResult;
 
     Result<std::shared_ptr<Live>> find_to_stage(const Caller& caller, const PartId& id, std::uint64_t token);
+    Result<void> check_need(const Caller& caller, const std::optional<StagingNeed>& need) const;
     Result<void> check_staging(const Staging& staging) const;
+    Result<void> check_nodes() const;
     bool runs_on_agents(const PartRecord& record) const;
     std::vector<StepSpec::Input> inputs_of(const PartRecord& record) const;
     Result<bool> bring_inputs(Live& part);

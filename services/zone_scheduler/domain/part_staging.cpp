@@ -94,15 +94,38 @@ Result<std::shared_ptr<PartService::Live>> PartService::find_to_stage(const Call
 
 /// Ranks run in a folder of each host: nodes of the site's scheduler have none of their own, so they must see the
 /// zone's.
+Result<void> PartService::check_nodes() const {
+    if (!allocations_.in_use() || config_.staging.nodes_share_state) return {};
+    return Error{ErrorCode::kRejected,
+                 "whether the nodes of zone " + config_.zone.name +
+                     " see its state folder is not known; where they do, its operator sets 'nodes_share_state' in "
+                     "[staging]",
+                 {}};
+}
+
 Result<void> PartService::check_staging(const Staging& staging) const {
     if (auto fits = files_->check_bounds(staging, "/staging"); !fits) return fits;
-    if (allocations_.in_use() && !config_.staging.nodes_share_state)
-        return Error{ErrorCode::kRejected,
-                     "whether the nodes of zone " + config_.zone.name +
-                         " see its state folder is not known; where they do, its operator sets "
-                         "'nodes_share_state' in [staging]",
-                     {}};
-    return {};
+    return check_nodes();
+}
+
+/// Whether this zone would take the files of such an application. Other organisations are told which bound it is, not
+/// how much it allows.
+Result<void> PartService::check_need(const Caller& caller, const std::optional<StagingNeed>& need) const {
+    const std::string& shared = config_.staging.shared_file_system;
+    if (!need || (!need->file_system.empty() && need->file_system == shared)) return {};
+    const bool inside = caller.organisation == config_.organisation;
+    const auto too_large = [&](const std::string& what, std::uint64_t bound) {
+        return Error{
+            ErrorCode::kTooLarge,
+            what + " larger than zone " + config_.zone.name + " takes" + (inside ? " (" + of_size(bound) + ")" : ""),
+            "/staging"};
+    };
+    if (files_ == nullptr || config_.staging.job_bytes == 0)
+        return Error{ErrorCode::kRejected, "zone " + config_.zone.name + " takes no files of users", "/staging"};
+    if (need->largest > config_.staging.file_bytes) return too_large("one of its files is", config_.staging.file_bytes);
+    if (need->bytes > config_.staging.job_bytes) return too_large("its files together are", config_.staging.job_bytes);
+    const Result<void> nodes = check_nodes();
+    return nodes || inside ? nodes : refuse_files(caller, nodes.error());
 }
 
 /// Home sends: the part is given back a launch window after it falls silent, and once the time for files is over.

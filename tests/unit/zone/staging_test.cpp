@@ -306,15 +306,60 @@ TEST_F(StagingTest, AZoneWithAFullDiskIsPlannedAround) {
     EXPECT_EQ(world.node("b").executor->steps().size(), 0U);
 }
 
-TEST_F(StagingTest, WhereNoZoneTakesTheFilesTheReasonIsToldInGeneralWords) {
+TEST_F(StagingTest, AZoneThatDoesNotTakeTheFilesIsLeftOutBeforeAnythingIsHeld) {
+    run_for(10s);
+    const StagedFile file = bring("big", std::string(2 * kMiB, 'b'));
+    const auto reason = [&](const StagingConfig& config) {
+        world.node("b").config.staging = config;
+        messages.clear();
+        const ApplicationId id = submit(request({.inputs = {file}, .results = {}}));  // it needs all three zones
+        world.run(10min);
+        EXPECT_EQ(world.status(id).state, ApplicationState::kRejected);
+        EXPECT_EQ(messages["hold a"] + messages["hold b"] + messages["hold c"], 0);
+        return world.status(id).reason;
+    };
+    EXPECT_THAT(reason({.file_bytes = kMiB}), HasSubstr("one of its files is larger than zone b takes"));
+    EXPECT_THAT(reason({.file_bytes = 2 * kMiB, .job_bytes = kMiB}),
+                HasSubstr("its files together are larger than zone b takes"));
+    EXPECT_THAT(reason({.job_bytes = 0}), HasSubstr("zone b takes no files of users"));
+    EXPECT_GT(messages["capacity b"], 0);
+    world.node("b").config.staging = {.job_bytes = 0, .shared_file_system = "lustre"};
+    world.node("a").config.staging.shared_file_system = "lustre";
+    const ApplicationId id = submit(request({.inputs = {file}, .results = {}}));
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << "what it has already it need not take";
+}
+
+TEST_F(StagingTest, AZoneThatDoesNotTakeTheFilesIsPlannedAround) {
     run_for(10s);
     const StagedFile file = bring("big", std::string(2 * kMiB, 'b'));
     world.node("b").config.staging.file_bytes = kMiB;
-    const ApplicationId id = submit(request({.inputs = {file}, .results = {}}));  // it needs all three zones
-    world.run(10min);
-    EXPECT_EQ(world.status(id).state, ApplicationState::kRejected);
-    EXPECT_THAT(world.status(id).reason, HasSubstr("zone b does not take the files of this part"));
+    const ApplicationId id = submit(request({.inputs = {file}, .results = {}}, 8));
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << world.status(id).reason;
+    EXPECT_EQ(messages["hold b"], 0);
+}
+
+TEST_F(StagingTest, AHoldForFilesThatAreNotTakenIsRefused) {
+    PartRequest r{.id = PartId{world.ids.fresh()},
+                  .application = ApplicationId{world.ids.fresh()},
+                  .user = world.user(),
+                  .home = "a",
+                  .ranks = {0}};
+    r.graph = *TaskGraph::make({1.0}, {});
+    r.walltime = 1min;
+    r.staging = StagingNeed{.bytes = 300 * kMiB, .largest = 300 * kMiB};
+    const auto refused = world.node("b").parts->hold(home, r);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kTooLarge);
+    EXPECT_EQ(refused.error().pointer, "/staging");
+    EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("256"))) << "another organisation is not told";
     EXPECT_EQ(world.held(), 0);
+    r.home = "b";
+    r.user = {CallerKind::kUser, "org-b", "bob"};
+    const auto inside = world.node("b").parts->hold({CallerKind::kZone, "org-b", "b"}, r);
+    ASSERT_FALSE(inside);
+    EXPECT_THAT(inside.error().message, HasSubstr("256 MiB"));
 }
 
 TEST_F(StagingTest, BetweenZonesWithOneFileSystemNothingIsSent) {
