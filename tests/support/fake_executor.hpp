@@ -105,6 +105,11 @@ class FakeExecutor : public Executor {
 
     std::map<std::string, std::string> lost;  ///< files that are only listed, and why
 
+    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override {
+        if (const auto at = steps_.find(operation); at != steps_.end())
+            for (const std::string& name : names) at->second.script.files.erase(name);
+        return {};
+    }
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override {
         if (unremovable.contains(operation)) return Error{ErrorCode::kUnavailable, "not permitted", {}};
         const auto at = steps_.find(operation);

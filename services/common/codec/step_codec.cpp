@@ -98,6 +98,7 @@ Json encode(const StepSpec& spec) {
                  {"walltime_s", std::chrono::ceil<std::chrono::seconds>(spec.walltime).count()}};
     if (!spec.directory.empty()) json["directory"] = spec.directory;
     if (!spec.account.empty()) json["account"] = spec.account;
+    if (spec.folder_bytes > 0) json["folder_bytes"] = spec.folder_bytes;
     if (!spec.inputs.empty()) json["inputs"] = encode_inputs(spec.inputs);
     return json;
 }
@@ -118,6 +119,7 @@ Result<StepSpec> decode_step_spec(const Json& json) {
     spec.walltime = std::chrono::seconds{in.integer("walltime_s", 0, limits::kMaxWalltimeSeconds)};
     spec.directory = in.text_or("directory", "", limits::kMaxPathBytes);
     spec.account = in.text_or("account", "", limits::kMaxAccountNameBytes);
+    spec.folder_bytes = static_cast<std::uint64_t>(in.integer_or("folder_bytes", 0, 0, INT64_MAX));
     if (in.has("inputs")) spec.inputs = read_inputs(in);
     return in.finish(std::move(spec));
 }

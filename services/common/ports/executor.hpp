@@ -35,6 +35,9 @@ struct StepSpec {
     /// Operations started before, of the same job, whose folders this step may write too.
     std::vector<std::string> shares;
     Duration walltime{};  ///< the tree is ended after this long; 0 = no limit
+    /// What its folder may take of the disk, beside what a step writes itself (`is_own_output`); the tree is ended when
+    /// it is more. Looked at about once a second. 0 = no limit.
+    std::uint64_t folder_bytes = 0;
 };
 
 struct StepStatus {
@@ -90,6 +93,9 @@ class Executor {
     };
     /// Files in the step's folder whose names start with `prefix`, by name.
     virtual std::vector<File> list(const std::string& operation, const std::string& prefix) = 0;
+    /// Removes these files of the step's folder; what is not there, or is none, is left. Errors: kUnavailable, naming
+    /// the first that cannot be removed, after all others were.
+    virtual Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) = 0;
     struct Removal {
         std::size_t files = 0;  ///< and folders that went now
         bool complete = false;  ///< nothing of the step is left; also where there is no such step

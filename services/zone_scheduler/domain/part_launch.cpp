@@ -394,6 +394,7 @@ void PartService::check_running(Live& part) {
     auto ok = failpoint::reach(failpoint::Point::kPeerEndSeen);
     if (ok) ok = save(part, std::move(changed), end, reason);
     if (!ok) log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
+    if (ok && part.record.staging && part.record.staging->results.empty()) remove_inputs(part.record);
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {

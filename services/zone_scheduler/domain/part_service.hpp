@@ -148,6 +148,7 @@ class PartService {
     std::vector<StepSpec::Input> inputs_of(const PartRecord& record) const;
     Result<bool> bring_inputs(Live& part);
     std::vector<std::string> staged_steps(const PartRecord& record) const;
+    void remove_inputs(const PartRecord& record);
     void want_results(const PartRecord& record);
     std::vector<FoundResult> find_results(const PartRecord& record, StagedResults& results);
     Error refuse_files(const Caller& caller, const Error& error) const;

@@ -248,7 +248,22 @@ void PartService::add_staging(const PartRecord& record, std::size_t step, StepSp
     const std::string first = staged_steps(record).at(step);
     spec.environment.emplace_back(mpich::kStagedFolder, executor_.folder(first));
     spec.shares.push_back(first);
-    if (first == spec.operation) spec.inputs = inputs_of(record);
+    if (first != spec.operation) return;
+    spec.inputs = inputs_of(record);
+    spec.folder_bytes = config_.staging.job_bytes;
+    for (const StepSpec::Input& input : spec.inputs) spec.folder_bytes += input.size;
+}
+
+/// Nobody needs the copies of a part that has ended once its results are laid aside.
+void PartService::remove_inputs(const PartRecord& record) {
+    if (!record.staging || record.staging->inputs.empty()) return;
+    std::vector<std::string> names;
+    for (const StagedFile& file : record.staging->inputs) names.push_back(file.name);
+    const std::vector<std::string> staged = staged_steps(record);
+    for (const std::string& step : std::set<std::string>(staged.begin(), staged.end())) {
+        if (auto removed = executor_.remove_files(step, names); !removed)
+            log_.warn("inputs_not_removed", {{"operation", step}, {"reason", removed.error().message}});
+    }
 }
 
 /// Tells which files of these steps are results.
@@ -364,6 +379,7 @@ void PartService::note_collected(Collecting& work) {
         }
         return static_cast<void>(clock_.after(kCollectRetry, [this, id] { collect(id); }));
     }
+    remove_inputs(changed);
     collecting_.erase(id);
 }
 

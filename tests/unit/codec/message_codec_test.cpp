@@ -60,7 +60,8 @@ struct SampleStep : StepSpec {
     bool operator==(const SampleStep& other) const {
         return operation == other.operation && argv == other.argv && environment == other.environment &&
                directory == other.directory && files == other.files && account == other.account &&
-               shares == other.shares && walltime == other.walltime && inputs == other.inputs;
+               shares == other.shares && walltime == other.walltime && inputs == other.inputs &&
+               folder_bytes == other.folder_bytes;
     }
 };
 Result<SampleStep> decode_sample_step(const Json& json) {
@@ -169,6 +170,7 @@ TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
     const std::set<std::string> optional = {"/complete",
                                             "/groups",
                                             "/inputs",
+                                            "/folder_bytes",
                                             "/executable",
                                             "/staging",
                                             "/file_system",
@@ -396,6 +398,7 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"StepSpec", "/walltime_s", 0, -1},
         {"StepSpec", "/inputs/0/name", "in.dat", "../in.dat"},
         {"StepSpec", "/inputs/0/name", "in.dat", "stdout"},
+        {"StepSpec", "/folder_bytes", INT64_MAX, -1},
         {"StepSpec", "/inputs/0/digest", letters(64), letters(63)},
         {"StepSpec", "/inputs/0/size", limits::kMaxStagedMiB << 20, (limits::kMaxStagedMiB << 20) + 1},
         {"StepStop", "/grace_s", 3600, 3601},

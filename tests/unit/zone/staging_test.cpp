@@ -565,6 +565,77 @@ TEST_F(StagingTest, RetentionTakesResultsAndUnusedFiles) {
     EXPECT_EQ(node.depot.list("user+org-a+ana")->size(), 0U);
 }
 
+TEST_F(StagingTest, WhatCannotBeRemovedKeepsNothingElse) {
+    run_for(5s);
+    for (const char* zone : {"a", "b", "c"}) leave(zone, {{"r", zone}});
+    const StagedFile first = bring("one", "111"), second = bring("two", "222");
+    std::vector<std::string> shelves;
+    for (int i = 0; i < 2; ++i) {
+        shelves.push_back(results_shelf(submit(request({.inputs = {first, second}, .results = {"r"}}))));
+        world.run(1min);
+    }
+    FederationWorld::Node& node = world.node("a");
+    ASSERT_EQ(node.depot.list(shelves[1])->size(), 3U);
+    node.depot.unremovable = {std::min(first.digest, second.digest), shelves[0]};
+    node.config.results_kept = 1h;
+    SilentLog log;
+    Retention retention{node.config, world.clock, node.store, *node.executor, log};
+    retention.use_files(*node.files);
+    retention.start();
+    world.run(30h);
+    EXPECT_EQ(node.depot.list(shelves[1])->size(), 0U);
+    EXPECT_EQ(node.depot.list("user+org-a+ana")->size(), 1U);
+    EXPECT_GE(log.count("results_not_removed"), 1U);
+    EXPECT_EQ(node.depot.list(shelves[0])->size(), 3U);
+    node.depot.unremovable.clear();
+    Retention next{node.config, world.clock, node.store, *node.executor, log};
+    next.use_files(*node.files);
+    next.start();
+    EXPECT_EQ(node.depot.list(shelves[0])->size(), 0U) << "the next start finds what has no record";
+}
+
+TEST_F(StagingTest, AStartRemovesResultsWithoutARecordOnly) {
+    run_for(5s);
+    leave("b", {{"r", "b"}});
+    const ApplicationId id = submit(request({.inputs = {bring("in", "input")}, .results = {"r"}}));
+    world.run(1min);
+    FederationWorld::Node& node = world.node("a");
+    const std::string orphan = results_shelf(PartId{world.ids.fresh()}),
+                      other = results_shelf(ApplicationId{world.ids.fresh()});
+    for (const std::string& shelf : {orphan, other, std::string("unknown+x")}) node.depot.put(shelf, "r", "x");
+    SilentLog log;
+    Retention retention{node.config, world.clock, node.store, *node.executor, log};
+    retention.use_files(*node.files);
+    retention.start();
+    EXPECT_EQ(node.depot.list(orphan)->size() + node.depot.list(other)->size(), 0U);
+    EXPECT_EQ(node.depot.list("unknown+x")->size(), 1U);
+    EXPECT_EQ(node.depot.list(results_shelf(id))->size(), 1U);
+    EXPECT_EQ(node.depot.list("user+org-a+ana")->size(), 1U);
+}
+
+TEST_F(StagingTest, CopiesOfInputsGoOnceResultsAreLaidAsideAndGrowthIsBounded) {
+    run_for(5s);
+    const StagedFile file = bring("in.dat", "input");
+    for (const bool with_results : {true, false}) {
+        for (const char* zone : {"a", "b", "c"}) leave(zone, {{"r", zone}});
+        const ApplicationId id = submit(request(
+            {.inputs = {file}, .results = with_results ? std::vector<std::string>{"*"} : std::vector<std::string>{}}));
+        world.run(3s);
+        ASSERT_EQ(world.status(id).state, ApplicationState::kRunning) << world.status(id).reason;
+        const StepSpec step = *first_step("b");
+        EXPECT_EQ(step.folder_bytes, world.node("b").config.staging.job_bytes + file.size);
+        EXPECT_TRUE(world.node("b").executor->read(step.operation, "in.dat", 0, 1));
+        world.run(1min);
+        EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted);
+        EXPECT_FALSE(world.node("b").executor->read(step.operation, "in.dat", 0, 1));
+        EXPECT_TRUE(world.node("b").executor->read(step.operation, "r", 0, 1));
+        if (with_results) {
+            EXPECT_THAT(result(id, "in.dat"), HasSubstr("copy of"));
+        }
+        ASSERT_TRUE(world.node("b").executor->remove(step.operation, 100));
+    }
+}
+
 /// Zone b has two machines with agents.
 struct AgentStagingTest : StagingTest {
     AgentStagingTest() {

@@ -507,6 +507,13 @@ std::vector<Executor::File> NodeExecutor::list(const std::string& operation, con
     return local_.list(operation, prefix);
 }
 
+/// An agent forgets a step, with all its files, once those that are wanted are here.
+Result<void> NodeExecutor::remove_files(const std::string& operation, const std::vector<std::string>& names) {
+    if (!steps_.contains(operation) && !results_.has(operation)) return local_.remove_files(operation, names);
+    for (const std::string& name : names) results_.drop(operation, name);
+    return {};
+}
+
 Result<Executor::Removal> NodeExecutor::remove(const std::string& operation, std::size_t at_most) {
     const SharedStep step = find(operation);
     if (step == nullptr && !results_.has(operation)) return local_.remove(operation, at_most);

@@ -64,6 +64,7 @@ class NodeExecutor : public Executor, public SliceSink {
     Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override;
     std::vector<File> list(const std::string& operation, const std::string& prefix) override;
+    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override;
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override;
     void set_column(const std::string& machine, SliceColumn column) override;
     void set_shares(const std::string& machine, ShareTable table) override;
