@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
@@ -216,7 +217,12 @@ Result<FilePresence> PartService::put_file(const Caller& caller, const PartId& i
         return invalid("part " + to_string(id) + " was not told of a file with this checksum and size", "/size");
     renew_window(part);
     Result<FilePresence> file = files_->put(part.record.request.user, digest, chunk);
-    return file ? file : refuse_files(caller, file.error());
+    if (!file) return refuse_files(caller, file.error());
+    if (file->complete) {
+        if (auto reached = failpoint::reach(failpoint::Point::kStageFileArrived); !reached)
+            return outward(caller, reached.error());
+    }
+    return file;
 }
 
 Result<void> PartService::check_staged(const PartRecord& record) const {
@@ -313,6 +319,10 @@ Result<StagedResults> PartService::results(const Caller& caller, const PartId& i
         return outward(caller, emptied.error());
     auto work = std::make_shared<Collecting>(Collecting{.record = record});
     work->files = find_results(record, work->results);
+    if (!work->files.empty()) {
+        if (auto reached = failpoint::reach(failpoint::Point::kStageResultsFound); !reached)
+            return outward(caller, reached.error());
+    }
     collecting_.emplace(id, std::move(work));
     clock_.after(Duration{0}, [this, id] { collect(id); });
     return StagedResults{};
