@@ -90,6 +90,8 @@ enum class Action {
     kRemoveStep,
     kListStepFiles,
     kReadStepFile,
+    kFindInput,
+    kPutInput,
     kSetSlices,
     kSetShares,
 };

@@ -255,6 +255,20 @@ TEST_F(ZoneConfigFileTest, StagingHasBoundsAndAName) {
         EXPECT_THAT(fault("", "[staging]\n" + std::string(bad) + "\n"), HasSubstr("zone.toml:")) << bad;
 }
 
+TEST_F(ZoneConfigFileTest, BoundsOfStagingFitIntoOneAnother) {
+    const auto bounds = [&](const std::string& text) {
+        const StagingConfig staging = read("", "[staging]\n" + text + "\n")->zone.staging;
+        return std::vector{staging.file_bytes >> 20, staging.job_bytes >> 20, staging.user_bytes >> 20};
+    };
+    EXPECT_EQ(bounds("job_MiB = 100"), (std::vector<std::uint64_t>{100, 100, 4'096})) << "what is not given follows";
+    EXPECT_EQ(bounds("file_MiB = 9000"), (std::vector<std::uint64_t>{9'000, 9'000, 9'000}));
+    EXPECT_EQ(bounds("user_MiB = 50"), (std::vector<std::uint64_t>{50, 50, 50}));
+    EXPECT_EQ(bounds("job_MiB = 5000"), (std::vector<std::uint64_t>{256, 5'000, 5'000}));
+    EXPECT_THAT(fault("", "[staging]\nfile_MiB = 2\njob_MiB = 1\n"), HasSubstr("raise 'job_MiB'"));
+    EXPECT_THAT(fault("", "[staging]\njob_MiB = 2\nuser_MiB = 1\n"), HasSubstr("lower 'job_MiB'"));
+    EXPECT_THAT(fault("", "[staging]\nfile_MiB = 2\nuser_MiB = 1\n"), HasSubstr("zone.toml:"));
+}
+
 TEST_F(ZoneConfigFileTest, RatesAreSetOneByOne) {
     const http::RateLimits defaults;
     EXPECT_EQ(read("")->rates, defaults);
