@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,9 @@ struct StepStatus {
     bool is_site_fault = false;      ///< the machine's or its agent's, not that of what ran
     std::optional<StepWork> work{};  ///< while it runs on a machine whose agent measures it
 };
+
+/// So begins the reason of a step that ended before its program began, for a fault that is not the program's.
+inline constexpr std::string_view kStepNotStarted = "it could not be started: ";
 
 /// Runs process trees that outlive this service: after a restart every step is found again by its operation id.
 class Executor {

@@ -67,6 +67,11 @@ Result<void> DurableExecutor::start(const StepSpec& spec) {
     return executor_.start(spec);
 }
 
+Result<void> DurableExecutor::remove_files(const std::string& operation, const std::vector<std::string>& names) {
+    if (auto durable = barrier_.commit_now(); !durable) return durable;
+    return executor_.remove_files(operation, names);
+}
+
 void DurableExecutor::stop(const std::string& operation, Duration grace) {
     if (barrier_.commit_now()) executor_.stop(operation, grace);
 }

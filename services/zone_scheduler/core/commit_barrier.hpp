@@ -77,9 +77,8 @@ class DurableExecutor : public Executor {
     std::vector<File> list(const std::string& operation, const std::string& prefix) override {
         return executor_.list(operation, prefix);
     }
-    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override {
-        return executor_.remove_files(operation, names);
-    }
+    /// What says that nobody needs them is durable before.
+    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override;
     /// At once: what is removed has ended in an earlier commit.
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override {
         return executor_.remove(operation, at_most);

@@ -176,9 +176,9 @@ void ZoneMetrics::committed(Duration took) { commit_.at().observe(to_seconds(too
 void ZoneMetrics::read_files(FileLibrary& files) {
     const Duration now = clock_.steady_now();
     if (files_read_ && now - *files_read_ < kFilesEvery) return;
+    files_read_ = now;  // also where it fails: a walk over all files, on the strand
     const Result<std::uint64_t> bytes = files.kept_bytes();
     if (!bytes) return staged_bytes_.clear();
-    files_read_ = now;
     staged_bytes_.at().set(static_cast<double>(*bytes));
 }
 

@@ -136,6 +136,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
     if (auto ok = filter_.note_run(record.account); !ok) return outward(caller, ok.error());
     if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
     record = std::move(changed);
+    observer_->part_entered(record);
     part->start = clock_.steady_now();
     promise_anew(*part);
     if (auto reached = failpoint::reach(failpoint::Point::kPeerLaunchStored); !reached)
@@ -394,7 +395,10 @@ void PartService::check_running(Live& part) {
     auto ok = failpoint::reach(failpoint::Point::kPeerEndSeen);
     if (ok) ok = save(part, std::move(changed), end, reason);
     if (!ok) log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
-    if (ok && part.record.staging && part.record.staging->results.empty()) remove_inputs(part.record);
+    // Of a part that was given back nobody takes results.
+    if (ok && part.record.staging &&
+        (part.record.staging->results.empty() || part.record.status.state == PartState::kReleased))
+        remove_inputs(part.record);
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {

@@ -1,4 +1,5 @@
 #pragma once
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -163,7 +164,7 @@ class PartService {
     std::vector<std::string> staged_steps(const PartRecord& record) const;
     void remove_inputs(const PartRecord& record);
     void want_results(const PartRecord& record);
-    std::vector<FoundResult> find_results(const PartRecord& record, StagedResults& results);
+    std::deque<FoundResult> find_results(const PartRecord& record, StagedResults& results);
     Error refuse_files(const Caller& caller, const Error& error) const;
     void renew_window(Live& part);
     Result<void> check_staged(const PartRecord& record) const;

@@ -1,5 +1,6 @@
 // PartService and files: those that a committed part gets before its launch, and what it leaves for home.
 #include <algorithm>
+#include <deque>
 #include <set>
 
 #include "services/common/failpoint/failpoint.hpp"
@@ -35,7 +36,7 @@ struct PartService::FoundResult {
 /// Results of one part on their way from its folders to the depot.
 struct PartService::Collecting {
     PartRecord record;
-    std::vector<FoundResult> files;
+    std::deque<FoundResult> files;
     std::uint64_t offset = 0;  ///< in the first of them
     std::uint64_t sum = 0;     ///< bytes laid aside
     StagedResults results;
@@ -46,7 +47,7 @@ struct PartService::Collecting {
         next();
     }
     void next() {
-        files.erase(files.begin());
+        files.pop_front();
         offset = 0;
     }
 };
@@ -285,19 +286,30 @@ void PartService::want_results(const PartRecord& record) {
 }
 
 /// What the patterns ask for, host by host; of one name that of the first host.
-std::vector<PartService::FoundResult> PartService::find_results(const PartRecord& record, StagedResults& results) {
-    std::vector<FoundResult> found;
+std::deque<PartService::FoundResult> PartService::find_results(const PartRecord& record, StagedResults& results) {
+    std::deque<FoundResult> found;
     std::set<std::string> names, searched;
+    std::size_t too_many = 0;
     for (const std::string& step : staged_steps(record)) {
         if (!searched.insert(step).second) continue;
         for (Executor::File& file : executor_.list(step, "")) {
             if (file.fault.empty() && !is_wanted(record.staging->results, file.name)) continue;
+            // Each takes a turn of the zone, and is told of: a job may leave millions.
+            if (found.size() >= limits::kMaxResultFiles && !names.contains(file.name)) {
+                ++too_many;
+                continue;
+            }
             if (names.insert(file.name).second)
                 found.push_back({step, std::move(file)});
             else if (results.notes.size() < limits::kMaxStagingNotes)
                 results.notes.push_back(file.name + ": several machines of zone " + config_.zone.name +
                                         " have left one, and that of the first is taken; give each rank its own name");
         }
+    }
+    if (too_many > 0) {
+        if (results.notes.size() >= limits::kMaxStagingNotes) results.notes.pop_back();
+        results.notes.push_back("zone " + config_.zone.name + " hands on " + std::to_string(limits::kMaxResultFiles) +
+                                " files of an application, and " + std::to_string(too_many) + " more are left out");
     }
     return found;
 }

@@ -120,6 +120,9 @@ void Retention::remove_shelf(const std::string& shelf) {
 /// Results whose record is gone: of a removal that was cut short, or of a database that was restored.
 void Retention::remove_orphans() {
     if (files_ == nullptr) return;
+    // A store that knows no time is new: results beside it are of one that was moved away, and may come back with it.
+    const Result<std::optional<Time>> believed = store_.believed_time();
+    if (!believed || !*believed) return;
     const Result<std::vector<std::string>> shelves = files_->depot().shelves();
     if (!shelves) return log_.warn("retention_failed", {{"reason", shelves.error().message}});
     for (const std::string& shelf : *shelves) {

@@ -305,8 +305,9 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         until_ = kNever;
         silent_since_us_ = 0;
         source_->next([self = this->shared_from_this()](std::string piece) {
-            boost::asio::dispatch(self->stream_.get_executor(),
-                                  [self, piece = std::move(piece)]() mutable { self->send_piece(std::move(piece)); });
+            // Not at once: the source may be somebody's loop over many, who all would wait for our encryption.
+            boost::asio::post(self->stream_.get_executor(),
+                              [self, piece = std::move(piece)]() mutable { self->send_piece(std::move(piece)); });
         });
     }
     void send_piece(std::string piece) {

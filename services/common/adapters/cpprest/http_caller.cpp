@@ -105,7 +105,8 @@ struct Pending {
     int tries = 0;
     SteadyClock::time_point until;  ///< the total deadline
     std::atomic<bool> answered{false};
-    std::atomic<bool> begun{false};  ///< the head of an answer that counts has come
+    std::atomic<bool> begun{false};   ///< the head of an answer that counts has come
+    std::atomic<bool> pieces{false};  ///< of a body that is handed over as it comes
     std::function<void()> on_cut;
     pplx::cancellation_token_source cancel;
     std::function<void(Result<HttpAnswer>)> respond;
@@ -273,7 +274,8 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                     response.headers().match("Zbs-Next-Offset", answer->next_offset);
                     std::string complete;
                     answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
-                    if (on_piece && answer->status == 200) return read_pieces(response.body(), on_piece);
+                    pending->pieces = on_piece && answer->status == 200;
+                    if (pending->pieces) return read_pieces(response.body(), on_piece);
                     return read_body(response.body(), body, limit);
                 })
             .then([how, pending, call, answer, body, wait, where](const pplx::task<bool>& done) {
@@ -297,7 +299,9 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                             return pending->answer(Error{ErrorCode::kDenied, where + ": " + refusal, {}});
                     }
                     pending->begun = false;
-                    if (!pending->answered && is_stale_connection(fault.what()) && ++pending->tries <= kStaleRetries)
+                    const bool was_told = call.on_piece && pending->pieces;  // the caller goes on from what it has
+                    if (!was_told && !pending->answered && is_stale_connection(fault.what()) &&
+                        ++pending->tries <= kStaleRetries)
                         return send(how, pending, call);
                     pending->answer(Error{ErrorCode::kUnavailable, where + " failed: " + fault.what(), {}});
                 }

@@ -50,6 +50,7 @@ struct NodeExecutor::Step {
     std::uint64_t offset = 0;        ///< in it
     Duration fetch_until{};          ///< steady time; each piece that comes moves it
     Duration all_until{};            ///< steady time at which even a slow agent has sent all
+    std::size_t told_left_out = 0;   ///< results of which it was told that they are left out
     std::optional<Wanted> wanted{};  ///< results; what is still left of their bounds
     int rounds = 0;                  ///< times that its agent lacked an input
 };
@@ -277,7 +278,9 @@ void NodeExecutor::take_page(const std::string& machine, const std::vector<std::
             step->was_seen = true;
             step->work = at->second->work;
         } else if (state == StepState::kExited) {
-            end(step, {StepStatus::State::kExited, at->second->exit_code, at->second->reason}, step->wants_files);
+            const std::string& reason = at->second->reason;
+            end(step, {StepStatus::State::kExited, at->second->exit_code, reason, reason.starts_with(kStepNotStarted)},
+                step->wants_files);
         } else if (step->was_seen) {
             const std::string why = "machine " + machine + " knows nothing of it any more";
             end(step, {StepStatus::State::kExited, kKilled, why, true}, false);
@@ -392,7 +395,8 @@ void NodeExecutor::choose_files(const SharedStep& step) {
 bool NodeExecutor::take_result(Step& step, const StepFile& file) {
     Wanted& room = *step.wanted;
     if (file.bytes > room.file_bytes || file.bytes > room.bytes || room.files == 0) {
-        leave_out(step, file, "it is more than its zone takes from a machine");
+        if (step.told_left_out++ < limits::kMaxStagingNotes)
+            leave_out(step, file, "it is more than its zone takes from a machine");
         return false;
     }
     room.bytes -= file.bytes;

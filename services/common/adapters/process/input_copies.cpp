@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <system_error>
 
 #include "services/common/adapters/process/job_folder.hpp"
 
@@ -57,18 +58,17 @@ int copy_bytes(int from, int to, const std::atomic<bool>& cut) {
     return copied == size ? 0 : EIO;
 }
 
-Result<void> copy_input(const StepSpec::Input& input, const std::string& folder, const std::optional<Account>& owner,
-                        const std::atomic<bool>& cut) {
-    const auto fault = [&input](int number) {
-        const bool full = number == ENOSPC || number == EDQUOT;
-        return Error{full ? ErrorCode::kRejected : ErrorCode::kUnavailable,
-                     "file " + input.name + " cannot be laid into the folder of the job: " + std::strerror(number),
-                     {}};
-    };
+Error cannot_copy(const StepSpec::Input& input, int number) {
+    const bool full = number == ENOSPC || number == EDQUOT;
+    return {full ? ErrorCode::kRejected : ErrorCode::kUnavailable,
+            "file " + input.name + " cannot be laid into the folder of the job: " + std::strerror(number),
+            {}};
+}
+
+Result<void> copy_input(const StepSpec::Input& input, int from, const std::string& folder,
+                        const std::optional<Account>& owner, const std::atomic<bool>& cut) {
     if (!is_plain_name(input.name)) return invalid("'" + input.name + "' is no name of a file");
     const std::string path = folder + "/" + input.name;
-    const int from = open(input.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (from < 0) return fault(errno);
     unlink(path.c_str());  // of a start that was cut short
     const int to = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     int number = to < 0 ? errno : 0;
@@ -76,8 +76,7 @@ Result<void> copy_input(const StepSpec::Input& input, const std::string& folder,
     if (number == 0 && owner && fchown(to, owner->uid, owner->gid) != 0) number = errno;
     if (number == 0 && fchmod(to, input.executable ? 0700 : 0600) != 0) number = errno;
     if (to >= 0 && close(to) != 0 && number == 0) number = errno;
-    close(from);
-    if (number != 0) return fault(number);
+    if (number != 0) return cannot_copy(input, number);
     return {};
 }
 
@@ -92,11 +91,39 @@ std::uint64_t bytes_of(const std::vector<StepSpec::Input>& inputs) {
 
 }  // namespace
 
+/// The inputs, open: who makes room meanwhile takes their names only.
+class InputCopies::Sources {
+  public:
+    static Result<std::shared_ptr<Sources>> open(const std::vector<StepSpec::Input>& inputs) {
+        auto sources = std::make_shared<Sources>();
+        for (const StepSpec::Input& input : inputs) {
+            sources->files_.push_back(::open(input.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+            if (sources->files_.back() < 0) return cannot_copy(input, errno);
+        }
+        return sources;
+    }
+    Sources() = default;
+    Sources(const Sources&) = delete;
+    Sources& operator=(const Sources&) = delete;
+    ~Sources() {
+        for (const int file : files_)
+            if (file >= 0) close(file);
+    }
+    Result<void> copy(const std::vector<StepSpec::Input>& inputs, const std::string& folder,
+                      const std::optional<Account>& owner, const std::atomic<bool>& cut) const {
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (auto copied = copy_input(inputs[i], files_[i], folder, owner, cut); !copied) return copied;
+        return {};
+    }
+
+  private:
+    std::vector<int> files_;
+};
+
 Result<void> copy_inputs(const std::vector<StepSpec::Input>& inputs, const std::string& folder,
                          const std::optional<Account>& owner, const std::atomic<bool>& cut) {
-    for (const StepSpec::Input& input : inputs)
-        if (auto copied = copy_input(input, folder, owner, cut); !copied) return copied;
-    return {};
+    const auto sources = InputCopies::Sources::open(inputs);
+    return sources ? (*sources)->copy(inputs, folder, owner, cut) : sources.error();
 }
 
 InputCopies::~InputCopies() {
@@ -116,9 +143,17 @@ void InputCopies::begin(const StepSpec& spec, const std::string& folder, const s
         if (at != waiting_.end())
             waiting.copies.insert(waiting.copies.end(), at->second.copies.begin(), at->second.copies.end());
     }
-    waiting.copies.push_back(std::async(std::launch::async, [inputs = spec.inputs, folder, owner, cut = waiting.cut] {
-                                 return copy_inputs(inputs, folder, owner, *cut);
-                             }).share());
+    const auto sources = Sources::open(spec.inputs);
+    const auto copy = [inputs = spec.inputs, sources, folder, owner, cut = waiting.cut]() -> Result<void> {
+        return sources ? (*sources)->copy(inputs, folder, owner, *cut) : sources.error();
+    };
+    try {
+        waiting.copies.push_back(std::async(std::launch::async, copy).share());
+    } catch (const std::system_error&) {  // no thread to be had: everybody waits
+        std::promise<Result<void>> done;
+        done.set_value(copy());
+        waiting.copies.push_back(done.get_future().share());
+    }
     waiting_.insert_or_assign(spec.operation, std::move(waiting));
 }
 

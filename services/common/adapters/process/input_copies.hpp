@@ -34,6 +34,7 @@ class InputCopies {
     bool waits(const std::string& operation) const { return waiting_.contains(operation); }
     /// Copying ends as soon as it can; the step waits until it has.
     void cut(const std::string& operation);
+    class Sources;
     struct Done {
         StepSpec spec;
         Result<void> copied;

@@ -170,10 +170,11 @@ void add_disk_use(int fd, int depth, dev_t device, std::size_t& seen, std::uint6
     }
     while (const dirent* entry = readdir(entries.get())) {
         const std::string name = entry->d_name;
-        if (name == "." || name == ".." || (depth == 0 && is_own_output(name))) continue;
+        if (name == "." || name == "..") continue;
         if (++seen > limits::kMaxJobFiles) return;
         struct stat info {};
         if (fstatat(fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (depth == 0 && S_ISREG(info.st_mode) && is_own_output(name)) continue;
         constexpr std::uint64_t kBlock = 512;  // of st_blocks, whatever the file system has
         bytes += static_cast<std::uint64_t>(info.st_blocks) * kBlock;
         if (!S_ISDIR(info.st_mode) || info.st_dev != device || depth >= kDeepest) continue;

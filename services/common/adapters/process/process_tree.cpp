@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -106,22 +108,25 @@ std::optional<ProcessRef> find_process(pid_t pid) {
 bool is_alive(const ProcessRef& process) { return process.pid > 0 && find_process(process.pid) == process; }
 
 bool sees_closed_processes() {
-    int ready[2];
-    if (pipe2(ready, O_CLOEXEC) != 0) return true;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return true;
     const pid_t child = fork();
-    if (child == 0) {  // closes itself, says so, and waits for its end
-        const char word = prctl(PR_SET_DUMPABLE, 0) == 0 ? '+' : '-';
-        static_cast<void>(!write(ready[1], &word, 1));
-        for (;;) pause();
-    }
-    close(ready[1]);
     char word = '-';
-    static_cast<void>(!read(ready[0], &word, 1));
-    close(ready[0]);
-    if (child < 0) return true;
-    const bool seen = word != '+' || find_process(child).has_value();
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
+    if (child == 0) {  // closes itself, says so, and goes when the other end is closed, also by the end of this process
+        close(ends[0]);
+        word = prctl(PR_SET_DUMPABLE, 0) == 0 ? '+' : '-';
+        static_cast<void>(!write(ends[1], &word, 1));
+        while (read(ends[1], &word, 1) < 0 && errno == EINTR) {
+        }
+        _exit(0);
+    }
+    close(ends[1]);
+    ssize_t got = 0;
+    while (child > 0 && (got = read(ends[0], &word, 1)) < 0 && errno == EINTR) {
+    }
+    const bool seen = got != 1 || word != '+' || find_process(child).has_value();
+    close(ends[0]);
+    if (child > 0) waitpid(child, nullptr, 0);
     return seen;
 }
 

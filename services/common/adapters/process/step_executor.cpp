@@ -88,7 +88,6 @@ std::optional<Account> owner_of(const Common& common, const std::string& account
 }
 
 constexpr mode_t kPassable = 0711;
-const std::string kNotStarted = "it could not be started: ";
 constexpr int kCannotRun = 127;  ///< exit code, as of a shell
 
 class Supervised : public StepExecutor {
@@ -208,7 +207,7 @@ class Supervised : public StepExecutor {
         const std::string path = control_folder(operation);
         if (const auto ended = read_exit(path)) return *ended;
         if (begun) return {StepStatus::State::kRunning, 0, {}};
-        const std::string why = kNotStarted + begun.error().message;
+        const std::string why = std::string(kStepNotStarted) + begun.error().message;
         write_file(path + "/exit", std::to_string(kCannotRun) + " " + why + "\n");
         return {StepStatus::State::kExited, kCannotRun, why, true};
     }
@@ -223,7 +222,7 @@ class Supervised : public StepExecutor {
         std::size_t space = text->find(' ');
         status.exit_code = std::atoi(text->c_str());
         if (space != std::string::npos) status.reason = text->substr(space + 1, text->find('\n') - space - 1);
-        status.is_site_fault = status.reason.starts_with(kNotStarted);
+        status.is_site_fault = status.reason.starts_with(kStepNotStarted);
         return status;
     }
 
