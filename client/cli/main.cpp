@@ -94,6 +94,7 @@ int run(int argc, char** argv) {
     zbs::cli::add_simulate_command(app, context);
     zbs::cli::add_report_command(app, context);
     zbs::cli::add_top_command(app, context);
+    zbs::cli::add_dashboard_command(app, context);
     zbs::cli::add_doctor_command(app, context);
     zbs::cli::add_quickstart_command(app, context);
     try {
