@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "services/common/codec/message_codec.hpp"
 #include "services/common/http/page.hpp"
 #include "services/common/http/reply.hpp"
 
@@ -129,7 +130,8 @@ Result<void> DashboardProxy::check(const http::Call& call) const {
 /// By a page of our own, and not a redirection: whoever follows a link from another place would not send the cookie on.
 http::Reply DashboardProxy::let_in() const {
     http::Reply reply{200, "text/html; charset=utf-8",
-                      "<!doctype html><title>ZBS</title><meta http-equiv=\"refresh\" content=\"0;url=/\">"
+                      "<!doctype html><title>ZBS</title><link rel=\"icon\" href=\"data:,\"><meta "
+                      "http-equiv=\"refresh\" content=\"0;url=/\">"
                       "<a href=\"/\">Go on</a>",
                       http::page_headers()};
     reply.headers.emplace_back("Set-Cookie", cookie_ + "=" + secret_ + "; Path=/; HttpOnly; SameSite=Strict");
@@ -149,7 +151,18 @@ void DashboardProxy::serve(const http::Call& call, http::Respond respond) const 
     pass_on(call, std::move(respond));
 }
 
+/// What is no request the zone will refuse, with its own words.
+Result<void> DashboardProxy::prepare(const http::Call& call) const {
+    if (!before_submit_ || call.method != "POST" || call.path != "/v1/applications") return {};
+    if (const auto dry = call.query.find("dry_run"); dry != call.query.end() && dry->second == "true") return {};
+    const Result<codec::Json> json = codec::parse(call.body);
+    if (!json) return {};
+    const Result<ApplicationRequest> request = codec::decode_application_request(*json);
+    return request ? before_submit_(*request) : Result<void>{};
+}
+
 void DashboardProxy::pass_on(const http::Call& call, http::Respond respond) const {
+    if (const Result<void> ready = prepare(call); !ready) return respond(http::problem(ready.error()));
     HttpCall onward{home_, call.method, target_of(call), call.body, kPatience};
     if (call.method == "GET" && call.path.ends_with("/events"))
         return pass_stream_on(std::move(onward), std::move(respond));

@@ -1,7 +1,10 @@
 #pragma once
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "services/common/http/call.hpp"
+#include "services/common/messages/application.hpp"
 #include "services/common/ports/http_client.hpp"
 
 namespace zbs::client {
@@ -14,12 +17,17 @@ class DashboardProxy {
     /// `host`: HOST:PORT as the browser names it; others are refused, because a name that some site resolves to this
     /// machine would make its pages ours. `zone` must outlive all answers.
     DashboardProxy(HttpClient& zone, ServiceAddress home, std::string host, std::string secret);
+    /// Called before an application is submitted, on the thread of the call: signs what no browser can sign. Where it
+    /// fails nothing is submitted.
+    using BeforeSubmit = std::function<Result<void>(const ApplicationRequest&)>;
+    void before_submit(BeforeSubmit act) { before_submit_ = std::move(act); }
     /// Answers once, on any thread.
     void serve(const http::Call& call, http::Respond respond) const;
     /// What the user opens.
     std::string address() const;
 
   private:
+    Result<void> prepare(const http::Call& call) const;
     Result<void> check(const http::Call& call) const;
     bool shows_cookie(const http::Call& call) const;
     http::Reply let_in() const;
@@ -29,6 +37,7 @@ class DashboardProxy {
     HttpClient& zone_;
     ServiceAddress home_;
     std::string host_, secret_, cookie_;
+    BeforeSubmit before_submit_;
 };
 
 }  // namespace zbs::client

@@ -4,9 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
+#include <mutex>
 #include <optional>
 #include <random>
 
+#include "client/api/delegate.hpp"
 #include "client/calls/dashboard_proxy.hpp"
 #include "client/cli/context.hpp"
 #include "services/common/adapters/beast/server.hpp"
@@ -14,6 +16,8 @@
 
 namespace zbs::cli {
 namespace {
+
+constexpr int kThreads = 4;  ///< signing before a submission waits for the zone on one of them
 
 /// 128 random bits as 32 hexadecimal digits.
 std::string fresh_secret() {
@@ -73,12 +77,18 @@ void serve_dashboard(Context& context, int port, bool open) {
     if (const Result<void> started = server.start(); !started) return context.fail(started.error());
     proxy = std::make_unique<client::DashboardProxy>(zone->http(), zone->home(),
                                                      "127.0.0.1:" + std::to_string(server.port()), fresh_secret());
+    std::mutex signing;  // the client is for one thread at a time
+    proxy->before_submit([&zone, &signing](const ApplicationRequest& request) {
+        const std::lock_guard lock(signing);
+        const std::string id = to_string(request.id);
+        return client::delegate(*zone, id, id, client::delegation_lifetime(request.walltime));
+    });
     std::cout << proxy->address() << std::endl;
     std::cerr << "zbs: open this address in a browser of this machine; whoever has it acts as you until you stop this "
                  "command (Ctrl-C)\n";
     std::optional<LeadingPage> page;
     if (open) open_browser(page.emplace(proxy->address()));
-    beast::run_until_signalled(io, 1, [&server] { server.drain(); });
+    beast::run_until_signalled(io, kThreads, [&server] { server.drain(); });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // One application: state, plan, zones, communication, timeline, output, explanation.
 import { get, output, send, type Application, type Explanation, type Model } from "./api";
-import { badge, facts, h, link, problem, table } from "./dom";
+import { badge, clean, facts, h, link, problem, table } from "./dom";
 import { bytes, instant, ranges, seconds } from "./format";
 import { atMostEvery, onEvent, repeatedly } from "./live";
 import { matrixPair } from "./matrix";
@@ -75,7 +75,7 @@ function outputTail(id: string, signal: AbortSignal): { element: HTMLElement; fo
         const piece = await output(id, rank, stream, offset);
         const stays = text.scrollTop + text.clientHeight >= text.scrollHeight - 4;
         offset += piece.bytes;
-        text.textContent = ((text.textContent ?? "") + piece.text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, "\ufffd")).slice(-kTailCharacters);
+        text.textContent = ((text.textContent ?? "") + clean(piece.text)).slice(-kTailCharacters);
         if (stays) text.scrollTop = text.scrollHeight;
         more = piece.bytes > 0 && offset < size;
       }

@@ -7,6 +7,7 @@ export function instant(us: number | undefined): string {
 /** 3723 -> "1 h 2 min"; below a minute with decimals. */
 export function seconds(s: number | undefined): string {
   if (s === undefined || !Number.isFinite(s)) return "-";
+  if (s === 0) return "0 s";
   if (s < 1e-3) return `${Math.round(s * 1e6)} µs`;
   if (s < 1) return `${Math.round(s * 1e4) / 10} ms`;
   if (s < 60) return `${Math.round(s * 10) / 10} s`;

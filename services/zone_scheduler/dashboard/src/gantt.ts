@@ -12,7 +12,7 @@ export interface Bar {
 export interface Row { name: string; bars: Bar[] }
 export interface Gantt { element: HTMLElement; show(rows: Row[]): void; drawn(): { bars: number; ms: number } }
 
-const kLabels = 96, kAxis = 24, kTallest = 28, kLowest = 14, kHeight = 420;
+const kLabels = 96, kAxis = 24, kTallest = 28, kLowest = 14, kMost = 420;
 
 interface Lanes { name: string; bars: Bar[]; lane: Uint8Array; lanes: number; longest: number }
 
@@ -52,7 +52,7 @@ export function tick(msPerPixel: number, room: number): number {
 export function makeGantt(label: string, signal: AbortSignal): Gantt {
   const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": label, "aria-describedby": "gantt-keys" });
   const chosen = h("p", { role: "status", class: "quiet" }, "Choose a bar to see what it is.");
-  let rows: Lanes[] = [], begin = 0, end = 1, top = 0, rowHeight = kTallest, isFitted = true, due = false;
+  let rows: Lanes[] = [], height = kMost, begin = 0, end = 1, top = 0, rowHeight = kTallest, isFitted = true, due = false;
   let last = { bars: 0, ms: 0 };
 
   const width = () => canvas.clientWidth || 320;
@@ -95,7 +95,7 @@ export function makeGantt(label: string, signal: AbortSignal): Gantt {
     later();
   };
   const scroll = (pixels: number) => {
-    top = Math.min(Math.max(0, top + pixels), Math.max(0, rows.length * rowHeight - (kHeight - kAxis)));
+    top = Math.min(Math.max(0, top + pixels), Math.max(0, rows.length * rowHeight - (height - kAxis)));
     later();
   };
 
@@ -132,7 +132,7 @@ export function makeGantt(label: string, signal: AbortSignal): Gantt {
     const now = Date.now();
     if (now > begin && now < end) {
       context.fillStyle = style.getPropertyValue("--bad");
-      context.fillRect(x(now), 0, 2, kHeight);
+      context.fillRect(x(now), 0, 2, height);
     }
   };
 
@@ -141,22 +141,22 @@ export function makeGantt(label: string, signal: AbortSignal): Gantt {
     const context = canvas.getContext("2d");
     if (context === null) return;
     const scale = window.devicePixelRatio || 1;
-    if (canvas.width !== Math.round(width() * scale) || canvas.height !== kHeight * scale) {
+    if (canvas.width !== Math.round(width() * scale) || canvas.height !== height * scale) {
       canvas.width = Math.round(width() * scale);
-      canvas.height = kHeight * scale;
+      canvas.height = height * scale;
     }
     const style = getComputedStyle(document.documentElement);
     const colours = { past: style.getPropertyValue("--bar"), running: style.getPropertyValue("--bar-2"), planned: style.getPropertyValue("--bar-3") };
     context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.clearRect(0, 0, width(), kHeight);
+    context.clearRect(0, 0, width(), height);
     context.font = "12px system-ui, sans-serif";
-    rowHeight = Math.min(kTallest, Math.max(kLowest, (kHeight - kAxis) / Math.max(1, rows.length)));
+    rowHeight = Math.min(kTallest, Math.max(kLowest, (height - kAxis) / Math.max(1, rows.length)));
     let bars = 0;
     context.save();
     context.beginPath();
-    context.rect(0, kAxis, width(), kHeight - kAxis);
+    context.rect(0, kAxis, width(), height - kAxis);
     context.clip();
-    for (let i = Math.floor(top / rowHeight); i < rows.length && kAxis + i * rowHeight - top < kHeight; i++) {
+    for (let i = Math.floor(top / rowHeight); i < rows.length && kAxis + i * rowHeight - top < height; i++) {
       const y = kAxis + i * rowHeight - top;
       context.fillStyle = style.getPropertyValue("--text");
       context.fillText(rows[i]!.name, 4, y + rowHeight / 2 + 3, kLabels - 8);
@@ -221,7 +221,6 @@ export function makeGantt(label: string, signal: AbortSignal): Gantt {
   const sizes = new ResizeObserver(later);
   sizes.observe(canvas);
   signal.addEventListener("abort", () => sizes.disconnect());
-  canvas.style.height = `${kHeight}px`;
 
   const button = (text: string, name: string, act: () => void) => h("button", { type: "button", "aria-label": name, onclick: act }, text);
   const element = h("div", {},
@@ -234,6 +233,8 @@ export function makeGantt(label: string, signal: AbortSignal): Gantt {
     element,
     show(wanted) {
       rows = wanted.map(layOut);
+      height = Math.min(kMost, kAxis + Math.max(4, rows.length) * kTallest);
+      canvas.style.height = `${height}px`;
       if (isFitted) fit();
       later();
     },
