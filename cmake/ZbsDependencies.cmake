@@ -30,6 +30,7 @@ if(ZBS_BUILD_SERVICES)
   find_package(tomlplusplus REQUIRED)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc>=2)
+  pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
 endif()
 
 if(ZBS_BUILD_BENCHMARKS)

@@ -21,13 +21,15 @@ function(zbs_module name)
   add_library(zbs::${name} ALIAS ${target})
 endfunction()
 
-# A program: zbs_program(zbs-zone SOURCES main.cpp LIBRARIES zbs::zone)
+# A program, and the package it belongs to (none: it is not installed): zbs_program(zbs-zone PACKAGE server SOURCES main.cpp LIBRARIES zbs::zone)
 function(zbs_program name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "PACKAGE" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} zbs_build_flags)
-  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(ARG_PACKAGE)
+    install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT ${ARG_PACKAGE})
+  endif()
 endfunction()
 
 # A GoogleTest program, one ctest entry per program, labelled (unit, property, golden, integration).

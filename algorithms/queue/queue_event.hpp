@@ -1,6 +1,9 @@
 #pragma once
+#include <map>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "algorithms/queue/queue_types.hpp"
 
@@ -51,7 +54,15 @@ struct Decided {
     QueueDecision decision;
     bool operator==(const Decided&) const = default;
 };
+/// What earlier files of the log led to, after the events that tell who waits and what is promised: the rest that later
+/// decisions depend on. Times that a start was promised for, in the order in which they were; use as of `at`.
+struct QueueContinued {
+    Duration at{};
+    std::map<std::string, double> used;  ///< processors x seconds of an organisation, faded
+    std::vector<std::pair<PartId, Duration>> promised;
+    bool operator==(const QueueContinued&) const = default;
+};
 using QueueEvent = std::variant<QueueOpened, DisciplineChosen, PartWaits, PartLeaves, ProcessorsPromised, PromiseEnded,
-                                WeightSet, Decided>;
+                                WeightSet, Decided, QueueContinued>;
 
 }  // namespace zbs

@@ -1,6 +1,7 @@
 #include "algorithms/queue/queue_log.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -75,6 +76,19 @@ class Replayer {
                 return invalid("a mask has one entry for each of the " + std::to_string(processors_) + " processors");
         if (auto good = check_time(event.at); !good) return good;
         replayed = queue_->decide(event.at, event.usable);
+        return {};
+    }
+
+    Result<void> operator()(const QueueContinued& event) {
+        if (queue_ == nullptr) return no_queue();
+        if (auto good = check_time(event.at); !good) return good;
+        for (const auto& [party, used] : event.used)
+            if (!(used >= 0) || !std::isfinite(used)) return invalid("the use of '" + party + "' is out of range");
+        for (const auto& [id, start] : event.promised) {
+            if (!queue_->has(id)) return invalid("part " + to_string(id) + " does not wait");
+            if (auto good = check_time(start); !good) return good;
+        }
+        queue_->take_up(event);
         return {};
     }
 

@@ -85,12 +85,41 @@ ZoneQueue::ZoneQueue(std::size_t processors, MakePolicy make_policy)
 
 void ZoneQueue::use_policy(MakePolicy make_policy, const std::string& text) {
     make_policy_ = std::move(make_policy);
+    policy_text_ = text;
     tell(DisciplineChosen{text});
 }
 
 void ZoneQueue::observe(Observer observer) {
     observer_ = std::move(observer);
     tell(QueueOpened{static_cast<std::int32_t>(calendar_.processors())});
+}
+
+void ZoneQueue::tell_again() const {
+    tell(QueueOpened{static_cast<std::int32_t>(calendar_.processors())});
+    if (!policy_text_.empty()) tell(DisciplineChosen{policy_text_});
+    for (const auto& [party, weight] : weight_) tell(WeightSet{party, weight});
+    for (const auto& [id, promise] : calendar_.promises())
+        tell(ProcessorsPromised{id, party_of_.at(id), promise, aged_});
+    std::vector<const Entry*> entries;
+    for (const auto& [id, entry] : waiting_) entries.push_back(&entry);
+    std::sort(entries.begin(), entries.end(), [](const Entry* a, const Entry* b) { return a->number < b->number; });
+    for (const Entry* entry : entries) tell(PartWaits{entry->part});
+    std::erase_if(entries, [](const Entry* entry) { return entry->promised == kNoStart; });
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry* a, const Entry* b) { return a->promise_order < b->promise_order; });
+    QueueContinued rest{.at = aged_, .used = used_, .promised = {}};
+    for (const Entry* entry : entries) rest.promised.emplace_back(entry->part.id, entry->promised);
+    tell(std::move(rest));
+}
+
+void ZoneQueue::take_up(const QueueContinued& rest) {
+    aged_ = rest.at;
+    used_ = rest.used;
+    for (const auto& [id, start] : rest.promised) {
+        Entry& entry = waiting_.at(id);
+        entry.promised = start;
+        entry.promise_order = next_promise_++;
+    }
 }
 
 void ZoneQueue::add(const WaitingPart& part) {

@@ -42,6 +42,13 @@ class ZoneQueue {
     using Observer = std::function<void(const QueueEvent&)>;
     void observe(Observer observer);
 
+    /// Tells the observer all that a log needs to go on from here without what was told before. Not from inside of the
+    /// observer, but after a decision. O(parts).
+    void tell_again() const;
+    /// The rest of what `tell_again` told, in a queue that was given all before it.
+    /// Precondition: the parts wait; use is finite and 0 or more.
+    void take_up(const QueueContinued& rest);
+
     /// Precondition of what takes an `id`: it waits, or does not, as the name says.
     void add(const WaitingPart& part);
     void remove(const PartId& id);  ///< nothing where it does not wait
@@ -84,6 +91,7 @@ class ZoneQueue {
     void note_promises(const Round& round, const Plan& plan);
 
     MakePolicy make_policy_;
+    std::string policy_text_;
     Observer observer_;
     ProcessorCalendar calendar_;
     ProcessorCalendar promised_;

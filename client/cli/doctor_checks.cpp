@@ -25,16 +25,6 @@ std::string word_after(const std::string& text, const std::string& mark) {
 
 }  // namespace
 
-std::string to_string(Verdict verdict) {
-    return verdict == Verdict::kOk ? "ok" : verdict == Verdict::kWarn ? "warn" : "fail";
-}
-
-Verdict worst_of(const std::vector<Check>& checks) {
-    Verdict worst = Verdict::kOk;
-    for (const Check& check : checks) worst = std::max(worst, check.verdict);
-    return worst;
-}
-
 Check check_lifetime(std::optional<Duration> left) {
     constexpr Duration kSoon = std::chrono::hours{24};
     if (!left) return {"certificate", Verdict::kOk, "a proxy is used; its home zone checks its life", {}};

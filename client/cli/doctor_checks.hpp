@@ -5,22 +5,15 @@
 
 #include "algorithms/base/time.hpp"
 #include "client/cli/rows.hpp"
+#include "services/common/adapters/command_line/check.hpp"
 
 /// What `zbs doctor` thinks of what it found. No file, network or process is touched here.
 namespace zbs::cli {
 
-enum class Verdict { kOk, kWarn, kFail };
-std::string to_string(Verdict verdict);
-
-struct Check {
-    std::string name;  ///< "certificate"
-    Verdict verdict = Verdict::kOk;
-    std::string found;
-    std::string remedy;  ///< what to do; empty where all is well
-};
-
-/// The worst of them; kOk of none.
-Verdict worst_of(const std::vector<Check>& checks);
+using command_line::Check;
+using command_line::to_string;
+using command_line::Verdict;
+using command_line::worst_of;
 
 /// `left` of a certificate's life, none for a proxy: fails when over, warns under a day.
 Check check_lifetime(std::optional<Duration> left);

@@ -6,6 +6,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "client/cli/context.hpp"
+#include "services/common/adapters/command_line/command_pages.hpp"
 
 namespace {
 
@@ -97,6 +98,7 @@ int run(int argc, char** argv) {
     zbs::cli::add_dashboard_command(app, context);
     zbs::cli::add_doctor_command(app, context);
     zbs::cli::add_quickstart_command(app, context);
+    zbs::command_line::add_page_commands(app, "zbs", {1, "zbs 0.1.0", "ZBS commands"}, context.exit_code);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& done) {  // --help, --version

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/node_agent/program/node_program.hpp"
 
@@ -19,6 +20,11 @@ int main(int argc, char** argv) {
         cli.add_subcommand(
             "describe",
             "what this machine is and has to give, as the agent would tell its zone\n\nExample: zbs-node describe");
+        cli.add_subcommand("ready",
+                           "exits with 0 where the agent runs and takes calls: for health checks of containers and "
+                           "watchdogs\n\nExample: zbs-node ready --config node.toml");
+        int exit_code = 0;
+        zbs::command_line::add_page_commands(cli, "zbs-node", {8, "zbs 0.1.0", "ZBS services"}, exit_code);
         try {
             cli.parse(argc, argv);
         } catch (const CLI::Success& done) {
@@ -27,7 +33,9 @@ int main(int argc, char** argv) {
             cli.exit(fault);
             return 2;
         }
+        if (cli.got_subcommand("ready")) return zbs::node_program::ready(config);
         if (cli.got_subcommand("describe")) return zbs::node_program::describe();
+        if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
         return zbs::node_program::run(config);
     } catch (const std::exception& fault) {
         std::cerr << "zbs-node: " << fault.what() << "\n";

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/registry/program/registry_program.hpp"
 
 int main(int argc, char** argv) {
@@ -36,6 +37,7 @@ int main(int argc, char** argv) {
         cli.require_subcommand(0, 1);
         cli.add_subcommand("run", "the service, until SIGTERM (also without any command)");
         zbs::registry_program::add_operator_commands(cli, options, exit_code);
+        zbs::command_line::add_page_commands(cli, "zbs-registry", {8, "zbs 0.1.0", "ZBS services"}, exit_code);
         try {
             cli.parse(argc, argv);
         } catch (const CLI::Success& done) {
@@ -44,6 +46,7 @@ int main(int argc, char** argv) {
             cli.exit(fault);
             return 2;
         }
+        if (cli.got_subcommand("pages") || cli.got_subcommand("completion")) return exit_code;
         if (options.state.empty())
             return zbs::registry_program::fail(zbs::invalid("which registry? give --state FOLDER")), 2;
         if (cli.get_subcommands().empty() || cli.got_subcommand("run")) return zbs::registry_program::run(options);

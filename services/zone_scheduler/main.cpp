@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
             "(stall:5s)\n\nExample: ZBS_FAILPOINTS='home.after_held=crash' zbs-zone run --config zone.toml");
         failpoints->add_flag("--json", json, "as JSON");
         zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
+        zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services"}, exit_code);
         try {
             cli.parse(argc, argv);
         } catch (const CLI::Success& done) {
@@ -37,6 +39,7 @@ int main(int argc, char** argv) {
             std::cout << (json ? zbs::failpoint::table_json() : zbs::failpoint::table_text());
             return 0;
         }
+        if (cli.got_subcommand("pages") || cli.got_subcommand("completion")) return exit_code;
         if (config_path.empty())
             return zbs::zone_program::fail(zbs::invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG")), 2;
         if (cli.get_subcommands().empty() || cli.got_subcommand("run")) return zbs::zone_program::run(config_path);

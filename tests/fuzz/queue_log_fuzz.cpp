@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
         Duration now{};
         for (std::uint64_t n = 1 + rng.below(12); n > 0; --n) {
             now += time(10);
-            switch (rng.below(6)) {
+            switch (rng.below(7)) {
                 case 0:
                 case 1:
                     events.emplace_back(
@@ -91,6 +91,10 @@ int main(int argc, char** argv) {
                     break;
                 case 4:
                     events.emplace_back(WeightSet{"org-a", 0.5});
+                    break;
+                case 5:
+                    events.emplace_back(
+                        QueueContinued{now, {{"org-1", static_cast<double>(rng.below(100))}}, {{part(n), now}}});
                     break;
                 default:
                     events.emplace_back(Decided{now, {}, {}});

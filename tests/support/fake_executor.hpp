@@ -39,6 +39,12 @@ class FakeExecutor : public Executor {
     /// For steps whose operation begins with `prefix`; of several the longest counts.
     void script(const std::string& prefix, Script script) { scripts_[prefix] = std::move(script); }
 
+    Result<bool> bring(const std::string& machine, const std::vector<StepSpec::Input>& inputs) override {
+        for (const StepSpec::Input& input : inputs) brought[machine][input.name] = input;
+        return bring_answer;
+    }
+    std::map<std::string, std::map<std::string, StepSpec::Input>> brought;  ///< by machine and name
+    Result<bool> bring_answer = true;
     Result<void> start(const StepSpec& spec) override {
         if (steps_.contains(spec.operation)) return {};
         if (stopped_.contains(spec.operation)) return Error{ErrorCode::kUnavailable, "stopped before it began", {}};
@@ -90,12 +96,20 @@ class FakeExecutor : public Executor {
         std::vector<File> found;
         if (const auto at = steps_.find(operation); at != steps_.end()) {
             for (const auto& [name, text] : at->second.script.files) {
-                if (name.starts_with(prefix)) found.push_back({name, text.size()});
+                if (name.starts_with(prefix))
+                    found.push_back({name, text.size(), lost.contains(name) ? lost.at(name) : ""});
             }
         }
         return found;
     }
 
+    std::map<std::string, std::string> lost;  ///< files that are only listed, and why
+
+    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override {
+        if (const auto at = steps_.find(operation); at != steps_.end())
+            for (const std::string& name : names) at->second.script.files.erase(name);
+        return {};
+    }
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override {
         if (unremovable.contains(operation)) return Error{ErrorCode::kUnavailable, "not permitted", {}};
         const auto at = steps_.find(operation);

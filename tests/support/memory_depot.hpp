@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace zbs::test {
 class MemoryDepot : public FileDepot {
   public:
     std::uint64_t room = std::numeric_limits<std::uint64_t>::max();  ///< bytes that the disk takes
+
+    std::set<std::string> unremovable;  ///< names of files and shelves that resist
 
     /// What the clock on the wall says to it; the order in which files were used counts in any case.
     std::function<Time()> now = [] { return Time{}; };
@@ -77,10 +80,12 @@ class MemoryDepot : public FileDepot {
         return files;
     }
     Result<void> remove(const std::string& shelf, const std::string& name) override {
+        if (unremovable.contains(name)) return Error{ErrorCode::kUnavailable, "cannot remove a staged file", {}};
         if (const auto at = shelves_.find(shelf); at != shelves_.end()) at->second.erase(name);
         return {};
     }
     Result<void> remove_shelf(const std::string& shelf) override {
+        if (unremovable.contains(shelf)) return Error{ErrorCode::kUnavailable, "cannot remove a shelf", {}};
         shelves_.erase(shelf);
         return {};
     }

@@ -62,7 +62,8 @@ inline PartRequest some_part_request() {
             .start_in = std::chrono::milliseconds{2500},
             .replaces = PartId{some_id(9)},
             .priority = 0,
-            .share = 5};
+            .share = 5,
+            .staging = StagingNeed{.bytes = 9, .largest = 9, .file_system = "lustre"}};
 }
 inline PartRequest some_delegated_part_request() {
     PartRequest request = some_part_request();
@@ -144,7 +145,14 @@ inline LaunchRequest some_launch() {
             .profile = false};
 }
 inline CapacityRequest some_capacity_request() {
-    return {some_user(), 8, std::chrono::seconds{60}, {"beta-one"}, {}, ApplicationId{some_id(1)}, 50};
+    return {some_user(),
+            8,
+            std::chrono::seconds{60},
+            {"beta-one"},
+            {},
+            ApplicationId{some_id(1)},
+            50,
+            StagingNeed{7, 5, "lustre"}};
 }
 inline Capacity some_capacity() {
     return {.zone = "beta-one",

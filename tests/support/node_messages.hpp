@@ -55,6 +55,8 @@ inline StepSpec some_step_spec() {
     spec.account = "ana";
     spec.shares = {"part-2"};
     spec.walltime = std::chrono::seconds{90};
+    spec.folder_bytes = 11;
+    spec.inputs = {{.name = "solver", .executable = true, .digest = std::string(64, 'a'), .size = 7}};
     return spec;
 }
 inline SwitchStatistics some_switch_statistics() {

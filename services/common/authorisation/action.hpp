@@ -93,6 +93,8 @@ enum class Action {
     kRemoveStep,
     kListStepFiles,
     kReadStepFile,
+    kFindInput,
+    kPutInput,
     kSetSlices,
     kSetShares,
 };

@@ -131,6 +131,8 @@ constexpr std::array kRules = {
     node(kRemoveStep, "removeStep"),
     node(kListStepFiles, "listStepFiles"),
     node(kReadStepFile, "readStepFile"),
+    node(kFindInput, "findInput"),
+    node(kPutInput, "putInput"),
     node(kSetSlices, "setSlices"),
     node(kSetShares, "setShares"),
 };

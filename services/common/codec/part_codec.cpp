@@ -2,6 +2,7 @@
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/codec/staging_codec.hpp"
 #include "services/common/codec/words.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -24,6 +25,7 @@ Json encode(const CapacityRequest& request) {
                  {"groups", request.groups}};
     if (request.without) json["without"] = to_string(*request.without);
     if (request.share) json["share"] = *request.share;
+    if (request.staging) json["staging"] = encode(*request.staging);
     return json;
 }
 
@@ -37,6 +39,7 @@ Result<CapacityRequest> decode_capacity_request(const Json& json) {
     if (in.has("groups")) request.groups = in.texts("groups", limits::kMaxGroups, 64 * limits::kMaxGroups);
     if (in.has("without")) request.without = read_id<ApplicationId>(in, "without");
     request.share = read_share(in);
+    request.staging = read_staging_need(in);
     return in.finish(std::move(request));
 }
 
@@ -150,6 +153,7 @@ Json encode(const PartRequest& request) {
     if (request.replaces) json["replaces"] = to_string(*request.replaces);
     if (request.queued) json["queued"] = true;
     write_standing(json, request.priority, request.share);
+    if (request.staging) json["staging"] = encode(*request.staging);
     if (request.delegation) {
         json["delegation"] = {{"text", request.delegation->text},
                               {"chain", request.delegation->chain},
@@ -193,6 +197,7 @@ Result<PartRequest> decode_part_request(const Json& json) {
         in.fail("queued", "cannot be asked for together with start_in_s: the queue says when it starts");
     request.priority = read_priority(in);
     request.share = read_share(in);
+    request.staging = read_staging_need(in);
     if (in.has("delegation")) {
         JsonReader proof(in.object("delegation"), in.pointer_of("delegation"));
         Result<DelegationProof> read =

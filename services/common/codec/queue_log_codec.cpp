@@ -99,6 +99,12 @@ struct Writer {
                 {"starts", std::move(starts)},
                 {"outlooks", std::move(outlooks)}};
     }
+    Json operator()(const QueueContinued& e) const {
+        Json promised = Json::array();
+        for (const auto& [id, start] : e.promised)
+            promised.push_back({{"part", to_string(id)}, {"start_us", start.count()}});
+        return {{"event", "continued"}, {"at_us", e.at.count()}, {"used", e.used}, {"promised", std::move(promised)}};
+    }
 };
 
 Result<QueueEvent> read_promised(JsonReader& in) {
@@ -160,6 +166,27 @@ Result<QueueEvent> read_decided(JsonReader& in) {
     return in.finish(QueueEvent(std::move(event)));
 }
 
+Result<QueueEvent> read_continued(JsonReader& in) {
+    QueueContinued event{.at = read_steady(in, "at_us"), .used = {}, .promised = {}};
+    const Json& used = in.object("used");
+    for (auto it = used.begin(); it != used.end() && in.ok(); ++it) {
+        const bool good = it.key().size() <= 256 && it.value().is_number() && it.value().get<double>() >= 0;
+        if (good)
+            event.used.emplace(it.key(), it.value().get<double>());
+        else
+            in.fail("used/" + pointer_step(it.key()), "must be processors times seconds, 0 or more");
+    }
+    const Json& promised = in.array("promised", limits::kMaxPartsInQueue);
+    for (std::size_t i = 0; i < promised.size() && in.ok(); ++i) {
+        JsonReader one(promised[i], in.pointer_of("promised/" + std::to_string(i)));
+        const PartId id = read_id<PartId>(one, "part");
+        const Result<Duration> start = one.finish(read_steady(one, "start_us"));
+        if (!start) return start.error();
+        event.promised.emplace_back(id, *start);
+    }
+    return in.finish(QueueEvent(std::move(event)));
+}
+
 }  // namespace
 
 Json encode(const QueueEvent& event) { return std::visit(Writer{}, event); }
@@ -187,7 +214,9 @@ Result<QueueEvent> decode_queue_event(const Json& json) {
     if (kind == "weight")
         return in.finish(QueueEvent(WeightSet{in.text("party", 256), in.number("weight", 1e-9, 1e9)}));
     if (kind == "decided") return read_decided(in);
-    in.fail("event", one_of({"opened", "discipline", "waits", "leaves", "promised", "ended", "weight", "decided"}));
+    if (kind == "continued") return read_continued(in);
+    in.fail("event",
+            one_of({"continued", "opened", "discipline", "waits", "leaves", "promised", "ended", "weight", "decided"}));
     return in.error();
 }
 

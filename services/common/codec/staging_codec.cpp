@@ -70,6 +70,27 @@ Result<Staging> decode_staging(const Json& json, const std::string& pointer) {
     return in.finish(std::move(staging));
 }
 
+Json encode(const StagingNeed& need) {
+    Json json = {{"bytes", need.bytes}, {"largest", need.largest}};
+    if (!need.file_system.empty()) json["file_system"] = need.file_system;
+    return json;
+}
+
+std::optional<StagingNeed> read_staging_need(JsonReader& in) {
+    if (!in.has("staging")) return std::nullopt;
+    JsonReader n(in.object("staging"), in.pointer_of("staging"));
+    StagingNeed need;
+    need.bytes = static_cast<std::uint64_t>(
+        n.integer("bytes", 0, kMaxFileBytes * static_cast<std::int64_t>(limits::kMaxStagedInputs)));
+    need.largest = read_size(n, "largest");
+    if (n.ok() && need.largest > need.bytes) n.fail("largest", "must not be more than all bytes");
+    need.file_system = n.text_or("file_system", "", limits::kMaxStagedNameBytes);
+    Result<StagingNeed> read = n.finish(std::move(need));
+    if (read) return *std::move(read);
+    in.fail(read.error());
+    return std::nullopt;
+}
+
 Json encode(const StagingRequest& request) { return {{"token", request.token}, {"staging", encode(request.staging)}}; }
 
 Result<StagingRequest> decode_staging_request(const Json& json) {

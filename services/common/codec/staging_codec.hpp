@@ -8,6 +8,10 @@ Json encode(const Staging& staging);
 /// Errors also for a name twice, a program that is no executable input, a size over limits::kMaxStagedMiB.
 Result<Staging> decode_staging(const Json& json, const std::string& pointer = {});
 
+Json encode(const StagingNeed& need);
+/// The field `staging` of a message; none where it is left out.
+std::optional<StagingNeed> read_staging_need(JsonReader& in);
+
 Json encode(const StagingRequest& request);
 Result<StagingRequest> decode_staging_request(const Json& json);
 

@@ -3,6 +3,7 @@
 #include "services/common/codec/node_codec.hpp"
 #include "services/common/codec/words.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/staging.hpp"
 
 namespace zbs::codec {
 namespace {
@@ -55,6 +56,38 @@ std::string read_file_name(JsonReader& in, const char* key) {
     return name;
 }
 
+/// By name, digest and size; where it lies is each host's own matter.
+Json encode_inputs(const std::vector<StepSpec::Input>& inputs) {
+    Json items = Json::array();
+    for (const StepSpec::Input& input : inputs) {
+        Json one = {{"name", input.name}, {"digest", input.digest}, {"size", input.size}};
+        if (input.executable) one["executable"] = true;
+        items.push_back(std::move(one));
+    }
+    return items;
+}
+std::vector<StepSpec::Input> read_inputs(JsonReader& in) {
+    std::vector<StepSpec::Input> inputs;
+    const Json& items = in.array("inputs", limits::kMaxStagedInputs);
+    for (std::size_t i = 0; i < items.size() && in.ok(); ++i) {
+        JsonReader one(items[i], in.pointer_of("inputs/" + std::to_string(i)));
+        StepSpec::Input input;
+        input.name = one.text("name", limits::kMaxStagedNameBytes);
+        if (const std::string fault = staged_name_fault(input.name); one.ok() && !fault.empty())
+            one.fail("name", fault);
+        input.digest = read_digest(one, "digest");
+        input.size = static_cast<std::uint64_t>(one.integer("size", 0, limits::kMaxStagedMiB * 1024 * 1024));
+        input.executable = one.boolean_or("executable", false);
+        Result<StepSpec::Input> read = one.finish(std::move(input));
+        if (!read) {
+            in.fail(read.error());
+            break;
+        }
+        inputs.push_back(*std::move(read));
+    }
+    return inputs;
+}
+
 }  // namespace
 
 Json encode(const StepSpec& spec) {
@@ -65,6 +98,8 @@ Json encode(const StepSpec& spec) {
                  {"walltime_s", std::chrono::ceil<std::chrono::seconds>(spec.walltime).count()}};
     if (!spec.directory.empty()) json["directory"] = spec.directory;
     if (!spec.account.empty()) json["account"] = spec.account;
+    if (spec.folder_bytes > 0) json["folder_bytes"] = spec.folder_bytes;
+    if (!spec.inputs.empty()) json["inputs"] = encode_inputs(spec.inputs);
     return json;
 }
 
@@ -84,6 +119,8 @@ Result<StepSpec> decode_step_spec(const Json& json) {
     spec.walltime = std::chrono::seconds{in.integer("walltime_s", 0, limits::kMaxWalltimeSeconds)};
     spec.directory = in.text_or("directory", "", limits::kMaxPathBytes);
     spec.account = in.text_or("account", "", limits::kMaxAccountNameBytes);
+    spec.folder_bytes = static_cast<std::uint64_t>(in.integer_or("folder_bytes", 0, 0, INT64_MAX));
+    if (in.has("inputs")) spec.inputs = read_inputs(in);
     return in.finish(std::move(spec));
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "services/common/messages/node.hpp"
+#include "services/common/messages/staging.hpp"
 #include "services/common/ports/executor.hpp"
 #include "services/common/ports/http_client.hpp"
 
@@ -46,6 +47,11 @@ class NodeClient {
               Respond<std::string> respond) const;
     /// Errors: kConflict while it runs.
     void remove(const std::string& operation, std::size_t at_most, Respond<StepRemoval> respond) const;
+
+    /// How much of an input of steps the agent has.
+    void find_input(const std::string& digest, Respond<FilePresence> respond) const;
+    /// A piece of one. Errors: as the agent's `InputStore::put`.
+    void put_input(const std::string& digest, const FileChunk& chunk, Respond<FilePresence> respond) const;
 
     /// Errors: kConflict where the agent has a column (shares) with this number or a greater one.
     void set_slices(const SliceColumn& column, Respond<void> respond) const;

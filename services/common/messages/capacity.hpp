@@ -8,6 +8,7 @@
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/common/messages/staging.hpp"
 
 namespace zbs {
 
@@ -21,6 +22,7 @@ struct CapacityRequest {
     /// What the asking zone has reserved for this application counts as free: could it start earlier?
     std::optional<ApplicationId> without{};
     std::optional<int> share{};  ///< as `PartRequest::share`
+    std::optional<StagingNeed> staging{};
     bool operator==(const CapacityRequest&) const = default;
 };
 

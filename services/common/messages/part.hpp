@@ -10,6 +10,7 @@
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/common/messages/staging.hpp"
 #include "services/common/messages/step_work.hpp"
 
 namespace zbs {
@@ -66,12 +67,13 @@ struct PartRequest {
     bool queued = false;
     int priority = kUsualPriority;
     std::optional<int> share{};  ///< of each processor, per cent, at least; none: as the zone has it
+    std::optional<StagingNeed> staging{};
     /// The same part again may come with a fresh proof, after its user has changed groups, and nearer to its start.
     bool operator==(const PartRequest& other) const {
         return id == other.id && application == other.application && user == other.user && home == other.home &&
                ranks == other.ranks && graph == other.graph && outside == other.outside && walltime == other.walltime &&
                seed == other.seed && replaces == other.replaces && queued == other.queued &&
-               priority == other.priority && share == other.share;
+               priority == other.priority && share == other.share && staging == other.staging;
     }
 };
 

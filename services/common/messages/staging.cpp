@@ -20,6 +20,17 @@ std::string plain_name_fault(std::string_view name) {
 
 }  // namespace
 
+std::optional<StagingNeed> need_of(const Staging& staging, const std::string& shared) {
+    if (staging.empty()) return std::nullopt;
+    StagingNeed need;
+    for (const StagedFile& file : staging.inputs) {
+        need.bytes += file.size;
+        need.largest = std::max(need.largest, file.size);
+    }
+    if (!staging.always) need.file_system = shared;
+    return need;
+}
+
 bool is_own_output(std::string_view name) {
     const bool of_a_rank = name.size() > 4 && (name.starts_with("out.") || name.starts_with("err.")) &&
                            name.find_first_not_of("0123456789", 4) == std::string_view::npos;

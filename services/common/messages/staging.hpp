@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,16 @@ struct Staging {
     bool empty() const { return inputs.empty() && results.empty(); }
     bool operator==(const Staging&) const = default;
 };
+
+/// What a zone must take in for an application with files: said before anything is held.
+struct StagingNeed {
+    std::uint64_t bytes = 0;    ///< of all inputs
+    std::uint64_t largest = 0;  ///< of the largest
+    std::string file_system{};  ///< where a zone declares this one it need not take anything; empty: it has to
+    bool operator==(const StagingNeed&) const = default;
+};
+/// None where no files go along. `shared`: the file system that home declares.
+std::optional<StagingNeed> need_of(const Staging& staging, const std::string& shared);
 
 /// What home asks of the zone of a committed part, and the same again while it sends: the launch window begins anew.
 struct StagingRequest {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,6 +25,8 @@ struct StepSpec {
         std::string name;
         std::string path;         ///< on the executor's host, absolute
         bool executable = false;  ///< for its owner; nobody else may anything
+        std::string digest{};     ///< SHA-256 of it, 64 hexadecimal digits: what a machine elsewhere knows it by
+        std::uint64_t size = 0;   ///< bytes
         bool operator==(const Input&) const = default;
     };
     std::vector<Input> inputs;  ///< copied into the step's folder first, for the job's account
@@ -32,6 +35,9 @@ struct StepSpec {
     /// Operations started before, of the same job, whose folders this step may write too.
     std::vector<std::string> shares;
     Duration walltime{};  ///< the tree is ended after this long; 0 = no limit
+    /// What its folder may take of the disk, beside what a step writes itself (`is_own_output`); the tree is ended when
+    /// it is more. Looked at about once a second. 0 = no limit.
+    std::uint64_t folder_bytes = 0;
 };
 
 struct StepStatus {
@@ -51,6 +57,21 @@ class Executor {
     /// The step is for this machine of the zone, not for this host; said before anything else of it, and again after a
     /// restart. Where there is only this host it means nothing.
     virtual void place(const std::string& /*operation*/, const std::string& /*machine*/) {}
+    /// Has what a step will need there brought to a machine of the zone, and is asked again until all of it is there.
+    /// True: it is; false: it is on its way. Where there is only this host it is there. Errors: why it cannot be
+    /// brought; asked again after one, it is tried anew.
+    virtual Result<bool> bring(const std::string& /*machine*/, const std::vector<StepSpec::Input>& /*inputs*/) {
+        return true;
+    }
+    /// Files of a step's folder that are to be read after its end, beside what it writes itself.
+    struct Wanted {
+        std::function<bool(const std::string& name)> matches;
+        std::uint64_t file_bytes = 0;  ///< larger ones are only listed
+        std::uint64_t bytes = 0;       ///< of all together, likewise
+        std::size_t files = 0;         ///< likewise
+    };
+    /// Said before the start, and again after a restart. Where there is only this host all files are there.
+    virtual void want(const std::string& /*operation*/, Wanted /*wanted*/) {}
     /// Starts the step; answers once the program is executing, or why it cannot be. A known operation starts nothing
     /// twice. An account that jobs may not run as: kRejected.
     virtual Result<void> start(const StepSpec& spec) = 0;
@@ -68,9 +89,13 @@ class Executor {
     struct File {
         std::string name;
         std::uint64_t bytes = 0;
+        std::string fault{};  ///< why it cannot be read here, for people; empty where it can
     };
     /// Files in the step's folder whose names start with `prefix`, by name.
     virtual std::vector<File> list(const std::string& operation, const std::string& prefix) = 0;
+    /// Removes these files of the step's folder; what is not there, or is none, is left. Errors: kUnavailable, naming
+    /// the first that cannot be removed, after all others were.
+    virtual Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) = 0;
     struct Removal {
         std::size_t files = 0;  ///< and folders that went now
         bool complete = false;  ///< nothing of the step is left; also where there is no such step

@@ -63,6 +63,7 @@ void NodeService::resume() {
         known_.emplace(operation, std::move(known));
     }
     ports_.log.info("steps_found", {{"running", std::to_string(running)}, {"all", std::to_string(known_.size())}});
+    ports_.inputs.resume();
     measure();
     look();
 }
@@ -85,12 +86,13 @@ NodeStatus NodeService::status() {
 
 NodeRegistration NodeService::registration(const std::string& url) { return {url, description_, measure()}; }
 
-Result<StepReport> NodeService::start(const StepSpec& spec) {
+Result<StepReport> NodeService::start(StepSpec spec) {
     if (const auto at = known_.find(spec.operation); at != known_.end()) return report_of(spec.operation, true);
     if (known_.size() >= limits::kMaxNodeSteps)
         return Error{ErrorCode::kTooManyRequests,
                      "this node keeps " + std::to_string(limits::kMaxNodeSteps) + " steps; remove some that have ended",
                      {}};
+    if (auto located = ports_.inputs.locate(spec.inputs); !located) return located.error();
     if (auto started = ports_.executor.start(spec); !started) {
         // It may have begun and ended nevertheless; then that is what is known of it.
         Known known{.report = to_report(spec.operation, ports_.executor.status(spec.operation))};

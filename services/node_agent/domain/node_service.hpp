@@ -12,6 +12,7 @@
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/machine_sensor.hpp"
 #include "services/common/ports/process_control.hpp"
+#include "services/node_agent/domain/input_store.hpp"
 #include "services/node_agent/domain/slice_switcher.hpp"
 #include "services/node_agent/domain/work_meter.hpp"
 
@@ -26,6 +27,7 @@ struct NodePorts {
     SliceSwitcher& switcher;
     /// Puts work on the strand of `switcher`.
     std::function<void(std::function<void()>)> post_switch;
+    InputStore& inputs;
     Log& log;
 };
 
@@ -51,8 +53,9 @@ class NodeService {
 
     // Operations are such as `codec::is_operation` says; what is none is kInvalidArgument at the edge.
 
-    /// Idempotent. Errors: the executor's; kTooManyRequests where `limits::kMaxNodeSteps` run.
-    Result<StepReport> start(const StepSpec& spec);
+    /// Idempotent. Errors: the executor's; kTooManyRequests where `limits::kMaxNodeSteps` run; as
+    /// `InputStore::locate`.
+    Result<StepReport> start(StepSpec spec);
     /// Ends the whole tree, suspended or not: all are asked, and killed after `grace`. A step that is not known never
     /// begins after it.
     StepReport stop(const std::string& operation, Duration grace);

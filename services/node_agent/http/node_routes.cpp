@@ -1,6 +1,7 @@
 #include "services/node_agent/http/node_routes.hpp"
 
 #include "services/common/codec/node_codec.hpp"
+#include "services/common/codec/staging_codec.hpp"
 #include "services/common/http/parameters.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -34,7 +35,7 @@ Reply start_step(const Request& request, NodeService& node, const std::string& o
     Result<StepSpec> spec = codec::decode_step_spec(request.json);
     if (!spec) return http::problem(spec.error());
     spec->operation = operation;
-    return http::reply(node.start(*spec), [](const StepReport& report) { return codec::encode(report); });
+    return http::reply(node.start(*std::move(spec)), [](const StepReport& report) { return codec::encode(report); });
 }
 
 Reply stop_step(const Request& request, NodeService& node, const std::string& operation) {
@@ -68,6 +69,27 @@ Reply read_file(const Request& request, NodeService& node, const std::string& op
     if (!bytes) return http::problem(bytes.error());
     const std::uint64_t next = *offset + bytes->size();
     return {200, "application/octet-stream", *std::move(bytes), {{"Zbs-Next-Offset", std::to_string(next)}}};
+}
+
+Result<std::string> input_digest(const Request& request) {
+    const std::string& digest = request.call.parameters.at("digest");
+    if (digest.size() != 64 || digest.find_first_not_of("0123456789abcdef") != std::string::npos)
+        return invalid("must be 64 hexadecimal digits in small letters (SHA-256)", "digest");
+    return digest;
+}
+
+Reply find_input(const Request& request, InputStore& inputs) {
+    const Result<std::string> digest = input_digest(request);
+    if (!digest) return http::problem(digest.error());
+    return http::reply(inputs.find(*digest), [](const FilePresence& file) { return codec::encode(file); });
+}
+
+Reply put_input(const Request& request, InputStore& inputs) {
+    const Result<std::string> digest = input_digest(request);
+    if (!digest) return http::problem(digest.error());
+    const Result<FileChunk> chunk = codec::decode_file_chunk(request.json);
+    if (!chunk) return http::problem(chunk.error());
+    return http::reply(inputs.put(*digest, *chunk), [](const FilePresence& file) { return codec::encode(file); });
 }
 
 /// "a,b,c"; none for an empty text.
@@ -131,6 +153,10 @@ http::Router make_node_routes(NodeServices& services) {
     http::Router router;
     NodeService& node = services.node;
     add_step_routes(router, node);
+    router.add_sync("GET", "/v1/files/{digest}", Action::kFindInput, Body::kNone,
+                    [&services](const Request& request) { return find_input(request, services.inputs); });
+    router.add_sync("PUT", "/v1/files/{digest}", Action::kPutInput, Body::kJson,
+                    [&services](const Request& request) { return put_input(request, services.inputs); });
     router.add_sync("GET", "/v1/node", Action::kGetNode, Body::kNone,
                     [&node](const Request&) { return http::ok(codec::encode(node.status())); });
     router.add_sync("PUT", "/v1/slices", Action::kSetSlices, Body::kJson, [&node](const Request& request) {

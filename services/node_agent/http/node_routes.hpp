@@ -12,6 +12,7 @@ namespace zbs {
 /// What the agent's handlers call. All of it lives on the domain's strand, and so do the handlers.
 struct NodeServices {
     NodeService& node;
+    InputStore& inputs;
     Caller self;           ///< name of this agent
     Caller zone;           ///< the only one that may call
     std::string contract;  ///< text of schemas/openapi/node.json

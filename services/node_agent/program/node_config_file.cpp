@@ -8,6 +8,7 @@
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/common/messages/limits.hpp"
 
 namespace zbs::node_program {
 namespace {
@@ -57,6 +58,8 @@ Result<NodeSettings> read_node_settings(const std::string& path, const std::stri
     settings.require_isolation = file.boolean("require_isolation", false);
     if (file.has("shared_memory")) settings.shared_memory = file.boolean("shared_memory", false);
     settings.step_supervisor = file.text("step_supervisor", program_folder + "/zbs-step");
+    settings.most_input_bytes = static_cast<std::uint64_t>(file.integer("files_MiB", 4'096, 1, limits::kMaxStagedMiB))
+                                << 20;
     settings.control_group = file.text("control_group", "auto");
     const bool is_folder = settings.control_group.starts_with('/');
     if (!is_folder && settings.control_group != "auto" && settings.control_group != "none")

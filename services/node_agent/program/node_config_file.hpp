@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +24,9 @@ struct NodeSettings {
     std::vector<std::string> hidden_paths;
     std::optional<bool> shared_memory;
     bool require_isolation = false;
-    std::string step_supervisor;  ///< path of zbs-step; default: beside this program
-    std::string control_group;    ///< "auto": the one delegated to this program; "none"; or a folder
+    std::string step_supervisor;                     ///< path of zbs-step; default: beside this program
+    std::uint64_t most_input_bytes = 4096ULL << 20;  ///< of the inputs of steps that are kept
+    std::string control_group;                       ///< "auto": the one delegated to this program; "none"; or a folder
 };
 
 /// Errors name file and line: unreadable, not TOML, unknown or missing key, value out of range. `program_folder` is

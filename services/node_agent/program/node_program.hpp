@@ -8,6 +8,8 @@ namespace zbs::node_program {
 
 /// Serves until SIGTERM. Exit code.
 int run(const std::string& config_path);
+/// Asks the running agent whether it takes calls; its file must name a port. Exit code: 0 where it does.
+int ready(const std::string& config_path);
 /// Prints what the machine is and has to give, as JSON. Exit code.
 int describe();
 /// "zbs-node: place: message" on stderr; 1.

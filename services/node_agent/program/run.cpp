@@ -15,6 +15,7 @@
 #include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
+#include "services/common/adapters/files/file_depot.hpp"
 #include "services/common/adapters/hardware/machine_sensor.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -75,6 +76,7 @@ struct Host {
     std::unique_ptr<process::StepExecutor> executor;
     std::unique_ptr<process::StepControl> control;
     std::unique_ptr<MachineSensor> sensor;
+    std::unique_ptr<FileDepot> depot;
     std::string step_folder;  ///< with `{operation}` in it
 };
 
@@ -122,6 +124,9 @@ Result<Host> open_host(const NodeSettings& settings, Log& log) {
     auto sensor = hardware::make_machine_sensor();
     if (!sensor) return sensor.error();
     host.sensor = *std::move(sensor);
+    auto depot = files::open_file_depot(settings.state_folder + "/files");
+    if (!depot) return depot.error();
+    host.depot = *std::move(depot);
     return host;
 }
 
@@ -210,19 +215,21 @@ int run(const std::string& config_path) {
     SwitchLoop switching;
     system::AsioClock switch_clock(switching.strand());
     SliceSwitcher switcher(switch_clock, *host->control, *log);
+    InputStore inputs(*host->depot, clock, *log, settings->most_input_bytes);
     NodeService node({.clock = clock,
                       .executor = *host->executor,
                       .control = *host->control,
                       .sensor = *host->sensor,
                       .switcher = switcher,
                       .post_switch = [&switching](std::function<void()> work) { switching.post(std::move(work)); },
+                      .inputs = inputs,
                       .log = *log},
                      settings->name, host->step_folder);
     cpprest::HttpCaller caller({.self = self, .local_token = {}, .tls = tls_client});
     const Caller zone{CallerKind::kZone, self.organisation, settings->zone_name};
     ZoneSession session(clock, node, make_registration_sender(caller, {settings->zone_url, zone}, post), *log);
 
-    NodeServices services{node, self, zone, node_contract()};
+    NodeServices services{node, inputs, self, zone, node_contract()};
     http::Router router = make_node_routes(services);
     Refusals refusals(clock, *log);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });

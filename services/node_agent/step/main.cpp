@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "services/common/adapters/process/account.hpp"
+#include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/step_input.hpp"
 #include "services/common/messages/part.hpp"
@@ -41,6 +42,8 @@ using namespace zbs::step;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kAnswerDescriptor = 3;
+constexpr std::chrono::seconds kMeasureEvery{1};  ///< what the job's folder takes
+constexpr int kMeasureShare = 20;  ///< times what the last look took is waited besides: folders can be large
 
 void answer(const std::string& text) {
     [[maybe_unused]] const ssize_t ignored = write(kAnswerDescriptor, text.data(), text.size());
@@ -206,6 +209,7 @@ int main(int argc, char** argv) {
     answer("ok");
 
     const auto start = SteadyClock::now();
+    auto measure_at = start;
     std::optional<SteadyClock::time_point> kill_at;
     std::string reason;
     int code = -1;
@@ -229,6 +233,13 @@ int main(int argc, char** argv) {
         const auto now = SteadyClock::now();
         if (options.walltime_s > 0 && now - start > std::chrono::seconds(options.walltime_s))
             stop_tree(std::string(kWalltimeReason) + " of " + std::to_string(options.walltime_s) + " s reached", 2000);
+        if (options.folder_bytes > 0 && !kill_at && now >= measure_at) {
+            if (disk_use(options.job_folder()) > options.folder_bytes)
+                stop_tree("the files in its folder take more than " + std::to_string(options.folder_bytes >> 20) +
+                              " MiB of the disk",
+                          2000);
+            measure_at = SteadyClock::now() + kMeasureEvery + kMeasureShare * (SteadyClock::now() - now);
+        }
         if (kill_at && now > *kill_at) signal_tree(mark, SIGKILL);
     }
     // The program is gone; whatever it left behind goes too, first politely.

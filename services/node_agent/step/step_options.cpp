@@ -43,6 +43,8 @@ Result<StepOptions> read_step_options(int argc, const char* const* argv) {
             list->second->push_back(value);
         } else if (word == "--walltime-s") {
             good = read_number(value, options.walltime_s);
+        } else if (word == "--folder-bytes") {
+            good = read_number(value, options.folder_bytes);
         } else if (word == "--minimum-uid") {
             good = read_number(value, options.minimum_uid);
         } else if (word == "--max-open-files") {

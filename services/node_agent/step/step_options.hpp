@@ -30,6 +30,7 @@ struct StepOptions {
     uid_t minimum_uid = 1'000;
     unsigned long max_open_files = 0, max_processes = 0;  ///< 0 = as inherited
     long walltime_s = 0;                                  ///< 0 = no limit
+    std::uint64_t folder_bytes = 0;                       ///< of the disk, that the job's folder may take; 0 = no limit
     bool probe = false;                                   ///< only try the namespaces
     std::vector<failpoint::Arming> failpoints;
     std::vector<std::string> argv;

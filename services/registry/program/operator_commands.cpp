@@ -108,6 +108,12 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
                        "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry "
                        "list --state DIR")
         ->callback([&options, &exit_code] { list(options, exit_code); });
+    cli.add_subcommand("ready",
+                       "exits with 0 where the registry runs and takes calls: for health checks of containers and "
+                       "watchdogs\n\nExample: zbs-registry ready --state DIR")
+        ->callback([&options, &exit_code] {
+            if (const auto answer = call(options, "GET", "/readyz"); !answer) exit_code = fail(answer.error());
+        });
     add_enrolment_commands(cli, options, exit_code);
     add_audit_commands(cli, options, exit_code);
     add_backup_commands(cli, options, exit_code);

@@ -12,6 +12,7 @@
 #include "algorithms/mapping/mapper.hpp"
 #include "algorithms/queue/discipline.hpp"
 #include "services/common/adapters/system/config_file.hpp"
+#include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/common/messages/identity.hpp"
 #include "services/common/messages/limits.hpp"
@@ -92,9 +93,20 @@ void read_staging(system::ConfigFile& file, ZoneConfig& zone) {
         const auto mib = static_cast<std::int64_t>(fallback >> 20);
         return static_cast<std::uint64_t>(file.integer(key, mib, least, limits::kMaxStagedMiB)) << 20;
     };
+    // What is not in the file follows what is.
     staging.file_bytes = bytes_of("staging.file_MiB", staging.file_bytes, 1);
-    staging.job_bytes = bytes_of("staging.job_MiB", staging.job_bytes, 0);
-    staging.user_bytes = bytes_of("staging.user_MiB", staging.user_bytes, 1);
+    staging.job_bytes = bytes_of("staging.job_MiB", std::max(staging.job_bytes, staging.file_bytes), 0);
+    staging.user_bytes = bytes_of("staging.user_MiB", std::max(staging.user_bytes, staging.job_bytes), 1);
+    if (!file.has("staging.job_MiB") && !file.has("staging.file_MiB"))
+        staging.job_bytes = std::min(staging.job_bytes, staging.user_bytes);
+    if (!file.has("staging.file_MiB") && staging.job_bytes > 0)
+        staging.file_bytes = std::min(staging.file_bytes, staging.job_bytes);
+    if (staging.job_bytes > 0 && staging.file_bytes > staging.job_bytes)
+        file.fail("staging.file_MiB",
+                  "'file_MiB' must not be more than 'job_MiB', what one job may bring: lower it, or raise 'job_MiB'");
+    if (staging.user_bytes < staging.job_bytes)
+        file.fail("staging.user_MiB",
+                  "'user_MiB' must not be less than 'job_MiB', what one job may bring: raise it, or lower 'job_MiB'");
     staging.window = seconds_of(file, "staging.window_s", staging.window);
     staging.shared_file_system = file.text("staging.shared_file_system", "");
     if (!staging.shared_file_system.empty() && !is_valid_name(staging.shared_file_system))
@@ -200,6 +212,11 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     zone.orted = file.text("mpi.orted", zone.orted);
     zone.max_output_bytes = static_cast<std::uint64_t>(file.integer("mpi.output_MiB", 10'240, 0, 1 << 30)) << 20;
     zone.mpi_interface = file.text("mpi.interface", zone.mpi_interface);
+    const Result<std::string> interface = system::resolve_interface(zone.mpi_interface);
+    if (interface)
+        zone.mpi_interface = *interface;
+    else if (interface.error().code == ErrorCode::kInvalidArgument)  // else the zone's start says it, not each command
+        file.fail("mpi.interface", interface.error().message);
     zone.profiler =
         file.text("mpi.profiler",
                   first_existing({program_folder + "/../lib/libzbs-profile.so", "/usr/lib/zbs/libzbs-profile.so"}));

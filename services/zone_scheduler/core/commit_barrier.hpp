@@ -62,6 +62,10 @@ class DurableExecutor : public Executor {
     void place(const std::string& operation, const std::string& machine) override {
         executor_.place(operation, machine);
     }
+    Result<bool> bring(const std::string& machine, const std::vector<StepSpec::Input>& inputs) override {
+        return executor_.bring(machine, inputs);
+    }
+    void want(const std::string& operation, Wanted wanted) override { executor_.want(operation, std::move(wanted)); }
     Result<void> start(const StepSpec& spec) override;
     StepStatus status(const std::string& operation) override { return executor_.status(operation); }
     void stop(const std::string& operation, Duration grace) override;
@@ -72,6 +76,9 @@ class DurableExecutor : public Executor {
     }
     std::vector<File> list(const std::string& operation, const std::string& prefix) override {
         return executor_.list(operation, prefix);
+    }
+    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override {
+        return executor_.remove_files(operation, names);
     }
     /// At once: what is removed has ended in an earlier commit.
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override {

@@ -116,7 +116,11 @@ ZoneMetrics::ZoneMetrics(const ZoneConfig& config, const Clock& clock, ZoneResou
     all_.gauge({"process_start_time_seconds", "Start of the process, since 1970.", "seconds"})
         .at()
         .set(static_cast<double>(to_microseconds(clock.now())) / 1e6);
-    // Known words are there from the start on, at 0: who looks at their growth sees the first one, too.
+    begin_at_zero();
+}
+
+/// Known words are there from the start on: who looks at their growth sees the first one, too.
+void ZoneMetrics::begin_at_zero() {
     submitted_.at();
     wait_.at();
     for (const ApplicationState state : {ApplicationState::kCompleted, ApplicationState::kFailed,

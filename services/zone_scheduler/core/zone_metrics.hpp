@@ -39,6 +39,7 @@ class ZoneMetrics : public ZoneObserver {
     std::string text(metrics::TextFormat format, const ZoneServices& services);
 
   private:
+    void begin_at_zero();
     void read(const ZoneServices& services);
     void read_files(FileLibrary& files);
 

@@ -125,6 +125,7 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     question.groups = groups_of_(owner);
     question.without = without;
     question.share = request.share;
+    question.staging = need_of(request.staging, config_.staging.shared_file_system);
     for (const ServiceAddress& address : ask) question.zones.push_back(address.who.name);
     const auto finish_one = [collection] {
         if (--collection->pending > 0) return;
@@ -344,6 +345,7 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
         PartRequest request = make_part(run->app, run->model, part, config_.zone.name);
         request.groups = groups_of_(run->app.owner);
         request.replaces = part.replaces;
+        request.staging = need_of(run->app.request.staging, config_.staging.shared_file_system);
         if (run->app.status.start) request.start_in = std::max(kShortest, run->start - clock_.steady_now());
         if (delegations_ != nullptr && zone.who.organisation != config_.organisation)
             request.delegation = delegations_->prove(request, zone.who);

@@ -91,8 +91,9 @@ void ApplicationService::await_coordinator(const std::shared_ptr<Run>& run) {
         const Result<std::string> fault = executor_.read(operation, "stderr", 0, 4096);
         const std::string words = fault && !first_line(*fault).empty() ? first_line(*fault) : status.reason;
         return stop(run, "the MPI launcher ended with " +
-                             (status.exit_code > 128 ? "signal " + std::to_string(status.exit_code - 128)
-                                                     : "code " + std::to_string(status.exit_code)) +
+                             (status.exit_code > 128 && status.exit_code < 128 + 65
+                                  ? "signal " + std::to_string(status.exit_code - 128)
+                                  : "code " + std::to_string(status.exit_code)) +
                              (words.empty() ? "" : ": " + words));
     }
     if (clock_.steady_now() > run->deadline) return stop(run, "the MPI launcher did not ask for its proxies in time");

@@ -1,6 +1,7 @@
 // ApplicationService and files: sends a committed application's to its zones, and brings home what it left.
 #include <algorithm>
 
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::size_t kPiece = 512 * 1024;
 constexpr Duration kAskAgain = std::chrono::milliseconds{500};
+constexpr Duration kLongPause = std::chrono::seconds{1};
 /// A zone that has its files is told again so often in a launch window that the others get theirs.
 constexpr int kAliveShare = 4;
 /// A zone may throw away what came with a wrong checksum so often.
@@ -238,6 +240,10 @@ void ApplicationService::ask_results(const std::shared_ptr<Bringing>& work) {
     if (work->part >= run->app.status.parts.size()) {
         for (const std::string& pattern : run->app.request.staging.results)
             if (!work->matched.contains(pattern)) work->note("nothing that may be taken is called " + pattern);
+        if (auto reached = failpoint::reach(failpoint::Point::kFetchResultsBrought); !reached)
+            return static_cast<void>(clock_.after(kLongPause, [this, run] {
+                if (!is_final(run->app.status.state)) bring_results(run);
+            }));
         work->results.complete = true;
         run->results = std::move(work->results);
         return finish(run);

@@ -149,17 +149,19 @@ Result<void> FileLibrary::check_bounds(const Staging& staging, const char* point
 Result<void> FileLibrary::remove_unused_since(Time time) {
     const Result<std::vector<std::string>> shelves = depot_.shelves();
     if (!shelves) return shelves.error();
+    Result<void> all;
     for (const std::string& shelf : *shelves) {
         const std::optional<Caller> owner = owner_of_shelf(shelf);
         if (!owner) continue;
         const Result<std::vector<FileDepot::File>> files = depot_.list(shelf);
-        if (!files) return files.error();
+        if (!files && all) all = files.error();
+        if (!files) continue;
         for (const FileDepot::File& file : *files) {
             if (file.used >= time || is_in_use(*owner, file.name)) continue;
-            if (auto removed = depot_.remove(shelf, file.name); !removed) return removed;
+            if (auto removed = depot_.remove(shelf, file.name); !removed && all) all = removed.error();
         }
     }
-    return {};
+    return all;
 }
 
 bool FileLibrary::is_in_use(const Caller& owner, const std::string& digest) const {

@@ -37,7 +37,8 @@ class FileLibrary {
 
     /// Whether the bounds of this zone allow these inputs. Errors: kTooLarge, naming the file or the bound.
     Result<void> check_bounds(const Staging& staging, const char* pointer) const;
-    /// Removes what nobody has used since `time` and nothing needs. Errors: the depot's.
+    /// Removes what nobody has used since `time` and nothing needs. Errors: the depot's first one, after all others
+    /// were removed.
     Result<void> remove_unused_since(Time time);
 
     /// What lies in the depot, results included. Errors: the depot's. Cost: a look at each file.

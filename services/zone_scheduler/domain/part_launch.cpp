@@ -263,6 +263,7 @@ std::map<std::string, std::string> PartService::profile_steps(const PartRecord& 
 void PartService::place_steps(const PartRecord& record) {
     const std::vector<std::string> steps = steps_of(record);
     for (std::size_t i = 0; i < record.machines.size(); ++i) executor_.place(steps[i], record.machines[i]);
+    want_results(record);
 }
 
 void PartService::stop_steps(Live& part, const std::string& reason) {
@@ -393,6 +394,7 @@ void PartService::check_running(Live& part) {
     auto ok = failpoint::reach(failpoint::Point::kPeerEndSeen);
     if (ok) ok = save(part, std::move(changed), end, reason);
     if (!ok) log_.warn("store_failed", {{"part", to_string(part.record.request.id)}, {"reason", ok.error().message}});
+    if (ok && part.record.staging && part.record.staging->results.empty()) remove_inputs(part.record);
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {

@@ -77,6 +77,7 @@ class PartService {
     Result<void> use_queue(const std::string& discipline);
     /// Is told of all that happens to the queue from now on. To be set before `use_queue` and `resume`.
     void observe_queue(ZoneQueue::Observer observer) { queue_.observe(std::move(observer)); }
+    void tell_queue_again() const { queue_.tell_again(); }
 
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
     Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request);
@@ -146,12 +147,23 @@ class PartService {
         bool judging = false;                     ///< that one is asked why its processes have ended
         bool finishing = false;                   ///< it is being given back
         bool finished = false;                    ///< nothing of it is left there
+        bool has_inputs = false;                  ///< its machines with agents have them
         std::optional<Duration> staging_since{};  ///< steady time of the first word about files, or of the start
     };
     struct Collecting;
+    struct FoundResult;
 
     Result<std::shared_ptr<Live>> find_to_stage(const Caller& caller, const PartId& id, std::uint64_t token);
-    Result<void> check_staging(const Live& part, const Staging& staging) const;
+    Result<void> check_need(const Caller& caller, const std::optional<StagingNeed>& need) const;
+    Result<void> check_staging(const Staging& staging) const;
+    Result<void> check_nodes() const;
+    bool runs_on_agents(const PartRecord& record) const;
+    std::vector<StepSpec::Input> inputs_of(const PartRecord& record) const;
+    Result<bool> bring_inputs(Live& part);
+    std::vector<std::string> staged_steps(const PartRecord& record) const;
+    void remove_inputs(const PartRecord& record);
+    void want_results(const PartRecord& record);
+    std::vector<FoundResult> find_results(const PartRecord& record, StagedResults& results);
     Error refuse_files(const Caller& caller, const Error& error) const;
     void renew_window(Live& part);
     Result<void> check_staged(const PartRecord& record) const;

@@ -1,6 +1,8 @@
 // PartService and files: those that a committed part gets before its launch, and what it leaves for home.
 #include <algorithm>
+#include <set>
 
+#include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/domain/mpich.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
@@ -16,26 +18,31 @@ constexpr std::size_t kCollectPiece = limits::kMaxFileChunkBytes;
 /// What goes to home in one answer.
 constexpr std::size_t kAnswerPiece = 512 * 1024;
 
-bool is_wanted(const Staging& staging, const std::string& name) {
-    return std::any_of(staging.results.begin(), staging.results.end(),
-                       [&](const std::string& pattern) { return matches_glob(pattern, name); });
+bool is_wanted(const std::vector<std::string>& patterns, const std::string& name) {
+    return staged_name_fault(name).empty() &&
+           std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches_glob(pattern, name); });
 }
 
 std::string of_size(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 }  // namespace
 
-/// Results of one part on their way from its folder to the depot.
+struct PartService::FoundResult {
+    std::string step;  ///< in whose folder it is
+    Executor::File file;
+};
+
+/// Results of one part on their way from its folders to the depot.
 struct PartService::Collecting {
     PartRecord record;
-    std::string step;
-    std::vector<Executor::File> files;
+    std::vector<FoundResult> files;
     std::uint64_t offset = 0;  ///< in the first of them
     std::uint64_t sum = 0;     ///< bytes laid aside
     StagedResults results;
 
     void leave_out(const std::string& why) {
-        if (results.notes.size() < limits::kMaxStagingNotes) results.notes.push_back(files.front().name + ": " + why);
+        if (results.notes.size() < limits::kMaxStagingNotes)
+            results.notes.push_back(files.front().file.name + ": " + why);
         next();
     }
     void next() {
@@ -49,7 +56,8 @@ void PartService::use_files(FileLibrary& files) {
     files.add_user([this](const Caller& owner, const std::string& digest) {
         return std::any_of(parts_.begin(), parts_.end(), [&](const auto& item) {
             const PartRecord& record = item.second->record;
-            return record.staging && record.request.user == owner && record.status.state != PartState::kRunning &&
+            const bool has_copies = record.status.state == PartState::kRunning && !runs_on_agents(record);
+            return record.staging && record.request.user == owner && !has_copies &&
                    std::any_of(record.staging->inputs.begin(), record.staging->inputs.end(),
                                [&](const StagedFile& file) { return file.digest == digest; });
         });
@@ -85,23 +93,40 @@ Result<std::shared_ptr<PartService::Live>> PartService::find_to_stage(const Call
     return found;
 }
 
-/// Ranks run where the zone's first step of the part has its folder: all its machines must see that.
-Result<void> PartService::check_staging(const Live& part, const Staging& staging) const {
+/// Ranks run in a folder of each host: nodes of the site's scheduler have none of their own, so they must see the
+/// zone's.
+Result<void> PartService::check_nodes() const {
+    if (!allocations_.in_use() || config_.staging.nodes_share_state) return {};
+    return Error{ErrorCode::kRejected,
+                 "whether the nodes of zone " + config_.zone.name +
+                     " see its state folder is not known; where they do, its operator sets 'nodes_share_state' in "
+                     "[staging]",
+                 {}};
+}
+
+Result<void> PartService::check_staging(const Staging& staging) const {
     if (auto fits = files_->check_bounds(staging, "/staging"); !fits) return fits;
-    const auto& places = part.record.status.assignment;
-    if (std::any_of(places.begin(), places.end(),
-                    [&](const RankPlace& place) { return config_.agents.contains(place.machine); }))
-        return Error{ErrorCode::kRejected,
-                     "machines of zone " + config_.zone.name +
-                         " have agents of their own, and files are not sent to those; choose other zones",
-                     {}};
-    if (allocations_.in_use() && !config_.staging.nodes_share_state)
-        return Error{ErrorCode::kRejected,
-                     "whether the nodes of zone " + config_.zone.name +
-                         " see its state folder is not known; where they do, its operator sets "
-                         "'nodes_share_state' in [staging]",
-                     {}};
-    return {};
+    return check_nodes();
+}
+
+/// Whether this zone would take the files of such an application. Other organisations are told which bound it is, not
+/// how much it allows.
+Result<void> PartService::check_need(const Caller& caller, const std::optional<StagingNeed>& need) const {
+    const std::string& shared = config_.staging.shared_file_system;
+    if (!need || (!need->file_system.empty() && need->file_system == shared)) return {};
+    const bool inside = caller.organisation == config_.organisation;
+    const auto too_large = [&](const std::string& what, std::uint64_t bound) {
+        return Error{
+            ErrorCode::kTooLarge,
+            what + " larger than zone " + config_.zone.name + " takes" + (inside ? " (" + of_size(bound) + ")" : ""),
+            "/staging"};
+    };
+    if (files_ == nullptr || config_.staging.job_bytes == 0)
+        return Error{ErrorCode::kRejected, "zone " + config_.zone.name + " takes no files of users", "/staging"};
+    if (need->largest > config_.staging.file_bytes) return too_large("one of its files is", config_.staging.file_bytes);
+    if (need->bytes > config_.staging.job_bytes) return too_large("its files together are", config_.staging.job_bytes);
+    const Result<void> nodes = check_nodes();
+    return nodes || inside ? nodes : refuse_files(caller, nodes.error());
 }
 
 /// Home sends: the part is given back a launch window after it falls silent, and once the time for files is over.
@@ -121,7 +146,7 @@ Result<StagingStatus> PartService::stage(const Caller& caller, const PartId& id,
     if (part.record.staging && *part.record.staging != request.staging)
         return Error{ErrorCode::kConflict, "part " + to_string(id) + " was told of other files before", "/staging"};
     if (!part.record.staging) {
-        if (auto good = check_staging(part, request.staging); !good) return refuse_files(caller, good.error());
+        if (auto good = check_staging(request.staging); !good) return refuse_files(caller, good.error());
         PartRecord changed = part.record;
         changed.staging = request.staging;
         if (auto ok = store_.save(changed); !ok) return outward(caller, ok.error());
@@ -135,7 +160,50 @@ Result<StagingStatus> PartService::stage(const Caller& caller, const PartId& id,
         files_->touch(part.record.request.user, file.digest);
         status.files.push_back(*std::move(here));
     }
+    if (std::ranges::all_of(status.files, &FilePresence::complete)) {
+        const Result<bool> brought = bring_inputs(part);
+        if (!brought) return refuse_files(caller, brought.error());
+        if (!*brought)
+            return Error{ErrorCode::kUnavailable,
+                         "the files of part " + to_string(id) + " are on their way to the machines of zone " +
+                             config_.zone.name + "; ask again",
+                         {}};
+    }
     return status;
+}
+
+bool PartService::runs_on_agents(const PartRecord& record) const {
+    return std::ranges::any_of(record.status.assignment,
+                               [&](const RankPlace& place) { return config_.agents.contains(place.machine); });
+}
+
+std::vector<StepSpec::Input> PartService::inputs_of(const PartRecord& record) const {
+    std::vector<StepSpec::Input> inputs;
+    for (const StagedFile& file : record.staging->inputs)
+        inputs.push_back({.name = file.name,
+                          .path = files_->path(record.request.user, file.digest),
+                          .executable = file.executable,
+                          .digest = file.digest,
+                          .size = file.size});
+    return inputs;
+}
+
+/// Whether all machines of this part have its files. Which those are is not known of one that waits: it gets them when
+/// it starts.
+Result<bool> PartService::bring_inputs(Live& part) {
+    const PartRecord& record = part.record;
+    std::set<std::string> machines;
+    for (const RankPlace& place : record.status.assignment)
+        if (config_.agents.contains(place.machine)) machines.insert(place.machine);
+    if (part.has_inputs || machines.empty() || record.staging->inputs.empty()) return true;
+    bool all = true;
+    for (const std::string& machine : machines) {
+        const Result<bool> here = executor_.bring(machine, inputs_of(record));
+        if (!here) return here.error();
+        all = *here && all;
+    }
+    part.has_inputs = all;
+    return all;
 }
 
 Result<FilePresence> PartService::put_file(const Caller& caller, const PartId& id, const std::string& digest,
@@ -149,7 +217,12 @@ Result<FilePresence> PartService::put_file(const Caller& caller, const PartId& i
         return invalid("part " + to_string(id) + " was not told of a file with this checksum and size", "/size");
     renew_window(part);
     Result<FilePresence> file = files_->put(part.record.request.user, digest, chunk);
-    return file ? file : refuse_files(caller, file.error());
+    if (!file) return refuse_files(caller, file.error());
+    if (file->complete) {
+        if (auto reached = failpoint::reach(failpoint::Point::kStageFileArrived); !reached)
+            return outward(caller, reached.error());
+    }
+    return file;
 }
 
 Result<void> PartService::check_staged(const PartRecord& record) const {
@@ -163,15 +236,70 @@ Result<void> PartService::check_staged(const PartRecord& record) const {
     return {};
 }
 
-/// All steps of a part run in the folder of the first, which gets the files.
+/// By step, the one in whose folder its ranks run: the first of the same host.
+std::vector<std::string> PartService::staged_steps(const PartRecord& record) const {
+    const std::vector<std::string> steps = steps_of(record);
+    std::map<std::string, std::string> first;  // by machine with an agent; empty: this host
+    std::vector<std::string> staged;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const std::string machine = i < record.machines.size() ? record.machines[i] : std::string{};
+        const std::string host = config_.agents.contains(machine) ? machine : std::string{};
+        staged.push_back(first.emplace(host, steps[i]).first->second);
+    }
+    return staged;
+}
+
 void PartService::add_staging(const PartRecord& record, std::size_t step, StepSpec& spec) const {
     if (!record.staging || files_ == nullptr) return;
-    const std::string first = steps_of(record).front();
+    const std::string first = staged_steps(record).at(step);
     spec.environment.emplace_back(mpich::kStagedFolder, executor_.folder(first));
     spec.shares.push_back(first);
-    if (step > 0) return;
-    for (const StagedFile& file : record.staging->inputs)
-        spec.inputs.push_back({file.name, files_->path(record.request.user, file.digest), file.executable});
+    if (first != spec.operation) return;
+    spec.inputs = inputs_of(record);
+    spec.folder_bytes = config_.staging.job_bytes;
+    for (const StepSpec::Input& input : spec.inputs) spec.folder_bytes += input.size;
+}
+
+/// Nobody needs the copies of a part that has ended once its results are laid aside.
+void PartService::remove_inputs(const PartRecord& record) {
+    if (!record.staging || record.staging->inputs.empty()) return;
+    std::vector<std::string> names;
+    for (const StagedFile& file : record.staging->inputs) names.push_back(file.name);
+    const std::vector<std::string> staged = staged_steps(record);
+    for (const std::string& step : std::set<std::string>(staged.begin(), staged.end())) {
+        if (auto removed = executor_.remove_files(step, names); !removed)
+            log_.warn("inputs_not_removed", {{"operation", step}, {"reason", removed.error().message}});
+    }
+}
+
+/// Tells which files of these steps are results.
+void PartService::want_results(const PartRecord& record) {
+    if (!record.staging || record.staging->results.empty()) return;
+    const std::vector<std::string> patterns = record.staging->results;
+    const std::vector<std::string> staged = staged_steps(record);
+    for (const std::string& step : std::set<std::string>(staged.begin(), staged.end()))
+        executor_.want(step, {.matches = [patterns](const std::string& name) { return is_wanted(patterns, name); },
+                              .file_bytes = config_.staging.file_bytes,
+                              .bytes = config_.staging.job_bytes,
+                              .files = limits::kMaxResultFiles});
+}
+
+/// What the patterns ask for, host by host; of one name that of the first host.
+std::vector<PartService::FoundResult> PartService::find_results(const PartRecord& record, StagedResults& results) {
+    std::vector<FoundResult> found;
+    std::set<std::string> names, searched;
+    for (const std::string& step : staged_steps(record)) {
+        if (!searched.insert(step).second) continue;
+        for (Executor::File& file : executor_.list(step, "")) {
+            if (file.fault.empty() && !is_wanted(record.staging->results, file.name)) continue;
+            if (names.insert(file.name).second)
+                found.push_back({step, std::move(file)});
+            else if (results.notes.size() < limits::kMaxStagingNotes)
+                results.notes.push_back(file.name + ": several machines of zone " + config_.zone.name +
+                                        " have left one, and that of the first is taken; give each rank its own name");
+        }
+    }
+    return found;
 }
 
 Result<StagedResults> PartService::results(const Caller& caller, const PartId& id) {
@@ -189,10 +317,11 @@ Result<StagedResults> PartService::results(const Caller& caller, const PartId& i
     }
     if (auto emptied = files_->depot().remove_shelf(results_shelf(id)); !emptied)
         return outward(caller, emptied.error());
-    auto work = std::make_shared<Collecting>(Collecting{.record = record, .step = steps_of(record).front()});
-    for (Executor::File& file : executor_.list(work->step, "")) {
-        if (staged_name_fault(file.name).empty() && is_wanted(*record.staging, file.name))
-            work->files.push_back(std::move(file));
+    auto work = std::make_shared<Collecting>(Collecting{.record = record});
+    work->files = find_results(record, work->results);
+    if (!work->files.empty()) {
+        if (auto reached = failpoint::reach(failpoint::Point::kStageResultsFound); !reached)
+            return outward(caller, reached.error());
     }
     collecting_.emplace(id, std::move(work));
     clock_.after(Duration{0}, [this, id] { collect(id); });
@@ -203,7 +332,7 @@ Result<StagedResults> PartService::results(const Caller& caller, const PartId& i
 void PartService::collect(const PartId& id) {
     Collecting& work = *collecting_.at(id);
     if (work.files.empty()) return note_collected(work);
-    const Executor::File& file = work.files.front();
+    const Executor::File& file = work.files.front().file;
     const auto go_on = [this, id] { clock_.after(Duration{0}, [this, id] { collect(id); }); };
     if (file.bytes > config_.staging.file_bytes) {
         work.leave_out("larger than zone " + config_.zone.name + " hands on (" + of_size(config_.staging.file_bytes) +
@@ -216,7 +345,11 @@ void PartService::collect(const PartId& id) {
                        " and " + std::to_string(limits::kMaxResultFiles) + " files of an application");
         return go_on();
     }
-    const Result<std::string> piece = executor_.read(work.step, file.name, work.offset, kCollectPiece);
+    if (!file.fault.empty()) {
+        work.leave_out(file.fault);
+        return go_on();
+    }
+    const Result<std::string> piece = executor_.read(work.files.front().step, file.name, work.offset, kCollectPiece);
     const bool is_cut = piece && piece->empty() && work.offset < file.bytes;
     if (!piece || is_cut) {
         static_cast<void>(files_->depot().remove(results_shelf(id), file.name));
@@ -256,6 +389,7 @@ void PartService::note_collected(Collecting& work) {
         }
         return static_cast<void>(clock_.after(kCollectRetry, [this, id] { collect(id); }));
     }
+    remove_inputs(changed);
     collecting_.erase(id);
 }
 

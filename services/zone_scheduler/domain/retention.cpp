@@ -9,6 +9,7 @@
 namespace zbs {
 
 void Retention::start() {
+    remove_orphans();
     clock_.after(kBusy, [this] { look(); });
 }
 
@@ -75,10 +76,7 @@ bool Retention::remove_some() {
         std::vector<std::string> operations;
         if (!application.operation.empty()) operations.push_back(application.operation);
         if (!remove_files(operations, budget)) return true;
-        if (files_ != nullptr) {
-            if (auto removed = files_->depot().remove_shelf(results_shelf(application.id)); !removed)
-                return fault(removed.error());
-        }
+        remove_shelf(results_shelf(application.id));
         if (auto removed = store_.remove(application.id); !removed) return fault(removed.error());
         ++removed_;
     }
@@ -86,16 +84,13 @@ bool Retention::remove_some() {
     if (!parts) return fault(parts.error());
     for (const EndedPart& part : *parts) {
         if (!remove_files(step_ids(part.operation, part.proxies), budget)) return true;
-        if (files_ != nullptr) {
-            if (auto removed = files_->depot().remove_shelf(results_shelf(part.id)); !removed)
-                return fault(removed.error());
-        }
+        remove_shelf(results_shelf(part.id));
         if (auto removed = store_.remove(part.id); !removed) return fault(removed.error());
         ++removed_;
     }
     const bool more = applications->size() == kRecordsPerLook || parts->size() == kRecordsPerLook;
     if (!more && files_ != nullptr) {
-        if (auto removed = files_->remove_unused_since(limit); !removed) return fault(removed.error());
+        if (auto removed = files_->remove_unused_since(limit); !removed) static_cast<void>(fault(removed.error()));
     }
     return more;
 }
@@ -113,6 +108,39 @@ bool Retention::remove_files(const std::vector<std::string>& operations, std::si
         if (!removal->complete) return false;
     }
     return true;
+}
+
+/// As of folders: what cannot be removed keeps nothing else. The next start finds it as an orphan.
+void Retention::remove_shelf(const std::string& shelf) {
+    if (files_ == nullptr) return;
+    if (auto removed = files_->depot().remove_shelf(shelf); !removed)
+        log_.warn("results_not_removed", {{"shelf", shelf}, {"reason", removed.error().message}});
+}
+
+/// Results whose record is gone: of a removal that was cut short, or of a database that was restored.
+void Retention::remove_orphans() {
+    if (files_ == nullptr) return;
+    const Result<std::vector<std::string>> shelves = files_->depot().shelves();
+    if (!shelves) return log_.warn("retention_failed", {{"reason", shelves.error().message}});
+    for (const std::string& shelf : *shelves) {
+        if (has_record(shelf)) continue;
+        log_.info("orphan_removed", {{"shelf", shelf}});
+        remove_shelf(shelf);
+    }
+}
+
+/// Whether whom these results belong to is on record; true for other shelves, and where nobody can say.
+bool Retention::has_record(const std::string& shelf) const {
+    const std::size_t plus = shelf.find('+');
+    const std::optional<Id128> id = parse_id128(shelf.substr(plus == std::string::npos ? shelf.size() : plus + 1));
+    if (!id) return true;
+    if (shelf == results_shelf(PartId{*id})) {
+        const auto part = store_.find_part(PartId{*id});
+        return !part || part->has_value();
+    }
+    if (shelf != results_shelf(ApplicationId{*id})) return true;
+    const auto application = store_.find_application(ApplicationId{*id});
+    return !application || application->has_value();
 }
 
 }  // namespace zbs

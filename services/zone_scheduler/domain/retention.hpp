@@ -41,6 +41,9 @@ class Retention {
     bool compare_with_last_life(Duration ahead);
     void distrust(Duration off, const char* since);
     bool remove_some();
+    void remove_shelf(const std::string& shelf);
+    void remove_orphans();
+    bool has_record(const std::string& shelf) const;
     bool remove_files(const std::vector<std::string>& operations, std::size_t& budget);
 
     const ZoneConfig& config_;

@@ -82,7 +82,7 @@ struct ZoneConfig {
     std::optional<Duration> max_walltime;  ///< of a part, by the site's own scheduler; none: only rights bound it
     int max_machines = 0;                  ///< of one part, likewise; 0: no limit
     bool has_slurm = false;                ///< the machines are those of Slurm
-    std::string mpi_interface = "lo";      ///< network interface over which proxies reach the coordinator
+    std::string mpi_interface = "lo";      ///< name of the interface over which proxies reach the coordinator
     std::string profiler;                  ///< path of libzbs-profile.so; empty = runs are not profiled
 
     bool public_metrics = false;  ///< anybody who reaches the zone may read its figures

@@ -42,7 +42,7 @@ bool begins_as_one(int fd, off_t size) {
 
 }  // namespace
 
-Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path, Log& log) {
+Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path, Log& log, std::size_t most_bytes) {
     const auto cannot = [&](int fault) {
         return Error{ErrorCode::kUnavailable,
                      "'queue_log' " + path + " cannot be written: " + std::strerror(fault) + "; name another file",
@@ -76,17 +76,31 @@ Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path
         std::fclose(file);
         return cannot(fault);
     }
-    return std::shared_ptr<QueueLogFile>(new QueueLogFile(file, path, static_cast<std::size_t>(kept), log));
+    return std::shared_ptr<QueueLogFile>(new QueueLogFile(file, path, static_cast<std::size_t>(kept), most_bytes, log));
 }
 
 void QueueLogFile::write(const QueueEvent& event) {
     if (file_ == nullptr) return;
     const std::string line = codec::dump(codec::encode(event)) + "\n";
-    if (bytes_ + line.size() > limits::kMaxQueueLogBytes) return stop("it is as large as a reader takes; move it away");
+    if (bytes_ + line.size() > most_bytes_) return stop("it is as large as a reader takes; move it away");
     bytes_ += line.size();
     const bool good =
         std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() && std::fflush(file_.get()) == 0;
-    if (!good) stop(std::strerror(errno));
+    if (!good) return stop(std::strerror(errno));
+    // Only between two decisions is all that the queue knows told.
+    if (begin_anew_ && bytes_ > most_bytes_ / 2 && std::holds_alternative<Decided>(event)) turn_over();
+}
+
+void QueueLogFile::turn_over() {
+    const std::string old = path_ + ".1";
+    if (std::rename(path_.c_str(), old.c_str()) != 0)
+        return stop("cannot be renamed to " + old + ": " + std::strerror(errno));
+    Result<std::shared_ptr<QueueLogFile>> next = open(path_, log_, most_bytes_);
+    if (!next) return stop(next.error().message);
+    file_ = std::move((*next)->file_);
+    bytes_ = 0;
+    log_.info("queue_log_turned_over", {{"file", path_}, {"before", old}});
+    begin_anew_();
 }
 
 void QueueLogFile::stop(const std::string& why) {

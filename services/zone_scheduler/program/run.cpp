@@ -7,6 +7,7 @@
 #include "services/common/adapters/beast/service_loop.hpp"
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
+#include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/program_digest.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/host_name.hpp"
@@ -81,6 +82,8 @@ int run(const std::string& config_path) {
     if (!settings) return fail(settings.error());
     const auto failpoints = failpoint::from_environment(failpoint::Program::kZone);
     if (!failpoints) return fail(failpoints.error());
+    if (const auto found = system::resolve_interface(settings->zone.mpi_interface); !found)
+        return fail({found.error().code, "[mpi] interface: " + found.error().message, config_path});
     const StateFolder state{settings->state_folder};
     Result<Storage> storage = open_storage(*settings, state);
     if (!storage) return fail(storage.error());
@@ -139,6 +142,7 @@ int run(const std::string& config_path) {
     if (!settings->queue_log.empty()) {
         Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings->queue_log, log);
         if (!file) return fail(file.error());
+        (*file)->on_full([&zone = *zone] { zone.tell_queue_again(); });
         zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
     }
     if (auto resumed = zone->resume(); !resumed) return fail(resumed.error());

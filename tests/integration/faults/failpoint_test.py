@@ -7,6 +7,8 @@ ran once; nothing is held, nothing of it is alive, the databases are whole.
 Stalls take 2 s here, which is longer than any of a healthy zone's steps, and shorter than the deadlines around it (5 s to start a step or to commit,
 15 s to hold or launch): what a longer one makes of these is the affair of stop_test.py. `--stall 4` for more.
 """
+import base64
+import hashlib
 import json
 import os
 import signal
@@ -19,7 +21,7 @@ from fault_world import DEADLINE_S, FaultWorld, until
 PROGRAMS, STALL_S = "", 2.0
 MACHINES = {"a": [1], "b": [1, 1]}  # the part of zone b has two proxies
 RANKS = 3
-ARMED = {"home": "a", "store": "a", "answer": "a", "audit": "a", "peer": "b", "step": "b", "registry": "registry"}  # by the first part of a name
+ARMED = {"home": "a", "store": "a", "answer": "a", "audit": "a", "peer": "b", "stage": "b", "fetch": "a", "step": "b", "registry": "registry"}  # by the first part of a name
 # Where the job may fail because of the fault: a proxy or the launcher that was begun is not begun again. Everywhere else it has to complete.
 MAY_FAIL = {("peer.launch_stored", "crash"), ("peer.launch_stored", "error"), ("peer.step_spawned", "crash"), ("peer.step_spawned", "error"),
             ("peer.between_proxies", "crash"), ("peer.between_proxies", "error"), ("home.launcher_started", "error"), ("step.before_record", "crash"),
@@ -71,11 +73,14 @@ class Matrix(unittest.TestCase):
             text += path.read_text().replace("zbs-step: failpoint_hit ", "failpoint_hit name=").replace("=crash", " ").replace("=error", " ").replace("=stall", " ")
         return {line.split("name=")[1].split()[0] for line in text.splitlines() if "failpoint_hit name=" in line}
 
+    def make_request(self):
+        return self.w.request(RANKS, "sleep 0.3")
+
     def check(self, names, action, hit=1):
         """A job while the points `names` of one service do `action` at their hit number `hit`."""
         words = {"stall": f"stall:{int(STALL_S * 1000)}ms"}.get(action, action) + (f"@{hit}" if hit > 1 else "")
         service, since = self.begin_armed(names[0], ";".join(f"{name}={words}" for name in names))
-        request = self.w.request(RANKS, "sleep 0.3")
+        request = self.make_request()
         self.w.submit(request)
         states = self.w.assert_whole([request])
         # What home has learned by itself needs no release: a point on that way is not on the way of every job.
@@ -130,6 +135,32 @@ class Peer(Matrix):
         for name in points_of("peer"):
             with self.subTest(name):
                 self.check([name], "stall")
+
+
+class Files(Matrix):
+    """Jobs that bring a file along, and whose ranks leave it as a result."""
+
+    def make_request(self):
+        data = os.urandom(3 * 512 * 1024 + 1)
+        digest = hashlib.sha256(data).hexdigest()
+        for offset in range(0, len(data), 1024 * 1024):
+            piece = {"size": len(data), "offset": offset, "bytes": base64.b64encode(data[offset:offset + 1024 * 1024]).decode()}
+            status, answer = self.w.ask_until_answered("a", "PUT", f"/v1/files/{digest}", piece)
+            self.assertEqual(status, 200, answer)
+        request = self.w.request(RANKS, 'cp in.dat "r.$PMI_RANK"', staging={"inputs": [{"name": "in.dat", "digest": digest, "size": len(data)}], "results": ["r.*"]})
+        request["argv"][2] = request["argv"][2].replace(">> ran", f">> {self.w.jobs}/ran")  # ranks begin in a folder of their zone
+        return request
+
+    def check(self, names, action, hit=1):
+        super().check(names, action, hit)
+        application = (self.w.folder / "submitted").read_text().split()[-1]
+        results = self.w.ask_until_answered("a", "GET", f"/v1/applications/{application}/results")[1]
+        self.assertEqual((results["complete"], [file["name"] for file in results["files"]], results["notes"]), (True, [f"r.{rank}" for rank in range(RANKS)], []))
+        self.assertEqual(len({file["digest"] for file in results["files"]}), 1)
+
+    def test_each(self):
+        for action in ("crash", "error", "stall"):
+            self.check_each(points_of("stage", "fetch"), action)
 
 
 class Storage(Matrix):

@@ -160,6 +160,21 @@ class OneUser(Hostile):
         self.assertIn("not as root", world.fact("refused"))
 
 
+class HiddenProcesses(Hostile):
+    """A host that shows nobody but root processes that may not be looked into."""
+
+    def test_a_zone_refuses_to_run_where_its_jobs_look_ended(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root: to mount /proc with hidepid")
+        world = self.make(self.other_user())
+        for option, refused in (("hidepid=invisible", True), ("hidepid=noaccess", True), (f"hidepid=invisible,gid={world.uid}", False), ("hidepid=off", False)):
+            world.run(program=["/bin/true"], wrapper=["unshare", "-m", "sh", "-c", f'mount -t proc -o {option} proc /proc && exec "$@"', "sh", *ran_as(world.uid)])
+            if refused:
+                self.assertIn("hides processes", world.fact("refused") or world.output, option)
+            else:
+                self.assertEqual((world.fact("refused"), world.fact("exit")), (None, "0"), (option, world.output))
+
+
 class Accounts(Hostile):
     """A zone that is root, whose jobs have accounts."""
 

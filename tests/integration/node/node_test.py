@@ -2,6 +2,8 @@
 
 usage: node_test.py PROGRAM_DIR SOURCE_DIR [unittest arguments]
 """
+import base64
+import hashlib
 import json
 import os
 import pathlib
@@ -250,6 +252,25 @@ class NodeTest(unittest.TestCase):
         self.world.begin("n2", "same-name", "echo of n2; exit 1")
         self.assertEqual([self.world.wait(name, "same-name")["exit_code"] for name in ("n1", "n2")], [0, 1])
         self.assertEqual(self.world.read("n2", "same-name", "stdout"), "of n2\n")
+
+    def test_inputs_come_in_pieces_survive_a_kill_and_lie_in_the_folder_of_a_step(self):
+        data = b"#!/bin/sh\necho from the zone\n"
+        target = f"/v1/files/{hashlib.sha256(data).hexdigest()}"
+        put = lambda begin, end, status, body=data: self.world.call("n2", "PUT", target, {"size": len(data), "offset": begin, "bytes": base64.b64encode(body[begin:end]).decode()}, status).json
+        spec = {"inputs": [{"name": "tool", "digest": target.rsplit("/", 1)[1], "size": len(data), "executable": True}]}
+        self.assertEqual(self.world.call("n2", "GET", target, status=200).json["have"], 0)
+        self.world.begin("n2", "with-input", ["./tool"], 409, **spec)
+        self.assertFalse(put(0, 10, 200)["complete"])
+        put(12, 20, 409)
+        self.world.agents["n2"].end(signal.SIGKILL)
+        self.world.start("n2")
+        self.assertEqual(self.world.call("n2", "GET", target, status=200).json["have"], 10)
+        put(10, len(data), 409, data.upper())  # of another content: thrown away
+        self.assertEqual(self.world.call("n2", "GET", target, status=200).json["have"], 0)
+        self.assertTrue(put(0, len(data), 200)["complete"])
+        self.world.begin("n2", "with-input", ["./tool"], **spec)
+        self.assertEqual(self.world.wait("n2", "with-input")["exit_code"], 0)
+        self.assertEqual(self.world.read("n2", "with-input", "stdout"), "from the zone\n")
 
     def test_zz_documented_routes_answered_well(self):
         promised = {(operation["operationId"], int(status)) for _, _, operation in self.world.contract.operations() for status in operation["responses"] if status < "300"}

@@ -61,7 +61,8 @@ struct SampleStep : StepSpec {
     bool operator==(const SampleStep& other) const {
         return operation == other.operation && argv == other.argv && environment == other.environment &&
                directory == other.directory && files == other.files && account == other.account &&
-               shares == other.shares && walltime == other.walltime;
+               shares == other.shares && walltime == other.walltime && inputs == other.inputs &&
+               folder_bytes == other.folder_bytes;
     }
 };
 Result<SampleStep> decode_sample_step(const Json& json) {
@@ -171,6 +172,11 @@ TEST_P(MessageTest, UnknownFieldsAreRefusedAtEveryLevel) {
 TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
     const std::set<std::string> optional = {"/complete",
                                             "/groups",
+                                            "/inputs",
+                                            "/folder_bytes",
+                                            "/executable",
+                                            "/staging",
+                                            "/file_system",
                                             "/account",
                                             "/code",
                                             "/delegation",
@@ -299,6 +305,10 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"PartRequest", "/share", kMostShare, kMostShare + 1},
         {"PartRequest", "/share", kLeastShare, kLeastShare - 1},
         {"CapacityRequest", "/share", kMostShare, 100},
+        {"CapacityRequest", "/staging/largest", 7, 8},
+        {"CapacityRequest", "/staging/bytes", 5, 4},
+        {"PartRequest", "/staging/bytes", (limits::kMaxStagedMiB << 20) * 256, (limits::kMaxStagedMiB << 20) * 256 + 1},
+        {"PartRequest", "/staging/file_system", letters(128), letters(129)},
         {"ApplicationRequest", "/priority", kMostPriority, "high"},
         {"ApplicationRequest", "/share", kLeastShare, 0},
         {"PartRequest", "/seed", INT64_MAX, std::uint64_t{INT64_MAX} + 1},
@@ -391,6 +401,11 @@ TEST(MessageLimits, HoldAtTheLimitAndBreakOneOver) {
         {"StepSpec", "/shares/0", letters(64), letters(65)},
         {"StepSpec", "/shares/0", "a-1", "../a"},
         {"StepSpec", "/walltime_s", 0, -1},
+        {"StepSpec", "/inputs/0/name", "in.dat", "../in.dat"},
+        {"StepSpec", "/inputs/0/name", "in.dat", "stdout"},
+        {"StepSpec", "/folder_bytes", INT64_MAX, -1},
+        {"StepSpec", "/inputs/0/digest", letters(64), letters(63)},
+        {"StepSpec", "/inputs/0/size", limits::kMaxStagedMiB << 20, (limits::kMaxStagedMiB << 20) + 1},
         {"StepStop", "/grace_s", 3600, 3601},
         {"StepPage", "/steps/1/exit_code", 255, 256},
         {"StepPage", "/steps/0/operation", letters(64), letters(65)},

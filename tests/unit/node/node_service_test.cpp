@@ -5,6 +5,7 @@
 
 #include "services/common/messages/limits.hpp"
 #include "tests/support/fake_executor.hpp"
+#include "tests/support/memory_depot.hpp"
 #include "tests/support/node_fakes.hpp"
 #include "tests/support/silent_log.hpp"
 
@@ -23,12 +24,14 @@ class NodeServiceTest : public testing::Test {
         clock = std::make_unique<test::VirtualClock>(last_wall_ += 1h);
         control.suspended.clear();
         switcher = std::make_unique<SliceSwitcher>(*clock, control, log);
+        inputs = std::make_unique<InputStore>(depot, *clock, log, 64 << 20);
         node = std::make_unique<NodeService>(NodePorts{.clock = *clock,
                                                        .executor = executor,
                                                        .control = control,
                                                        .sensor = sensor,
                                                        .switcher = *switcher,
                                                        .post_switch = [](const std::function<void()>& work) { work(); },
+                                                       .inputs = *inputs,
                                                        .log = log},
                                              "n1", "/steps/{operation}/job");
     }
@@ -48,6 +51,8 @@ class NodeServiceTest : public testing::Test {
     test::FakeMachineSensor sensor;
     test::SilentLog log;
     std::unique_ptr<test::VirtualClock> clock;
+    test::MemoryDepot depot;
+    std::unique_ptr<InputStore> inputs;
     std::unique_ptr<SliceSwitcher> switcher;
     std::unique_ptr<NodeService> node;
 

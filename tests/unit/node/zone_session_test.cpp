@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/fake_executor.hpp"
+#include "tests/support/memory_depot.hpp"
 #include "tests/support/node_fakes.hpp"
 #include "tests/support/silent_log.hpp"
 
@@ -30,12 +31,15 @@ class ZoneSessionTest : public testing::Test {
     test::FakeMachineSensor sensor;
     test::SilentLog log;
     SliceSwitcher switcher{clock, control, log};
+    test::MemoryDepot depot;
+    InputStore inputs{depot, clock, log, 64 << 20};
     NodeService node{NodePorts{.clock = clock,
                                .executor = executor,
                                .control = control,
                                .sensor = sensor,
                                .switcher = switcher,
                                .post_switch = [](const std::function<void()>& work) { work(); },
+                               .inputs = inputs,
                                .log = log},
                      "n1", "/steps/{operation}/job"};
     std::vector<Duration> sent_at;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "services/common/codec/node_codec.hpp"
+#include "services/common/codec/staging_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "tests/support/node_messages.hpp"
 #include "tests/unit/node_http/node_world.hpp"
@@ -32,6 +33,8 @@ class NodeClientTest : public testing::Test {
     }
     Result<StepReport> start(const std::string& operation) {
         StepSpec spec = test::some_step_spec();
+        for (const StepSpec::Input& input : spec.inputs)
+            world.depot.put("inputs", input.digest, std::string(input.size, 'x'));
         spec.operation = operation;
         return answer<StepReport>([&](auto respond) { client.start(spec, respond); });
     }
@@ -52,6 +55,9 @@ TEST_F(NodeClientTest, StartsWhatItWasGiven) {
     EXPECT_EQ(got.environment, sent.environment);
     EXPECT_EQ(got.walltime, sent.walltime);
     EXPECT_EQ(got.account, sent.account);
+    ASSERT_EQ(got.inputs.size(), 1U);
+    EXPECT_EQ(got.inputs[0].name, sent.inputs[0].name);
+    EXPECT_TRUE(got.inputs[0].executable);
     EXPECT_EQ(http.last->to.who, (Caller{CallerKind::kNode, "alpha", "n1"}));
 }
 
@@ -104,6 +110,21 @@ TEST_F(NodeClientTest, ListsReadsAndRemoves) {
               ErrorCode::kConflict);
     world.executor.end("a", 0);
     EXPECT_TRUE(answer<StepRemoval>([&](auto respond) { client.remove("a", 10, respond); })->complete);
+}
+
+TEST_F(NodeClientTest, SendsInputs) {
+    const std::string digest = test::MemoryDepot::digest_of("abc");
+    const auto find = [&] { return answer<FilePresence>([&](auto respond) { client.find_input(digest, respond); }); };
+    const auto put = [&](const FileChunk& chunk) {
+        return answer<FilePresence>([&](auto respond) { client.put_input(digest, chunk, respond); });
+    };
+    EXPECT_EQ(*find(), (FilePresence{digest, 0, false}));
+    EXPECT_EQ(put({0, 3, 1, "bc"}).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(*put({0, 3, 0, "ab"}), (FilePresence{digest, 2, false}));
+    EXPECT_EQ(*put({0, 3, 2, "c"}), (FilePresence{digest, 3, true}));
+    EXPECT_TRUE(find()->complete);
+    http.forged = HttpAnswer{200, codec::dump(codec::encode(FilePresence{std::string(64, '0'), 3, true})), {}};
+    EXPECT_EQ(find().error().code, ErrorCode::kUnavailable) << "another file";
 }
 
 TEST_F(NodeClientTest, SetsSlicesAndSharesWithTheirNumbers) {

@@ -27,6 +27,7 @@ TEST(NodeConfigFile, HasDefaults) {
     EXPECT_EQ(settings->advertised_host, "127.0.0.1");
     EXPECT_EQ(settings->step_supervisor, "/opt/zbs/zbs-step");
     EXPECT_EQ(settings->control_group, "auto");
+    EXPECT_EQ(settings->most_input_bytes, 4'096ULL << 20);
     EXPECT_EQ(settings->run_as_accounts, geteuid() == 0);
     EXPECT_FALSE(settings->shared_memory);
 }
@@ -38,6 +39,7 @@ advertise = "n1.example"
 run_as = "self"
 default_account = "jobs"
 minimum_uid = 500
+files_MiB = 7
 hidden_paths = ["/secret"]
 require_isolation = true
 shared_memory = true
@@ -52,6 +54,7 @@ control_group = "/sys/fs/cgroup/zbs"
     EXPECT_FALSE(settings->run_as_accounts);
     EXPECT_EQ(settings->default_account, "jobs");
     EXPECT_EQ(settings->minimum_uid, 500);
+    EXPECT_EQ(settings->most_input_bytes, 7ULL << 20);
     EXPECT_THAT(settings->hidden_paths, testing::ElementsAre("/secret"));
     EXPECT_TRUE(settings->require_isolation);
     EXPECT_EQ(settings->shared_memory, true);
@@ -80,6 +83,7 @@ INSTANTIATE_TEST_SUITE_P(, BadNodeConfigFile,
                                          Bad{"Everywhere", kGood + "listen = \"0.0.0.0:1\"\n", "set 'advertise'"},
                                          Bad{"RunAs", kGood + "run_as = \"root\"\n", "accounts or self"},
                                          Bad{"Group", kGood + "control_group = \"yes\"\n", "auto, none, or the folder"},
+                                         Bad{"Files", kGood + "files_MiB = 0\n", "files_MiB"},
                                          Bad{"Uid", kGood + "minimum_uid = 0\n", "minimum_uid"}),
                          [](const auto& param_info) { return param_info.param.name; });
 

@@ -58,6 +58,10 @@ INSTANTIATE_TEST_SUITE_P(
                     BadCall{"Since", "GET", "/v1/steps?since=-1", "", "since"},
                     BadCall{"AtMost", "DELETE", "/v1/steps/a?at_most=100001", "", "at_most"},
                     BadCall{"Limit", "GET", "/v1/steps/a/files/stdout?limit=1048577", "", "limit"},
+                    BadCall{"Digest", "GET", "/v1/files/abc", "", "digest"},
+                    BadCall{"Piece", "PUT",
+                            "/v1/files/ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+                            "{\"size\":3,\"offset\":4,\"bytes\":\"\"}", "/bytes"},
                     BadCall{"Slices", "PUT", "/v1/slices", "{\"number\":0}", "/number"},
                     BadCall{"Grace", "POST", "/v1/steps/a/stop", "{\"grace_s\":-1}", "/grace_s"}),
     [](const auto& param_info) { return param_info.param.name; });

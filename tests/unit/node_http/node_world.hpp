@@ -10,6 +10,7 @@
 #include "services/common/http/node_client.hpp"
 #include "services/node_agent/http/node_routes.hpp"
 #include "tests/support/fake_executor.hpp"
+#include "tests/support/memory_depot.hpp"
 #include "tests/support/node_fakes.hpp"
 #include "tests/support/silent_log.hpp"
 
@@ -25,15 +26,18 @@ struct NodeWorld {
     FakeMachineSensor sensor;
     SilentLog log;
     SliceSwitcher switcher{clock, control, log};
+    MemoryDepot depot;
+    InputStore inputs{depot, clock, log, 64 << 20};
     NodeService node{NodePorts{.clock = clock,
                                .executor = executor,
                                .control = control,
                                .sensor = sensor,
                                .switcher = switcher,
                                .post_switch = [](const std::function<void()>& work) { work(); },
+                               .inputs = inputs,
                                .log = log},
                      "n1", "/steps/{operation}/job"};
-    NodeServices services{node, {CallerKind::kNode, "alpha", "n1"}, kZoneOfNode, node_contract()};
+    NodeServices services{node, inputs, {CallerKind::kNode, "alpha", "n1"}, kZoneOfNode, node_contract()};
     http::Router router = make_node_routes(services);
 
     NodeWorld() {

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <thread>
 
+#include "services/common/adapters/process/input_copies.hpp"
 #include "tests/unit/process/step_fixture.hpp"
 
 // The real supervisor and real processes.
@@ -68,6 +69,74 @@ TEST_F(StepExecutorTest, InputsAreTheJobsOwnAndOneStepsFolderIsSharedWithTheNext
     EXPECT_THAT(start("third", "true", missing).error().message, HasSubstr("file x"));
     missing.inputs = {{"../x", folder.path("input"), false}};
     EXPECT_EQ(start("fourth", "true", missing).error().code, ErrorCode::kInvalidArgument);
+}
+
+/// Larger than what is copied while everybody waits.
+struct LargeInputs : StepExecutorTest {
+    static constexpr std::uint64_t kLarge = InputCopies::kWorthAThread + 3;
+    StepSpec with_large() {
+        std::ofstream(folder.path("large"), std::ios::binary) << std::string(kLarge, 'x');
+        StepSpec spec;
+        spec.inputs = {{.name = "in.dat", .path = folder.path("large")}};
+        return spec;
+    }
+};
+
+TEST_F(LargeInputs, AStepAndThoseThatShareItsFolderBeginOnceTheyAreThere) {
+    const StepSpec spec = with_large();
+    ASSERT_TRUE(start("first", "wc -c < in.dat", spec));
+    StepSpec next;
+    next.shares = {"first"};
+    ASSERT_TRUE(start("second", "wc -c < " + executor->folder("first") + "/in.dat", next));
+    EXPECT_EQ(executor->status("second").state, StepStatus::State::kRunning) << "it goes after the first";
+    EXPECT_TRUE(start("first", "echo twice", spec)) << "a repeat starts nothing twice";
+    EXPECT_EQ(executor->remove("first", 100).error().code, ErrorCode::kConflict);
+    EXPECT_EQ(wait("first").exit_code, 0);
+    EXPECT_EQ(wait("second").exit_code, 0);
+    EXPECT_EQ(text("first", "stdout"), std::to_string(kLarge) + "\n");
+    EXPECT_EQ(text("second", "stdout"), std::to_string(kLarge) + "\n");
+}
+
+TEST_F(LargeInputs, WhatCannotBeCopiedEndsTheStepAsAFaultOfTheSite) {
+    StepSpec spec = with_large();
+    spec.inputs.push_back({.name = "none", .path = folder.path("none")});
+    ASSERT_TRUE(start("first", "true", spec));
+    const StepStatus end = wait("first");
+    EXPECT_EQ(end.exit_code, 127);
+    EXPECT_TRUE(end.is_site_fault);
+    EXPECT_THAT(end.reason, HasSubstr("file none cannot be laid into the folder"));
+    EXPECT_TRUE(executor->status("first").is_site_fault) << "and stays so";
+}
+
+TEST_F(LargeInputs, AStopBeforeTheyAreThereIsHeard) {
+    ASSERT_TRUE(start("first", "echo begun", with_large()));
+    executor->stop("first", std::chrono::seconds{1});
+    EXPECT_NE(wait("first").exit_code, 0);
+    EXPECT_FALSE(executor->read("first", "stdout", 0, 1)) << "it has not begun";
+}
+
+TEST_F(StepExecutorTest, AFolderThatGrowsOverItsBoundEndsTheStep) {
+    StepSpec spec;
+    spec.folder_bytes = 2 << 20;
+    ASSERT_TRUE(start("below", "mkdir -p a/b; head -c 3000000 /dev/zero > a/b/c; sleep 60", spec));
+    const StepStatus end = wait("below");
+    EXPECT_EQ(end.exit_code, 143);
+    EXPECT_THAT(end.reason, HasSubstr("more than 2 MiB of the disk"));
+    ASSERT_TRUE(
+        start("within", "head -c 1000000 /dev/zero > c; head -c 3000000 /dev/zero; ln -s / root; sleep 2", spec));
+    EXPECT_EQ(wait("within").exit_code, 0) << "its own output has bounds of its own";
+}
+
+TEST_F(StepExecutorTest, FilesOfAnEndedStepAreRemovedAndNothingElse) {
+    std::ofstream(folder.path("mine")) << "x";
+    ASSERT_TRUE(start("a", "echo 1 > in; echo 2 > kept; mkdir sub; ln -s " + folder.path("mine") + " link"));
+    wait("a");
+    ASSERT_TRUE(executor->remove_files("a", {"in", "none", "sub", "link", "../exit"}));
+    EXPECT_FALSE(executor->read("a", "in", 0, 1));
+    EXPECT_EQ(text("a", "kept"), "2\n");
+    EXPECT_TRUE(std::ifstream(folder.path("mine")));
+    EXPECT_EQ(executor->status("a").exit_code, 0);
+    EXPECT_TRUE(executor->remove_files("no-such-step", {"in"}));
 }
 
 TEST_F(StepExecutorTest, NoFileOutsideTheFolderIsRead) {

@@ -23,8 +23,8 @@ INSTANTIATE_TEST_SUITE_P(, QueueDisciplineFaults,
                                          WrongText{"easy:", "no option"}, WrongText{"easy:order", "no option"},
                                          WrongText{"easy:=3", "no option"}, WrongText{"easy:ordre=slowdown", "order"},
                                          WrongText{"easy:order=slowdown:order=arrival", "order"},
-                                         WrongText{"backfill:depth=-1", "depth"}, WrongText{"gang", "share"}, WrongText{"lazy-gang", "share"},
-                                         WrongText{"elmer", "share"}));
+                                         WrongText{"backfill:depth=-1", "depth"}, WrongText{"gang", "share"},
+                                         WrongText{"lazy-gang", "share"}, WrongText{"elmer", "share"}));
 
 TEST_P(QueueDisciplineFaults, AreToldWithTheRemedy) {
     const auto made = queue_discipline(GetParam().text, 8);

@@ -54,6 +54,9 @@ INSTANTIATE_TEST_SUITE_P(
                     BadLog{{QueueOpened{1}, ProcessorsPromised{logged_part(1), "o", {{1}, {0s, 1s}, 1s}, 0s}},
                            "there is no processor 1"},
                     BadLog{{QueueOpened{2}, Decided{0s, {{logged_part(1), {true}}}, {}}}, "each of the 2 processors"},
+                    BadLog{{QueueContinued{}}, "event 1: the log has to begin"},
+                    BadLog{{QueueOpened{1}, QueueContinued{0s, {{"o", -1.0}}, {}}}, "use of 'o' is out of range"},
+                    BadLog{{QueueOpened{1}, QueueContinued{0s, {}, {{logged_part(1), 1s}}}}, "does not wait"},
                     BadLog{{QueueOpened{1}, WeightSet{"o", 0}}, "a weight is more than 0"},
                     BadLog{{QueueOpened{1}, Decided{Duration::max(), {}, {}}}, "out of range"}));
 

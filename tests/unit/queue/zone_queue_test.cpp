@@ -6,6 +6,7 @@
 #include "algorithms/base/rng.hpp"
 #include "algorithms/policy/registry.hpp"
 #include "algorithms/queue/discipline.hpp"
+#include "algorithms/queue/queue_log.hpp"
 
 namespace zbs {
 namespace {
@@ -296,6 +297,54 @@ TEST_P(EveryDiscipline, StartsHaveRoomNobodyWaitsForEverAndAReplayDecidesTheSame
         const auto first = live(GetParam(), seed);
         EXPECT_EQ(first.second, 0U) << "still waiting at the end";
         EXPECT_TRUE(first == live(GetParam(), seed));
+    }
+}
+
+/// A log that begins in the middle of a queue's life decides as the whole log does.
+class ToldAgain : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(, ToldAgain, testing::Values("fcfs", "easy", "conservative", "los"));
+
+TEST_P(ToldAgain, GoesOnAsIfAllHadBeenTold) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        Rng rng(seed);
+        constexpr std::int32_t kProcessors = 8;
+        QueueWorld world(kProcessors, GetParam());
+        std::vector<QueueEvent> whole;
+        std::vector<QueueEvent> rest;
+        world.queue.observe([&](const QueueEvent& event) { whole.push_back(event); });
+        world.queue.use_policy(discipline(GetParam()), GetParam());
+        world.queue.set_weight("org-b", 3);
+        std::uint64_t number = 100;
+        const auto live_on = [&](int steps) {
+            for (int step = 0; step < steps; ++step) {
+                world.now += std::chrono::seconds{static_cast<long>(rng.below(200))};
+                for (std::uint64_t n = rng.below(3); n > 0; --n)
+                    world.add(++number, 1 + static_cast<int>(rng.below(kProcessors)),
+                              std::chrono::seconds{static_cast<long>(1 + rng.below(500))},
+                              rng.below(2) == 0 ? "org-a" : "org-b");
+                for (const auto& [id, at] : std::map(world.started))
+                    if (rng.below(2) == 0) world.queue.withdraw_promise(id, world.now), world.started.erase(id);
+                world.decide();
+            }
+        };
+        live_on(30);
+        const std::size_t before = whole.size();
+        world.queue.observe([&](const QueueEvent& event) { rest.push_back(event); });
+        rest.clear();
+        world.queue.tell_again();
+        world.queue.observe([&, first = true](const QueueEvent& event) mutable {
+            if (!std::exchange(first, false)) whole.push_back(event), rest.push_back(event);  // but that it is watched
+        });
+        live_on(30);
+        for (const auto& log : {whole, rest}) {
+            const auto done = replay(log);
+            ASSERT_TRUE(done) << done.error() << " seed " << seed;
+            EXPECT_FALSE(done->first_difference) << "seed " << seed << " event " << done->first_difference->event;
+            EXPECT_GE(done->decisions, 30U);
+        }
+        ASSERT_GT(before, 60U);
+        ASSERT_TRUE(std::any_of(rest.begin(), rest.end(),
+                                [](const QueueEvent& event) { return std::holds_alternative<QueueContinued>(event); }));
     }
 }
 

@@ -1,11 +1,5 @@
 // Files that go with an application and come back.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "services/zone_scheduler/domain/part_view.hpp"
-#include "services/zone_scheduler/domain/retention.hpp"
-#include "tests/support/federation_world.hpp"
-#include "tests/support/silent_log.hpp"
+#include "tests/unit/zone/staging_world.hpp"
 
 namespace zbs::test {
 namespace {
@@ -14,72 +8,6 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 constexpr std::uint64_t kMiB = 1 << 20;
-
-struct StagingTest : testing::Test {
-    FederationWorld world{{4, 4, 4}};
-    const Caller home{CallerKind::kZone, "org-a", "a"};
-    std::map<std::string, int> messages;  ///< "stage b", ...
-
-    StagingTest() {
-        world.on_message = [this](const std::string&, const std::string& to, const char* what) {
-            ++messages[std::string(what) + " " + to];
-        };
-    }
-    void run_for(Duration runtime, int exit_code = 0) {
-        for (const char* zone : {"a", "b", "c"})
-            world.node(zone).executor->script("", {.runtime = runtime, .exit_code = exit_code});
-    }
-    /// Each zone's ranks leave these.
-    void leave(const std::string& zone, std::map<std::string, std::string> files, Duration runtime = 5s) {
-        world.node(zone).executor->script("run-", {.runtime = runtime, .files = std::move(files)});
-    }
-    FileLibrary& files(const std::string& zone) { return *world.node(zone).files; }
-    StagedFile bring(const std::string& name, const std::string& bytes) {
-        const StagedFile file{.name = name, .digest = MemoryDepot::digest_of(bytes), .size = bytes.size()};
-        EXPECT_TRUE(files("a").put(world.user(), file.digest, {0, file.size, 0, bytes}));
-        return file;
-    }
-    ApplicationRequest request(Staging staging, int ranks = 12) {
-        ApplicationRequest r = world.request(ranks);
-        r.staging = std::move(staging);
-        return r;
-    }
-    ApplicationId submit(const ApplicationRequest& r) {
-        const auto taken = world.node("a").applications->submit(world.user(), r);
-        EXPECT_TRUE(taken) << taken.error();
-        return r.id;
-    }
-    Result<Application> try_submit(Staging staging) {
-        return world.node("a").applications->submit(world.user(), request(std::move(staging)));
-    }
-    std::string result(const ApplicationId& id, const std::string& name) {
-        std::string all;
-        for (;;) {
-            const auto piece = world.node("a").applications->result(world.user(), id, name, all.size());
-            if (!piece) return "error: " + piece.error().message;
-            all += piece->bytes;
-            if (all.size() == piece->size) return all;
-        }
-    }
-    const StepSpec* first_step(const std::string& zone) {
-        for (const auto& [operation, step] : world.node(zone).executor->steps())
-            if (operation.starts_with("run-")) return &step.spec;
-        return nullptr;
-    }
-    /// A committed part of this home's in zone b.
-    PartStatus committed() {
-        PartRequest r{.id = PartId{world.ids.fresh()},
-                      .application = ApplicationId{world.ids.fresh()},
-                      .user = world.user(),
-                      .home = "a",
-                      .ranks = {0}};
-        r.graph = *TaskGraph::make({1.0}, {});
-        r.walltime = 1min;
-        const auto held = world.node("b").parts->hold(home, r);
-        EXPECT_TRUE(held) << held.error();
-        return world.node("b").parts->commit(home, r.id, held->token).value();
-    }
-};
 
 TEST_F(StagingTest, EveryZoneHasTheFilesBeforeItsRanksBegin) {
     run_for(10s);
@@ -306,15 +234,60 @@ TEST_F(StagingTest, AZoneWithAFullDiskIsPlannedAround) {
     EXPECT_EQ(world.node("b").executor->steps().size(), 0U);
 }
 
-TEST_F(StagingTest, WhereNoZoneTakesTheFilesTheReasonIsToldInGeneralWords) {
+TEST_F(StagingTest, AZoneThatDoesNotTakeTheFilesIsLeftOutBeforeAnythingIsHeld) {
+    run_for(10s);
+    const StagedFile file = bring("big", std::string(2 * kMiB, 'b'));
+    const auto reason = [&](const StagingConfig& config) {
+        world.node("b").config.staging = config;
+        messages.clear();
+        const ApplicationId id = submit(request({.inputs = {file}, .results = {}}));  // it needs all three zones
+        world.run(10min);
+        EXPECT_EQ(world.status(id).state, ApplicationState::kRejected);
+        EXPECT_EQ(messages["hold a"] + messages["hold b"] + messages["hold c"], 0);
+        return world.status(id).reason;
+    };
+    EXPECT_THAT(reason({.file_bytes = kMiB}), HasSubstr("one of its files is larger than zone b takes"));
+    EXPECT_THAT(reason({.file_bytes = 2 * kMiB, .job_bytes = kMiB}),
+                HasSubstr("its files together are larger than zone b takes"));
+    EXPECT_THAT(reason({.job_bytes = 0}), HasSubstr("zone b takes no files of users"));
+    EXPECT_GT(messages["capacity b"], 0);
+    world.node("b").config.staging = {.job_bytes = 0, .shared_file_system = "lustre"};
+    world.node("a").config.staging.shared_file_system = "lustre";
+    const ApplicationId id = submit(request({.inputs = {file}, .results = {}}));
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << "what it has already it need not take";
+}
+
+TEST_F(StagingTest, AZoneThatDoesNotTakeTheFilesIsPlannedAround) {
     run_for(10s);
     const StagedFile file = bring("big", std::string(2 * kMiB, 'b'));
     world.node("b").config.staging.file_bytes = kMiB;
-    const ApplicationId id = submit(request({.inputs = {file}, .results = {}}));  // it needs all three zones
-    world.run(10min);
-    EXPECT_EQ(world.status(id).state, ApplicationState::kRejected);
-    EXPECT_THAT(world.status(id).reason, HasSubstr("zone b does not take the files of this part"));
+    const ApplicationId id = submit(request({.inputs = {file}, .results = {}}, 8));
+    world.run(1min);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCompleted) << world.status(id).reason;
+    EXPECT_EQ(messages["hold b"], 0);
+}
+
+TEST_F(StagingTest, AHoldForFilesThatAreNotTakenIsRefused) {
+    PartRequest r{.id = PartId{world.ids.fresh()},
+                  .application = ApplicationId{world.ids.fresh()},
+                  .user = world.user(),
+                  .home = "a",
+                  .ranks = {0}};
+    r.graph = *TaskGraph::make({1.0}, {});
+    r.walltime = 1min;
+    r.staging = StagingNeed{.bytes = 300 * kMiB, .largest = 300 * kMiB};
+    const auto refused = world.node("b").parts->hold(home, r);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kTooLarge);
+    EXPECT_EQ(refused.error().pointer, "/staging");
+    EXPECT_THAT(refused.error().message, testing::Not(HasSubstr("256"))) << "another organisation is not told";
     EXPECT_EQ(world.held(), 0);
+    r.home = "b";
+    r.user = {CallerKind::kUser, "org-b", "bob"};
+    const auto inside = world.node("b").parts->hold({CallerKind::kZone, "org-b", "b"}, r);
+    ASSERT_FALSE(inside);
+    EXPECT_THAT(inside.error().message, HasSubstr("256 MiB"));
 }
 
 TEST_F(StagingTest, BetweenZonesWithOneFileSystemNothingIsSent) {
@@ -518,14 +491,6 @@ TEST_F(StagingTest, RetentionTakesResultsAndUnusedFiles) {
     EXPECT_EQ(node.depot.list(results_shelf(id))->size(), 0U);
     EXPECT_EQ(node.depot.list(of_part)->size(), 0U);
     EXPECT_EQ(node.depot.list("user+org-a+ana")->size(), 0U);
-}
-
-TEST_F(StagingTest, MachinesWithAgentsAreRefusedClearly) {
-    for (const Machine& machine : world.node("b").config.zone.machines)
-        world.node("b").config.agents.insert(machine.name);
-    const PartStatus part = committed();
-    const auto refused = world.node("b").parts->stage(home, part.id, {part.token, {.inputs = {}, .results = {"r"}}});
-    EXPECT_EQ(refused.error().code, ErrorCode::kRejected);
 }
 
 }  // namespace

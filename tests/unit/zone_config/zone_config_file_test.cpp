@@ -88,6 +88,13 @@ TEST_F(ZoneConfigFileTest, AsksNameAnOrganisationAndHowItIsKnown) {
                 ElementsAre(AskedOrganisation{"org-b", "", "BUNDLE b"}, AskedOrganisation{"org-c", kPrint, ""}));
 }
 
+TEST_F(ZoneConfigFileTest, InterfaceMayBeANetwork) {
+    EXPECT_EQ(read("", "[mpi]\ninterface = '127.0.0.0/8'\n")->zone.mpi_interface, "lo");
+    EXPECT_EQ(read("", "[mpi]\ninterface = '203.0.113.0/24'\n")->zone.mpi_interface, "203.0.113.0/24")
+        << "told at the start";
+    EXPECT_THAT(fault("", "[mpi]\ninterface = '10.0.0/99'\n"), HasSubstr("is no network"));
+}
+
 TEST_F(ZoneConfigFileTest, FaultyAsksAreRefused) {
     const std::string known = "fingerprint = '" + kPrint + "'\n";
     EXPECT_THAT(fault("", "[[ask]]\norganisation = 'org-b'\n"), HasSubstr("needs 'bundle' or 'fingerprint'"));
@@ -195,7 +202,10 @@ TEST_F(ZoneConfigFileTest, TooManyRulesAreRefused) {
 
 TEST_F(ZoneConfigFileTest, AnEmptyTableThatNobodyKnowsIsRefused) {
     EXPECT_EQ(fault("", "[rates]\n"), "accepted");
-    EXPECT_THAT(fault("", "[rate]\n"), HasSubstr("'rate' is not a setting"));
+    EXPECT_THAT(fault("", "[rate]\n"), HasSubstr("'rate' is not a setting of this program; did you mean 'rates'?"));
+    EXPECT_THAT(fault("", "[timing]\nleaze_s = 4\n"), HasSubstr("; did you mean 'timing.lease_s'?"));
+    EXPECT_THAT(fault("", "[rates]\nlease_s = 4\n"), HasSubstr("; did you mean 'timing.lease_s'?")) << "elsewhere";
+    EXPECT_THAT(fault("nonsense = 1"), testing::EndsWith("is not a setting of this program"));
     EXPECT_THAT(fault("", "[[peerings]]\n"), HasSubstr("'peerings.0' is not a setting"));
     EXPECT_THAT(fault("accepted = []"), HasSubstr("'accepted' is not a setting"));
     EXPECT_THAT(fault("peering = []"), HasSubstr("[[peering]]"));
@@ -243,6 +253,20 @@ TEST_F(ZoneConfigFileTest, StagingHasBoundsAndAName) {
     for (const char* bad : {"file_MiB = 0", "file_MiB = 1048577", "job_MiB = -1", "user_MiB = 0", "window_s = -1",
                             "shared_file_system = '/lustre'", "limit = 1"})
         EXPECT_THAT(fault("", "[staging]\n" + std::string(bad) + "\n"), HasSubstr("zone.toml:")) << bad;
+}
+
+TEST_F(ZoneConfigFileTest, BoundsOfStagingFitIntoOneAnother) {
+    const auto bounds = [&](const std::string& text) {
+        const StagingConfig staging = read("", "[staging]\n" + text + "\n")->zone.staging;
+        return std::vector{staging.file_bytes >> 20, staging.job_bytes >> 20, staging.user_bytes >> 20};
+    };
+    EXPECT_EQ(bounds("job_MiB = 100"), (std::vector<std::uint64_t>{100, 100, 4'096})) << "what is not given follows";
+    EXPECT_EQ(bounds("file_MiB = 9000"), (std::vector<std::uint64_t>{9'000, 9'000, 9'000}));
+    EXPECT_EQ(bounds("user_MiB = 50"), (std::vector<std::uint64_t>{50, 50, 50}));
+    EXPECT_EQ(bounds("job_MiB = 5000"), (std::vector<std::uint64_t>{256, 5'000, 5'000}));
+    EXPECT_THAT(fault("", "[staging]\nfile_MiB = 2\njob_MiB = 1\n"), HasSubstr("raise 'job_MiB'"));
+    EXPECT_THAT(fault("", "[staging]\njob_MiB = 2\nuser_MiB = 1\n"), HasSubstr("lower 'job_MiB'"));
+    EXPECT_THAT(fault("", "[staging]\nfile_MiB = 2\nuser_MiB = 1\n"), HasSubstr("zone.toml:"));
 }
 
 TEST_F(ZoneConfigFileTest, RatesAreSetOneByOne) {

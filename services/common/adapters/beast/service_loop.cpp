@@ -2,6 +2,7 @@
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <systemd/sd-daemon.h>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -18,7 +19,9 @@ namespace {
 void await_hangup(boost::asio::signal_set& hangup, const std::function<void()>& reload) {
     hangup.async_wait([&hangup, &reload](const boost::system::error_code& fault, int) {
         if (fault) return;
+        sd_notify(0, "RELOADING=1");
         if (reload) reload();
+        sd_notify(0, "READY=1");
         await_hangup(hangup, reload);
     });
 }
@@ -46,6 +49,7 @@ void run_until_signalled(boost::asio::io_context& io, int threads, const std::fu
     boost::asio::steady_timer limit(control);
     signals.async_wait([&](const boost::system::error_code& fault, int) {
         if (fault) return;
+        sd_notify(0, "STOPPING=1");
         drain();
         until_signalled.reset();
         limit.expires_after(std::chrono::seconds(10));
@@ -53,6 +57,7 @@ void run_until_signalled(boost::asio::io_context& io, int threads, const std::fu
             if (!cancelled) io.stop();
         });
     });
+    sd_notify(0, "READY=1");  // the callers listen already; nothing happens where no service manager asked for it
     std::thread controller([&control] { control.run(); });
     std::vector<std::thread> others;
     for (int i = 1; i < threads; ++i) others.emplace_back([&io] { io.run(); });

@@ -19,6 +19,8 @@ namespace {
 
 constexpr std::size_t kReadPiece = 1 << 18;
 constexpr std::size_t kMaxNameBytes = 200;
+/// Of one file, that the disk has not got yet: about twice as much at most.
+constexpr std::uint64_t kMostUnwritten = 16ULL << 20;
 constexpr const char* kPartSuffix = ".part";
 /// A link beside a file on its way, whose text is the size that the file is to have: it comes and goes whole.
 constexpr const char* kSizeSuffix = ".size";
@@ -32,7 +34,7 @@ bool is_depot_name(const std::string& name) {
 
 Error fault_of(const std::string& what, int number) {
     if (number == ENOSPC || number == EDQUOT)
-        return {ErrorCode::kRejected, "the disk of this zone has no room for staged files", {}};
+        return {ErrorCode::kRejected, "the disk has no room for staged files", {}};
     return {ErrorCode::kUnavailable, "cannot " + what + ": " + std::strerror(number), {}};
 }
 
@@ -46,7 +48,7 @@ Result<void> check_reserve(const std::string& folder, const Reserve& reserve, st
     if (free >= kept && free - kept >= bytes) return {};
     return Error{ErrorCode::kUnavailable,
                  "the disk of staged files is nearly full: its last " + std::to_string(kept >> 20) +
-                     " MiB are kept for the zone itself; try again later",
+                     " MiB are kept for the service itself; make room there, or try again later",
                  {}};
 }
 
@@ -138,9 +140,12 @@ class FolderDepot : public FileDepot {
             if (ftruncate(file.get(), static_cast<off_t>(have)) != 0) forget(shelf, name);
             return written.error();
         }
-        // Written out by and by: the last piece has to wait for all of it.
+        // Written out by and by: the last piece has to wait for all that is left, and nobody is answered meanwhile.
         static_cast<void>(sync_file_range(file.get(), static_cast<off_t>(have), static_cast<off_t>(fresh.size()),
                                           SYNC_FILE_RANGE_WRITE));
+        if (have > 2 * kMostUnwritten)
+            static_cast<void>(sync_file_range(file.get(), static_cast<off_t>(have - 2 * kMostUnwritten),
+                                              static_cast<off_t>(kMostUnwritten), SYNC_FILE_RANGE_WAIT_BEFORE));
         (*sum)->add(fresh);
         File now{
             .name = name, .bytes = (*sum)->taken(), .size = piece.size, .complete = false, .used = {}, .digest = {}};

@@ -18,6 +18,8 @@ constexpr std::size_t kRemovedAtOnce = 1'000;                  ///< files of a s
 constexpr std::size_t kMostFiles = 4'096;
 constexpr std::uint64_t kMostBytes = 128ULL << 20;
 constexpr Duration kFetchDeadline = std::chrono::seconds{60};
+constexpr std::uint64_t kLeastBytesPerSecond = 1 << 20;  ///< an agent that sends slower is given up
+constexpr int kMostRounds = 5;                           ///< of bringing inputs that its agent loses again
 constexpr Duration kBetweenPages = std::chrono::milliseconds{20};
 constexpr int kCannotStart = 127;  ///< exit code, as of a shell
 constexpr int kKilled = 128 + 9;
@@ -43,10 +45,13 @@ struct NodeExecutor::Step {
     bool is_stopping = false;
     bool is_telling = false;  ///< the agent has not heard yet that it is to stop
     Duration grace{};
-    std::vector<StepFile> files{};  ///< to be fetched
-    std::size_t file = 0;           ///< which of them is
-    std::uint64_t offset = 0;       ///< in it
-    Duration fetch_until{};
+    std::vector<StepFile> files{};   ///< to be fetched
+    std::size_t file = 0;            ///< which of them is
+    std::uint64_t offset = 0;        ///< in it
+    Duration fetch_until{};          ///< steady time; each piece that comes moves it
+    Duration all_until{};            ///< steady time at which even a slow agent has sent all
+    std::optional<Wanted> wanted{};  ///< results; what is still left of their bounds
+    int rounds = 0;                  ///< times that its agent lacked an input
 };
 
 struct NodeExecutor::Agent {
@@ -86,7 +91,13 @@ NodeExecutor::NodeExecutor(NodeExecutorOptions options, std::string organisation
               Agent* const agent = agent_of(machine);
               return agent == nullptr ? nullptr : agent->client.get();
           },
-          [this](const std::string& machine) { return pause_for(machine); }, clock_, log_) {}
+          [this](const std::string& machine) { return pause_for(machine); }, clock_, log_),
+      inputs_(
+          [this](const std::string& machine) -> http::NodeClient* {
+              Agent* const agent = agent_of(machine);
+              return agent == nullptr ? nullptr : agent->client.get();
+          },
+          clock_, log_) {}
 
 NodeExecutor::~NodeExecutor() = default;
 
@@ -124,45 +135,78 @@ void NodeExecutor::place(const std::string& operation, const std::string& machin
     steps_[operation] = std::make_shared<Step>(Step{.operation = operation, .machine = machine});
 }
 
+Result<bool> NodeExecutor::bring(const std::string& machine, const std::vector<StepSpec::Input>& inputs) {
+    if (!options_.machines.contains(machine)) return local_.bring(machine, inputs);
+    return inputs_.bring(machine, inputs);
+}
+
+void NodeExecutor::want(const std::string& operation, Wanted wanted) {
+    if (const SharedStep step = find(operation)) step->wanted = std::move(wanted);
+}
+
 Result<void> NodeExecutor::start(const StepSpec& spec) {
     const SharedStep step = find(spec.operation);
     if (step == nullptr) return local_.start(spec);
     if (step->phase != Step::Phase::kPlaced) return {};
-    if (!spec.inputs.empty())
-        return Error{ErrorCode::kRejected, "files are not sent to machines with agents of their own", {}};
     if (agent_of(step->machine) == nullptr)
         return Error{ErrorCode::kUnavailable, "the agent of machine " + step->machine + " has not registered", {}};
     step->phase = Step::Phase::kStarting;
     step->spec = spec;
-    // Told where to leave a profile, or the output of ranks.
-    step->wants_files = std::ranges::any_of(
-        spec.environment, [](const auto& v) { return v.first == "ZBS_PROFILE_OUT" || v.first == "ZBS_OUTPUT"; });
+    // Told where to leave a profile, or the output of ranks, or asked for results.
+    step->wants_files = step->wanted || std::ranges::any_of(spec.environment, [](const auto& v) {
+                            return v.first == "ZBS_PROFILE_OUT" || v.first == "ZBS_OUTPUT";
+                        });
     step->asked = clock_.steady_now();
     send_start(step);
     return {};
 }
 
 void NodeExecutor::send_start(const SharedStep& step) {
-    if (step->phase != Step::Phase::kStarting) return;
+    if (step->phase != Step::Phase::kStarting || !has_inputs(step)) return;
     agent_of(step->machine)->client->start(step->spec, [this, step](const Result<StepReport>& report) {
-        if (step->phase != Step::Phase::kStarting) return;
-        Agent& agent = *agents_.at(step->machine);
-        agent.heard(report || !is_passing(report.error()), clock_.steady_now());
-        if (report) {
-            step->was_seen = true;
-            set_running(step);
-            if (step->is_stopping) send_stop(step);
-            return watch(step->machine);
-        }
-        const bool is_late = clock_.steady_now() - step->asked >= kStartDeadline;
-        if (is_passing(report.error()) && !is_late && !step->is_stopping)
-            return later(kPause, [this, step] { send_start(step); });
-        const std::string why = "could not be started on machine " + step->machine + ": " + report.error().message;
-        log_.warn("step_not_started", {{"operation", step->operation}, {"reason", why}});
-        set_running(step);
-        stop(step->operation, Duration{0});  // it may have been started all the same: then it must not go on
-        end(step, {StepStatus::State::kExited, kCannotStart, why, true}, false);
+        if (step->phase == Step::Phase::kStarting) start_answered(step, report);
     });
+}
+
+/// Whether its inputs are at its agent; while they are on their way this is tried again, and where they cannot be
+/// brought the step ends.
+bool NodeExecutor::has_inputs(const SharedStep& step) {
+    if (step->spec.inputs.empty()) return true;
+    const Result<bool> here = step->is_stopping ? Result<bool>(Error{ErrorCode::kConflict, "it was stopped", {}})
+                                                : inputs_.bring(step->machine, step->spec.inputs);
+    if (here && *here) return true;
+    step->asked = clock_.steady_now();
+    if (here)
+        later(kPause, [this, step] { send_start(step); });
+    else
+        not_started(step, here.error());
+    return false;
+}
+
+void NodeExecutor::start_answered(const SharedStep& step, const Result<StepReport>& report) {
+    Agent& agent = *agents_.at(step->machine);
+    agent.heard(report || !is_passing(report.error()), clock_.steady_now());
+    if (report) {
+        step->was_seen = true;
+        set_running(step);
+        if (step->is_stopping) send_stop(step);
+        return watch(step->machine);
+    }
+    const bool is_late = clock_.steady_now() - step->asked >= kStartDeadline;
+    const bool lacks_input =
+        report.error().code == ErrorCode::kConflict && !step->spec.inputs.empty() && ++step->rounds < kMostRounds;
+    if (lacks_input) inputs_.forget(step->machine);
+    if ((is_passing(report.error()) || lacks_input) && !is_late && !step->is_stopping)
+        return later(kPause, [this, step] { send_start(step); });
+    not_started(step, report.error());
+}
+
+void NodeExecutor::not_started(const SharedStep& step, const Error& error) {
+    const std::string why = "could not be started on machine " + step->machine + ": " + error.message;
+    log_.warn("step_not_started", {{"operation", step->operation}, {"reason", why}});
+    set_running(step);
+    stop(step->operation, Duration{0});  // it may have been started all the same: then it must not go on
+    end(step, {StepStatus::State::kExited, kCannotStart, why, true}, false);
 }
 
 void NodeExecutor::set_running(const SharedStep& step) {
@@ -297,68 +341,117 @@ void NodeExecutor::fetch_list(const SharedStep& step) {
         if (!files && is_passing(files.error()) && clock_.steady_now() < step->fetch_until)
             return later(kPause, [this, step] { fetch_list(step); });
         if (files) step->files = *std::move(files);
-        std::erase_if(step->files, [this](const StepFile& f) {
-            const bool wanted = std::ranges::any_of(
-                options_.wanted_files, [&f](const std::string& begin) { return f.name.starts_with(begin); });
-            return !wanted || f.bytes == 0;
-        });
+        if (!files && step->wanted) leave_out(*step, {"*", 0}, "what it left could not be listed");
         choose_files(step);
         fetch_next(step);
     });
 }
 
-/// Profiles first, and of both kinds as much as is bounded by itself: output without end costs no profile.
+/// Profiles first, and of each kind as much as is bounded by itself: output without end costs no profile.
 void NodeExecutor::choose_files(const SharedStep& step) {
-    const auto is_output = [](const StepFile& f) { return f.name.starts_with("out.") || f.name.starts_with("err."); };
+    const auto is_result = [&](const StepFile& f) { return step->wanted && step->wanted->matches(f.name); };
+    const auto is_output = [&](const StepFile& f) {
+        return (f.name.starts_with("out.") || f.name.starts_with("err.")) && !is_result(f);
+    };
+    std::erase_if(step->files, [&](const StepFile& f) {
+        const bool own = std::ranges::any_of(options_.wanted_files,
+                                             [&f](const std::string& begin) { return f.name.starts_with(begin); });
+        return !is_result(f) && (!own || f.bytes == 0);
+    });
     std::ranges::stable_sort(step->files, {}, is_output);
     std::uint64_t left_of[] = {kMostBytes, options_.most_output_bytes};
-    std::size_t left_out = 0;
+    std::size_t left_out = 0, own_files = 0;
+    std::uint64_t sum = 0;
     std::vector<StepFile> chosen;
     for (StepFile& file : step->files) {
-        std::uint64_t& left = left_of[is_output(file) ? 1 : 0];
-        const bool fits =
-            is_output(file) ? left > 0 : file.bytes <= std::min<std::uint64_t>(left, limits::kMaxReplyBytes);
-        if (!fits || chosen.size() >= kMostFiles) {
-            ++left_out;
-            continue;
+        if (is_result(file)) {
+            if (!take_result(*step, file)) continue;
+        } else {
+            std::uint64_t& left = left_of[is_output(file) ? 1 : 0];
+            const bool fits =
+                is_output(file) ? left > 0 : file.bytes <= std::min<std::uint64_t>(left, limits::kMaxReplyBytes);
+            if (!fits || own_files >= kMostFiles) {
+                ++left_out;
+                continue;
+            }
+            file.bytes = std::min(file.bytes, left);  // of output its beginning, at least
+            left -= file.bytes;
+            ++own_files;
         }
-        file.bytes = std::min(file.bytes, left);  // of output its beginning, at least
-        left -= file.bytes;
+        sum += file.bytes;
         chosen.push_back(std::move(file));
     }
     step->files = std::move(chosen);
+    step->all_until = clock_.steady_now() + kFetchDeadline +
+                      std::chrono::seconds{static_cast<std::int64_t>(sum / kLeastBytesPerSecond)};
     if (left_out > 0)
         log_.warn("results_left_out", {{"operation", step->operation}, {"files", std::to_string(left_out)}});
 }
 
+/// Whether this result is to be fetched; what is too much is only listed.
+bool NodeExecutor::take_result(Step& step, const StepFile& file) {
+    Wanted& room = *step.wanted;
+    if (file.bytes > room.file_bytes || file.bytes > room.bytes || room.files == 0) {
+        leave_out(step, file, "it is more than its zone takes from a machine");
+        return false;
+    }
+    room.bytes -= file.bytes;
+    --room.files;
+    return true;
+}
+
+void NodeExecutor::leave_out(const Step& step, const StepFile& file, const std::string& why) {
+    log_.warn("result_left_out", {{"operation", step.operation}, {"file", file.name}, {"reason", why}});
+    if (auto noted = results_.leave_out(step.operation, {file.name, file.bytes, why}); !noted)
+        log_.warn("step_result_not_kept", {{"operation", step.operation}, {"reason", noted.error().message}});
+}
+
 void NodeExecutor::fetch_next(const SharedStep& step) {
-    const bool is_late = clock_.steady_now() >= step->fetch_until;
-    if (step->file >= step->files.size() || is_late) {
-        if (step->file < step->files.size()) {
-            // A file that did not come whole is left out: half a profile is none.
-            results_.drop(step->operation, step->files[step->file].name);
-            log_.warn("results_late",
-                      {{"operation", step->operation}, {"files", std::to_string(step->files.size() - step->file)}});
-        }
+    const Duration now = clock_.steady_now();
+    if (step->file >= step->files.size()) return settle(step);
+    if (now >= step->fetch_until || now >= step->all_until) {
+        log_.warn("results_late",
+                  {{"operation", step->operation}, {"files", std::to_string(step->files.size() - step->file)}});
+        while (step->file < step->files.size()) next_file(*step, "it did not come in time");
         return settle(step);
     }
     const StepFile& file = step->files[step->file];
+    if (file.bytes == 0) return take_bytes(step, std::string{});
     agent_of(step->machine)
         ->client->read(step->operation, file.name, step->offset,
                        std::min<std::uint64_t>(limits::kMaxLogChunkBytes, file.bytes - step->offset),
-                       [this, step, &file](const Result<std::string>& bytes) {
+                       [this, step](const Result<std::string>& bytes) {
                            if (!bytes && is_passing(bytes.error()))
                                return later(kPause, [this, step] { fetch_next(step); });
-                           const bool good =
-                               bytes && !bytes->empty() && results_.append(step->operation, file.name, *bytes);
-                           if (good) step->offset += bytes->size();
-                           if (!good) results_.drop(step->operation, file.name);
-                           if (!good || step->offset >= file.bytes) {
-                               ++step->file;
-                               step->offset = 0;
-                           }
-                           fetch_next(step);
+                           take_bytes(step, bytes);
                        });
+}
+
+void NodeExecutor::take_bytes(const SharedStep& step, const Result<std::string>& bytes) {
+    const StepFile& file = step->files[step->file];
+    step->fetch_until = clock_.steady_now() + kFetchDeadline;
+    if (!bytes) {
+        next_file(*step, bytes.error().message);
+    } else if (bytes->empty() && file.bytes > 0) {
+        next_file(*step, "its agent sends less of it than it told");
+    } else if (auto kept = results_.append(step->operation, file.name, *bytes); !kept) {
+        next_file(*step, "its zone cannot keep it");
+    } else {
+        step->offset += bytes->size();
+        if (step->offset >= file.bytes) next_file(*step, {});
+    }
+    fetch_next(step);
+}
+
+/// A file that did not come whole is left out: half a profile is none.
+void NodeExecutor::next_file(Step& step, const std::string& fault) {
+    const StepFile& file = step.files[step.file];
+    if (!fault.empty()) {
+        results_.drop(step.operation, file.name);
+        if (step.wanted && step.wanted->matches(file.name)) leave_out(step, file, fault);
+    }
+    ++step.file;
+    step.offset = 0;
 }
 
 void NodeExecutor::settle(const SharedStep& step) {
@@ -412,6 +505,13 @@ Result<std::string> NodeExecutor::read(const std::string& operation, const std::
 std::vector<Executor::File> NodeExecutor::list(const std::string& operation, const std::string& prefix) {
     if (steps_.contains(operation) || results_.has(operation)) return results_.list(operation, prefix);
     return local_.list(operation, prefix);
+}
+
+/// An agent forgets a step, with all its files, once those that are wanted are here.
+Result<void> NodeExecutor::remove_files(const std::string& operation, const std::vector<std::string>& names) {
+    if (!steps_.contains(operation) && !results_.has(operation)) return local_.remove_files(operation, names);
+    for (const std::string& name : names) results_.drop(operation, name);
+    return {};
 }
 
 Result<Executor::Removal> NodeExecutor::remove(const std::string& operation, std::size_t at_most) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "services/common/adapters/node/agent_turns.hpp"
+#include "services/common/adapters/node/input_transfer.hpp"
 #include "services/common/adapters/node/step_results.hpp"
 #include "services/common/http/node_client.hpp"
 #include "services/common/messages/registry.hpp"
@@ -54,6 +55,8 @@ class NodeExecutor : public Executor, public SliceSink {
     void use_directory(Directory directory) { directory_ = std::move(directory); }
 
     void place(const std::string& operation, const std::string& machine) override;
+    Result<bool> bring(const std::string& machine, const std::vector<StepSpec::Input>& inputs) override;
+    void want(const std::string& operation, Wanted wanted) override;
     Result<void> start(const StepSpec& spec) override;
     StepStatus status(const std::string& operation) override;
     void stop(const std::string& operation, Duration grace) override;
@@ -61,6 +64,7 @@ class NodeExecutor : public Executor, public SliceSink {
     Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
                              std::size_t limit) override;
     std::vector<File> list(const std::string& operation, const std::string& prefix) override;
+    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override;
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override;
     void set_column(const std::string& machine, SliceColumn column) override;
     void set_shares(const std::string& machine, ShareTable table) override;
@@ -74,6 +78,9 @@ class NodeExecutor : public Executor, public SliceSink {
     SharedStep find(const std::string& operation) const;
     Agent* agent_of(const std::string& machine);
     void send_start(const SharedStep& step);
+    bool has_inputs(const SharedStep& step);
+    void start_answered(const SharedStep& step, const Result<StepReport>& report);
+    void not_started(const SharedStep& step, const Error& error);
     void send_stop(const SharedStep& step);
     void watch(const std::string& machine);
     void set_running(const SharedStep& step);
@@ -82,6 +89,10 @@ class NodeExecutor : public Executor, public SliceSink {
     void end(const SharedStep& step, StepStatus status, bool fetch);
     void fetch_list(const SharedStep& step);
     void choose_files(const SharedStep& step);
+    bool take_result(Step& step, const StepFile& file);
+    void leave_out(const Step& step, const StepFile& file, const std::string& why);
+    void take_bytes(const SharedStep& step, const Result<std::string>& bytes);
+    void next_file(Step& step, const std::string& fault);
     void fetch_next(const SharedStep& step);
     void settle(const SharedStep& step);
     void forget_at_agent(const SharedStep& step);
@@ -100,6 +111,7 @@ class NodeExecutor : public Executor, public SliceSink {
     std::map<std::string, SharedStep> steps_;  ///< those placed on agents in this life, by operation
     std::map<std::string, std::unique_ptr<Agent>> agents_;
     AgentTurns turns_;
+    InputTransfer inputs_;
 };
 
 }  // namespace zbs::node

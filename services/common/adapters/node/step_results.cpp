@@ -15,6 +15,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kEndFile = ".end";  ///< no name of a file that is fetched: those begin with a letter
 
+constexpr const char* kLeftOutFile = ".left-out";  ///< a line each: name, bytes, reason
+
 bool is_word(const std::string& name) {
     return !name.empty() && name.size() <= 255 && name.front() != '.' &&
            std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127 && c != '/'; });
@@ -57,6 +59,19 @@ Result<void> StepResults::finish(const std::string& operation, const StepStatus&
     if (!out || !make_durable(name + "-new")) return cannot_write(name);
     fs::rename(name + "-new", name, fault);
     if (fault || !make_durable(path(operation))) return cannot_write(name);
+    return {};
+}
+
+Result<void> StepResults::leave_out(const std::string& operation, const Executor::File& file) {
+    if (!is_word(operation) || !is_word(file.name)) return no_file(file.name);
+    std::string reason = file.fault.substr(0, 400);
+    std::ranges::replace(reason, '\n', ' ');
+    std::error_code fault;
+    fs::create_directories(path(operation), fault);
+    std::ofstream out(path(operation) + "/" + kLeftOutFile, std::ios::binary | std::ios::app);
+    out << file.name << " " << file.bytes << " " << reason << "\n";
+    out.flush();
+    if (!out) return cannot_write(path(operation));
     return {};
 }
 
@@ -112,6 +127,9 @@ std::vector<Executor::File> StepResults::list(const std::string& operation, cons
         const std::uintmax_t bytes = at->file_size(missing);
         if (is_word(name) && name.starts_with(prefix) && !missing) files.push_back({name, bytes});
     }
+    std::ifstream left_out(path(operation) + "/" + kLeftOutFile, std::ios::binary);
+    for (Executor::File file; left_out >> file.name >> file.bytes && std::getline(left_out >> std::ws, file.fault);)
+        if (file.name.starts_with(prefix)) files.push_back(file);
     std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
     return files;
 }

@@ -20,6 +20,8 @@ class StepResults {
     Result<void> append(const std::string& operation, const std::string& file, std::string_view bytes);
     /// Written last, and durable: with it the step has ended. Errors: kUnavailable.
     Result<void> finish(const std::string& operation, const StepStatus& end);
+    /// Lists a file that cannot be read here, with its reason. Errors: kUnavailable.
+    Result<void> leave_out(const std::string& operation, const Executor::File& file);
     /// Forgets a file.
     void drop(const std::string& operation, const std::string& file);
     /// Of what was fetched before in vain.

@@ -20,6 +20,14 @@ Result<std::string> read_job_file(const std::string& folder, const std::string& 
 /// more than limits::kMaxJobFiles entries.
 std::vector<Executor::File> list_job_files(const std::string& folder, const std::string& prefix);
 
+/// Removes files at the top of a job's folder, whatever the job made of them, but no folders. Errors: as
+/// `Executor::remove_files`.
+Result<void> remove_job_files(const std::string& folder, const std::vector<std::string>& names);
+
+/// Bytes on disk of what a job's folder holds at any depth, but not of a step's own output at its top. Follows no link,
+/// leaves no file system, and looks at no more than limits::kMaxJobFiles entries; 0 where there is no folder.
+std::uint64_t disk_use(const std::string& folder);
+
 /// Removes a folder that jobs have written to, at most `at_most` files and folders of it, those named in `last` at its
 /// top behind all others. Follows no link and leaves no file system. Errors: kUnavailable naming what cannot be
 /// removed.

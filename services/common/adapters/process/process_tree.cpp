@@ -3,7 +3,9 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -102,6 +104,26 @@ std::optional<ProcessRef> find_process(pid_t pid) {
 }
 
 bool is_alive(const ProcessRef& process) { return process.pid > 0 && find_process(process.pid) == process; }
+
+bool sees_closed_processes() {
+    int ready[2];
+    if (pipe2(ready, O_CLOEXEC) != 0) return true;
+    const pid_t child = fork();
+    if (child == 0) {  // closes itself, says so, and waits for its end
+        const char word = prctl(PR_SET_DUMPABLE, 0) == 0 ? '+' : '-';
+        static_cast<void>(!write(ready[1], &word, 1));
+        for (;;) pause();
+    }
+    close(ready[1]);
+    char word = '-';
+    static_cast<void>(!read(ready[0], &word, 1));
+    close(ready[0]);
+    if (child < 0) return true;
+    const bool seen = word != '+' || find_process(child).has_value();
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    return seen;
+}
 
 bool send_signal(const ProcessRef& process, int signal) {
     const int fd = static_cast<int>(syscall(SYS_pidfd_open, process.pid, 0));

@@ -18,6 +18,9 @@ struct ProcessRef {
 /// The process `pid` as it is now; nothing where it is gone or a zombie.
 std::optional<ProcessRef> find_process(pid_t pid);
 bool is_alive(const ProcessRef& process);
+/// Can this process see those of its user that nobody may look into (PR_SET_DUMPABLE), as supervisors are? Not where
+/// /proc is mounted with hidepid and this process is not root: there what runs looks as if it were gone.
+bool sees_closed_processes();
 /// Signals exactly this process (pidfd); false where it is gone.
 bool send_signal(const ProcessRef& process, int signal);
 

@@ -1,9 +1,7 @@
 #include "services/common/adapters/process/step_executor.hpp"
 
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include <cstring>
 
 #include "services/common/adapters/process/account.hpp"
+#include "services/common/adapters/process/input_copies.hpp"
 #include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/protection.hpp"
@@ -88,52 +87,9 @@ std::optional<Account> owner_of(const Common& common, const std::string& account
     return found ? std::optional(*found) : std::nullopt;
 }
 
-/// 0, or what went wrong. A file system that shares blocks copies nothing.
-int copy_bytes(int from, int to) {
-    if (ioctl(to, FICLONE, from) == 0) return 0;
-    constexpr std::size_t kPiece = std::size_t{1} << 26;
-    ssize_t put = 0;
-    while ((put = copy_file_range(from, nullptr, to, nullptr, kPiece, 0)) > 0) {
-    }
-    if (put == 0) return 0;
-    if (errno != EXDEV && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) return errno;
-    std::vector<char> bytes(std::size_t{1} << 20);  // between file systems that cannot
-    while ((put = read(from, bytes.data(), bytes.size())) > 0) {
-        for (ssize_t done = 0; done < put;) {
-            const ssize_t now = write(to, bytes.data() + done, static_cast<std::size_t>(put - done));
-            if (now < 0) return errno;
-            done += now;
-        }
-    }
-    return put < 0 ? errno : 0;
-}
-
-/// Into the folder of a step that has not begun: no job can write there yet, and the name is free or ours.
-Result<void> copy_for_job(const StepSpec::Input& input, const std::string& folder,
-                          const std::optional<Account>& owner) {
-    const auto fault = [&input](int number) {
-        const bool full = number == ENOSPC || number == EDQUOT;
-        return Error{full ? ErrorCode::kRejected : ErrorCode::kUnavailable,
-                     "file " + input.name + " cannot be laid into the folder of the job: " + std::strerror(number),
-                     {}};
-    };
-    if (!is_plain_name(input.name)) return invalid("'" + input.name + "' is no name of a file");
-    const std::string path = folder + "/" + input.name;
-    const int from = open(input.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (from < 0) return fault(errno);
-    unlink(path.c_str());  // of a start that was cut short
-    const int to = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int number = to < 0 ? errno : 0;
-    if (number == 0) number = copy_bytes(from, to);
-    if (number == 0 && owner && fchown(to, owner->uid, owner->gid) != 0) number = errno;
-    if (number == 0 && fchmod(to, input.executable ? 0700 : 0600) != 0) number = errno;
-    if (to >= 0 && close(to) != 0 && number == 0) number = errno;
-    close(from);
-    if (number != 0) return fault(number);
-    return {};
-}
-
 constexpr mode_t kPassable = 0711;
+const std::string kNotStarted = "it could not be started: ";
+constexpr int kCannotRun = 127;  ///< exit code, as of a shell
 
 class Supervised : public StepExecutor {
   public:
@@ -155,36 +111,22 @@ class Supervised : public StepExecutor {
         if (before.state != StepStatus::State::kUnknown) return {};  // a repeat starts nothing twice
         const Result<std::string> account = choose_account(common_, spec.account);
         if (!account) return account.error();
-        SupervisorLaunch launch{.program = common_.options.supervisor, .input = {spec.environment, spec.files}};
-        if (const std::string fault = find_fault(launch.input); !fault.empty()) return invalid(fault);
+        if (const std::string fault = find_fault({spec.environment, spec.files}); !fault.empty()) return invalid(fault);
 
-        folder(spec.operation);
-        const std::string path = control_folder(spec.operation);
-        for (const StepSpec::Input& input : spec.inputs) {
-            if (auto copied = copy_for_job(input, job_folder(spec.operation), owner_of(common_, *account)); !copied)
-                return copied;
+        const std::string job = folder(spec.operation);
+        const std::optional<Account> owner = owner_of(common_, *account);
+        if (copies_.has_to_wait(spec)) {  // whoever looks at it launches it
+            copies_.begin(spec, job, owner);
+            return {};
         }
-        launch.log = path + "/supervisor.log";
-        launch.arguments = {
-            "--operation",  spec.operation,
-            "--folder",     path,
-            "--walltime-s", std::to_string(std::chrono::ceil<std::chrono::seconds>(spec.walltime).count())};
-        for (std::string& word : confinement_arguments(common_, *account)) launch.arguments.push_back(std::move(word));
-        for (const std::string& operation : spec.shares) {
-            ZBS_EXPECTS(is_plain_name(operation));
-            if (operation == spec.operation) continue;
-            launch.arguments.insert(launch.arguments.end(), {"--share", job_folder(operation)});
-        }
-        if (const std::string& armed = failpoint::armed_for_steps(); !armed.empty())
-            launch.arguments.insert(launch.arguments.end(), {"--failpoints", armed});
-        if (!spec.directory.empty()) launch.arguments.insert(launch.arguments.end(), {"--directory", spec.directory});
-        launch.arguments.emplace_back("--");
-        launch.arguments.insert(launch.arguments.end(), spec.argv.begin(), spec.argv.end());
-        return launch_supervisor(launch);
+        const std::atomic<bool> never{false};
+        if (auto copied = copy_inputs(spec.inputs, job, owner, never); !copied) return copied;
+        return launch_step(spec, *account);
     }
 
     StepStatus status(const std::string& operation) override {
         ZBS_EXPECTS(is_plain_name(operation));
+        if (copies_.waits(operation)) return status_of_waiting(operation);
         const std::string path = control_folder(operation);
         if (const auto ended = read_exit(path)) return *ended;
         const auto supervisor = read_supervisor(path);
@@ -204,6 +146,7 @@ class Supervised : public StepExecutor {
         const std::string path = control_folder(operation);
         mkdir(path.c_str(), 0700);  // a supervisor that comes late has to find it
         write_file(path + "/stop", std::to_string(grace / std::chrono::milliseconds{1}) + "\n");
+        copies_.cut(operation);
         if (const auto supervisor = read_supervisor(path)) send_signal(*supervisor, SIGTERM);
     }
 
@@ -218,6 +161,11 @@ class Supervised : public StepExecutor {
         return list_job_files(job_folder(operation), prefix);
     }
 
+    Result<void> remove_files(const std::string& operation, const std::vector<std::string>& names) override {
+        if (!is_plain_name(operation)) return invalid("no name of a step");
+        return remove_job_files(job_folder(operation), names);
+    }
+
     Result<Removal> remove(const std::string& operation, std::size_t at_most) override {
         if (!is_plain_name(operation)) return invalid("no name of a step");
         if (status(operation).state == StepStatus::State::kRunning)
@@ -226,6 +174,45 @@ class Supervised : public StepExecutor {
     }
 
   private:
+    Result<void> launch_step(const StepSpec& spec, const std::string& account) {
+        SupervisorLaunch launch{.program = common_.options.supervisor, .input = {spec.environment, spec.files}};
+        const std::string path = control_folder(spec.operation);
+        launch.log = path + "/supervisor.log";
+        launch.arguments = {
+            "--operation",  spec.operation,
+            "--folder",     path,
+            "--walltime-s", std::to_string(std::chrono::ceil<std::chrono::seconds>(spec.walltime).count())};
+        for (std::string& word : confinement_arguments(common_, account)) launch.arguments.push_back(std::move(word));
+        for (const std::string& operation : spec.shares) {
+            ZBS_EXPECTS(is_plain_name(operation));
+            if (operation == spec.operation) continue;
+            launch.arguments.insert(launch.arguments.end(), {"--share", job_folder(operation)});
+        }
+        if (const std::string& armed = failpoint::armed_for_steps(); !armed.empty())
+            launch.arguments.insert(launch.arguments.end(), {"--failpoints", armed});
+        if (spec.folder_bytes > 0)
+            launch.arguments.insert(launch.arguments.end(), {"--folder-bytes", std::to_string(spec.folder_bytes)});
+        if (!spec.directory.empty()) launch.arguments.insert(launch.arguments.end(), {"--directory", spec.directory});
+        launch.arguments.emplace_back("--");
+        launch.arguments.insert(launch.arguments.end(), spec.argv.begin(), spec.argv.end());
+        return launch_supervisor(launch);
+    }
+
+    /// Of a step whose inputs were being copied: it is launched once they are there.
+    StepStatus status_of_waiting(const std::string& operation) {
+        const std::optional<InputCopies::Done> done = copies_.take(operation);
+        if (!done) return {StepStatus::State::kRunning, 0, {}};
+        const Result<std::string> account = choose_account(common_, done->spec.account);
+        Result<void> begun = account ? done->copied : Result<void>(account.error());
+        if (begun) begun = launch_step(done->spec, *account);
+        const std::string path = control_folder(operation);
+        if (const auto ended = read_exit(path)) return *ended;
+        if (begun) return {StepStatus::State::kRunning, 0, {}};
+        const std::string why = kNotStarted + begun.error().message;
+        write_file(path + "/exit", std::to_string(kCannotRun) + " " + why + "\n");
+        return {StepStatus::State::kExited, kCannotRun, why, true};
+    }
+
     std::string control_folder(const std::string& operation) const { return common_.options.folder + "/" + operation; }
     std::string job_folder(const std::string& operation) const { return control_folder(operation) + "/job"; }
 
@@ -236,6 +223,7 @@ class Supervised : public StepExecutor {
         std::size_t space = text->find(' ');
         status.exit_code = std::atoi(text->c_str());
         if (space != std::string::npos) status.reason = text->substr(space + 1, text->find('\n') - space - 1);
+        status.is_site_fault = status.reason.starts_with(kNotStarted);
         return status;
     }
 
@@ -249,6 +237,7 @@ class Supervised : public StepExecutor {
     }
 
     Common common_;
+    InputCopies copies_;
 };
 
 /// Why jobs cannot have `namespaces` on this host; empty where they can.
@@ -273,6 +262,11 @@ Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions opt
         return unavailable("cannot change the mode of " + options.folder + ": " + std::strerror(errno));
     if (access(options.supervisor.c_str(), X_OK) != 0)
         return unavailable("the program " + options.supervisor + " cannot be run: " + std::strerror(errno));
+    if (!sees_closed_processes())
+        return unavailable(
+            "this host hides processes from user " + user_name(geteuid()) +
+            " (/proc is mounted with hidepid), so what runs would look as if it had ended: put the user into the group "
+            "that /proc is mounted with (gid=), or, under systemd, set ProtectProc=default");
     Common common{.options = std::move(options)};
     char real[PATH_MAX];  // jobs are shown the folder under the name that has no links
     if (realpath(common.options.folder.c_str(), real) != nullptr) common.options.folder = real;

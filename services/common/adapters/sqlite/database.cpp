@@ -26,6 +26,34 @@ Result<void> Database::run(const std::string& sql) {
     return {};
 }
 
+/// Its version, where it is whole and none that only a newer program knows.
+Result<std::int64_t> Database::check(const std::string& path, std::size_t newest, const std::string& remedy) {
+    {
+        Query whole(*this, "PRAGMA quick_check(1)");
+        const Result<bool> row = whole.step();
+        if (!row || !*row || whole.text(0) != "ok") {
+            return Error{
+                ErrorCode::kUnavailable,
+                "database " + path + " is damaged (" + (row ? whole.text(0) : row.error().message) + ")" + remedy,
+                {}};
+        }
+    }
+    Query query(*this, "PRAGMA user_version");
+    if (const Result<bool> row = query.step(); !row) return row.error();
+    const std::int64_t version = query.integer(0);
+    if (version <= static_cast<std::int64_t>(newest)) return version;
+    return Error{ErrorCode::kUnavailable,
+                 "database " + path + " has schema version " + std::to_string(version) + ", this program knows " +
+                     std::to_string(newest) + "; start the newer program",
+                 {}};
+}
+
+Result<std::int64_t> Database::examine(const std::string& path, std::size_t newest) {
+    const Result<std::unique_ptr<Database>> opened = open_read_only(path);
+    if (!opened) return opened.error();
+    return (*opened)->check(path, newest, "; restore it from a backup");
+}
+
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, const std::vector<std::string>& statements,
                                                  const std::string& how_to_restore) {
     const std::string remedy = "; restore it from a backup" + how_to_restore + ", or move it away to start empty";
@@ -55,30 +83,9 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, const 
                 ErrorCode::kUnavailable, "database " + path + " cannot be used: " + ok.error().message + remedy, {}};
         }
     }
-    {
-        Query check(*database, "PRAGMA quick_check(1)");
-        const Result<bool> row = check.step();
-        if (!row || !*row || check.text(0) != "ok") {
-            return Error{
-                ErrorCode::kUnavailable,
-                "database " + path + " is damaged (" + (row ? check.text(0) : row.error().message) + ")" + remedy,
-                {}};
-        }
-    }
-    std::int64_t version = 0;
-    {
-        Query query(*database, "PRAGMA user_version");
-        const Result<bool> row = query.step();
-        if (!row) return row.error();
-        version = query.integer(0);
-    }
-    if (version > static_cast<std::int64_t>(statements.size())) {
-        return Error{ErrorCode::kUnavailable,
-                     "database " + path + " has schema version " + std::to_string(version) + ", this program knows " +
-                         std::to_string(statements.size()) + "; start the newer program",
-                     {}};
-    }
-    for (std::size_t i = static_cast<std::size_t>(version); i < statements.size(); ++i) {
+    const Result<std::int64_t> version = database->check(path, statements.size(), remedy);
+    if (!version) return version.error();
+    for (std::size_t i = static_cast<std::size_t>(*version); i < statements.size(); ++i) {
         const std::string step =
             "BEGIN IMMEDIATE;" + statements[i] + ";PRAGMA user_version=" + std::to_string(i + 1) + ";COMMIT";
         if (auto ok = database->run(step); !ok) return ok.error();

@@ -28,6 +28,9 @@ class Database : public Journal {
     /// A database that is there already, without the right to change it; the folder must let SQLite put its log beside
     /// it. Not checked: damage shows as an error of a query.
     static Result<std::unique_ptr<Database>> open_read_only(const std::string& path);
+    /// The schema version of a database that is whole (quick_check) and not of a newer program than one that knows
+    /// `newest`; changes nothing, also while another program uses it. Errors as of `open`. O(size).
+    static Result<std::int64_t> examine(const std::string& path, std::size_t newest);
     /// A file that nobody needs yet: without a journal that outlives it and without syncs; whoever keeps it syncs it.
     static Result<std::unique_ptr<Database>> open_scratch(const std::string& path);
     ~Database() override;
@@ -66,6 +69,7 @@ class Database : public Journal {
     explicit Database(sqlite3* handle) : handle_(handle) {}
     Error fault(const std::string& what) const;
     Result<void> run(const std::string& sql);
+    Result<std::int64_t> check(const std::string& path, std::size_t newest, const std::string& remedy);
     Result<void> begin_batch();
     sqlite3* handle_;
     std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>> prepared_;  ///< those not at work, by text

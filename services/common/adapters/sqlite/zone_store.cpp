@@ -398,6 +398,10 @@ class SqliteZoneStore : public ZoneStore {
 
 }  // namespace
 
+Result<std::int64_t> examine_zone_database(const std::string& path) {
+    return Database::examine(path, zone_schema().size());
+}
+
 Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability, TaskRunner* runner) {
     Result<std::unique_ptr<Database>> opened =
         Database::open(path, zone_schema(), " ('zbs-zone restore FILE --config CONFIG')");

@@ -24,6 +24,10 @@ enum class Durability {
     kBatches,   ///< with the journal's next commit
 };
 
+/// The schema version of a zone's database, without a change to it, also while the zone runs. Errors: what is wrong
+/// with it, and the remedy. O(size).
+Result<std::int64_t> examine_zone_database(const std::string& path);
+
 /// A zone's stores in one SQLite file. Many records at once are decoded by `runner`, which must outlive the stores;
 /// null is serial.
 Result<ZoneDatabase> open_zone_database(const std::string& path, Durability durability = Durability::kEachCall,

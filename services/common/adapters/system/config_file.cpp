@@ -7,6 +7,9 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <vector>
+
+#include "algorithms/base/suggestion.hpp"
 
 namespace zbs::system {
 namespace {
@@ -51,11 +54,27 @@ struct ConfigFile::Impl {
         const auto at = known.lower_bound(prefix + ".");
         return prefix.empty() || known.contains(prefix) || (at != known.end() && at->starts_with(prefix + "."));
     }
+    /// "; did you mean ...", where a key beside it is spelt much like it, or one of its name belongs elsewhere.
+    std::string meant(const std::string& unknown) const {
+        const std::size_t dot = unknown.rfind('.');
+        const std::string parent = dot == std::string::npos ? std::string{} : unknown.substr(0, dot + 1);
+        const std::string word = unknown.substr(parent.size());
+        std::vector<std::string> names;  // beside it; of a table its first word
+        for (const std::string& key : known)
+            if (key.starts_with(parent))
+                names.push_back(key.substr(parent.size(), key.find('.', parent.size()) - parent.size()));
+        const std::vector<std::string_view> views(names.begin(), names.end());
+        if (const std::string_view near = closest_name(word, views); !near.empty())
+            return "; did you mean '" + parent + std::string(near) + "'?";
+        for (const std::string& key : known)
+            if (key.ends_with("." + word)) return "; did you mean '" + key + "'?";
+        return {};
+    }
     void check_known(const toml::node& node, const std::string& prefix) {
         const bool is_empty =
             (node.is_table() && node.as_table()->empty()) || (node.is_array() && node.as_array()->empty());
         if (is_empty && !leads_somewhere(prefix)) {
-            fail(&node, "'" + prefix + "' is not a setting of this program");
+            fail(&node, "'" + prefix + "' is not a setting of this program" + meant(prefix));
         } else if (const toml::table* inner = node.as_table()) {
             for (const auto& [key, value] : *inner) {
                 const std::string name =
@@ -66,7 +85,7 @@ struct ConfigFile::Impl {
             for (std::size_t i = 0; i < array->size(); ++i)
                 check_known(*array->get(i), prefix + "." + std::to_string(i));
         } else if (!known.contains(prefix)) {
-            fail(&node, "'" + prefix + "' is not a setting of this program");
+            fail(&node, "'" + prefix + "' is not a setting of this program" + meant(prefix));
         }
     }
 };

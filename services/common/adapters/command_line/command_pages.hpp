@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+
+#include "services/common/adapters/command_line/man_page.hpp"
+
+namespace zbs::command_line {
+
+/// Adds the command `completion SHELL`, and, hidden, `pages FOLDER`: man pages into FOLDER/man, completions into
+/// FOLDER/completions/{bash,zsh,fish}. Packages are built with it. Call it last. `exit_code` is set where a command
+/// runs: 0, or 1 after a message on stderr. `app` must outlive the parsing.
+void add_page_commands(CLI::App& app, const std::string& program, const ManualEdition& edition, int& exit_code);
+
+}  // namespace zbs::command_line

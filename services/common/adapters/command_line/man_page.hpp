@@ -1,0 +1,21 @@
+#pragma once
+#include <string>
+
+#include "services/common/adapters/command_line/command_tree.hpp"
+
+namespace zbs::command_line {
+
+/// What stands in the head of every page of a program.
+struct ManualEdition {
+    int section = 1;     ///< 1: commands of users, 8: of operators
+    std::string source;  ///< e.g. "zbs 0.1.0"
+    std::string manual;  ///< title of the manual
+};
+
+/// "zbs-zone-show", as the file is called but for its section.
+std::string page_name(const Command& command);
+/// The page of `command` in the man macros of groff (man(7)); `program` is the whole tree, whose options every command
+/// takes as well. Text goes in literally: nothing in it is read as a macro or an escape.
+std::string man_page(const Command& command, const Command& program, const ManualEdition& edition);
+
+}  // namespace zbs::command_line

@@ -1,0 +1,145 @@
+#include "services/common/adapters/process/input_copies.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "services/common/adapters/process/job_folder.hpp"
+
+namespace zbs::process {
+namespace {
+
+constexpr std::size_t kCopyPiece = std::size_t{1} << 24;
+
+/// Of this file, from where it stands, by reading and writing: between file systems that cannot copy themselves.
+int copy_by_hand(int from, int to, std::uint64_t& copied, const std::atomic<bool>& cut) {
+    std::vector<char> bytes(std::size_t{1} << 20);
+    while (!cut) {
+        const ssize_t got = read(from, bytes.data(), bytes.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return got < 0 ? errno : 0;
+        for (ssize_t done = 0; done < got;) {
+            const ssize_t now = write(to, bytes.data() + done, static_cast<std::size_t>(got - done));
+            if (now < 0 && errno == EINTR) continue;
+            if (now < 0) return errno;
+            done += now;
+            copied += static_cast<std::uint64_t>(now);
+        }
+    }
+    return ECANCELED;
+}
+
+/// 0, or what went wrong. That a copy is whole is checked: `copy_file_range` may copy less than it was asked to, and on
+/// some file systems nothing, without a fault.
+int copy_bytes(int from, int to, const std::atomic<bool>& cut) {
+    struct stat info {};
+    if (fstat(from, &info) != 0) return errno;
+    if (ioctl(to, FICLONE, from) == 0) return 0;
+    const auto size = static_cast<std::uint64_t>(info.st_size);
+    std::uint64_t copied = 0;
+    while (copied < size) {
+        if (cut) return ECANCELED;
+        const ssize_t put = copy_file_range(from, nullptr, to, nullptr, kCopyPiece, 0);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0 && errno != EXDEV && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL) return errno;
+        if (put <= 0) break;
+        copied += static_cast<std::uint64_t>(put);
+    }
+    if (copied < size) {
+        if (const int fault = copy_by_hand(from, to, copied, cut); fault != 0) return fault;
+    }
+    return copied == size ? 0 : EIO;
+}
+
+Result<void> copy_input(const StepSpec::Input& input, const std::string& folder, const std::optional<Account>& owner,
+                        const std::atomic<bool>& cut) {
+    const auto fault = [&input](int number) {
+        const bool full = number == ENOSPC || number == EDQUOT;
+        return Error{full ? ErrorCode::kRejected : ErrorCode::kUnavailable,
+                     "file " + input.name + " cannot be laid into the folder of the job: " + std::strerror(number),
+                     {}};
+    };
+    if (!is_plain_name(input.name)) return invalid("'" + input.name + "' is no name of a file");
+    const std::string path = folder + "/" + input.name;
+    const int from = open(input.path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (from < 0) return fault(errno);
+    unlink(path.c_str());  // of a start that was cut short
+    const int to = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int number = to < 0 ? errno : 0;
+    if (number == 0) number = copy_bytes(from, to, cut);
+    if (number == 0 && owner && fchown(to, owner->uid, owner->gid) != 0) number = errno;
+    if (number == 0 && fchmod(to, input.executable ? 0700 : 0600) != 0) number = errno;
+    if (to >= 0 && close(to) != 0 && number == 0) number = errno;
+    close(from);
+    if (number != 0) return fault(number);
+    return {};
+}
+
+std::uint64_t bytes_of(const std::vector<StepSpec::Input>& inputs) {
+    std::uint64_t sum = 0;
+    for (const StepSpec::Input& input : inputs) {
+        struct stat info {};
+        if (stat(input.path.c_str(), &info) == 0) sum += static_cast<std::uint64_t>(info.st_size);
+    }
+    return sum;
+}
+
+}  // namespace
+
+Result<void> copy_inputs(const std::vector<StepSpec::Input>& inputs, const std::string& folder,
+                         const std::optional<Account>& owner, const std::atomic<bool>& cut) {
+    for (const StepSpec::Input& input : inputs)
+        if (auto copied = copy_input(input, folder, owner, cut); !copied) return copied;
+    return {};
+}
+
+InputCopies::~InputCopies() {
+    for (const auto& [operation, waiting] : waiting_) *waiting.cut = true;  // the futures wait for their threads
+}
+
+bool InputCopies::has_to_wait(const StepSpec& spec) const {
+    for (const std::string& operation : spec.shares)
+        if (waiting_.contains(operation)) return true;
+    return bytes_of(spec.inputs) >= kWorthAThread;
+}
+
+void InputCopies::begin(const StepSpec& spec, const std::string& folder, const std::optional<Account>& owner) {
+    Waiting waiting{.spec = spec, .cut = std::make_shared<std::atomic<bool>>(false), .copies = {}};
+    for (const std::string& operation : spec.shares) {
+        const auto at = waiting_.find(operation);
+        if (at != waiting_.end())
+            waiting.copies.insert(waiting.copies.end(), at->second.copies.begin(), at->second.copies.end());
+    }
+    waiting.copies.push_back(std::async(std::launch::async, [inputs = spec.inputs, folder, owner, cut = waiting.cut] {
+                                 return copy_inputs(inputs, folder, owner, *cut);
+                             }).share());
+    waiting_.insert_or_assign(spec.operation, std::move(waiting));
+}
+
+void InputCopies::cut(const std::string& operation) {
+    if (const auto at = waiting_.find(operation); at != waiting_.end()) *at->second.cut = true;
+}
+
+std::optional<InputCopies::Done> InputCopies::take(const std::string& operation) {
+    const auto at = waiting_.find(operation);
+    if (at == waiting_.end()) return std::nullopt;
+    // The folder of a step is its account's from its launch on: who shares it goes after it.
+    for (const std::string& shared : at->second.spec.shares)
+        if (shared != operation && waiting_.contains(shared)) return std::nullopt;
+    Result<void> copied;
+    for (const Copy& copy : at->second.copies) {
+        if (copy.wait_for(std::chrono::seconds{0}) != std::future_status::ready) return std::nullopt;
+        if (copied && !copy.get()) copied = copy.get();
+    }
+    Done done{std::move(at->second.spec), std::move(copied)};
+    waiting_.erase(at);
+    return done;
+}
+
+}  // namespace zbs::process

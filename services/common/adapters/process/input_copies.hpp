@@ -1,0 +1,55 @@
+#pragma once
+#include <atomic>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/adapters/process/account.hpp"
+#include "services/common/ports/executor.hpp"
+
+namespace zbs::process {
+
+/// Copies inputs into the folder of a step that has not begun: no job can write there yet, and the names are free or
+/// ours. They belong to `owner`, where there is one. File systems that share blocks copy nothing; others about a GiB a
+/// second. `cut` ends it between two pieces. Errors: kRejected where the disk is full; kUnavailable; kInvalidArgument.
+Result<void> copy_inputs(const std::vector<StepSpec::Input>& inputs, const std::string& folder,
+                         const std::optional<Account>& owner, const std::atomic<bool>& cut);
+
+/// Steps whose inputs are being copied, each on a thread of its own, and those that share a folder with such a step.
+class InputCopies {
+  public:
+    /// Copies of so many bytes and more are worth a thread.
+    static constexpr std::uint64_t kWorthAThread = 8 << 20;
+
+    ~InputCopies();
+    /// Whether a step with this specification has to wait: for large inputs of its own, or for those of a step whose
+    /// folder it shares.
+    bool has_to_wait(const StepSpec& spec) const;
+    /// Begins to copy, and keeps the specification.
+    void begin(const StepSpec& spec, const std::string& folder, const std::optional<Account>& owner);
+    bool waits(const std::string& operation) const { return waiting_.contains(operation); }
+    /// Copying ends as soon as it can; the step waits until it has.
+    void cut(const std::string& operation);
+    struct Done {
+        StepSpec spec;
+        Result<void> copied;
+    };
+    /// Once: the step whose inputs are there, or cannot be. None while they are being copied, and while a step whose
+    /// folder it shares was not taken.
+    std::optional<Done> take(const std::string& operation);
+
+  private:
+    using Copy = std::shared_future<Result<void>>;
+    struct Waiting {
+        StepSpec spec;
+        std::shared_ptr<std::atomic<bool>> cut;
+        std::vector<Copy> copies;  ///< its own, and those of steps whose folders it shares
+    };
+    std::map<std::string, Waiting> waiting_;  ///< by operation
+};
+
+}  // namespace zbs::process

@@ -1,0 +1,32 @@
+#include "services/common/adapters/cpprest/http_caller.hpp"
+#include "services/common/adapters/openssl/own_keys.hpp"
+#include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/http/reply.hpp"
+#include "services/node_agent/program/node_config_file.hpp"
+#include "services/node_agent/program/node_program.hpp"
+
+namespace zbs::node_program {
+
+int ready(const std::string& config_path) {
+    if (config_path.empty()) return fail(invalid("which agent? give --config FILE or set ZBS_NODE_CONFIG"));
+    const Result<NodeSettings> settings = read_node_settings(config_path, {});
+    if (!settings) return fail(settings.error());
+    if (settings->listen_port == 0)
+        return fail(invalid("'listen' names no port, so nobody knows where this agent is; give one", config_path));
+    openssl::TrustStore trust(system::wall_clock);
+    const auto keys = openssl::KeyFolder::open(settings->identity, system::wall_clock);
+    if (!keys) return fail(keys.error());
+    const Caller self = (*keys)->name();
+    if (auto pinned = trust.pin(self.organisation, (*keys)->bundle()); !pinned) return fail(pinned.error());
+    cpprest::HttpCaller caller(
+        {.self = self, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>(**keys, trust)});
+    const std::string& host = settings->advertised_host;
+    const std::string url = "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
+                            std::to_string(settings->listen_port);
+    const Result<HttpAnswer> answer = caller.call({{url, self}, "GET", "/readyz", {}});
+    if (!answer) return fail(answer.error());
+    return answer->status < 300 ? 0 : fail(http::read_problem(answer->status, answer->body));
+}
+
+}  // namespace zbs::node_program

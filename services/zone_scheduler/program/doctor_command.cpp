@@ -1,0 +1,235 @@
+// zbs-zone doctor: what may keep a zone from working, and what to do about it. Changes nothing, also while the zone
+// runs.
+#include "services/zone_scheduler/program/doctor_command.hpp"
+
+#include <sys/stat.h>
+#include <sys/timex.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "algorithms/base/duration_text.hpp"
+#include "services/common/adapters/command_line/check.hpp"
+#include "services/common/adapters/openssl/own_keys.hpp"
+#include "services/common/adapters/sqlite/zone_store.hpp"
+#include "services/common/adapters/system/network_interface.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
+#include "services/zone_scheduler/program/operator_client.hpp"
+#include "services/zone_scheduler/program/slurm.hpp"
+
+namespace zbs::zone_program {
+namespace {
+
+using command_line::Check;
+using command_line::Verdict;
+using Checks = std::vector<Check>;
+
+constexpr std::uint64_t kLittleDisk = std::uint64_t{2} << 30;
+constexpr std::uint64_t kNoDisk = std::uint64_t{64} << 20;
+
+std::string told(const Error& error) { return (error.pointer.empty() ? "" : error.pointer + ": ") + error.message; }
+
+void look_at_clock(Checks& checks) {
+    timex state{};
+    if (adjtimex(&state) != TIME_ERROR && (state.status & STA_UNSYNC) == 0)
+        return checks.push_back(
+            {"clock", Verdict::kOk, "kept right, to " + format_duration(Duration{state.maxerror}), {}});
+    checks.push_back(
+        {"clock", Verdict::kWarn,
+         "nothing keeps this machine's clock right; certificates and leases need it within seconds",
+         "start a time service (chrony, systemd-timesyncd), or that of the machine that this container runs on"});
+}
+
+void look_at_folder(const StateFolder& state, Checks& checks) {
+    struct stat info {};
+    if (stat(state.path.c_str(), &info) != 0)
+        return checks.push_back({"state folder", Verdict::kFail, state.path + " is not there",
+                                 "make the zone's keys, which makes it: 'zbs-zone init --config FILE'"});
+    if (access(state.path.c_str(), R_OK | W_OK | X_OK) != 0)
+        return checks.push_back({"state folder", Verdict::kFail, state.path + " cannot be written by this user",
+                                 "run this as the user that the zone runs as, e.g. 'sudo -u zbs zbs-zone doctor'"});
+    if ((info.st_mode & 0077 & ~0011) != 0)
+        return checks.push_back({"state folder", Verdict::kFail, state.path + " can be read by others; keys are in it",
+                                 "chmod 700 " + state.path});
+    std::error_code fault;
+    const std::uintmax_t left = std::filesystem::space(state.path, fault).available;
+    const std::string room = state.path + ", " + std::to_string(left >> 20) + " MiB left on its disk";
+    if (fault || left >= kLittleDisk) return checks.push_back({"state folder", Verdict::kOk, room, {}});
+    checks.push_back({"state folder", left < kNoDisk ? Verdict::kFail : Verdict::kWarn, room,
+                      "make room, or shorten [retention] results_days; a zone whose disk is full stops"});
+}
+
+void look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks& checks) {
+    if (!state.has_identity())
+        return checks.push_back({"keys", settings.listen_address == "127.0.0.1" ? Verdict::kWarn : Verdict::kFail,
+                                 "none; the zone serves plain HTTP on loopback only",
+                                 "'zbs-zone init --config FILE', for other machines and organisations"});
+    for (const auto& [name, folder] : {std::pair{"zone's certificate", state.identity()},
+                                       std::pair{"operator's certificate", state.operator_identity()}}) {
+        const auto keys = openssl::KeyFolder::open(folder, system::wall_clock);
+        if (!keys) {
+            checks.push_back(
+                {name, Verdict::kFail, told(keys.error()), "put back what a backup of " + folder + " has"});
+            continue;
+        }
+        const Duration left = (*keys)->not_after() - system::wall_clock();
+        const bool is_operator = folder != state.identity();
+        const std::string remedy = is_operator ? "'zbs-zone operator --config FILE' makes a new one"
+                                               : "'zbs-zone renew --certificate FILE --config FILE'; a zone that holds "
+                                                 "the CA key renews by itself while it runs";
+        const std::string name_and_end =
+            to_uri((*keys)->name()) + (left > Duration{0} ? ", ends in " + format_duration(left) : ", has ended");
+        const bool is_due = (*keys)->is_due(system::wall_clock());
+        checks.push_back({name,
+                          left <= Duration{0} ? Verdict::kFail
+                          : is_due            ? Verdict::kWarn
+                                              : Verdict::kOk,
+                          name_and_end, is_due || left <= Duration{0} ? remedy : std::string{}});
+    }
+}
+
+void look_at_database(const StateFolder& state, Checks& checks) {
+    if (!std::filesystem::exists(state.database()))
+        return checks.push_back({"database", Verdict::kOk, "none yet; the first start makes it", {}});
+    const auto version = sqlite::examine_zone_database(state.database());
+    if (version)
+        checks.push_back({"database", Verdict::kOk, "whole, of schema version " + std::to_string(*version), {}});
+    else
+        checks.push_back(
+            {"database", Verdict::kFail, told(version.error()), "'zbs-zone restore FILE', or what it says"});
+}
+
+/// Can a zone that does not run listen where it is to?
+void look_at_port(const ZoneSettings& settings, Checks& checks) {
+    const std::string where = settings.listen_address + ":" + std::to_string(settings.listen_port);
+    boost::asio::io_context io;
+    boost::system::error_code fault;
+    const auto address = boost::asio::ip::make_address(settings.listen_address, fault);
+    const boost::asio::ip::tcp::endpoint endpoint(address, static_cast<unsigned short>(settings.listen_port));
+    boost::asio::ip::tcp::acceptor acceptor(io);
+    if (!fault) acceptor.open(endpoint.protocol(), fault);
+    if (!fault) acceptor.set_option(boost::asio::socket_base::reuse_address(true), fault);
+    if (!fault) acceptor.bind(endpoint, fault);
+    if (!fault) return checks.push_back({"port", Verdict::kOk, where + " is free", {}});
+    checks.push_back({"port", Verdict::kFail, where + ": " + fault.message(),
+                      "end the program that listens there ('ss -ltnp'), or set another 'listen'"});
+}
+
+/// Whether it runs; what it says of peers and machines.
+void look_at_service(const std::string& config_path, const ZoneSettings& settings, Checks& checks) {
+    const auto client = OperatorClient::connect(config_path);
+    const Result<codec::Json> ready = client ? (*client)->call("GET", "/readyz") : Result<codec::Json>(client.error());
+    if (!ready) {
+        checks.push_back({"service", Verdict::kWarn, "does not run, or does not answer: " + told(ready.error()),
+                          "start it: 'systemctl start zbs-zone' or 'zbs-zone run --config FILE'"});
+        return look_at_port(settings, checks);
+    }
+    checks.push_back({"service", Verdict::kOk, "runs and takes calls", {}});
+    const auto peers = (*client)->call("GET", "/v1/peerings");
+    if (!peers) return checks.push_back({"peers", Verdict::kFail, told(peers.error()), "look at the zone's log"});
+    const std::size_t zones = peers->value("peers", codec::Json::array()).size();
+    checks.push_back({"peers", zones > 0 ? Verdict::kOk : Verdict::kWarn,
+                      std::to_string(zones) + " other zones are known",
+                      zones > 0 ? std::string{}
+                                : "join a registry ('zbs-zone enrol'), and ask for peering ('zbs-zone peer request')"});
+}
+
+void look_at_programs(const ZoneSettings& settings, Checks& checks) {
+    const ZoneConfig& zone = settings.zone;
+    for (const auto& [name, path, needed] :
+         {std::tuple{"mpiexec", zone.mpiexec, true}, std::tuple{"MPI proxy", zone.mpi_proxy, zone.agents.empty()},
+          std::tuple{"zbs-step", settings.step_supervisor, true}}) {
+        if (access(path.c_str(), X_OK) == 0)
+            checks.push_back({name, Verdict::kOk, path, {}});
+        else if (needed)
+            checks.push_back({name, Verdict::kFail, path + " cannot be run: " + std::strerror(errno),
+                              "install it (Debian: mpich, zbs-node), or name it in [mpi] or 'step_supervisor'"});
+    }
+    if (zone.profiler.empty())
+        checks.push_back({"profiler", Verdict::kWarn, "none; runs leave no profile to plan with",
+                          "install libzbs-profile, or name it in [mpi] profiler"});
+    else
+        checks.push_back({"profiler", Verdict::kOk, zone.profiler, {}});
+    const auto interface = system::resolve_interface(zone.mpi_interface);
+    if (!interface)
+        checks.push_back({"MPI interface", Verdict::kFail, told(interface.error()), "set [mpi] interface"});
+    else if (!std::filesystem::exists("/sys/class/net/" + *interface))
+        checks.push_back({"MPI interface", Verdict::kFail, "this host has no interface " + *interface,
+                          "set [mpi] interface to one of 'ip -br link', or to a network as 10.1.0.0/16"});
+    else
+        checks.push_back({"MPI interface", Verdict::kOk, *interface, {}});
+}
+
+void look_at_slurm(ZoneSettings settings, Checks& checks) {
+    if (!settings.slurm) return;
+    const auto opened = open_slurm(settings, [](const std::function<void()>&) {});
+    if (!opened)
+        return checks.push_back(
+            {"Slurm", Verdict::kFail, told(opened.error()), "'scontrol ping', munge, [slurm] in the zone's file"});
+    checks.push_back({"Slurm", Verdict::kOk, std::to_string(settings.zone.zone.machines.size()) + " nodes", {}});
+}
+
+Checks examine(const std::string& config_path) {
+    Checks checks;
+    look_at_clock(checks);
+    const Result<ZoneSettings> settings = load_settings(config_path);
+    if (!settings) {
+        checks.push_back(
+            {"settings", Verdict::kFail, told(settings.error()), "mend the file; nothing else was looked at"});
+        return checks;
+    }
+    checks.push_back({"settings", Verdict::kOk, config_path + ", zone " + settings->zone.zone.name, {}});
+    const StateFolder state{settings->state_folder};
+    look_at_folder(state, checks);
+    look_at_keys(*settings, state, checks);
+    look_at_database(state, checks);
+    look_at_service(config_path, *settings, checks);
+    look_at_programs(*settings, checks);
+    look_at_slurm(*settings, checks);
+    return checks;
+}
+
+void print(const Checks& checks, bool as_json) {
+    if (as_json) {
+        codec::Json list = codec::Json::array();
+        for (const Check& check : checks)
+            list.push_back({{"check", check.name},
+                            {"verdict", to_string(check.verdict)},
+                            {"found", check.found},
+                            {"remedy", check.remedy}});
+        std::cout << codec::Json(
+                         {{"version", 1}, {"verdict", to_string(worst_of(checks))}, {"checks", std::move(list)}})
+                         .dump(2)
+                  << "\n";
+        return;
+    }
+    for (const Check& check : checks) {
+        const std::string word = to_string(check.verdict);
+        std::cout << word << std::string(6 - word.size(), ' ') << check.name << ": " << check.found << "\n";
+        if (!check.remedy.empty()) std::cout << "      -> " << check.remedy << "\n";
+    }
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& cli, std::string& config_path, int& exit_code) {
+    CLI::App* const doctor = cli.add_subcommand(
+        "doctor",
+        "look for what may keep the zone from working: clock, settings, disk, certificates, database, port, peers, "
+        "MPI, Slurm; with remedies. Changes nothing; exit code 1 where something fails\n\nExample: zbs-zone "
+        "doctor --config zone.toml");
+    auto json = std::make_shared<bool>(false);
+    doctor->add_flag("--json", *json, "as JSON");
+    doctor->callback([&config_path, &exit_code, json] {
+        const Checks checks = examine(config_path);
+        print(checks, *json);
+        if (worst_of(checks) == Verdict::kFail) exit_code = 1;
+    });
+}
+
+}  // namespace zbs::zone_program

@@ -1,0 +1,129 @@
+"""`zbs-zone doctor` against zones with one thing wrong each: it names the thing and the remedy, and changes nothing.
+
+usage: zone_doctor_test.py BIN
+"""
+import json
+import os
+import pathlib
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAMS = pathlib.Path(sys.argv[1])
+DEADLINE_S = 60
+
+
+class Doctor(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-doctor-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.state, self.config = self.folder / "state", self.folder / "zone.toml"
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.write()
+        self.zone("init")
+
+    def write(self, more="", machines='[[machine]]\nname = "node-1"\nprocessors = 1\n'):
+        self.config.write_text(f'name = "zone-a"\norganisation = "org-a"\ncontact = "operator@org-a.example"\nstate = "{self.state}"\nlisten = "127.0.0.1:{self.port}"\n'
+                               f'allow_private_addresses = true\nrun_as = "self"\n{machines}{more}')
+
+    def zone(self, *command, check=True):
+        done = subprocess.run([PROGRAMS / "zbs-zone", *command, "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S, stdin=subprocess.DEVNULL)
+        self.assertTrue(not check or done.returncode == 0, done.stdout + done.stderr)
+        return done
+
+    def files(self):
+        return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in self.folder.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal"))}
+
+    def checks(self, exit_code):
+        before = self.files()
+        done = self.zone("doctor", "--json", check=False)
+        self.assertEqual(done.returncode, exit_code, done.stdout + done.stderr)
+        self.assertEqual(self.files(), before, "it changed something")
+        document = json.loads(done.stdout)
+        self.assertEqual(document["version"], 1)
+        self.assertEqual(document["verdict"] == "fail", exit_code == 1)
+        for one in document["checks"]:
+            self.assertTrue(one["remedy"] or one["verdict"] == "ok", one)
+        return {one["check"]: one for one in document["checks"]}
+
+    def start(self):
+        process = subprocess.Popen([PROGRAMS / "zbs-zone", "run", "--config", self.config], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(lambda: (process.terminate(), process.wait(DEADLINE_S)))
+        self.assertIn("listening", process.stdout.readline())
+        return process
+
+    def test_zone_that_could_start(self):
+        checks = self.checks(0)
+        self.assertEqual((checks["port"]["verdict"], checks["service"]["verdict"]), ("ok", "warn"))
+        self.assertIn("spiffe://org-a/zone/zone-a, ends in", checks["zone's certificate"]["found"])
+        said = self.zone("doctor").stdout
+        self.assertIn("-> start it:", said)
+
+    def test_zone_that_runs(self):
+        self.start()
+        checks = self.checks(0)
+        self.assertEqual(checks["service"]["verdict"], "ok")
+        self.assertEqual(checks["database"]["verdict"], "ok")
+        self.assertNotIn("port", checks, "its own port is not taken by a stranger")
+
+    def test_port_taken(self):
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", self.port))
+            other.listen()
+            port = self.checks(1)["port"]
+            self.assertIn("in use", port["found"])
+            self.assertIn(str(self.port), port["found"])
+            done = subprocess.run([PROGRAMS / "zbs-zone", "run", "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(str(self.port), done.stderr)
+
+    def test_settings_with_a_misspelt_key(self):
+        self.write("[timing]\nleaze_s = 40\n")
+        self.assertIn("did you mean 'timing.lease_s'?", self.checks(1)["settings"]["found"])
+        self.assertIn("zone.toml:12", self.checks(1)["settings"]["found"])
+
+    def test_database_of_a_newer_program_and_a_damaged_one(self):
+        self.start().terminate()
+        self.doCleanups_of_service()
+        database = self.state / "zone.db"
+        with sqlite3.connect(database) as connection:
+            connection.execute("PRAGMA user_version = 999")
+        connection.close()
+        found = self.checks(1)["database"]
+        self.assertIn("schema version 999", found["found"])
+        self.assertIn("start the newer program", found["found"])
+        with open(database, "r+b") as file:
+            file.seek(8192)
+            file.write(os.urandom(4096 * 4))
+        self.assertIn("damaged", self.checks(1)["database"]["found"])
+
+    def doCleanups_of_service(self):
+        for function, arguments, options in reversed(self._cleanups[1:]):
+            function(*arguments, **options)
+        del self._cleanups[1:]
+
+    def test_folder_that_others_can_read(self):
+        self.state.chmod(0o755)
+        found = self.checks(1)["state folder"]
+        self.assertIn("chmod 700", found["remedy"])
+
+    def test_keys_that_are_gone(self):
+        (self.state / "identity/operator/key.pem").unlink()
+        self.assertEqual(self.checks(1)["operator's certificate"]["verdict"], "fail")
+
+    def test_programs_and_interfaces_that_are_not_there(self):
+        self.write('[mpi]\nmpiexec = "/nonexistent/mpiexec"\ninterface = "zbs-none0"\n')
+        checks = self.checks(1)
+        self.assertIn("/nonexistent/mpiexec", checks["mpiexec"]["found"])
+        self.assertIn("zbs-none0", checks["MPI interface"]["found"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)

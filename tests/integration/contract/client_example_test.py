@@ -1,0 +1,69 @@
+"""The Python client that docs/examples generates from the contract submits a job, waits for it and reads its output.
+
+usage: client_example_test.py ZBS_ZONE SOURCE_DIR
+"""
+import importlib.util
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ZONE, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+DEADLINE_S = 60
+sys.path.insert(0, str(SOURCE / "tests/integration/faults"))
+from fault_world import fresh_id  # noqa: E402
+
+SETTINGS = 'name = "alpha-one"\norganisation = "alpha"\nstate = "{folder}/state"\nlisten = "127.0.0.1:0"\nrun_as = "self"\n[[machine]]\nname = "node-1"\nprocessors = 2\n'
+
+
+class GeneratedClient(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-client-example-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        (cls.folder / "zone.toml").write_text(SETTINGS.format(folder=cls.folder))
+        cls.process = subprocess.Popen([ZONE, "run", "--config", cls.folder / "zone.toml"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        cls.addClassCleanup(cls.end)
+        url = cls.process.stdout.readline().split()[-1]
+        generated = subprocess.run([sys.executable, SOURCE / "docs/examples/generate_client.py", SOURCE / "schemas/openapi/zone.json"], capture_output=True, text=True, check=True)
+        (cls.folder / "zbs_zone.py").write_text(generated.stdout)
+        spec = importlib.util.spec_from_file_location("zbs_zone", cls.folder / "zbs_zone.py")
+        cls.module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(cls.module)
+        token = (cls.folder / "state/local_token").read_text().strip()
+        cls.zone = cls.module.Client(url, headers={"Zbs-Identity": "spiffe://alpha/user/ana", "Zbs-Token": token})
+
+    @classmethod
+    def end(cls):
+        cls.process.terminate()
+        cls.process.wait(DEADLINE_S)
+        cls.process.stdout.close()
+
+    def test_a_job_from_submission_to_output(self):
+        identifier = fresh_id()
+        request = {"id": identifier, "ranks": 2, "argv": ["/bin/sh", "-c", "echo rank $PMI_RANK"], "directory": str(self.folder), "walltime_s": 60, "environment": {"PATH": "/usr/bin:/bin"}}
+        self.assertEqual(self.zone.schedule_application(request, dry_run=True)["zones"][0]["zone"], "alpha-one")
+        self.assertEqual(self.zone.schedule_application(request)["id"], identifier)
+        end = time.monotonic() + DEADLINE_S
+        while (state := self.zone.get_application(identifier)["state"]) not in ("completed", "failed", "cancelled", "rejected") and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(state, "completed")
+        self.assertEqual([one["id"] for one in self.zone.list_applications(limit=5)["applications"]], [identifier])
+        self.assertIn("rank 1", self.zone.read_log(identifier, 1))
+
+    def test_a_refusal_is_an_exception_with_the_problem(self):
+        with self.assertRaises(self.module.Problem) as caught:
+            self.zone.get_application(fresh_id())
+        self.assertEqual(caught.exception.status, 404)
+        self.assertIn("detail", caught.exception.problem)
+
+    def test_each_operation_has_its_method(self):
+        for name in ("list_applications", "put_file", "read_part_result", "set_drain", "get_contract", "explain_application"):
+            self.assertTrue(callable(getattr(self.zone, name)), name)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,151 @@
+"""The Debian packages in a clean system that systemd runs: installed, used by its services, killed, purged.
+
+usage: package_test.py SOURCE_DIR PACKAGES   (PACKAGES: folder of the .deb files, as scripts/packages leaves it)
+
+Needs a Docker engine or root, and Debian's mirror. Minutes, hence not among the tests of ctest.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+SOURCE, PACKAGES = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+sys.path.insert(0, str(SOURCE / "tests/support"))
+from docker_engine import DockerEngine, why_not  # noqa: E402
+
+IMAGE, NAME = "zbs-clean-systemd", "zbs-package-test"
+BASE = ["systemd", "systemd-sysv", "dbus", "ca-certificates", "mpich", "procps", "man-db", "bash-completion"]
+UNITS = {"zbs-zone": "zbs-server", "zbs-registry": "zbs-server", "zbs-node": "zbs-node"}
+DEADLINE_S = 60
+EXPOSURE = 3.0  # of systemd-analyze security; the agent's own, because its jobs are its children, is in docker/README.md
+ZONE = """name = "cluster-1"
+organisation = "org-a"
+contact = "operator@org-a.example"
+state = "/var/lib/zbs/zone"
+listen = "127.0.0.1:8001"
+allow_private_addresses = true
+[[machine]]
+name = "node-1"
+processors = 2
+agent = true
+"""
+NODE = """name = "node-1"
+zone = "https://127.0.0.1:8001"
+zone_name = "cluster-1"
+state = "/var/lib/zbs-node"
+identity = "/etc/zbs/node-1-identity"
+listen = "127.0.0.1:8101"
+default_account = "guest"
+"""
+FILES = "find / -xdev \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /packages -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \\) -prune -o -print | LC_ALL=C sort"
+
+
+def until(ready, what):
+    end = time.monotonic() + DEADLINE_S
+    while not (found := ready()):
+        if time.monotonic() > end:
+            raise AssertionError(what() if callable(what) else what)
+        time.sleep(0.1)
+    return found
+
+
+class Packages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.engine = DockerEngine(SOURCE / "build/docker")
+        cls.enterClassContext(cls.engine)
+        subprocess.run([SOURCE / "docker/base_image", IMAGE, *BASE], env=cls.engine.environment, check=True)
+        groups = tempfile.mkdtemp(prefix="zbs-systemd-")  # systemd wants a hierarchy of control groups, if only its own
+        cls.addClassCleanup(pathlib.Path(groups).rmdir)
+        mounts = ["-v", "/sys/fs/cgroup:/sys/fs/cgroup:rw", "--cgroupns=host"]
+        if not pathlib.Path("/sys/fs/cgroup/cgroup.controllers").exists():
+            subprocess.run(["mount", "-t", "cgroup", "-o", "none,name=systemd", "cgroup", groups], check=True)
+            cls.addClassCleanup(subprocess.run, ["umount", groups], check=True)
+            mounts = ["-v", f"{groups}:/sys/fs/cgroup/systemd:rw"]
+        cls.engine.run("rm", "-f", NAME, check=False)
+        cls.addClassCleanup(cls.engine.run, "rm", "-f", NAME)
+        cls.engine.run("run", "-d", "--name", NAME, "--cap-add", "SYS_ADMIN", "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined", "--tmpfs", "/run",
+                       "--tmpfs", "/run/lock", *mounts, "-v", f"{PACKAGES}:/packages:ro", "-e", "container=docker", IMAGE, "/sbin/init")
+        until(lambda: cls.inside("systemctl is-system-running", check=False).stdout.strip() in ("running", "degraded"), "systemd does not start")
+
+    @classmethod
+    def inside(cls, script, check=True, given=None):
+        return cls.engine.run("exec", "-i", NAME, "bash", "-c", script, check=check, input=given)
+
+    def write(self, path, text):
+        self.inside(f"cat > {path}", given=text)
+
+    def as_ana(self, command, check=True):
+        return self.inside(f"runuser -u ana -- sh -c 'cd && {command}'", check=check)
+
+    def test_life_of_an_installation(self):
+        self.inside("apt-get update -qq && apt-get install -y -qq --no-install-recommends libcpprest2.10 libhwloc15 libmetis5 libspdlog1.10-fmt9 libtomlplusplus3 libsqlite3-0")
+        before = set(self.inside(FILES).splitlines())
+        accounts = self.inside("cat /etc/passwd /etc/group")
+        self.inside("apt-get install -y -qq --no-install-recommends /packages/*.deb")
+        self.installed()
+        self.services()
+        self.jobs()
+        self.inside("systemctl stop zbs-node zbs-zone zbs-registry; userdel -r ana; userdel -r guest; apt-get purge -y -qq zbs-server zbs-node zbs-client libzbs-profile")
+        left = sorted(set(self.inside(FILES).splitlines()) - before)
+        self.assertEqual([path for path in left if "zbs" in path], [], "left after purge")
+        self.assertEqual(self.inside("cat /etc/passwd /etc/group"), accounts)
+
+    def installed(self):
+        self.assertEqual(self.inside("zbs --version"), "zbs 0.1.0\n")
+        for page in ("zbs-run.1", "zbs-zone.8", "zbs-registry-token.8", "zbs-node.8", "zbs-step.8"):
+            name, section = page.rsplit(".", 1)
+            self.assertIn(name, self.inside(f"man -P cat {section} {name}"), page)
+        offered = self.inside("source /usr/share/bash-completion/completions/zbs; COMP_WORDS=(zbs can) COMP_CWORD=1; _zbs; echo ${COMPREPLY[@]}")
+        self.assertEqual(offered, "cancel\n")
+        for unit in UNITS:
+            self.assertEqual(self.inside(f"systemctl is-enabled {unit}", check=False).stdout, "disabled\n", "a service that nobody has set up must not start")
+            self.inside(f"systemd-analyze verify /lib/systemd/system/{unit}.service")
+            exposure = float(re.search(r"level for \S+: ([\d.]+)", self.inside(f"systemd-analyze security --no-pager {unit}")).group(1))
+            print(f"systemd-analyze security {unit}: {exposure}", flush=True)
+            if unit != "zbs-node":
+                self.assertLessEqual(exposure, EXPOSURE, unit)
+
+    def services(self):
+        self.inside("useradd -m ana && useradd -m guest && install -d -o zbs -g zbs /etc/zbs /var/lib/zbs && install -d -o zbs -g zbs -m 0700 /var/lib/zbs-registry")
+        self.write("/etc/default/zbs-registry", 'ZBS_REGISTRY_OPTIONS="--listen-address 127.0.0.1 --listen-port 8000 --allow-private-addresses"\n')
+        self.inside("runuser -u zbs -- zbs-registry init --state /var/lib/zbs-registry --organisation grid && systemctl start zbs-registry")
+        self.write("/etc/zbs/zone.toml", ZONE)
+        as_zbs = "runuser -u zbs --"
+        self.inside(f"{as_zbs} zbs-zone init --config /etc/zbs/zone.toml")
+        token = re.search(r"zbs-enrol-1\+\S+", self.inside(f"{as_zbs} zbs-registry token --state /var/lib/zbs-registry --for org-a")).group()
+        self.inside(f"{as_zbs} zbs-zone enrol {token} --config /etc/zbs/zone.toml && systemctl start zbs-zone")
+        self.inside(f"{as_zbs} zbs-zone node add node-1 --out /var/lib/zbs/node-1-identity --config /etc/zbs/zone.toml && mv /var/lib/zbs/node-1-identity /etc/zbs/ && chown -R root: /etc/zbs/node-1-identity")
+        self.write("/etc/zbs/node.toml", NODE)
+        self.inside("systemctl start zbs-node")
+        for unit in UNITS:
+            self.assertEqual(self.inside(f"systemctl is-active {unit}"), "active\n")
+        code = re.search(r"zbs-login-1\+\S+", self.inside(f"{as_zbs} zbs-zone user add ana --config /etc/zbs/zone.toml")).group()
+        self.as_ana(f"zbs login --code {code}")
+
+    def jobs(self):
+        said = self.as_ana("timeout 60 zbs run -q -n 2 -- /bin/sh -c \"id -un; env\"")
+        self.assertEqual(said.count("guest\n"), 2, said)
+        self.assertNotIn("NOTIFY_SOCKET", said)
+        # A zone and an agent that are killed are started again by systemd and find their job, which goes on.
+        job = self.as_ana("zbs submit -n 2 -- /bin/sh -c \"while [ ! -e /tmp/go ]; do sleep 0.1; done; echo done\"").split()[-1]
+        until(lambda: f"{job} running" in self.as_ana("zbs list -o csv --columns id,state").replace(",", " "), lambda: self.as_ana("zbs list"))
+        for unit in ("zbs-zone", "zbs-node"):
+            old = self.inside(f"systemctl show -P MainPID {unit}")
+            self.inside(f"kill -9 {old}")
+            until(lambda: self.inside(f"systemctl show -P MainPID {unit}") not in (old, "0\n") and self.inside(f"systemctl is-active {unit}", check=False).stdout == "active\n",
+                  lambda: self.inside("journalctl --no-pager -n 40"))
+        self.inside("systemctl reload zbs-zone zbs-registry zbs-node; touch /tmp/go")
+        self.as_ana(f"timeout 60 zbs wait {job}")
+        self.assertEqual(self.as_ana(f"zbs logs {job}"), "done\ndone\n")
+        for unit in UNITS:
+            self.assertEqual(self.inside(f"systemctl is-active {unit}"), "active\n")
+
+
+if __name__ == "__main__":
+    if fault := why_not():
+        sys.exit("package_test: " + fault)
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,263 @@
+// Inputs and results of steps between a zone and its agents: the agent's routes over fakes, the zone's executor over
+// them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "services/common/adapters/node/node_executor.hpp"
+#include "services/common/codec/json.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/unit/node_http/node_world.hpp"
+
+namespace zbs::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+/// Counts the pieces that are sent, and can be cut.
+class CountingClient : public HttpClient {
+  public:
+    CountingClient(HttpClient& through, VirtualClock& clock) : through_(through), clock_(clock) {}
+    void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) override {
+        on_call(call.path);
+        const bool piece = call.method == "PUT" && call.path.starts_with("/v1/files/");
+        pieces += piece;
+        if (cut || (piece && pieces > most_pieces)) {
+            clock_.after(10ms, [respond] { respond(Error{ErrorCode::kUnavailable, "no route", {}}); });
+            return;
+        }
+        through_.call(std::move(call), [this, alive = life, respond](Result<HttpAnswer> answer) {
+            if (alive == life) respond(std::move(answer));
+        });
+    }
+    int pieces = 0, most_pieces = 1'000'000, life = 0;
+    bool cut = false;
+    std::function<void(const std::string& path)> on_call = [](const std::string&) {};
+
+  private:
+    HttpClient& through_;
+    VirtualClock& clock_;
+};
+
+class InputTransferTest : public testing::Test {
+  protected:
+    InputTransferTest() { begin(); }
+    /// A zone that knows nothing but what is on its disk.
+    void begin() {
+        ++client.life;
+        lives.push_back(std::make_unique<node::NodeExecutor>(
+            node::NodeExecutorOptions{.machines = {"n1"}, .folder = folder.path("results")}, "alpha", local, client,
+            [this](std::function<void()> work) { world.clock.after(Duration{0}, std::move(work)); }, world.clock,
+            world.log));
+        zone().use_directory([](const std::string&) -> std::optional<node::KnownAgent> {
+            return node::KnownAgent{"https://n1", "/steps/{operation}/job", false};
+        });
+    }
+    node::NodeExecutor& zone() { return *lives.back(); }
+    StepSpec::Input input(const std::string& name, const std::string& bytes) {
+        std::ofstream(folder.path(name), std::ios::binary) << bytes;
+        return {.name = name, .path = folder.path(name), .digest = MemoryDepot::digest_of(bytes), .size = bytes.size()};
+    }
+    /// Until the answer is another than "on its way".
+    Result<bool> bring(const std::vector<StepSpec::Input>& inputs, Duration patience = 5min) {
+        for (Duration waited{}; waited < patience; waited += 100ms) {
+            const Result<bool> here = zone().bring("n1", inputs);
+            if (!here || *here) return here;
+            world.clock.advance(100ms);
+        }
+        return false;
+    }
+    std::string fault(const std::vector<StepSpec::Input>& inputs) {
+        const Result<bool> here = bring(inputs);
+        return here ? "no fault" : here.error().message;
+    }
+    void start(const std::string& operation, std::vector<StepSpec::Input> inputs, bool wants_results = true) {
+        zone().place(operation, "n1");
+        if (wants_results) want(operation);
+        ASSERT_TRUE(zone().start({.operation = operation, .argv = {"/bin/true"}, .inputs = std::move(inputs)}));
+        world.clock.advance(2s);
+    }
+    void want(const std::string& operation) {
+        zone().want(operation, {.matches = [](const std::string& name) { return name.starts_with("r."); },
+                                .file_bytes = 3'000'000,
+                                .bytes = 5'000'000,
+                                .files = 3});
+    }
+    void end(const std::string& operation) {
+        world.executor.end(operation, 0);
+        for (int i = 0; i < 100 && zone().status(operation).state != StepStatus::State::kExited; ++i)
+            world.clock.advance(100ms);
+        ASSERT_EQ(zone().status(operation).state, StepStatus::State::kExited);
+    }
+    std::map<std::string, std::string> faults(const std::string& operation) {
+        std::map<std::string, std::string> all;
+        for (const Executor::File& file : zone().list(operation, "")) all[file.name] = file.fault;
+        return all;
+    }
+
+    NodeWorld world;
+    FakeExecutor local{world.clock};
+    TemporaryFolder folder;
+    LocalClient through{world, kZoneOfNode};
+    CountingClient client{through, world.clock};
+    std::vector<std::unique_ptr<node::NodeExecutor>> lives;
+};
+
+TEST_F(InputTransferTest, AStepStartsOnceItsInputsAreThereAndNothingIsSentTwice) {
+    const std::string big(3 * 512 * 1024 + 1, 'b');
+    start("a", {input("big", big), input("empty", "")});
+    ASSERT_TRUE(world.executor.steps().contains("a"));
+    const std::vector<StepSpec::Input>& got = world.executor.steps().at("a").spec.inputs;
+    ASSERT_EQ(got.size(), 2U);
+    EXPECT_EQ(got[0].path, "/depot/inputs/" + MemoryDepot::digest_of(big)) << "where it lies at the agent";
+    EXPECT_EQ(*world.depot.read("inputs", got[0].digest, 0, big.size() + 1), big);
+    EXPECT_EQ(client.pieces, 4 + 1);
+    start("b", {input("other-name", big)});
+    EXPECT_TRUE(world.executor.steps().contains("b"));
+    EXPECT_EQ(client.pieces, 5);
+}
+
+TEST_F(InputTransferTest, WhatIsBroughtBeforeIsNotSentByTheStart) {
+    const StepSpec::Input file = input("in", std::string(1'000'000, 'x'));
+    EXPECT_FALSE(*zone().bring("n1", {file})) << "it has to go first";
+    EXPECT_TRUE(*bring({file}));
+    EXPECT_EQ(client.pieces, 2);
+    start("a", {file});
+    EXPECT_TRUE(world.executor.steps().contains("a"));
+    EXPECT_EQ(client.pieces, 2);
+    EXPECT_TRUE(*zone().bring("here", {file})) << "a machine without an agent is this host";
+}
+
+TEST_F(InputTransferTest, AfterAKillOfTheZoneItGoesOnWhereItStopped) {
+    const StepSpec::Input file = input("in", std::string(10 * 512 * 1024, 'x'));
+    client.most_pieces = 6;
+    EXPECT_FALSE(*bring({file}, 5s));
+    begin();
+    const int lost = client.pieces - 6;
+    client.most_pieces = 1'000'000;
+    EXPECT_TRUE(*bring({file}));
+    EXPECT_EQ(client.pieces, 10 + lost);
+}
+
+TEST_F(InputTransferTest, ASilentAgentIsWaitedForAMinute) {
+    const StepSpec::Input file = input("in", "abc");
+    client.cut = true;
+    EXPECT_FALSE(*bring({file}, 50s));
+    client.cut = false;
+    EXPECT_TRUE(*bring({file}));
+    client.cut = true;
+    EXPECT_THAT(fault({input("late", "late")}), HasSubstr("file late could not be brought to machine n1: no route"));
+}
+
+TEST_F(InputTransferTest, AWrongChecksumIsTriedAFewTimesAndThenTold) {
+    StepSpec::Input file = input("in", "abc");
+    file.digest = std::string(64, '0');
+    EXPECT_THAT(fault({file}), HasSubstr("file in could not be brought to machine n1: the checksum of what came is"));
+    EXPECT_EQ(client.pieces, 3);
+    EXPECT_EQ(world.depot.list("inputs")->size(), 0U);
+}
+
+TEST_F(InputTransferTest, AFullDiskOfTheAgentIsTold) {
+    world.depot.room = 600'000;
+    EXPECT_THAT(fault({input("in", std::string(1'000'000, 'x'))}), HasSubstr("has no room for staged files"));
+    start("a", {input("in2", std::string(1'000'000, 'y'))});
+    const StepStatus status = zone().status("a");
+    EXPECT_EQ(status.exit_code, 127);
+    EXPECT_TRUE(status.is_site_fault);
+    EXPECT_THAT(status.reason, HasSubstr("file in2 could not be brought to machine n1"));
+    world.depot.room = 10'000'000;
+    EXPECT_TRUE(*bring({input("in", std::string(1'000'000, 'x'))})) << "it is tried anew";
+}
+
+TEST_F(InputTransferTest, AnAgentThatSaysItHasMoreThanThereIsIsNotBelieved) {
+    const StepSpec::Input file = input("in", "abc");
+    through.forged = HttpAnswer{200, R"({"digest":")" + file.digest + R"(","have":4,"complete":false})", {}};
+    EXPECT_THAT(fault({file}), HasSubstr("says that it has 4 bytes of 3"));
+    EXPECT_EQ(client.pieces, 0);
+}
+
+TEST_F(InputTransferTest, AnAgentThatTakesNothingIsGivenUp) {
+    const StepSpec::Input file = input("in", "abc");
+    through.forged = HttpAnswer{200, R"({"digest":")" + file.digest + R"(","have":0,"complete":false})", {}};
+    EXPECT_THAT(fault({file}), HasSubstr("does not take what is sent"));
+    EXPECT_LE(client.pieces, 3);
+}
+
+TEST_F(InputTransferTest, AFileThatIsGoneAtTheZoneIsTold) {
+    StepSpec::Input file = input("in", "abc");
+    file.path += "-gone";
+    EXPECT_THAT(fault({file}), HasSubstr("is not at the zone any more"));
+}
+
+TEST_F(InputTransferTest, WhatTheAgentLostMeanwhileIsSentAgain) {
+    const StepSpec::Input file = input("in", "abc");
+    EXPECT_TRUE(*bring({file}));
+    ASSERT_TRUE(world.depot.remove("inputs", file.digest));
+    start("a", {file});
+    EXPECT_TRUE(world.executor.steps().contains("a"));
+    EXPECT_EQ(client.pieces, 2);
+}
+
+TEST_F(InputTransferTest, AStepThatIsStoppedWhileItsInputsComeNeverBegins) {
+    client.most_pieces = 0;
+    start("a", {input("in", "abc")});
+    zone().stop("a", 1s);
+    client.most_pieces = 1'000;
+    world.clock.advance(1min);
+    EXPECT_EQ(zone().status("a").state, StepStatus::State::kExited);
+    EXPECT_FALSE(world.executor.steps().contains("a"));
+}
+
+TEST_F(InputTransferTest, ResultsAreFetchedOnceTheStepHasEnded) {
+    start("a", {});
+    world.executor.write("a", "r.1", std::string(2'500'000, 'x'));
+    world.executor.write("a", "r.empty", "");
+    world.executor.write("a", "other", "not asked for");
+    end("a");
+    EXPECT_EQ(*zone().read("a", "r.1", 2'499'999, 10), "x");
+    EXPECT_EQ(faults("a"), (std::map<std::string, std::string>{{"r.1", ""}, {"r.empty", ""}}));
+    world.clock.advance(2s);
+    EXPECT_FALSE(world.executor.steps().contains("a")) << "the agent has forgotten it";
+}
+
+TEST_F(InputTransferTest, ResultsOverTheBoundsAreOnlyListed) {
+    start("a", {});
+    world.executor.write("a", "r.1", std::string(3'000'001, 'x'));
+    world.executor.write("a", "r.2", std::string(3'000'000, 'x'));
+    world.executor.write("a", "r.3", std::string(2'500'000, 'x'));
+    end("a");
+    const std::map<std::string, std::string> found = faults("a");
+    EXPECT_EQ(found.size(), 3U);
+    EXPECT_EQ(found.at("r.2"), "");
+    EXPECT_THAT(found.at("r.1"), HasSubstr("more than its zone takes"));
+    EXPECT_THAT(found.at("r.3"), HasSubstr("more than its zone takes"));
+    EXPECT_FALSE(zone().read("a", "r.1", 0, 1));
+}
+
+TEST_F(InputTransferTest, AResultThatIsShorterThanItsAgentToldIsLeftOut) {
+    start("a", {});
+    world.executor.write("a", "r.1", std::string(2'000'000, 'x'));
+    world.executor.write("a", "r.2", "good");
+    client.on_call = [this](const std::string& path) {
+        if (path.starts_with("/v1/steps/a/files/r.1?offset=1048576")) world.executor.write("a", "r.1", "short");
+    };
+    end("a");
+    EXPECT_THAT(faults("a").at("r.1"), HasSubstr("less of it than it told"));
+    EXPECT_EQ(*zone().read("a", "r.2", 0, 10), "good");
+}
+
+TEST_F(InputTransferTest, AfterARestartOfTheZoneResultsAreFetchedNevertheless) {
+    start("a", {});
+    begin();
+    world.executor.write("a", "r.1", "x");
+    zone().place("a", "n1");
+    want("a");
+    EXPECT_EQ(zone().status("a").state, StepStatus::State::kRunning);
+    end("a");
+    EXPECT_EQ(*zone().read("a", "r.1", 0, 10), "x");
+}
+
+}  // namespace
+}  // namespace zbs::test

@@ -1,0 +1,69 @@
+#include "services/zone_scheduler/program/queue_log_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "services/common/codec/queue_log_codec.hpp"
+#include "tests/support/silent_log.hpp"
+
+namespace zbs {
+namespace {
+
+class QueueLogFileTest : public testing::Test {
+  protected:
+    QueueLogFileTest()
+        : folder_(std::filesystem::temp_directory_path() / ("zbs-queue-log-" + std::to_string(getpid()))) {
+        std::filesystem::create_directory(folder_);
+    }
+    ~QueueLogFileTest() override { std::filesystem::remove_all(folder_); }
+
+    std::string path() const { return folder_ / "queue.jsonl"; }
+    static std::vector<QueueEvent> read(const std::string& path) {
+        std::ifstream file(path);
+        std::ostringstream text;
+        text << file.rdbuf();
+        auto events = codec::read_queue_log(text.str());
+        EXPECT_TRUE(events) << events.error();
+        return events ? *events : std::vector<QueueEvent>{};
+    }
+
+    std::filesystem::path folder_;
+    test::SilentLog log_;
+};
+
+TEST_F(QueueLogFileTest, FullFileIsTurnedOverAfterADecisionAndTheNextOneStandsAlone) {
+    const QueueContinued rest{Duration{5}, {{"org-a", 2.5}}, {}};
+    auto file = *QueueLogFile::open(path(), log_, 2'000);
+    int turned = 0;
+    file->on_full([&] {
+        ++turned;
+        file->write(QueueOpened{4});
+        file->write(rest);
+    });
+    file->write(QueueOpened{4});
+    while (turned == 0 && read(path()).size() < 100) file->write(WeightSet{"org-a", 2}), file->write(Decided{});
+    ASSERT_EQ(turned, 1);
+    EXPECT_GT(std::filesystem::file_size(path() + ".1"), 1'000U);
+    EXPECT_TRUE(std::holds_alternative<Decided>(read(path() + ".1").back())) << "not between an event and its decision";
+    EXPECT_THAT(read(path()), testing::ElementsAre(QueueEvent(QueueOpened{4}), QueueEvent(rest)));
+    file->write(Decided{});
+    EXPECT_EQ(read(path()).size(), 3U);
+    EXPECT_FALSE(QueueLogFile::open(path(), log_)) << "the new file is locked as the old one was";
+}
+
+TEST_F(QueueLogFileTest, FileThatCannotBeTurnedOverEnds) {
+    auto file = *QueueLogFile::open(path(), log_, 1'000);
+    file->on_full([] { FAIL() << "nothing was begun"; });
+    std::filesystem::create_directory(path() + ".1");
+    for (int i = 0; i < 40; ++i) file->write(Decided{});
+    EXPECT_LE(std::filesystem::file_size(path()), 1'000U);
+    EXPECT_FALSE(read(path()).empty());
+}
+
+}  // namespace
+}  // namespace zbs
