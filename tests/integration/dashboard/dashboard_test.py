@@ -11,7 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "federation"))
 import federation  # noqa: E402
-from federation import Federation  # noqa: E402
+from federation import Federation, until  # noqa: E402
 
 
 class Dashboard(unittest.TestCase):
@@ -61,6 +61,17 @@ class Dashboard(unittest.TestCase):
             self.assertIn(text, page)
         self.assertNotIn("Processors", page)  # not for everybody, unless all figures are
         self.assertIsNone(re.search(r"(?i)https?://|<style|style=|onload=|<script>", page))
+
+    def test_where_figures_are_public_the_plain_page_has_some(self):
+        path = pathlib.Path(self.f.folder, "state", "b.toml")
+        path.write_text(path.read_text() + "\n[metrics]\npublic = true\n")
+        os.kill(self.f.service("zbs-zone", "b.toml"), signal.SIGHUP)
+        where = self.f.zone_url("b").removeprefix("https://")
+
+        def page():
+            return self.ask(http.client.HTTPSConnection(where, timeout=30, context=self.f.tls(None)), "GET", "/", None, {})[2]
+        until(lambda: "Processors in use: 0 of 4" in page(), 60, page)
+        self.assertIn("Parts held or running: 0", page())
 
     def test_files_of_the_page_are_kept_for_long_and_others_are_not_there(self):
         for name in self.files():

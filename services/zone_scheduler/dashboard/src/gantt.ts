@@ -10,7 +10,7 @@ export interface Bar {
   link?: string;
 }
 export interface Row { name: string; bars: Bar[] }
-export interface Gantt { element: HTMLElement; show(rows: Row[]): void; drawn(): { bars: number; ms: number } }
+export interface Gantt { element: HTMLElement; show(rows: Row[]): void }
 
 const kLabels = 96, kAxis = 24, kTallest = 28, kLowest = 14, kMost = 420;
 
@@ -49,24 +49,24 @@ export function tick(msPerPixel: number, room: number): number {
   return steps.find((step) => step / msPerPixel >= room) ?? steps.at(-1)!;
 }
 
-export function makeGantt(label: string, signal: AbortSignal): Gantt {
-  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": label, "aria-describedby": "gantt-keys" });
-  const chosen = h("p", { role: "status", class: "quiet" }, "Choose a bar to see what it is.");
-  let rows: Lanes[] = [], height = kMost, begin = 0, end = 1, top = 0, rowHeight = kTallest, isFitted = true, due = false;
-  let last = { bars: 0, ms: 0 };
+type Colours = Record<Bar["kind"], string>;
 
-  const width = () => canvas.clientWidth || 320;
-  const room = () => Math.max(1, width() - kLabels);
-  const x = (time: number) => kLabels + ((time - begin) / (end - begin)) * room();
-  const later = () => {
-    if (due) return;
-    due = true;
-    requestAnimationFrame(() => {
-      due = false;
-      if (!signal.aborted) draw();
-    });
-  };
-  const fit = () => {
+/** Where the chart looks: a span of time, and how far down. */
+class View {
+  begin = 0;
+  end = 1;
+  top = 0;
+  rowHeight = kTallest;
+  height = kMost;
+  isFitted = true;
+  constructor(private readonly canvas: HTMLCanvasElement) {}
+
+  get width(): number { return this.canvas.clientWidth || 320; }
+  get room(): number { return Math.max(1, this.width - kLabels); }
+  x(time: number): number { return kLabels + ((time - this.begin) / (this.end - this.begin)) * this.room; }
+  time(x: number): number { return this.begin + ((x - kLabels) / this.room) * (this.end - this.begin); }
+
+  fit(rows: Lanes[]): void {
     let from = Infinity, to = -Infinity;
     for (const row of rows) {
       if (row.bars.length > 0) from = Math.min(from, row.bars[0]!.begin);
@@ -74,120 +74,151 @@ export function makeGantt(label: string, signal: AbortSignal): Gantt {
     }
     if (from > to) [from, to] = [Date.now() - 3_600_000, Date.now() + 3_600_000];
     const margin = Math.max(1000, (to - from) * 0.02);
-    begin = from - margin;
-    end = to + margin;
-    top = 0;
-    isFitted = true;
-  };
-  const zoom = (factor: number, around = (begin + end) / 2) => {
-    const span = Math.min(Math.max((end - begin) * factor, 10), 1e13);
-    const share = (around - begin) / (end - begin);
-    begin = around - share * span;
-    end = begin + span;
-    isFitted = false;
-    later();
-  };
-  const pan = (share: number) => {
-    const by = (end - begin) * share;
-    begin += by;
-    end += by;
-    isFitted = false;
-    later();
-  };
-  const scroll = (pixels: number) => {
-    top = Math.min(Math.max(0, top + pixels), Math.max(0, rows.length * rowHeight - (height - kAxis)));
-    later();
-  };
+    Object.assign(this, { begin: from - margin, end: to + margin, top: 0, isFitted: true });
+  }
+  zoom(factor: number, around = (this.begin + this.end) / 2): void {
+    const span = Math.min(Math.max((this.end - this.begin) * factor, 10), 1e13);
+    const share = (around - this.begin) / (this.end - this.begin);
+    this.begin = around - share * span;
+    this.end = this.begin + span;
+    this.isFitted = false;
+  }
+  pan(share: number): void {
+    const by = (this.end - this.begin) * share;
+    this.begin += by;
+    this.end += by;
+    this.isFitted = false;
+  }
+  scroll(pixels: number, rows: number): void {
+    this.top = Math.min(Math.max(0, this.top + pixels), Math.max(0, rows * this.rowHeight - (this.height - kAxis)));
+  }
+}
 
-  const drawRow = (context: CanvasRenderingContext2D, row: Lanes, y: number, colours: Record<Bar["kind"], string>) => {
-    const laneHeight = (rowHeight - 3) / row.lanes;
-    const painted = new Int32Array(row.lanes).fill(-1); // up to which pixel each lane is done
-    let count = 0;
-    for (let i = firstVisible(row, begin); i < row.bars.length; i++) {
-      const bar = row.bars[i]!;
-      if (bar.begin > end) break;
-      if (bar.end < begin) continue;
-      const lane = row.lane[i]!;
-      const left = Math.max(kLabels, x(bar.begin)), right = Math.min(width(), x(bar.end));
-      if (right < painted[lane]!) continue;
-      const wide = Math.max(1, right - left - (right - left > 4 ? 1 : 0));
-      context.fillStyle = colours[bar.kind];
-      context.fillRect(left, y + lane * laneHeight, wide, Math.max(1, laneHeight - 1));
-      painted[lane] = Math.floor(left + wide) + (wide <= 1 ? 1 : 0);
-      count++;
-    }
-    return count;
-  };
+/** How many bars it drew. */
+function drawRow(context: CanvasRenderingContext2D, view: View, row: Lanes, y: number, colours: Colours): number {
+  const laneHeight = (view.rowHeight - 3) / row.lanes;
+  const painted = new Int32Array(row.lanes).fill(-1); // up to which pixel each lane is done
+  let count = 0;
+  for (let i = firstVisible(row, view.begin); i < row.bars.length; i++) {
+    const bar = row.bars[i]!;
+    if (bar.begin > view.end) break;
+    if (bar.end < view.begin) continue;
+    const lane = row.lane[i]!;
+    const left = Math.max(kLabels, view.x(bar.begin)), right = Math.min(view.width, view.x(bar.end));
+    if (right < painted[lane]!) continue;
+    const wide = Math.max(1, right - left - (right - left > 4 ? 1 : 0));
+    context.fillStyle = colours[bar.kind];
+    context.fillRect(left, y + lane * laneHeight, wide, Math.max(1, laneHeight - 1));
+    painted[lane] = Math.floor(left + wide) + (wide <= 1 ? 1 : 0);
+    count++;
+  }
+  return count;
+}
 
-  const drawAxis = (context: CanvasRenderingContext2D, style: CSSStyleDeclaration) => {
-    const step = tick((end - begin) / room(), 90);
-    context.fillStyle = style.getPropertyValue("--quiet");
-    const showsDay = step >= 86_400_000;
-    for (let time = Math.ceil(begin / step) * step; time < end; time += step) {
-      const at = new Date(time);
-      const text = showsDay ? at.toLocaleDateString() : at.toLocaleTimeString() + (step < 1000 ? `.${String(at.getMilliseconds()).padStart(3, "0")}` : "");
-      context.fillRect(x(time), 0, 1, 6);
-      context.fillText(text, x(time) + 3, 14);
-    }
-    const now = Date.now();
-    if (now > begin && now < end) {
-      context.fillStyle = style.getPropertyValue("--bad");
-      context.fillRect(x(now), 0, 2, height);
-    }
-  };
+function drawAxis(context: CanvasRenderingContext2D, view: View, style: CSSStyleDeclaration): void {
+  const step = tick((view.end - view.begin) / view.room, 90);
+  context.fillStyle = style.getPropertyValue("--quiet");
+  for (let time = Math.ceil(view.begin / step) * step; time < view.end; time += step) {
+    const at = new Date(time);
+    const fraction = step < 1000 ? `.${String(at.getMilliseconds()).padStart(3, "0")}` : "";
+    const text = step >= 86_400_000 ? at.toLocaleDateString() : at.toLocaleTimeString() + fraction;
+    context.fillRect(view.x(time), 0, 1, 6);
+    context.fillText(text, view.x(time) + 3, 14);
+  }
+  const now = Date.now();
+  if (now < view.begin || now > view.end) return;
+  context.fillStyle = style.getPropertyValue("--bad");
+  context.fillRect(view.x(now), 0, 2, view.height);
+}
 
-  const draw = () => {
-    const started = performance.now();
-    const context = canvas.getContext("2d");
-    if (context === null) return;
-    const scale = window.devicePixelRatio || 1;
-    if (canvas.width !== Math.round(width() * scale) || canvas.height !== height * scale) {
-      canvas.width = Math.round(width() * scale);
-      canvas.height = height * scale;
-    }
-    const style = getComputedStyle(document.documentElement);
-    const colours = { past: style.getPropertyValue("--bar"), running: style.getPropertyValue("--bar-2"), planned: style.getPropertyValue("--bar-3") };
-    context.setTransform(scale, 0, 0, scale, 0, 0);
-    context.clearRect(0, 0, width(), height);
-    context.font = "12px system-ui, sans-serif";
-    rowHeight = Math.min(kTallest, Math.max(kLowest, (height - kAxis) / Math.max(1, rows.length)));
-    let bars = 0;
-    context.save();
-    context.beginPath();
-    context.rect(0, kAxis, width(), height - kAxis);
-    context.clip();
-    for (let i = Math.floor(top / rowHeight); i < rows.length && kAxis + i * rowHeight - top < height; i++) {
-      const y = kAxis + i * rowHeight - top;
-      context.fillStyle = style.getPropertyValue("--text");
-      context.fillText(rows[i]!.name, 4, y + rowHeight / 2 + 3, kLabels - 8);
-      bars += drawRow(context, rows[i]!, y + 1, colours);
-    }
-    context.restore();
-    drawAxis(context, style);
-    last = { bars, ms: performance.now() - started };
-    canvas.dataset["bars"] = String(bars);
-    canvas.dataset["ms"] = last.ms.toFixed(2);
-  };
+/** Draws the rows in sight; how many bars that were. */
+function drawAll(canvas: HTMLCanvasElement, view: View, rows: Lanes[]): number {
+  const context = canvas.getContext("2d");
+  if (context === null) return 0;
+  const scale = window.devicePixelRatio || 1;
+  if (canvas.width !== Math.round(view.width * scale) || canvas.height !== Math.round(view.height * scale)) {
+    canvas.width = Math.round(view.width * scale);
+    canvas.height = Math.round(view.height * scale);
+  }
+  const style = getComputedStyle(document.documentElement);
+  const colours = { past: style.getPropertyValue("--bar"), running: style.getPropertyValue("--bar-2"), planned: style.getPropertyValue("--bar-3") };
+  context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, view.width, view.height);
+  context.font = "12px system-ui, sans-serif";
+  view.rowHeight = Math.min(kTallest, Math.max(kLowest, (view.height - kAxis) / Math.max(1, rows.length)));
+  let bars = 0;
+  context.save();
+  context.beginPath();
+  context.rect(0, kAxis, view.width, view.height - kAxis);
+  context.clip();
+  for (let i = Math.floor(view.top / view.rowHeight); i < rows.length && kAxis + i * view.rowHeight - view.top < view.height; i++) {
+    const y = kAxis + i * view.rowHeight - view.top;
+    context.fillStyle = style.getPropertyValue("--text");
+    context.fillText(rows[i]!.name, 4, y + view.rowHeight / 2 + 3, kLabels - 8);
+    bars += drawRow(context, view, rows[i]!, y + 1, colours);
+  }
+  context.restore();
+  drawAxis(context, view, style);
+  return bars;
+}
 
-  const choose = (event: MouseEvent) => {
+/** The last bar that is drawn at a place of the canvas, and its row. */
+function barAt(view: View, rows: Lanes[], x: number, y: number): { row: Lanes; bar: Bar } | undefined {
+  const time = view.time(x);
+  const row = y < kAxis ? undefined : rows[Math.floor((y - kAxis + view.top) / view.rowHeight)];
+  const slack = ((view.end - view.begin) / view.room) * 2;
+  let found: { row: Lanes; bar: Bar } | undefined;
+  for (let i = row ? firstVisible(row, time) : 0; row !== undefined && i < row.bars.length && row.bars[i]!.begin <= time + slack; i++) {
+    const bar = row.bars[i]!;
+    if (bar.end + slack >= time) found = { row, bar };
+  }
+  return found;
+}
+
+/** Dragging moves; `choose` is told of a press that moved nothing. */
+function listenToPointer(canvas: HTMLCanvasElement, view: View, moved: (dx: number, dy: number) => void, choose: (x: number, y: number) => void): void {
+  let last: { x: number; y: number; far: number } | undefined;
+  canvas.addEventListener("pointerdown", (event) => {
+    last = { x: event.clientX, y: event.clientY, far: 0 };
+    canvas.setPointerCapture(event.pointerId);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (last === undefined) return;
+    const dx = event.clientX - last.x, dy = event.clientY - last.y;
+    last = { x: event.clientX, y: event.clientY, far: last.far + Math.abs(dx) + Math.abs(dy) };
+    if (last.far >= 4) moved(-dx / view.room, -dy);
+  });
+  canvas.addEventListener("pointerup", (event) => {
     const box = canvas.getBoundingClientRect();
-    const time = begin + ((event.clientX - box.left - kLabels) / room()) * (end - begin);
-    const row = rows[Math.floor((event.clientY - box.top - kAxis + top) / rowHeight)];
-    if (row === undefined) return;
-    const slack = ((end - begin) / room()) * 2;
-    for (let i = firstVisible(row, time); i < row.bars.length && row.bars[i]!.begin <= time + slack; i++) {
-      const bar = row.bars[i]!;
-      if (bar.end + slack < time) continue;
-      const when = `${new Date(bar.begin).toLocaleString()} to ${new Date(bar.end).toLocaleString()}`;
-      const text = `${row.name}: ${bar.text}, ${bar.kind}, ${when}`;
-      chosen.replaceChildren(bar.link ? h("a", { href: bar.link }, text) : h("span", {}, text));
-    }
-  };
+    if (last !== undefined && last.far < 4) choose(event.clientX - box.left, event.clientY - box.top);
+    last = undefined;
+  });
+  canvas.addEventListener("pointercancel", () => (last = undefined));
+}
 
-  const keys: Record<string, () => void> = {
-    ArrowLeft: () => pan(-0.1), ArrowRight: () => pan(0.1), ArrowUp: () => scroll(-3 * rowHeight), ArrowDown: () => scroll(3 * rowHeight),
-    "+": () => zoom(0.7), "=": () => zoom(0.7), "-": () => zoom(1 / 0.7), Home: () => (fit(), later()),
+export function makeGantt(label: string, signal: AbortSignal): Gantt {
+  const canvas = h("canvas", { tabindex: 0, role: "img", "aria-label": label, "aria-describedby": "gantt-keys" });
+  const chosen = h("p", { role: "status", class: "quiet" }, "Choose a bar to see what it is.");
+  const view = new View(canvas);
+  let rows: Lanes[] = [], due = false;
+  const later = () => {
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => {
+      due = false;
+      if (signal.aborted) return;
+      const started = performance.now();
+      canvas.dataset["bars"] = String(drawAll(canvas, view, rows));
+      canvas.dataset["ms"] = (performance.now() - started).toFixed(2);
+    });
   };
+  const then = (act: () => void) => () => (act(), later());
+  const acts = {
+    earlier: then(() => view.pan(-0.1)), later: then(() => view.pan(0.1)), nearer: then(() => view.zoom(0.7)), farther: then(() => view.zoom(1 / 0.7)),
+    up: then(() => view.scroll(-3 * view.rowHeight, rows.length)), down: then(() => view.scroll(3 * view.rowHeight, rows.length)), all: then(() => view.fit(rows)),
+  };
+  const keys: Record<string, () => void> = {
+    ArrowLeft: acts.earlier, ArrowRight: acts.later, ArrowUp: acts.up, ArrowDown: acts.down, "+": acts.nearer, "=": acts.nearer, "-": acts.farther, Home: acts.all };
   canvas.addEventListener("keydown", (event) => {
     const act = keys[event.key];
     if (act === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -197,47 +228,34 @@ export function makeGantt(label: string, signal: AbortSignal): Gantt {
   canvas.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && !event.shiftKey) return; // the page scrolls
     event.preventDefault();
-    const box = canvas.getBoundingClientRect();
-    zoom(event.deltaY > 0 ? 1.2 : 1 / 1.2, begin + ((event.clientX - box.left - kLabels) / room()) * (end - begin));
+    view.zoom(event.deltaY > 0 ? 1.2 : 1 / 1.2, view.time(event.clientX - canvas.getBoundingClientRect().left));
+    later();
   }, { passive: false });
-  let dragged: { x: number; y: number; far: number } | undefined;
-  canvas.addEventListener("pointerdown", (event) => {
-    dragged = { x: event.clientX, y: event.clientY, far: 0 };
-    canvas.setPointerCapture(event.pointerId);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    if (dragged === undefined) return;
-    const dx = event.clientX - dragged.x, dy = event.clientY - dragged.y;
-    dragged = { x: event.clientX, y: event.clientY, far: dragged.far + Math.abs(dx) + Math.abs(dy) };
-    if (dragged.far < 4) return;
-    pan(-dx / room());
-    scroll(-dy);
-  });
-  canvas.addEventListener("pointerup", (event) => {
-    if (dragged !== undefined && dragged.far < 4) choose(event);
-    dragged = undefined;
+  listenToPointer(canvas, view, (share, pixels) => (view.pan(share), view.scroll(pixels, rows.length), later()), (x, y) => {
+    const found = barAt(view, rows, x, y);
+    if (found === undefined) return;
+    const { row, bar } = found;
+    const text = `${row.name}: ${bar.text}, ${bar.kind}, ${new Date(bar.begin).toLocaleString()} to ${new Date(bar.end).toLocaleString()}`;
+    chosen.replaceChildren(bar.link ? h("a", { href: bar.link }, text) : h("span", {}, text));
   });
   addEventListener("theme", later, { signal });
   const sizes = new ResizeObserver(later);
   sizes.observe(canvas);
   signal.addEventListener("abort", () => sizes.disconnect());
+  return { element: chartWith(canvas, chosen, acts), show(wanted) {
+    rows = wanted.map(layOut);
+    view.height = Math.min(kMost, kAxis + Math.max(4, rows.length) * kTallest);
+    canvas.style.height = `${view.height}px`;
+    if (view.isFitted) view.fit(rows);
+    later();
+  } };
+}
 
+function chartWith(canvas: HTMLCanvasElement, chosen: HTMLElement, acts: { earlier(): void; later(): void; nearer(): void; farther(): void; all(): void }): HTMLElement {
   const button = (text: string, name: string, act: () => void) => h("button", { type: "button", "aria-label": name, onclick: act }, text);
-  const element = h("div", {},
-    h("div", { class: "row" },
-      button("-", "Zoom out", () => zoom(1 / 0.7)), button("+", "Zoom in", () => zoom(0.7)), button("←", "Earlier", () => pan(-0.25)),
-      button("→", "Later", () => pan(0.25)), button("All", "Show all", () => (fit(), later()))),
+  return h("div", {},
+    h("div", { class: "row" }, button("-", "Zoom out", acts.farther), button("+", "Zoom in", acts.nearer), button("←", "Earlier", acts.earlier),
+      button("→", "Later", acts.later), button("All", "Show all", acts.all)),
     canvas, chosen,
     h("p", { id: "gantt-keys", class: "quiet" }, "Drag to move. Keys: arrows move, + and - zoom, Home shows all. Ctrl and wheel zoom, too."));
-  return {
-    element,
-    show(wanted) {
-      rows = wanted.map(layOut);
-      height = Math.min(kMost, kAxis + Math.max(4, rows.length) * kTallest);
-      canvas.style.height = `${height}px`;
-      if (isFitted) fit();
-      later();
-    },
-    drawn: () => last,
-  };
 }
