@@ -24,6 +24,7 @@ ZoneClient::ZoneClient(Credentials credentials, std::chrono::milliseconds patien
           .self = {}, .local_token = {}, .tls = credentials_->tls(), .max_reply_bytes = limits::kMaxReplyBytes})),
       patience_(patience) {}
 ZoneClient::~ZoneClient() = default;
+HttpClient& ZoneClient::http() const { return *caller_; }
 
 Result<std::string> ZoneClient::text(const HttpCall& call) {
     const auto steady_now = [] {

@@ -51,6 +51,9 @@ class ZoneClient {
     /// Any call that is safe to repeat.
     Result<codec::Json> call(const std::string& method, const std::string& path, const codec::Json& body = {});
 
+    /// For calls of any other kind; they are not repeated.
+    HttpClient& http() const;
+    const ServiceAddress& home() const { return home_; }
     const std::string& url() const { return home_.url; }
     /// Those it calls with; none without TLS.
     const Credentials* credentials() const { return credentials_.get(); }

@@ -171,11 +171,11 @@ bool show(Context& context, const std::string& id, const std::string& format, bo
 }
 
 /// How long to rely on events alone, at most.
-constexpr std::chrono::milliseconds kLookAgain = std::chrono::minutes{1};
+constexpr std::chrono::milliseconds kLookWhileWaiting = std::chrono::minutes{1};
 
 std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point until) {
     const auto now = std::chrono::steady_clock::now();
-    if (until - now >= kLookAgain) return kLookAgain;
+    if (until - now >= kLookWhileWaiting) return kLookWhileWaiting;
     return std::max(std::chrono::milliseconds{1}, std::chrono::ceil<std::chrono::milliseconds>(until - now));
 }
 
@@ -224,7 +224,7 @@ void logs(Context& context, const std::string& id, const std::string& rank, bool
         // Before it runs there is no output; then there may be some at any time, and no event tells of it.
         const std::string state = events.state();
         const bool runs = state.empty() || state == "running" || is_ended(state);
-        events.wait(runs ? polling.next_pause() : kLookAgain);
+        events.wait(runs ? polling.next_pause() : kLookWhileWaiting);
     }
 }
 

@@ -84,6 +84,7 @@ void add_queue_command(CLI::App& app, Context& context);
 void add_replay_command(CLI::App& app, Context& context);
 void add_simulate_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
+void add_dashboard_command(CLI::App& app, Context& context);
 void add_top_command(CLI::App& app, Context& context);
 void add_quickstart_command(CLI::App& app, Context& context);
 

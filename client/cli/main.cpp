@@ -95,6 +95,7 @@ int run(int argc, char** argv) {
     zbs::cli::add_simulate_command(app, context);
     zbs::cli::add_report_command(app, context);
     zbs::cli::add_top_command(app, context);
+    zbs::cli::add_dashboard_command(app, context);
     zbs::cli::add_doctor_command(app, context);
     zbs::cli::add_quickstart_command(app, context);
     zbs::command_line::add_page_commands(app, "zbs", {1, "zbs 0.1.0", "ZBS commands"}, context.exit_code);

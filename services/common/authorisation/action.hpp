@@ -72,6 +72,9 @@ enum class Action {
     kGetDrain,
     kSetDrain,
     kRegisterNode,
+    // zone: its pages
+    kGetDashboard,
+    kGetDashboardAsset,
     // registry
     kCreateEnrolmentToken,
     kEnrolZone,

@@ -111,6 +111,8 @@ constexpr std::array kRules = {
     zone(kGetDrain, "getDrain", kOperators, kCertificate),
     zone(kSetDrain, "setDrain", kOperators, kCertificate),
     zone(kRegisterNode, "registerNode", bit(Role::kOwnNode), kCertificate, ObjectKind::kNode, kOwn),
+    zone(kGetDashboard, "getDashboard", kAnyone, kAnything),
+    zone(kGetDashboardAsset, "getDashboardAsset", kAnyone, kAnything),
 
     registry(kCreateEnrolmentToken, "createEnrolmentToken", kOperators, kCertificate),
     registry(kEnrolZone, "enrolZone", kAnyZone | bit(Role::kAnonymous), kCertificate),

@@ -21,7 +21,10 @@ struct Call {
     std::string body;
     std::string accept;         ///< header Accept, or empty
     std::string last_event_id;  ///< header Last-Event-ID, or empty
-    std::string request_id;     ///< what the caller is told, and the audit log keeps
+    std::string host;           ///< header Host, or empty
+    std::string origin;  ///< header Origin: the site whose page makes a browser call; empty: no page, or it only reads
+    std::string cookie;  ///< header Cookie, or empty
+    std::string request_id;  ///< what the caller is told, and the audit log keeps
     std::string address;  ///< number that the call comes from, of IPv6 the network (/64); empty for calls from inside
     PeerIdentity peer;    ///< as the edge established it; nothing else says who calls
 

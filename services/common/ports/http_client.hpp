@@ -26,9 +26,10 @@ struct HttpCall {
 struct HttpAnswer {
     int status = 0;
     std::string body;
-    std::string next_offset;  ///< header Zbs-Next-Offset of the log route
-    bool complete = false;    ///< header Zbs-Complete of the log route
-    bool try_later = false;   ///< 429 with Retry-After: the service did nothing, and will when asked again later
+    std::string next_offset;     ///< header Zbs-Next-Offset of the log route
+    bool complete = false;       ///< header Zbs-Complete of the log route
+    bool try_later = false;      ///< 429 with Retry-After: the service did nothing, and will when asked again later
+    std::string content_type{};  ///< header Content-Type, or empty
 };
 
 /// Makes HTTP calls to other services. A network, or a simulated one.

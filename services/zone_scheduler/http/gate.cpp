@@ -4,13 +4,14 @@
 
 #include "services/common/authorisation/authorisation.hpp"
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/http/page.hpp"
 
 namespace zbs {
 namespace {
 
 bool is_public(Action action) {
     return action == Action::kGetLive || action == Action::kGetReady || action == Action::kGetContract ||
-           action == Action::kGetTrust;
+           action == Action::kGetTrust || action == Action::kGetDashboard || action == Action::kGetDashboardAsset;
 }
 
 std::string parameter(const http::Call& call, const char* name) {
@@ -89,6 +90,11 @@ ZoneGate::ZoneGate(ZoneServices& services, http::DecisionLog& decisions) : servi
 
 Result<void> ZoneGate::check(Action action, const http::Call& call) {
     if (is_public(action) || (action == Action::kGetMetrics && services_.config.public_metrics)) return {};
+    if (http::comes_from_elsewhere(call)) {
+        decisions_.refuse(action, call, "denied", "a page of " + call.origin);
+        return Error{
+            ErrorCode::kDenied, "a page of another site asked your browser to do this; use the zone's own", {}};
+    }
     if (services_.membership.is_blocked(call.peer)) {
         decisions_.refuse(action, call, "blocked", {});
         return Error{ErrorCode::kDenied,

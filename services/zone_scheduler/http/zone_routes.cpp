@@ -260,6 +260,20 @@ Json agent_rows(const Request& request, const ZoneServices& services) {
     return agents;
 }
 
+Json queue_row(const PartRecord& part) {
+    Json places = Json::array();
+    for (const RankPlace& place : part.status.assignment) places.push_back({place.machine, place.processor});
+    Json row = {{"part", to_string(part.request.id)},
+                {"application", to_string(part.request.application)},
+                {"home", part.request.home},
+                {"ranks", part.request.ranks.size()},
+                {"state", to_string(part.status.state)},
+                {"walltime_s", to_seconds(part.request.walltime)},
+                {"places", std::move(places)}};
+    if (part.starts_at) row["start_us"] = to_microseconds(*part.starts_at);
+    return row;
+}
+
 Reply register_node(const Request& request, ZoneServices& services) {
     Result<NodeRegistration> registration = codec::decode_node_registration(request.json);
     if (!registration) return http::problem(registration.error());
@@ -289,12 +303,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
-        for (const PartRecord* part : services.parts.parts()) {
-            rows.push_back({{"part", to_string(part->request.id)},
-                            {"home", part->request.home},
-                            {"ranks", part->request.ranks.size()},
-                            {"state", to_string(part->status.state)}});
-        }
+        for (const PartRecord* part : services.parts.parts()) rows.push_back(queue_row(*part));
         return http::ok({{"parts", std::move(rows)}});
     });
     router.add_sync("GET", "/v1/links", Action::kListLinks, Body::kNone, [&services](const Request& request) {
@@ -368,6 +377,7 @@ http::Router make_zone_routes(ZoneServices& services) {
     add_identity_routes(router, services);
     add_delegation_routes(router, services);
     add_peering_routes(router, services);
+    add_dashboard_routes(router, services);
     return router;
 }
 

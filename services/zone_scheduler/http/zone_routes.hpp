@@ -47,6 +47,9 @@ http::Router make_zone_routes(ZoneServices& services);
 /// Server-sent events; part of `make_zone_routes`.
 void add_event_routes(http::Router& router, ZoneServices& services);
 
+/// The zone's pages; part of `make_zone_routes`.
+void add_dashboard_routes(http::Router& router, ZoneServices& services);
+
 /// Those about staged files and results; part of `make_zone_routes`.
 void add_staging_routes(http::Router& router, ZoneServices& services);
 

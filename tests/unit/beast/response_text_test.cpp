@@ -31,6 +31,14 @@ TEST(ResponseText, HeadRequestIsToldTheLengthOfABodyThatDoesNotFollow) {
     EXPECT_THAT(text, EndsWith("\r\n\r\n"));
 }
 
+TEST(ResponseText, NothingIsKeptByBrowsersUnlessTheReplySaysSo) {
+    EXPECT_THAT(response_text(reply_of(200, ""), true, false), HasSubstr("\r\nCache-Control: no-store\r\n"));
+    http::Reply reply = reply_of(200, "");
+    reply.headers.emplace_back("Cache-Control", "public");
+    EXPECT_THAT(response_text(reply, true, false),
+                testing::AllOf(HasSubstr("\r\nCache-Control: public\r\n"), Not(HasSubstr("no-store"))));
+}
+
 TEST(ResponseText, LastReplySaysThatTheConnectionEnds) {
     EXPECT_THAT(response_text(reply_of(404, ""), false, false), HasSubstr("\r\nConnection: close\r\n"));
 }

@@ -57,6 +57,9 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     const auto value_of = [](bb::string_view value) { return std::string(value.data(), value.size()); };
     call.accept = value_of(request[bh::field::accept]);
     call.last_event_id = value_of(request["Last-Event-ID"]);
+    call.host = value_of(request[bh::field::host]);
+    call.origin = value_of(request[bh::field::origin]);
+    call.cookie = value_of(request[bh::field::cookie]);
     const std::string_view text(target.data(), target.size());
     const std::size_t question = std::min(text.find('?'), text.size());
     Result<std::string> path = http::decode_percent(text.substr(0, question));

@@ -1,5 +1,6 @@
 #include "services/common/adapters/beast/response_text.hpp"
 
+#include <algorithm>
 #include <boost/beast/http/status.hpp>
 #include <string_view>
 
@@ -20,7 +21,9 @@ std::string response_text(const http::Reply& reply, bool keep_alive, bool is_hea
     text.append(reason.data(), reason.size()).append("\r\n");
     field("Content-Type", reply.content_type);
     field("X-Content-Type-Options", "nosniff");
-    field("Cache-Control", "no-store");
+    const bool says_how_long =
+        std::ranges::any_of(reply.headers, [](const auto& header) { return header.first == "Cache-Control"; });
+    if (!says_how_long) field("Cache-Control", "no-store");
     for (const auto& [name, value] : reply.headers) field(name, value);
     if (!keep_alive) field("Connection", "close");
     if (reply.status >= 200 && reply.status != 204 && !reply.stream)

@@ -168,13 +168,17 @@ struct HttpCaller::Impl {
         openssl::set_up();  // before the first client makes cpprestsdk's threads, which end after main
     }
 
+    static std::string key_of(const ServiceAddress& to, bool in_pieces) {
+        return to.url + " " + to_uri(to.who) + (in_pieces ? " in pieces" : "");
+    }
     void forget(const ServiceAddress& to) {
         const std::lock_guard lock(mutex);
-        clients.erase(to.url + " " + to_uri(to.who));
+        clients.erase(key_of(to, false));
+        clients.erase(key_of(to, true));
     }
 
-    Result<Client> client(const ServiceAddress& to) {
-        const std::string key = to.url + " " + to_uri(to.who);
+    Result<Client> client(const ServiceAddress& to, bool in_pieces) {
+        const std::string key = key_of(to, in_pieces);
         {
             const std::lock_guard lock(mutex);
             if (const auto at = clients.find(key); at != clients.end()) return at->second;
@@ -202,6 +206,9 @@ struct HttpCaller::Impl {
             wh::client::http_client_config config;
             config.set_timeout(std::chrono::seconds(30));
             config.set_max_redirects(0);
+            // Of a body without a length cpprestsdk hands nothing over before it has a whole chunk: 64 KiB of events
+            // are minutes or hours.
+            if (in_pieces) config.set_chunksize(1);
             Client made;
             if (!plain) {
                 made.expected = options.tls->expect(to.who);
@@ -272,6 +279,7 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                     *wait = wait_asked_for(response);
                     answer->try_later = wait->has_value();
                     response.headers().match("Zbs-Next-Offset", answer->next_offset);
+                    answer->content_type = response.headers().content_type();
                     std::string complete;
                     answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
                     pending->pieces = on_piece && answer->status == 200;
@@ -331,7 +339,7 @@ void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> res
         pending->cancel.cancel();
     });
     const auto start = [impl = impl_, pending, call = std::move(call)] {
-        const auto client = impl->client(call.to);
+        const auto client = impl->client(call.to, call.on_piece != nullptr);
         if (!client) return pending->answer(client.error());
         send({client->client, client->expected, impl->options.self, impl->options.local_token,
               impl->options.max_reply_bytes,

@@ -1,0 +1,49 @@
+#include "services/common/http/page.hpp"
+
+namespace zbs::http {
+
+std::vector<std::pair<std::string, std::string>> page_headers() {
+    return {{"Content-Security-Policy",
+             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+             "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},
+            {"Referrer-Policy", "no-referrer"},
+            {"Cross-Origin-Opener-Policy", "same-origin"},
+            {"Cross-Origin-Resource-Policy", "same-origin"}};
+}
+
+std::string html_text(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            case '\'':
+                out += "&#39;";
+                break;
+            default:
+                if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+                    out += "\xEF\xBF\xBD";
+                else
+                    out += c;
+        }
+    }
+    return out;
+}
+
+bool comes_from_elsewhere(const Call& call) {
+    if (call.origin.empty()) return false;
+    const std::size_t end = call.origin.find("://");
+    return end == std::string::npos || call.origin.substr(end + 3) != call.host;
+}
+
+}  // namespace zbs::http

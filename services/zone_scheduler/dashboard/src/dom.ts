@@ -1,0 +1,50 @@
+// Elements. Text gets into the page by textContent only, so no name of a job or zone is ever markup.
+
+type Child = Node | string | number | null | undefined | false;
+type Properties = Record<string, string | number | boolean | ((event: Event) => void)>;
+
+/** `h("button", {class: "plain", onclick: f}, "Cancel")`. Other attributes are set as they are written. */
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, properties: Properties = {}, ...children: (Child | Child[])[]): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false) element.setAttribute(name, String(value));
+  }
+  for (const child of children.flat()) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : document.createTextNode(clean(String(child))));
+  }
+  return element;
+}
+
+/** What could hide or turn text round is shown as a mark instead: control characters but line ends, and bidirectional ones. */
+export function clean(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+}
+
+/** A table that scrolls by itself where it is wider than the page. */
+export function table(label: string, heads: string[], rows: Child[][], empty = "Nothing yet."): HTMLElement {
+  if (rows.length === 0) return h("p", { class: "quiet" }, empty);
+  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
+    h("table", {},
+      h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+}
+
+/** Pairs of a name and a value. */
+export function facts(pairs: [string, Child][]): HTMLElement {
+  return h("dl", { class: "facts" }, pairs.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+}
+
+export function badge(state: string): HTMLElement {
+  return h("span", { class: `badge ${/^[a-z_]+$/.test(state) ? state : "unknown"}` }, state);
+}
+
+export function link(to: string, text: string): HTMLElement {
+  return h("a", { href: to }, text);
+}
+
+export function problem(fault: unknown): HTMLElement {
+  return h("p", { class: "problem", role: "alert" }, fault instanceof Error ? fault.message : String(fault));
+}

@@ -1,0 +1,99 @@
+// Past, running and planned work by processor: what runs or is promised here from the zone's queue, what has been from applications that the caller may see.
+import { get, type Application, type Nodes, type QueueRow, type Summary } from "./api";
+import { badge, h, link, problem, table } from "./dom";
+import { instant, seconds } from "./format";
+import { makeGantt, type Bar, type Row } from "./gantt";
+import { atMostEvery, onEvent, repeatedly } from "./live";
+
+const kApplications = 200; // newest ones that are looked at
+const kAtOnce = 4;
+const kEnds = ["completed", "failed", "cancelled", "rejected"];
+const known = new Map<string, Application>(); // those that have ended change no more
+
+async function detailsOf(list: Summary[], signal: AbortSignal): Promise<Application[]> {
+  const found: Application[] = [];
+  const wanted = [...list];
+  const work = async () => {
+    for (let one = wanted.shift(); one !== undefined && !signal.aborted; one = wanted.shift()) {
+      const application = known.get(one.id) ?? (await get<Application>(`v1/applications/${one.id}`));
+      if (kEnds.includes(application.state)) known.set(one.id, application);
+      found.push(application);
+    }
+  };
+  await Promise.all(Array.from({ length: kAtOnce }, work));
+  return found;
+}
+
+/** Bars of one application, by "ZONE/MACHINE:PROCESSOR". */
+export function barsOf(one: Application, now: number, add: (row: string, bar: Bar) => void): void {
+  const at = (state: string) => one.history.find((change) => change.state === state)?.at_us;
+  const started = at("running") ?? at("launching");
+  const isOver = kEnds.includes(one.state);
+  const begin = started ?? one.start_us;
+  if (begin === undefined) return;
+  const end = isOver ? one.history.at(-1)!.at_us : Math.max(begin + one.walltime_s * 1e6, now * 1000);
+  const kind = isOver ? "past" : started !== undefined ? "running" : "planned";
+  const name = one.program.split("/").pop() || one.id;
+  if (isOver && started === undefined) return;
+  for (const part of one.parts) {
+    for (const place of part.assignment)
+      add(`${part.zone}/${place.machine}:${place.processor}`, { begin: begin / 1000, end: end / 1000, kind, text: `${name}, rank ${place.rank}`, link: `#/application/${one.id}` });
+  }
+}
+
+function barsOfQueue(row: QueueRow, zone: string, now: number, add: (row: string, bar: Bar) => void): void {
+  const begin = (row.start_us ?? now * 1000) / 1000;
+  const end = Math.max(begin + (row.walltime_s ?? 60) * 1000, row.state === "running" ? now : 0);
+  for (const [machine, processor] of row.places ?? [])
+    add(`${zone}/${machine}:${processor}`, { begin, end, kind: row.state === "running" ? "running" : "planned", text: `part of home ${row.home}` });
+}
+
+/** Who takes turns on which processor, where parts share them: a column per part. */
+function sliceMatrix(queue: QueueRow[]): HTMLElement {
+  const running = queue.filter((row) => row.state === "running" && (row.places ?? []).length > 0);
+  const shared = new Map<string, Set<string>>();
+  for (const row of running) {
+    for (const [machine, processor] of row.places ?? []) {
+      const key = `${machine}:${processor}`;
+      shared.set(key, (shared.get(key) ?? new Set()).add(row.part));
+    }
+  }
+  const slots = [...shared].sort(([a], [b]) => a.localeCompare(b, undefined, { numeric: true })).slice(0, 256);
+  return table("Slice matrix", ["Processor", ...running.map((_, i) => `Slice ${i + 1}`)],
+    slots.map(([slot, parts]) => [slot, ...running.map((row) => (parts.has(row.part) ? row.home : "-"))]), "No part runs here.");
+}
+
+export async function ganttPage(room: HTMLElement, signal: AbortSignal): Promise<void> {
+  const gantt = makeGantt("Work by processor over time", signal);
+  const reservations = h("div"), slices = h("div"), fault = h("div");
+  room.append(h("p", { class: "row" }, h("span", { class: "quiet" }, "Blue: past. Green: running, to the end of its walltime. Brown: planned.")),
+    fault, gantt.element, h("h2", {}, "Reservations and waiting parts"), reservations, slices);
+  const draw = async () => {
+    const [nodes, queue, list] = await Promise.all([
+      get<Nodes>("v1/nodes"), get<{ parts: QueueRow[] }>("v1/queue"), get<{ applications: Summary[] }>(`v1/applications?limit=${kApplications}`)]);
+    const applications = await detailsOf(list.applications, signal);
+    if (signal.aborted) return;
+    const rows = new Map<string, Bar[]>();
+    for (const node of nodes.nodes) for (let i = 0; i < Math.min(node.processors, 4096); i++) rows.set(`${nodes.zone}/${node.name}:${i}`, []);
+    const add = (row: string, bar: Bar) => {
+      const bars = rows.get(row);
+      if (bars === undefined) rows.set(row, [bar]);
+      else bars.push(bar);
+    };
+    const now = Date.now();
+    for (const one of applications) barsOf(one, now, add);
+    const own = new Set(applications.filter((one) => !kEnds.includes(one.state)).map((one) => one.id));
+    for (const row of queue.parts) if (!own.has(row.application ?? "")) barsOfQueue(row, nodes.zone, now, add);
+    gantt.show([...rows].map(([name, bars]): Row => ({ name, bars })));
+    fault.replaceChildren();
+    const waiting = queue.parts.filter((row) => row.state !== "running");
+    reservations.replaceChildren(table("Reservations", ["Application", "Home", "Ranks", "State", "Start", "Walltime"], waiting.map((row) => [
+      row.application === undefined ? row.part : link(`#/application/${row.application}`, row.application), row.home, row.ranks, badge(row.state),
+      row.start_us === undefined ? "when its home wishes" : instant(row.start_us), seconds(row.walltime_s)]), "None."));
+    slices.replaceChildren(...(nodes.sharing === undefined ? [] : [h("h2", {}, `Slices (by ${nodes.sharing})`), sliceMatrix(queue.parts)]));
+  };
+  await draw();
+  const again = atMostEvery(2000, signal, () => draw().catch((error) => fault.replaceChildren(problem(error))));
+  onEvent(signal, again);
+  repeatedly(10_000, signal, again);
+}

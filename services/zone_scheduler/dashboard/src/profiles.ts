@@ -1,0 +1,26 @@
+// Stored profiles: what earlier runs told.
+import { get, type Model, type Profile } from "./api";
+import { facts, h, link, table } from "./dom";
+import { bytes, instant, seconds } from "./format";
+import { matrixPair } from "./matrix";
+
+export async function profilesPage(room: HTMLElement, signal: AbortSignal): Promise<void> {
+  const { profiles } = await get<{ profiles: Profile[] }>("v1/profiles");
+  if (signal.aborted) return;
+  room.append(table("Profiles", ["Program", "Arguments", "Ranks", "When", "Run time", "Predicted", "Complete"], profiles.map((one) => [
+    link(`#/profile/${one.id}`, one.program || one.id), one.arguments, one.ranks, instant(one.at_us), seconds(one.measured_s), seconds(one.predicted_s),
+    one.complete ? "yes" : "cut short"]), "No profiles yet: complete runs leave them."));
+}
+
+export async function profilePage(room: HTMLElement, signal: AbortSignal, id: string): Promise<void> {
+  if (id === "") throw new Error("This address names no profile.");
+  const model = await get<Model>(`v1/profiles/${id}`);
+  if (signal.aborted) return;
+  const heaviest = [...model.edges].sort((a, b) => b[2] - a[2]).slice(0, 20);
+  const compute = model.compute.reduce((sum, one) => sum + one, 0);
+  room.append(
+    facts([["Program", model.program], ["Ranks", model.ranks], ["Computing", `${seconds(compute)} over all ranks, most ${seconds(Math.max(...model.compute.slice(0, 100_000)))}`],
+      ["Pairs that talk", model.edges.length], ["Complete", model.complete === false ? "no, the run was cut short" : "yes"]]),
+    h("h2", {}, "Communication"), matrixPair(model, undefined),
+    h("h2", {}, "Heaviest pairs"), table("Heaviest pairs", ["Ranks", "Bytes", "Messages"], heaviest.map(([u, v, weight, messages]) => [`${u} - ${v}`, bytes(weight), messages])));
+}

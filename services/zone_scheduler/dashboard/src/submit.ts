@@ -1,0 +1,65 @@
+// A form that shows the plan before anything is submitted.
+import { freshId, send, type Application, type Plan } from "./api";
+import { h, link, problem } from "./dom";
+import { planView } from "./plan";
+
+/** Words as a shell would split them, with "..." and '...' kept together; nothing is expanded. */
+export function words(line: string): string[] {
+  const found: string[] = [];
+  for (const match of line.matchAll(/(?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*')+/g)) {
+    found.push(match[0].replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'/g, (_, double?: string, single?: string) => double?.replace(/\\(.)/g, "$1") ?? single ?? ""));
+  }
+  return found;
+}
+
+export async function submitPage(room: HTMLElement, signal: AbortSignal): Promise<void> {
+  const field = (name: string, label: string, properties: Record<string, string | number | boolean>) => {
+    const input = h("input", { id: name, name, ...properties });
+    return { input, element: h("div", {}, h("label", { for: name }, label), input) };
+  };
+  const command = field("command", "Program and arguments", { class: "wide", required: true, placeholder: "/home/me/bin/solver --steps 1000", autocomplete: "off" });
+  const directory = field("directory", "Working folder", { class: "wide", required: true, placeholder: "/home/me", pattern: "/.*", title: "an absolute path", value: localStorage.getItem("directory") ?? "" });
+  const ranks = field("ranks", "Ranks", { type: "number", min: 1, max: 1_000_000, value: 4, required: true });
+  const walltime = field("walltime", "Walltime, minutes", { type: "number", min: 1, max: 527_040, value: 60, required: true });
+  const zones = field("zones", "Only these zones (empty: any)", { class: "wide", autocomplete: "off" });
+  const mapper = h("select", { id: "mapper" }, ["hier", "block", "round_robin", "random"].map((name) => h("option", {}, name)));
+  const result = h("div", { "aria-live": "polite" });
+  const submitButton = h("button", { type: "button", class: "main", disabled: true }, "Submit this");
+  let id = freshId();
+  let planned = "";
+
+  const request = () => ({
+    ranks: Number(ranks.input.value), argv: words(command.input.value), directory: directory.input.value, walltime_s: Number(walltime.input.value) * 60,
+    mapper: mapper.value, zones: zones.input.value.split(/[\s,]+/).filter(Boolean),
+  });
+  // What is submitted is what the plan was shown for.
+  const changed = () => (submitButton.disabled = planned === "" || planned !== JSON.stringify(request()));
+  const plan = async () => {
+    const wanted = request();
+    result.replaceChildren(h("p", { class: "quiet" }, "Asking the zones..."));
+    const made = await send<Plan>("POST", "v1/applications?dry_run=true", { id, ...wanted });
+    if (signal.aborted) return;
+    planned = JSON.stringify(wanted);
+    changed();
+    result.replaceChildren(h("h2", {}, "The plan as of now"), planView(made));
+  };
+  const submit = async () => {
+    submitButton.disabled = true;
+    localStorage.setItem("directory", directory.input.value);
+    const application = await send<Application>("POST", "v1/applications", { id, ...request() });
+    id = freshId();
+    planned = "";
+    result.replaceChildren(h("p", { class: "note" }, "Submitted: ", link(`#/application/${application.id}`, application.id)));
+  };
+  const told = (work: () => Promise<void>) => () => void work().catch((fault: unknown) => {
+    result.replaceChildren(problem(fault)); // a repeat has the same id, so nothing runs twice
+    changed();
+  });
+  submitButton.addEventListener("click", told(submit));
+  room.append(
+    h("form", { onsubmit: (event) => { event.preventDefault(); told(plan)(); }, oninput: changed },
+      command.element, directory.element, h("div", { class: "row" }, ranks.element, walltime.element, h("div", {}, h("label", { for: "mapper" }, "Mapper"), mapper)),
+      zones.element, h("div", { class: "row" }, h("button", { type: "submit" }, "Show the plan"), submitButton)),
+    h("p", { class: "quiet" }, "Files that travel along, environments and delegations are for the command line: zbs run, zbs submit."),
+    result);
+}

@@ -1,0 +1,289 @@
+// Cases: each gets a fresh page that is let in already. Usage: node pages.mjs JSON [names]
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const told = JSON.parse(process.argv[2]);
+const wanted = process.argv.slice(3);
+const require = createRequire(join(told.modules, "..", "pages.js"));
+const { chromium } = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const base = new URL(told.address).origin;
+const kPages = ["", "applications", `application/${told.done}`, "gantt", "federation", "submit", "profiles", `profile/${told.profile}`];
+
+async function settled(page) {
+  await page.waitForSelector("main[aria-busy=false]");
+}
+async function open(page, path) {
+  await page.goto(`${base}/#/${path}`);
+  await settled(page);
+}
+async function keep(page, name) {
+  if (process.env.ZBS_SCREENSHOTS) await page.screenshot({ path: join(process.env.ZBS_SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+const text = (page, selector) => page.locator(selector).innerText();
+
+const cases = {
+  async "every page has its heading, no fault, and asks this zone only"(page, seen) {
+    for (const path of kPages) {
+      await open(page, path);
+      assert.match(await text(page, "h1"), /\w/, path);
+      assert.equal(await page.locator(".problem").count(), 0, `${path}: ${await page.locator("main").innerText()}`);
+      await keep(page, `page-${path.split("/")[0] || "overview"}`);
+    }
+    assert.deepEqual([...seen.hosts], [new URL(base).host]);
+  },
+
+  async "the overview and the list show applications and their states"(page) {
+    await open(page, "");
+    assert.match(await text(page, "main"), /Processors in use\s+[1-9]\d* of \d+/);
+    await open(page, "applications");
+    await page.locator("tbody tr").nth(1).waitFor();
+    assert.equal(await page.locator("tbody tr").count(), 3);
+    await page.getByLabel("Show only").fill("running");
+    assert.equal(await page.locator("tbody tr").count(), 1);
+    await page.getByRole("link", { name: "sleep" }).click();
+    await settled(page);
+    assert.match(page.url(), new RegExp(told.runs));
+  },
+
+  async "names with markup, quotes and control characters are text"(page) {
+    page.on("dialog", () => assert.fail("a name ran as a script"));
+    await open(page, `application/${told.done}`);
+    const facts = await text(page, "dl.facts >> nth=0");
+    assert.ok(facts.includes(`<b>job & 'co'.sh <img src=x onerror=alert(1)>"'\`&amp;\ufffd\ufffd\${7*7}`), facts);
+    await page.getByText("<script>alert(2)</script>").waitFor();
+    assert.equal(await page.locator("main img, main b, main script, main i").count(), 0);
+    await open(page, `profile/${told.profile}`);
+    assert.ok((await text(page, "dl.facts >> nth=0")).includes("/opt/<i>ring</i>"));
+    assert.equal(await page.locator("main i").count(), 0);
+  },
+
+  async "an application tells plan, zones, timeline, output and reasons"(page) {
+    await open(page, `application/${told.done}`);
+    const heads = await page.locator("h2").allInnerTexts();
+    for (const head of ["Zones", "Timeline", "Plan", "Communication", "Output", "Why it is where it is"]) assert.ok(heads.includes(head), `${head} in ${heads}`);
+    const states = await page.locator(".timeline .badge").allInnerTexts();
+    assert.deepEqual([states[0], states.at(-1)], ["accepted", "completed"]);
+    assert.equal(await page.getByRole("button", { name: "Cancel" }).count(), 0);
+    await open(page, `application/${told.runs}`);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("button", { name: "No", exact: true }).click();
+    assert.equal(await page.locator("dialog[open]").count(), 0);
+  },
+
+  async "a new application and its end show without a reload"(page) {
+    await open(page, "submit");
+    await page.getByLabel("Program and arguments").fill('/bin/sh -c "echo \'<u>live</u>\'; sleep 1"');
+    await page.getByLabel("Working folder").fill("/tmp");
+    await page.getByLabel("Ranks").fill("2");
+    assert.ok(await page.getByRole("button", { name: "Submit this" }).isDisabled());
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.getByText("The plan as of now").waitFor();
+    assert.ok((await page.getByRole("region", { name: "Clusters" }).innerText()).includes("0-1"));
+    await page.getByLabel("Ranks").fill("1");
+    assert.ok(await page.getByRole("button", { name: "Submit this" }).isDisabled(), "the plan is not of this");
+    await page.getByLabel("Ranks").fill("2");
+    await page.getByRole("button", { name: "Submit this" }).click();
+    await page.locator(".note a").click();
+    await page.locator(".timeline").getByText("completed").waitFor();
+    await page.locator("pre").getByText("<u>live</u>").first().waitFor();
+  },
+
+  async "a bad request is told in the zone's words"(page, seen) {
+    await open(page, "submit");
+    await page.getByLabel("Program and arguments").fill("/bin/true");
+    await page.getByLabel("Working folder").fill("/tmp");
+    await page.getByLabel("Only these zones").fill("no-such-zone");
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.getByRole("alert").getByText("no such zone is known here").waitFor();
+    assert.ok(await page.getByRole("button", { name: "Submit this" }).isDisabled());
+    seen.faults.length = 0; // the refusal itself
+  },
+
+  async "the schedule shows running work, moves by keys and tells what a bar is"(page) {
+    await open(page, "gantt");
+    const canvas = page.getByRole("img", { name: "Work by processor over time" });
+    await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) >= 5);
+    const picture = () => canvas.evaluate((element) => element.toDataURL());
+    const first = await picture();
+    await canvas.focus();
+    await page.keyboard.press("+");
+    await page.waitForFunction((before) => document.querySelector("canvas").toDataURL() !== before, first);
+    const zoomed = await picture();
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction((before) => document.querySelector("canvas").toDataURL() !== before, zoomed);
+    await page.keyboard.press("Home");
+    // Somewhere in the middle of the chart one of the first rows is busy.
+    const box = await canvas.boundingBox();
+    let found = "";
+    for (let row = 0; row < 12 && !found.includes("sleep"); row++) {
+      await page.mouse.click(box.x + box.width * 0.6, box.y + 24 + 14 + row * 28);
+      found = await page.getByRole("status").innerText();
+    }
+    assert.match(found, /sleep, rank \d, running/);
+  },
+
+  async "100,000 bars are drawn within a frame or two"(page) {
+    const list = [], details = new Map();
+    const start = Date.now() * 1000 - 1e12;
+    for (let i = 0; i < 200; i++) {
+      const id = `0${String(i).padStart(25, "0")}`;
+      const summary = { id, state: "completed", ranks: 500, program: `/p${i}`, zones: ["a"], reason: "", submitted_us: start };
+      list.push(summary);
+      const begin = start + i * 5e9;
+      details.set(id, { ...summary, argv: ["/p"], directory: "/", walltime_s: 60, mapper: "hier", cancel_requested: false,
+        history: [{ state: "accepted", at_us: begin }, { state: "running", at_us: begin + 1e6 }, { state: "completed", at_us: begin + 4e9 }],
+        parts: [{ id, zone: "a", ranks: [], state: "completed", reason: "", assignment: Array.from({ length: 500 }, (_, rank) => ({ rank, machine: "m", processor: rank })) }] });
+    }
+    await page.route("**/v1/applications?*", (route) => route.fulfill({ json: { applications: list } }));
+    await page.route("**/v1/applications/0*", (route) => route.fulfill({ json: details.get(route.request().url().split("/").pop()) }));
+    await open(page, "gantt");
+    const canvas = page.getByRole("img", { name: "Work by processor over time" });
+    await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) > 100);
+    await canvas.focus();
+    const times = [];
+    for (const key of ["+", "ArrowRight", "-", "ArrowDown", "-", "ArrowDown", "Home"]) {
+      await page.keyboard.press(key);
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      times.push(Number(await canvas.getAttribute("data-ms")));
+    }
+    console.log(`    drawn in ${times.join(", ")} ms`);
+    // Only the rows in sight were drawn, 200 bars each; and far away no more than a few bars for each pixel of them.
+    const bars = async () => Number(await canvas.getAttribute("data-bars"));
+    assert.ok(await bars() < 6000, `${await bars()}`);
+    for (let i = 0; i < 13; i++) await page.keyboard.press("-");
+    await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) < 29 * 40);
+  },
+
+  async "traffic is a picture, before and after, with what crosses zones"(page) {
+    await open(page, `profile/${told.profile}`);
+    const colours = await page.locator("canvas").first().evaluate((canvas) => {
+      const pixel = (x, y) => [...canvas.getContext("2d").getImageData(x, y, 1, 1).data].join();
+      return [canvas.width, pixel(1, 0) === pixel(0, 1), pixel(1, 0) !== pixel(5, 0), pixel(1, 2) !== pixel(2, 3), pixel(0, 0) === pixel(5, 5)];
+    });
+    assert.deepEqual(colours, [6, true, true, true, true]);
+  },
+
+  async "an application over two zones shows what crosses them, with their blocks"(page) {
+    await open(page, `application/${told.spread}`);
+    await page.locator("figcaption").nth(1).waitFor();
+    const captions = await page.locator("figcaption").allInnerTexts();
+    assert.match(captions[0], /By rank: 3.8 MiB between 6 ranks/);
+    assert.match(captions[1], /Zone by zone \(\w, \w\): [\d.]+ \w+ cross zones/);
+    const [before, after] = await page.locator("figure canvas").evaluateAll((all) => all.map((one) => one.toDataURL()));
+    assert.notEqual(before, after);
+    const zones = await page.getByRole("region", { name: "Parts" }).locator("tbody tr").count();
+    assert.equal(zones, 2);
+  },
+
+  async "the federation shows three zones and their delays"(page) {
+    await open(page, "federation");
+    assert.deepEqual((await page.locator("svg.map circle").count()), 3);
+    assert.equal(await page.locator("svg.map line.ok").count(), 2);
+    assert.match(await text(page, "main"), /accepted/);
+  },
+
+  async "everything is reached by keyboard"(page) {
+    await page.reload();
+    await settled(page);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to content");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Applications");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Applications", level: 1 }).waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.id), "content");
+  },
+
+  async "dark and light follow the system and a button"(page) {
+    const back = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    await page.emulateMedia({ colorScheme: "dark" });
+    await open(page, "");
+    const dark = await back();
+    await page.emulateMedia({ colorScheme: "light" });
+    const light = await back();
+    assert.notEqual(dark, light);
+    await page.getByRole("button", { name: "Dark" }).click();
+    assert.equal(await back(), dark);
+    await page.reload();
+    await settled(page);
+    assert.equal(await back(), dark, "the choice is kept");
+  },
+
+  async "360 pixels are enough"(page) {
+    await page.setViewportSize({ width: 360, height: 740 });
+    for (const path of kPages) {
+      await open(page, path);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= 360, `${path || "overview"} is ${wide} wide`);
+      await keep(page, `narrow-${path.split("/")[0] || "overview"}`);
+    }
+  },
+
+  async "axe finds nothing serious, light and dark"(page) {
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      for (const path of kPages) {
+        await open(page, path);
+        await page.evaluate(axe); // by the debugger, past the page's own policy
+        const { violations } = await page.evaluate(() => window.axe.run());
+        const serious = violations.filter((one) => ["serious", "critical"].includes(one.impact));
+        assert.deepEqual(serious.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).slice(0, 3).join(" ")}`), [], `${path || "overview"}, ${colorScheme}`);
+      }
+    }
+  },
+
+  async "without JavaScript, and without a name, the zone still says how it is"(page, seen, browser) {
+    const context = await browser.newContext({ javaScriptEnabled: false, storageState: await page.context().storageState() });
+    const plain = await context.newPage();
+    await plain.goto(base + "/");
+    assert.match(await plain.locator("body").innerText(), /ZBS zone a[\s\S]*takes work[\s\S]*need JavaScript/);
+    await context.close();
+    await page.route("**/v1/whoami", (route) => route.fulfill({ status: 401, json: { detail: "who?" } }));
+    await page.goto(base + "/");
+    await page.getByText("zbs dashboard").waitFor();
+    assert.match(await page.locator("body").innerText(), /ZBS zone a/);
+    seen.faults.length = 0; // the refusal itself
+  },
+};
+
+const profile = mkdtempSync(join(tmpdir(), "zbs-browser-"));
+const browser = await chromium.launch({
+  executablePath: told.chromium, env: { ...process.env, HOME: profile },
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+let failed = 0;
+try {
+  for (const [name, run] of Object.entries(cases)) {
+    if (wanted.length > 0 && !wanted.some((part) => name.includes(part))) continue;
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+    context.setDefaultTimeout(60_000);
+    const page = await context.newPage();
+    const seen = { hosts: new Set(), faults: [] };
+    page.on("request", (request) => request.url().startsWith("data:") || seen.hosts.add(new URL(request.url()).host));
+    page.on("response", (reply) => reply.status() >= 400 && seen.faults.push(`${reply.status()} ${reply.url()}`));
+    page.on("console", (message) => message.type() === "error" && seen.faults.push(message.text()));
+    page.on("pageerror", (fault) => seen.faults.push(fault.message));
+    try {
+      await page.goto(told.address);
+      await page.waitForURL(base + "/");
+      await settled(page);
+      await run(page, seen, browser);
+      assert.deepEqual(seen.faults, []);
+      console.log(`ok   ${name}`);
+    } catch (fault) {
+      failed++;
+      console.log(`FAIL ${name}\n${fault.stack}`);
+      await keep(page, `failed-${failed}`).catch(() => {});
+    }
+    await context.close();
+  }
+} finally {
+  await browser.close();
+  rmSync(profile, { recursive: true, force: true });
+}
+process.exit(failed === 0 ? 0 : 1);
