@@ -4,9 +4,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "services/common/adapters/process/control_group.hpp"
 #include "services/common/adapters/process/step_processes.hpp"
