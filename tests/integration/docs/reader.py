@@ -18,7 +18,7 @@ from pages import Command, Elsewhere, File, as_told  # noqa: E402
 
 DEADLINE_S = float(os.environ.get("ZBS_DEADLINE_S", "60"))
 MARK = "\x1e"
-FOLDERS = ("/etc/zbs", "/var/lib/zbs", "/backup")  # of a page: inside of the reader's folder here
+FOLDERS = ("/etc/zbs", "/var/lib/zbs-registry", "/var/lib/zbs", "/backup")  # of a page: inside of the reader's folder here
 PORT = re.compile(r"\b70\d\d\b")
 
 
@@ -28,13 +28,21 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def program_of(pid):
+    """The program that runs in `pid`: itself, or the child of a shell that waits for it."""
+    if pathlib.Path(f"/proc/{pid}/exe").resolve().name != "bash":
+        return pid
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(children[0]) if children else pid
+
+
 class Reader:
     def __init__(self, folder, bin_folder, source):
         self.folder, self.source = pathlib.Path(folder), pathlib.Path(source)
         self.folder.chmod(0o755)  # jobs of other accounts begin here
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ZBS_", "XDG_"))}
         environment = dict(kept, HOME=str(self.folder), ZBS=str(self.source), PATH=f"{bin_folder}:{os.environ['PATH']}", LC_ALL="C.UTF-8", PS1="", PS2="")
-        self.ports, self.services, self.lines = {}, [], queue.Queue()
+        self.ports, self.services, self.lines, self.said, self.terminals = {}, [], queue.Queue(), "", 0
         self.shell = subprocess.Popen(["bash", "--norc", "--noprofile"], cwd=self.folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
         threading.Thread(target=self._listen, daemon=True).start()
@@ -90,6 +98,7 @@ class Reader:
         deadline = time.monotonic() + DEADLINE_S
         while True:
             code, output = self.tell(text)
+            self.said = output
             good = code == 0 and (not expected or as_told(expected, output))
             if good or not step.again or time.monotonic() > deadline:
                 break
@@ -99,7 +108,8 @@ class Reader:
 
     def start(self, step: Command):
         """A command of another terminal: here until it has printed what the page shows."""
-        log = self.folder / f".terminal-{len(self.services)}"
+        self.terminals += 1
+        log = self.folder / f".terminal-{self.terminals}"
         log.touch()
         expected = [self.here(line) for line in step.expected]
         code, pid = self.tell(f"{{ {self.here(step.text)}\n}} >{log} 2>&1 & echo $!")
@@ -107,10 +117,16 @@ class Reader:
         self.services.append((step, log, int(re.findall(r"\d+", pid)[-1])))
         until(lambda: as_told(expected + ["..."], log.read_text()), DEADLINE_S, lambda: f"line {step.line}: {step.text}\nprinted\n{log.read_text()}")
 
+    def end(self, service):
+        """What was started by `start`, as Ctrl-C does in its terminal."""
+        self.services.remove(service)
+        pid = service[2]
+        self.tell(f"kill -TERM {program_of(pid)}; wait {pid}")
+
     def close(self):
         """Ends the services first to last from behind, as a reader does, and then whatever is left."""
-        for _, _, pid in reversed(self.services):
-            self.tell(f"kill -TERM {pid}; wait {pid}")
+        for service in reversed(self.services[:]):
+            self.end(service)
         self.shell.stdin.close()
         try:
             self.shell.wait(DEADLINE_S)
