@@ -3,6 +3,7 @@
 usage: docs_test.py BIN SOURCE_DIR [PAGE] [unittest arguments]
 """
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -38,6 +39,17 @@ class Pages(Reading):
                 with self.subTest(page.name):
                     run += self.read(page.read_text())
         self.assertGreater(run, 0)
+
+
+    def test_every_file_that_a_page_names_is_there(self):
+        """Where a page says that a test shows something, that test exists."""
+        found = 0
+        for page in sorted((SOURCE / "docs").glob("*.md")):
+            for name in re.findall(r"`((?:tests|services|algorithms|schemas|scripts|docker|docs|client)/[\w./-]+)`", page.read_text()):
+                found += 1
+                with self.subTest(page=page.name, name=name):
+                    self.assertTrue((SOURCE / name).exists() or list(SOURCE.glob(name + ".*pp")))
+        self.assertGreater(found, 30)
 
 
 class RottenPages(Reading):
