@@ -63,7 +63,7 @@ class RottenPages(Reading):
                              ("```console\n```\n", "without a command"),
                              ("```console sometimes\n$ true\n```\n", "no kind of console"),
                              ("```console no-test\n$ true\n```\n", "the file that runs it"),
-                             ("```console no-test docker/test\n$ frobnicate all\n```\n", "does not run frobnicate"),
+                             ("```console no-test docker/test\n$ frobnicate all\n```\n", "does not run 'frobnicate all'"),
                              ("```\nzbs list\n```\n", "nobody runs"),
                              ("```sh\nls\n```\n", "nobody runs")):
             with self.subTest(text), self.assertRaisesRegex(AssertionError, reason):

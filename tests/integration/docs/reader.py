@@ -71,11 +71,12 @@ class Reader:
             self.run(step)
 
     def look_up(self, step):
-        """The place runs every program that the page names there, with the same first word."""
+        """Each command is in the place that the page names: program and subcommand on one line."""
         text = (self.source / step.place).read_text()
         for command in step.commands:
-            program = command.split()[0].split("/")[-1]
-            assert re.search(rf"\b{re.escape(program)}\b", text), f"line {step.line}: {step.place} does not run {program}"
+            words = command.split()[:2]
+            said = r"\b.*\b".join(re.escape(word.split("/")[-1]) for word in words)
+            assert re.search(rf"\b{said}\b", text), f"line {step.line}: {step.place} does not run '{' '.join(words)}'"
 
     def tell(self, text):
         """Code and output of one command in the reader's shell."""
