@@ -30,7 +30,7 @@ def free_port():
 
 def program_of(pid):
     """The program that runs in `pid`: itself, or the child of a shell that waits for it."""
-    if pathlib.Path(f"/proc/{pid}/exe").resolve().name != "bash":
+    if pathlib.Path(f"/proc/{pid}/comm").read_text() != "bash\n":
         return pid
     children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return int(children[0]) if children else pid
@@ -42,7 +42,7 @@ class Reader:
         self.folder.chmod(0o755)  # jobs of other accounts begin here
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ZBS_", "XDG_"))}
         environment = dict(kept, HOME=str(self.folder), ZBS=str(self.source), PATH=f"{bin_folder}:{os.environ['PATH']}", LC_ALL="C.UTF-8", PS1="", PS2="")
-        self.ports, self.services, self.lines, self.said, self.terminals = {}, [], queue.Queue(), "", 0
+        self.ports, self.services, self.lines, self.said, self.terminals, self.patience_s = {}, [], queue.Queue(), "", 0, DEADLINE_S
         self.shell = subprocess.Popen(["bash", "--norc", "--noprofile"], cwd=self.folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                       stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
         threading.Thread(target=self._listen, daemon=True).start()
@@ -82,12 +82,12 @@ class Reader:
         """Code and output of one command in the reader's shell."""
         self.shell.stdin.write(f"{{ {text}\n}} </dev/null\nprintf '{MARK}%d\\n' $?\n")
         self.shell.stdin.flush()
-        output, deadline = "", time.monotonic() + DEADLINE_S
+        output, deadline = "", time.monotonic() + self.patience_s
         while True:
             try:
                 line = self.lines.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                raise AssertionError(f"no end after {DEADLINE_S} s: {text}\n{output}") from None
+                raise AssertionError(f"no end after {self.patience_s} s: {text}\n{output}") from None
             assert line is not None, f"the shell has ended: {text}\n{output}"
             before, mark, code = line.partition(MARK)
             output += before
@@ -125,15 +125,16 @@ class Reader:
         self.tell(f"kill -TERM {program_of(pid)}; wait {pid}")
 
     def close(self):
-        """Ends the services first to last from behind, as a reader does, and then whatever is left."""
-        for service in reversed(self.services[:]):
-            self.end(service)
-        self.shell.stdin.close()
+        """Ends the services, last first, as a reader does; then whatever is left, also where a command does not end."""
         try:
+            for service in reversed(self.services[:]):
+                self.end(service)
+            self.shell.stdin.close()
             self.shell.wait(DEADLINE_S)
         finally:
             try:
                 os.killpg(self.shell.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
+            self.shell.wait()
             self.shell.stdout.close()
