@@ -44,6 +44,7 @@ state = "{folder}/node"
 identity = "{folder}/node-1-identity"
 listen = "127.0.0.1:{own}"
 run_as = "self"
+shared_memory = true
 """
 
 
