@@ -98,16 +98,17 @@ void add_peer_commands(CLI::App& app, Context& context) {
     add_list_options(*all, context);
     all->callback([&context] { list_peers(context); });
     auto wish = std::make_shared<Wish>();
-    const auto named = [&](const char* name, const std::string& help) {
-        CLI::App* command = peer->add_subcommand(name, help + "\n\nExample: zbs peer " + name + " org-b");
+    const auto named = [&](const char* name, const std::string& help, const std::string& rest = "") {
+        CLI::App* command = peer->add_subcommand(name, help + "\n\nExample: zbs peer " + name + " org-b" + rest);
         command->add_option("ORGANISATION", wish->organisation, "by name")->required();
         return command;
     };
     CLI::App* one = named("show", "how it stands with one organisation");
     add_list_options(*one, context);
     one->callback([&context, wish] { call(context, "GET", wish->organisation); });
-    const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help) {
-        CLI::App* command = named(name, help + " (operators)");
+    const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help,
+                             const std::string& rest = "") {
+        CLI::App* command = named(name, help + " (operators)", rest);
         command->add_option("--fingerprint", wish->change.fingerprint, "of its bundle, as its operator told it")
             ->check(something("leave the option out where only one bundle claims the name"));
         command->callback([&context, wish, verb] { settle(context, *wish, verb); });
@@ -123,7 +124,7 @@ void add_peer_commands(CLI::App& app, Context& context) {
             ->check(something("write 'map' for the account map"));
     };
     with_rights(settles("accept", PeeringVerb::kAccept, "take its users"));
-    with_rights(settles("set", PeeringVerb::kSet, "other limits"));
+    with_rights(settles("set", PeeringVerb::kSet, "other limits", " --processors 8"));
     for (CLI::App* command : {settles("reject", PeeringVerb::kReject, "take none of its users"),
                               settles("suspend", PeeringVerb::kSuspend, "take none for now; what runs goes on"),
                               settles("resume", PeeringVerb::kResume, "take its users again")})

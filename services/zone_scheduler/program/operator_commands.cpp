@@ -286,7 +286,7 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
     CLI::App* unblock = cli.add_subcommand(
         "unblock",
         "take a block back, and an own user's revocation (certificates that were revoked stay so: 'user add' gives a "
-        "fresh code)\n\nExample: zbs-zone unblock org-b");
+        "fresh code)\n\nExample: zbs-zone unblock org-b --config zone.toml");
     unblock->add_option("SUBJECT", *subject, "as it was blocked")->required();
     unblock->callback([shared, subject] {
         const auto answer = shared.call("DELETE", "/v1/blocks?subject=" + http::encode_percent(*subject));

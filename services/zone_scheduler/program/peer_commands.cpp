@@ -44,7 +44,7 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
     peer->require_subcommand(1);
     auto wish = std::make_shared<PeerWish>();
     const auto add = [&](const char* name, const std::string& help) {
-        return peer->add_subcommand(name, help + "\n\nExample: zbs-zone peer " + name);
+        return peer->add_subcommand(name, help + "\n\nExample: zbs-zone peer " + name + " --config zone.toml");
     };
     const auto named = [&](const char* name, const std::string& help, const std::string& rest) {
         CLI::App* command = peer->add_subcommand(

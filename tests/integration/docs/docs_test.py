@@ -1,0 +1,78 @@
+"""Every command of every page in docs/ does what the page says.
+
+usage: docs_test.py BIN SOURCE_DIR [PAGE] [unittest arguments]
+"""
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+import unittest
+
+import pages
+from reader import Reader
+
+BIN, SOURCE = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+ONLY = sys.argv[3:4]
+
+
+class Reading(unittest.TestCase):
+    def read(self, text):
+        """All of a page in a fresh folder; how many commands were run."""
+        folder = tempfile.mkdtemp(prefix="zbs-docs-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        reader = Reader(folder, BIN, SOURCE)
+        try:
+            found = pages.steps(text)
+            for step in found:
+                reader.do(step)
+        finally:
+            reader.close()
+        return sum(isinstance(step, pages.Command) for step in found)
+
+
+class Pages(Reading):
+    def test_every_page(self):
+        run = 0
+        for page in sorted((SOURCE / "docs").glob("*.md")):
+            if not ONLY or page.stem in ONLY:
+                with self.subTest(page.name):
+                    run += self.read(page.read_text())
+        self.assertGreater(run, 0)
+
+
+    def test_every_file_that_a_page_names_is_there(self):
+        """Where a page says that a test shows something, that test exists."""
+        found = 0
+        for page in sorted((SOURCE / "docs").glob("*.md")):
+            for name in re.findall(r"`((?:tests|services|algorithms|schemas|scripts|docker|docs|client)/[\w./-]+)`", page.read_text()):
+                found += 1
+                with self.subTest(page=page.name, name=name):
+                    self.assertTrue((SOURCE / name).exists() or list(SOURCE.glob(name + ".*pp")))
+        self.assertGreater(found, 30)
+
+
+class RottenPages(Reading):
+    """What a page must not come to say."""
+
+    def test_fails_here(self):
+        for text, reason in (("```console\n$ false\n```\n", "ended with 1"),
+                             ("```console\n$ echo one\ntwo\n```\n", "and not"),
+                             ("```console\n$ printf '1\\n2\\n'\n1\n```\n", "and not"),
+                             ("```console\none\n```\n", "before any command"),
+                             ("```console\n```\n", "without a command"),
+                             ("```console sometimes\n$ true\n```\n", "no kind of console"),
+                             ("```console no-test\n$ true\n```\n", "the file that runs it"),
+                             ("```console no-test docker/test\n$ frobnicate all\n```\n", "does not run 'frobnicate all'"),
+                             ("```\nzbs list\n```\n", "nobody runs"),
+                             ("```sh\nls\n```\n", "nobody runs")):
+            with self.subTest(text), self.assertRaisesRegex(AssertionError, reason):
+                self.read(text)
+
+    def test_passes_here(self):
+        self.assertEqual(self.read("```text a/b.txt\n1  x\n2 y\n```\n```console\n$ cat a/b.txt\n1 x\n...\n$ a=5\n$ echo $a; false; echo $?\n...\n1\n```\n"
+                                   "```console stays\n$ echo up; exec sleep 1000\nup\n```\n```console again\n$ echo >> n; wc -l < n\n3\n```\n"), 5)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
