@@ -208,6 +208,10 @@ class Story(unittest.TestCase):
         self.tell("zbs show ID --format rsl", "resourceManagerContact")
         self.tell("zbs explain ID", "commit")
         self.tell("zbs top --every 5", "org-a-one")
+        self.also("mkdir bin && printf '#!/bin/sh\\ncp \"$1\" opened.html\\n' > bin/xdg-open && chmod +x bin/xdg-open && export PATH=$PWD/bin:$PATH")
+        service = self.stays_as_told("zbs dashboard --open", "http://127.0.0.1:")
+        self.also("grep -c 'token=' opened.html", again=True)
+        self.end(service)
         running = self.also("zbs submit -n 1 -- sleep 600").split()[-1]
         self.tell("zbs list --filter state=running --sort -ranks", running, again=True)
         self.tell_as({"ID": running}, "zbs cancel ID")
