@@ -167,6 +167,7 @@ class PartService {
     std::deque<FoundResult> find_results(const PartRecord& record, StagedResults& results);
     Error refuse_files(const Caller& caller, const Error& error) const;
     void renew_window(Live& part);
+    Duration latest_launch(const Live& part, Duration wanted) const;
     Result<void> check_staged(const PartRecord& record) const;
     void add_staging(const PartRecord& record, std::size_t step, StepSpec& spec) const;
     void collect(const PartId& id);
