@@ -1,6 +1,7 @@
 #include "services/zone_scheduler/domain/part_service.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "algorithms/policy/registry.hpp"
@@ -76,6 +77,22 @@ ProcessorCalendar::Interval PartService::interval_of(Duration start_in, Duration
     const Duration now = clock_.steady_now();
     const Duration latest = now + std::max(start_in, config_.hold_ttl) + config_.launch_window;
     return {now + start_in, latest + walltime + kStopSlack};
+}
+
+/// `wanted`, or earlier, so that who was promised one of its processors for afterwards need not wait. O(promises x
+/// processors).
+Duration PartService::latest_launch(const Live& part, Duration wanted) const {
+    const PartRecord& record = part.record;
+    const ProcessorCalendar::Promise* own = queue_.calendar().find(record.request.id);
+    if (own == nullptr) return wanted;
+    const std::set<std::int32_t> processors(own->processors.begin(), own->processors.end());
+    const auto is_ours = [&](std::int32_t processor) { return processors.contains(processor); };
+    for (const auto& [id, other] : queue_.calendar().promises()) {
+        if (id == record.request.id || other.when.begin < own->when.end) continue;
+        if (std::ranges::any_of(other.processors, is_ours))
+            wanted = std::min(wanted, other.when.begin - record.request.walltime - kStopSlack);
+    }
+    return wanted;
 }
 
 ProcessorCalendar::Promise PartService::promise(const Live& part) const {

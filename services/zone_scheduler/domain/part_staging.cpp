@@ -140,22 +140,6 @@ void PartService::renew_window(Live& part) {
     if (!is_queued(part.record)) promise_anew(part);
 }
 
-/// `wanted`, or earlier, so that who was promised one of its processors for afterwards need not wait. O(promises x
-/// processors).
-Duration PartService::latest_launch(const Live& part, Duration wanted) const {
-    const PartRecord& record = part.record;
-    const ProcessorCalendar::Promise* own = queue_.calendar().find(record.request.id);
-    if (own == nullptr) return wanted;
-    const std::set<std::int32_t> processors(own->processors.begin(), own->processors.end());
-    const auto is_ours = [&](std::int32_t processor) { return processors.contains(processor); };
-    for (const auto& [id, other] : queue_.calendar().promises()) {
-        if (id == record.request.id || other.when.begin < own->when.end) continue;
-        if (std::ranges::any_of(other.processors, is_ours))
-            wanted = std::min(wanted, other.when.begin - record.request.walltime - kStopSlack);
-    }
-    return wanted;
-}
-
 Result<StagingStatus> PartService::stage(const Caller& caller, const PartId& id, const StagingRequest& request) {
     const Result<std::shared_ptr<Live>> found = find_to_stage(caller, id, request.token);
     if (!found) return refuse_files(caller, found.error());
