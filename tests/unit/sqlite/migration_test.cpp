@@ -88,9 +88,20 @@ TEST_F(Migration, AZonesApplicationsAndPartsComeAlong) {
             EXPECT_EQ(events->back().state, "completed");
             EXPECT_EQ(events->back().owner, ana);
             EXPECT_EQ(store.events({})->size(), *store.last_event()) << "numbered from 1 without a gap";
+            if (version == 6)
+                EXPECT_EQ(store.events({.after = 9})->back().part, PartId{stored_id('4')}) << "one of a part";
             EXPECT_EQ(opened->site->blocks().load()->size(), version >= 2 ? 1U : 0U);
         }
     }
+}
+
+TEST_F(Migration, EventsOfPartsAreKeptApartFromThoseOfApplications) {
+    const auto opened = open_zone_database(make("zone_6"));
+    ASSERT_TRUE(opened) << opened.error();
+    const std::size_t before = opened->zone->events({})->size();
+    EXPECT_THAT(*opened->zone->events({.application = ApplicationId{stored_id('4')}}), testing::IsEmpty());
+    ASSERT_TRUE(opened->zone->remove(PartId{stored_id('4')}));
+    EXPECT_EQ(opened->zone->events({})->size(), before - 1) << "it went with its part";
 }
 
 TEST_F(Migration, AnAuditLogGoesOnFromWhatItHad) {

@@ -225,6 +225,22 @@ TYPED_TEST(ZoneStoreContract, EventsGoWithWhatTheyAreAboutAndTheOldestGiveWay) {
     EXPECT_THAT(*this->store().events({}), ElementsAre(event(1, 2)));
 }
 
+/// Homes choose the ids of their parts.
+TYPED_TEST(ZoneStoreContract, APartWithTheIdOfAnApplicationTakesNoneOfItsEvents) {
+    StateEvent part = event(3, 7);
+    part.owner.reset();
+    part.part = PartId{some_id(1)};
+    for (const StateEvent& e : {event(1, 1), event(2, 1), part}) ASSERT_TRUE(this->store().append(e));
+    EXPECT_THAT(*this->store().events({.application = ApplicationId{some_id(1)}, .limit = 2}),
+                ElementsAre(event(1, 1), event(2, 1)));
+    for (std::uint64_t id = 4; id <= kMaxEventsOfOne + 3; ++id) {
+        part.id = id;
+        ASSERT_TRUE(this->store().append(part));
+    }
+    ASSERT_TRUE(this->store().remove(PartId{some_id(1)}));
+    EXPECT_THAT(*this->store().events({}), ElementsAre(event(1, 1), event(2, 1)));
+}
+
 TYPED_TEST(ZoneStoreContract, TokensGrowAndNeverRepeat) {
     std::uint64_t last = 0;
     for (int i = 0; i < 20; ++i) {

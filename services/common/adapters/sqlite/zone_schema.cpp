@@ -79,11 +79,15 @@ constexpr const char* kEvents =
     " json_extract(change.value, '$.at_us') AS at_us, json_extract(change.value, '$.state') AS state"
     " FROM application, json_each(application.status, '$.history') AS change)";
 
+// Ids are chosen by whoever sends them: events of a part that has the id of an application were taken for that one's.
+constexpr const char* kEventsOfParts =
+    "UPDATE event SET subject='part:' || subject WHERE json_extract(event, '$.part') IS NOT NULL";
+
 }  // namespace
 
 const std::vector<std::string>& zone_schema() {
-    static const std::vector<std::string> steps = {kFirst,        kRecordSchema,   kEndedApart,
-                                                   kOutboxSchema, kProfilesByKind, kEvents};
+    static const std::vector<std::string> steps = {kFirst,          kRecordSchema, kEndedApart,   kOutboxSchema,
+                                                   kProfilesByKind, kEvents,       kEventsOfParts};
     return steps;
 }
 

@@ -40,6 +40,10 @@ Error corrupt(const std::string& what, const Error& error) {
             error.pointer};
 }
 
+/// Whose events a row is of. Ids are chosen by whoever sends them, so a part may have the id of an application.
+std::string subject_of(const ApplicationId& id) { return to_string(id); }
+std::string subject_of(const PartId& id) { return "part:" + to_string(id); }
+
 constexpr std::size_t kRowsPerPiece = 1'000;
 
 class SqliteZoneStore : public ZoneStore {
@@ -138,10 +142,10 @@ class SqliteZoneStore : public ZoneStore {
         return database_->together([&]() -> Result<void> {
             for (const char* sql :
                  {"INSERT OR IGNORE INTO removed_application(id) VALUES(?)", "DELETE FROM application WHERE id=?",
-                  "DELETE FROM application_request WHERE id=?", "DELETE FROM event WHERE subject=?"}) {
+                  "DELETE FROM application_request WHERE id=?"}) {
                 if (auto done = run(sql, to_string(id)); !done) return done;
             }
-            return {};
+            return run("DELETE FROM event WHERE subject=?", subject_of(id));
         });
     }
 
@@ -193,11 +197,11 @@ class SqliteZoneStore : public ZoneStore {
 
     Result<void> remove(const PartId& id) override {
         return database_->together([&]() -> Result<void> {
-            for (const char* sql : {"INSERT OR IGNORE INTO removed_part(id) VALUES(?)", "DELETE FROM part WHERE id=?",
-                                    "DELETE FROM event WHERE subject=?"}) {
+            for (const char* sql :
+                 {"INSERT OR IGNORE INTO removed_part(id) VALUES(?)", "DELETE FROM part WHERE id=?"}) {
                 if (auto done = run(sql, to_string(id)); !done) return done;
             }
-            return {};
+            return run("DELETE FROM event WHERE subject=?", subject_of(id));
         });
     }
 
@@ -206,7 +210,7 @@ class SqliteZoneStore : public ZoneStore {
     }
 
     Result<void> append(const StateEvent& event) override {
-        const std::string subject = event.part ? to_string(*event.part) : to_string(event.application);
+        const std::string subject = event.part ? subject_of(*event.part) : subject_of(event.application);
         Query insert(*database_, "INSERT INTO event(id, subject, owner, event) VALUES(?,?,?,?)");
         insert.bind(static_cast<std::int64_t>(event.id)).bind(subject);
         insert.bind(event.owner ? to_uri(*event.owner) : "").bind(codec::dump(codec::encode(event)));
@@ -224,7 +228,7 @@ class SqliteZoneStore : public ZoneStore {
         constexpr std::string_view kOf = "SELECT event FROM event WHERE subject=? AND id>? ORDER BY id LIMIT ?";
         Query query(*database_, wanted.application ? kOf : wanted.owner ? kOwners : kAll);
         if (wanted.application)
-            query.bind(to_string(*wanted.application));
+            query.bind(subject_of(*wanted.application));
         else if (wanted.owner)
             query.bind(to_uri(*wanted.owner));
         query.bind(static_cast<std::int64_t>(std::min<std::uint64_t>(wanted.after, INT64_MAX)));
