@@ -107,7 +107,10 @@ class MemoryZoneStore : public ZoneStore {
     std::vector<PartRecord> all_parts() const { return values(parts_); }
     std::vector<Application> all_applications() const { return values(applications_); }
 
+    /// From now on no event can be stored.
+    void break_events(std::string why) { broken_events_ = std::move(why); }
     Result<void> append(const StateEvent& event) override {
+        if (!broken_events_.empty()) return Error{ErrorCode::kInternal, broken_events_, {}};
         if (fault) return *fault;
         if (!events_.empty() && event.id <= events_.back().id) return taken("event");
         events_.push_back(event);
@@ -238,6 +241,7 @@ class MemoryZoneStore : public ZoneStore {
 
     std::map<ApplicationId, Application> applications_;
     std::vector<StateEvent> events_;
+    std::string broken_events_;
     std::map<PartId, PartRecord> parts_;
     std::set<ApplicationId> removed_applications_;
     std::set<PartId> removed_parts_;

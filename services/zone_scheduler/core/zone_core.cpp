@@ -101,6 +101,8 @@ void ZoneCore::connect() {
     events_.listen([this](const StateEvent& event) {
         if (feed_.clients() > 0) barrier_.after_commit([this, event] { feed_.publish(event); });
     });
+    events_.listen_for_lost(
+        [this](const StateEvent& event) { barrier_.after_commit([this, event] { feed_.interrupt(event); }); });
     services_.metrics_text = [this](metrics::TextFormat format) { return metrics_.text(format, services_); };
     applications_.use_files(files_);
     parts_.use_files(files_);

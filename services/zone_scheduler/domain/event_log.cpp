@@ -34,7 +34,8 @@ void EventLog::add(StateEvent event) {
         log_.warn("event_not_stored", {{"application", to_string(event.application)},
                                        {"state", event.state},
                                        {"reason", written.error().message}});
-        return;
+        event.id = 0;
+        return lost_(event);
     }
     last_ = event.id;
     listener_(event);

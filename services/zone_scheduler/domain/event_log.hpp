@@ -21,6 +21,8 @@ class EventLog : public ZoneObserver {
 
     /// Told of each event, which is not durable yet. Default nobody.
     void listen(std::function<void(const StateEvent&)> listener) { listener_ = std::move(listener); }
+    /// Told of what was to become an event and could not be stored: its id is 0. Default nobody.
+    void listen_for_lost(std::function<void(const StateEvent&)> listener) { lost_ = std::move(listener); }
     /// Those that are stored, durable or not. Errors: the store's.
     Result<std::vector<StateEvent>> find(const EventQuery& query) const { return store_.events(query); }
     std::uint64_t last() const { return last_; }  ///< id; 0 before the first event
@@ -32,6 +34,7 @@ class EventLog : public ZoneObserver {
     ZoneStore& store_;
     Log& log_;
     std::function<void(const StateEvent&)> listener_ = [](const StateEvent&) {};
+    std::function<void(const StateEvent&)> lost_ = [](const StateEvent&) {};
     std::uint64_t last_ = 0;
 };
 

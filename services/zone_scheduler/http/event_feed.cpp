@@ -12,7 +12,7 @@ namespace zbs {
 namespace {
 
 /// A comment so often keeps the ways open that forget silent connections, and finds clients that are gone.
-constexpr Duration kBeat = std::chrono::seconds{15};
+constexpr std::uint64_t kBeatSeconds = 15;
 constexpr const char* kBeatText = ":\n\n";
 /// Who reads for so long has to come again: certificates run out, rights change.
 constexpr Duration kLongest = std::chrono::hours{1};
@@ -59,7 +59,7 @@ EventFeed::EventFeed(Clock& clock, EventLog& log, EventFeedPorts ports)
 EventFeed::~EventFeed() = default;
 
 void EventFeed::start() {
-    clock_.after(kBeat, [weak = std::weak_ptr(self_)] {
+    clock_.after(std::chrono::seconds{1}, [weak = std::weak_ptr(self_)] {
         if (const auto alive = weak.lock()) (*alive)->beat();
     });
 }
@@ -68,7 +68,7 @@ Result<std::shared_ptr<http::Stream>> EventFeed::open(const PeerIdentity& caller
     if (stopped_) return Error{ErrorCode::kUnavailable, "this zone ends", {}};
     const std::string who = to_uri(caller.name());
     std::size_t& mine = open_by_caller_[who];
-    if (mine >= limits::kMaxEventStreamsPerUser || readers_.size() >= limits::kMaxEventStreams) {
+    if (mine >= limits::kMaxEventStreamsPerUser || (readers_.size() >= limits::kMaxEventStreams && !make_room(mine))) {
         if (mine == 0) open_by_caller_.erase(who);
         return Error{ErrorCode::kTooManyRequests, "too many read events here at one time; ask again later", {}};
     }
@@ -77,6 +77,19 @@ Result<std::shared_ptr<http::Stream>> EventFeed::open(const PeerIdentity& caller
     const std::uint64_t number = ++last_reader_;
     readers_.emplace(number, Reader{.caller = caller, .query = query, .until = clock_.steady_now() + kLongest});
     return std::shared_ptr<http::Stream>(std::make_shared<Stream>(self_, ports_.post, number));
+}
+
+/// Ends the oldest stream of whoever has most, where that is more than the `mine` and one of who wants another. Those
+/// that were ended and have not left yet count as room once: the edge lets go of them within its deadlines.
+bool EventFeed::make_room(std::size_t mine) {
+    const auto most = std::ranges::max_element(open_by_caller_, {}, [](const auto& one) { return one.second; });
+    if (most == open_by_caller_.end() || most->second < mine + 2) return false;
+    const auto oldest = std::ranges::find_if(readers_, [&](const auto& one) {
+        return !one.second.ended && to_uri(one.second.caller.name()) == most->first;
+    });
+    if (oldest == readers_.end()) return false;
+    end(oldest->second);
+    return true;
 }
 
 /// Of a stream about one application: nothing can follow.
@@ -97,12 +110,20 @@ void EventFeed::next(std::uint64_t number, Give give) {
 /// What the log has for it, once that is durable; else it waits.
 void EventFeed::give_stored(std::uint64_t number, Give give) {
     Reader& reader = readers_.at(number);
+    if (ports_.is_blocked(reader.caller)) {
+        reader.ended = true;
+        return give({});
+    }
     const Result<std::vector<StateEvent>> found = log_.find(reader.query);
     if (!found) {  // it may come again
         reader.ended = true;
         return give({});
     }
     reader.behind = found->size() == kEventsAtOnce;
+    if (found->empty() && reader.cut) {
+        reader.ended = true;
+        return give({});
+    }
     if (found->empty()) {
         reader.waiting = std::move(give);
         return;
@@ -124,10 +145,26 @@ void EventFeed::publish(const StateEvent& event) {
             reader.behind = true;  // it is still being sent what was before
             continue;
         }
+        if (ports_.is_blocked(reader.caller)) {
+            end(reader);
+            continue;
+        }
         if (text.empty()) text = codec::event_text(event);
         reader.query.after = event.id;
         reader.ended = is_last(event, reader.query);
         std::exchange(reader.waiting, nullptr)(text);
+    }
+}
+
+void EventFeed::interrupt(const StateEvent& event) {
+    StateEvent next = event;
+    next.id = UINT64_MAX;  // behind all that anybody has seen
+    for (auto& [number, reader] : readers_) {
+        if (reader.ended || !fits(next, reader.query)) continue;
+        if (reader.waiting)
+            end(reader);
+        else
+            reader.behind = reader.cut = true;
     }
 }
 
@@ -136,8 +173,11 @@ void EventFeed::end(Reader& reader) {
     if (const Give give = std::exchange(reader.waiting, nullptr)) give({});
 }
 
+/// Each second a share of them: all at once would keep others from the strand for that long.
 void EventFeed::beat() {
+    const std::uint64_t turn = ++beats_ % kBeatSeconds;
     for (auto& [number, reader] : readers_) {
+        if (number % kBeatSeconds != turn) continue;
         if (ports_.is_blocked(reader.caller) || clock_.steady_now() >= reader.until)
             end(reader);
         else if (const Give give = std::exchange(reader.waiting, nullptr))

@@ -31,10 +31,14 @@ class EventFeed {
     /// Begins to say now and then that nothing has happened.
     void start();
     /// The text of server-sent events from `query.after` on; its `limit` is not looked at. Of an application it ends
-    /// with the application's end. Errors: kTooManyRequests: of this caller, or of all, as many are open as may be.
+    /// with the application's end. Where as many are open as may be, the oldest of whoever has most gives way to who
+    /// has at least two fewer. Errors: kTooManyRequests: of this caller, or of all, as many are open as may be. Cost
+    /// where it is full: O(open streams).
     Result<std::shared_ptr<http::Stream>> open(const PeerIdentity& caller, EventQuery query);
     /// An event that is durable now.
     void publish(const StateEvent& event);
+    /// One that could not be stored: who would have been told of it has to come again and look for itself.
+    void interrupt(const StateEvent& event);
     /// Ends all, and takes no more: the zone stops.
     void end_all();
     std::size_t clients() const { return readers_.size(); }
@@ -46,6 +50,7 @@ class EventFeed {
         EventQuery query;    ///< `after`: the last that was given
         Duration until{};    ///< steady time: it has to come again, and show who it is
         bool behind = true;  ///< there may be more in the log
+        bool cut = false;    ///< the log lacks something of it: ends after what the log has
         bool ended = false;  ///< nothing follows
         Give waiting;        ///< for the next piece
     };
@@ -54,6 +59,7 @@ class EventFeed {
     void next(std::uint64_t number, Give give);
     void give_stored(std::uint64_t number, Give give);
     void beat();
+    bool make_room(std::size_t mine);
     static bool is_last(const StateEvent& event, const EventQuery& query);
     void end(Reader& reader);
 
@@ -61,8 +67,9 @@ class EventFeed {
     EventLog& log_;
     EventFeedPorts ports_;
     std::map<std::uint64_t, Reader> readers_;
-    std::map<std::string, std::size_t> open_by_caller_;  ///< by URI
+    std::map<std::string, std::size_t> open_by_caller_;  ///< by URI, until the edge lets go of them
     std::uint64_t last_reader_ = 0;
+    std::uint64_t beats_ = 0;
     bool stopped_ = false;
     std::shared_ptr<EventFeed*> self_ = std::make_shared<EventFeed*>(this);  ///< streams may outlive the feed
 };

@@ -42,9 +42,25 @@ class CountingGate : public beast::ServerTls {
     using ServerTls::ServerTls;
     PeerIdentity identify(ssl_st* connection) const override {
         ++identified;
-        return ServerTls::identify(connection);
+        return has_run_out ? PeerIdentity::refused("it has run out") : ServerTls::identify(connection);
     }
     mutable std::atomic<int> identified{0};
+    std::atomic<bool> has_run_out{false};
+};
+
+/// A body of many pieces, each of one letter. With the third what the reader has shown stops counting.
+class RunsOut : public http::Stream {
+  public:
+    explicit RunsOut(std::shared_ptr<CountingGate> gate) : gate_(std::move(gate)) {}
+    void next(std::function<void(std::string)> give) override {
+        ++pieces_;
+        if (pieces_ == 3) gate_->has_run_out = true;
+        give(pieces_ > 1'000 ? "" : "x");
+    }
+
+  private:
+    std::shared_ptr<CountingGate> gate_;
+    int pieces_ = 0;
 };
 
 class TlsCallTest : public testing::Test {
@@ -65,6 +81,7 @@ class TlsCallTest : public testing::Test {
         options.tls = gate;
         server.emplace(io, options, [this](http::Call call, const http::Respond& respond) {
             if (busy.fetch_sub(1) > 0) return respond(http::too_many_requests(call.peer, wait));
+            if (streams) return respond({200, "text/plain", "", {}, std::make_shared<RunsOut>(gate)});
             respond({200, "text/plain", to_uri(call.caller()) + " " + call.peer.refusal(), {}});
         });
         ASSERT_TRUE(server->start());
@@ -99,6 +116,7 @@ class TlsCallTest : public testing::Test {
     std::unique_ptr<openssl::KeyFolder> alpha, beta;
     std::atomic<int> busy{0};  ///< calls that are told to come back later
     Duration wait = seconds{1};
+    std::atomic<bool> streams{false};  ///< calls are answered with a stream
     std::shared_ptr<CountingGate> gate;
     asio::io_context io;
     std::optional<beast::Server> server;
@@ -124,6 +142,16 @@ TEST_F(TlsCallTest, AConnectionIsAskedOnceWhoItIs) {
     from.forget_connections();
     ASSERT_TRUE(from.call(call(name("org-a", "alpha"))));
     EXPECT_EQ(gate->identified, before + 1);
+}
+
+TEST_F(TlsCallTest, AStreamEndsWhenItsReadersCertificateCountsNoMore) {
+    stop();
+    io.restart();
+    start({.identity_age = milliseconds{0}});
+    streams = true;
+    const auto answer = caller(*beta).call(call(name("org-a", "alpha")));
+    ASSERT_TRUE(answer) << answer.error();
+    EXPECT_EQ(answer->body, "xx");
 }
 
 TEST_F(TlsCallTest, SomebodyElseAtTheAddressIsNotTalkedTo) {

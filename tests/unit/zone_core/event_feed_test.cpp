@@ -57,6 +57,7 @@ class EventFeedTest : public testing::Test {
             effects.push_back([this, event] { feed->publish(event); });
             if (durable) commit();
         });
+        log.listen_for_lost([this](const StateEvent& event) { feed->interrupt(event); });
     }
     void commit() {
         for (const auto& effect : std::exchange(effects, {})) effect();
@@ -171,8 +172,60 @@ TEST_F(EventFeedTest, TheStreamOfAnApplicationEndsWithIt) {
 TEST_F(EventFeedTest, SilenceIsBrokenNowAndThen) {
     feed->start();
     const auto client = open({});
-    clock.advance(std::chrono::seconds{46});
+    clock.advance(std::chrono::seconds{45});
     EXPECT_EQ(client->beats, 3);
+}
+
+TEST_F(EventFeedTest, NotAllAreToldInOneTurn) {
+    feed->start();
+    std::vector<std::unique_ptr<Client>> clients;
+    for (int i = 0; i < 45; ++i) clients.push_back(open({}));
+    for (int second = 0; second < 15; ++second) {
+        const auto beats = [&] { return std::ranges::count_if(clients, [](const auto& c) { return c->beats > 0; }); };
+        const auto before = beats();
+        clock.advance(std::chrono::seconds{1});
+        EXPECT_EQ(beats() - before, 3) << second;
+    }
+}
+
+TEST_F(EventFeedTest, WhoIsBlockedHearsOfNothingThatHappensLater) {
+    const auto fast = open({}), slow = open({}, false);
+    happens(1);
+    blocked.insert("ana");
+    happens(1);
+    EXPECT_THAT(fast->ids, ElementsAre(ids[0]));
+    EXPECT_TRUE(fast->ended);
+    slow->ask();
+    EXPECT_THAT(slow->ids, ElementsAre(ids[0])) << "nor of what was kept for it";
+    EXPECT_TRUE(slow->ended);
+}
+
+TEST_F(EventFeedTest, WhoWouldHaveBeenToldOfWhatCouldNotBeStoredComesAgain) {
+    const auto fast = open({.application = app(1)}), other = open({.application = app(2)});
+    const auto slow = open({.application = app(1)}, false);
+    happens(1, ApplicationState::kRunning);
+    store.break_events("the disk is full");
+    happens(1, ApplicationState::kCompleted);
+    EXPECT_TRUE(fast->ended);
+    EXPECT_FALSE(other->ended);
+    EXPECT_FALSE(slow->ended);
+    slow->ask();
+    EXPECT_TRUE(slow->ended) << "after what the log has";
+    EXPECT_EQ(fast->ids, ids);
+    EXPECT_EQ(slow->ids, ids);
+}
+
+TEST_F(EventFeedTest, WhereAllAreTakenWhoHasMostGivesWay) {
+    std::vector<std::unique_ptr<Client>> clients;
+    const auto user = [](int i) { return Caller{CallerKind::kUser, "alpha", "u" + std::to_string(i)}; };
+    for (std::size_t i = 0; i < limits::kMaxEventStreams; ++i)
+        clients.push_back(open({}, true, user(static_cast<int>(i / limits::kMaxEventStreamsPerUser))));
+    const auto newcomer = open({}, true, kBob);
+    EXPECT_FALSE(newcomer->ended);
+    EXPECT_EQ(std::ranges::count_if(clients, [](const auto& client) { return client->ended; }), 1);
+    EXPECT_TRUE(clients[0]->ended) << "the oldest";
+    const auto refused = feed->open(PeerIdentity(user(1), Evidence::kCertificate), {});
+    ASSERT_FALSE(refused) << "has as many as anybody";
 }
 
 TEST_F(EventFeedTest, WhoIsBlockedHearsNoMoreAndAllComeAgainAfterAnHour) {

@@ -34,6 +34,8 @@ struct ServerOptions {
     std::chrono::milliseconds handler_deadline{60'000};
     std::chrono::milliseconds write_deadline{30'000};
     std::chrono::milliseconds linger_deadline{2'000};  ///< for the rest of a refused request, read and thrown away
+    /// What the other side has shown counts for so long before it is looked at again.
+    std::chrono::milliseconds identity_age{30'000};
     /// Asked for each new connection, with where it comes from as in `http::Call::address`; one that is refused is
     /// closed before its handshake. None: all may come.
     std::function<bool(const std::string& address)> admit;

@@ -223,7 +223,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         Result<http::Call> call = zbs::beast::read_head(request);
         if (!call) return write(http::problem(call.error()), false);
         if constexpr (kTls) {
-            if (SteadyClock::now() - identified_ > kIdentityAge) identify();
+            if (SteadyClock::now() - identified_ > host_->options().identity_age) identify();
             call->peer = identity_;
             // Who is told that its certificate does not count may come again when it does, and begin anew.
             if (!identity_.refusal().empty()) keep_alive = false;
@@ -313,7 +313,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     void send_piece(std::string piece) {
         if (is_closed_) return;
         wait_for_peer();
-        if (piece.empty()) return end_stream();
+        if (piece.empty() || is_another_now()) return end_stream();
         reply_text_ = std::move(piece);
         expire_after(host_->options().write_deadline);
         boost::asio::async_write(stream_, boost::asio::buffer(reply_text_),
@@ -322,6 +322,17 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
                                      if (fault) return self->close();
                                      self->ask_source();
                                  });
+    }
+    /// Whether what the other side showed means somebody else by now, or nobody: it has run out, or is not trusted any
+    /// more. As with requests, looked at twice a minute at most.
+    bool is_another_now() {
+        if constexpr (kTls) {
+            if (SteadyClock::now() - identified_ <= host_->options().identity_age) return false;
+            const PeerIdentity before = identity_;
+            identify();
+            return identity_ != before;
+        }
+        return false;
     }
     /// While a stream is sent the other side has nothing to say; what it says all the same is thrown away.
     void see_peer_leave() {
@@ -395,7 +406,6 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     std::string reply_text_;
     std::shared_ptr<http::Stream> source_;
     boost::beast::http::response<boost::beast::http::empty_body> continue_;
-    static constexpr std::chrono::seconds kIdentityAge{30};
     PeerIdentity identity_;
     SteadyClock::time_point identified_{};
     bool idle_ = true;
