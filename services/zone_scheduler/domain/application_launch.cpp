@@ -1,5 +1,6 @@
 // ApplicationService from `committed` to its end: launcher, parts, watch, stop, profile.
 #include <algorithm>
+#include <csignal>
 
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/failpoint/failpoint.hpp"
@@ -331,6 +332,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     if (changed.cancel_requested) {
         state = ApplicationState::kCancelled;
         reason = why_cancelled(run);
+        changed.exit_code = 128 + SIGTERM;  // what its ranks got; the launcher's own code means nothing
     } else if (!reason.empty()) {
         changed.exit_code = 1;  // the launcher was stopped by us; its own code means nothing
     } else if (*changed.exit_code == 0 && !limit.starts_with(kWalltimeReason)) {
@@ -352,7 +354,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         if (!limit.empty()) {
             reason = limit;
             if (reason.starts_with(kWalltimeReason))
-                changed.exit_code = 128 + 15;  // as if the program had got its SIGTERM
+                changed.exit_code = 128 + SIGTERM;  // as if the program had got its SIGTERM
         } else if (signal > 0) {
             changed.exit_code = 128 + signal;
             reason = "a rank was ended by signal " + std::to_string(signal);

@@ -1,6 +1,7 @@
 #include "services/zone_scheduler/program/edge.hpp"
 
 #include <boost/asio/dispatch.hpp>
+#include <filesystem>
 #include <utility>
 
 #include "services/common/adapters/beast/server_tls.hpp"
@@ -46,6 +47,12 @@ Result<std::string> Edge::open(const ZoneSettings& settings, const StateFolder& 
                       std::to_string(server.port());
     if (!process::write_file(state.address(), url + "\n"))
         return Error{ErrorCode::kUnavailable, "cannot write the address of this zone", state.address()};
+    const std::string home = state.operator_identity() + "/home";  // makes the folder credentials of `zbs`, too
+    std::error_code fault;
+    if (std::filesystem::exists(state.operator_identity(), fault) &&
+        !process::write_file(
+            home, url + " " + to_uri({CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name}) + "\n"))
+        return Error{ErrorCode::kUnavailable, "cannot write where operators find this zone", home};
     return url;
 }
 

@@ -371,6 +371,17 @@ TEST_F(ApplicationServiceTest, ZoneThatCannotStartStopsAll) {
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, TheExitCodeOfACancelIsThatOfItsSignal) {
+    run_for(1h);
+    const ApplicationId id = submit(9);
+    world.run(2s);
+    ASSERT_EQ(world.status(id).state, ApplicationState::kRunning);
+    ASSERT_TRUE(world.node("a").applications->cancel(world.user(), id));
+    world.run(20s);
+    EXPECT_EQ(world.status(id).state, ApplicationState::kCancelled);
+    EXPECT_EQ(world.status(id).exit_code, 143) << "and not what the launcher makes of it";
+}
+
 TEST_F(ApplicationServiceTest, CancelAtEveryMomentLeavesNothing) {
     for (int ms = 0; ms < 400; ms += 3) {
         SCOPED_TRACE(ms);
