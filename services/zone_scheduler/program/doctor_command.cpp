@@ -72,16 +72,17 @@ void look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks
     for (const auto& [name, folder] : {std::pair{"zone's certificate", state.identity()},
                                        std::pair{"operator's certificate", state.operator_identity()}}) {
         const auto keys = openssl::KeyFolder::open(folder, system::wall_clock);
-        if (!keys) {
-            checks.push_back(
-                {name, Verdict::kFail, told(keys.error()), "put back what a backup of " + folder + " has"});
-            continue;
-        }
-        const Duration left = (*keys)->not_after() - system::wall_clock();
         const bool is_operator = folder != state.identity();
         const std::string remedy = is_operator ? "'zbs-zone operator --config FILE' makes a new one"
                                                : "'zbs-zone renew --certificate FILE --config FILE'; a zone that holds "
                                                  "the CA key renews by itself while it runs";
+        if (!keys) {
+            const bool has_ended = keys.error().code == ErrorCode::kUnauthenticated;
+            checks.push_back({name, Verdict::kFail, told(keys.error()),
+                              has_ended ? remedy : "put back what a backup of " + folder + " has"});
+            continue;
+        }
+        const Duration left = (*keys)->not_after() - system::wall_clock();
         const std::string name_and_end =
             to_uri((*keys)->name()) + (left > Duration{0} ? ", ends in " + format_duration(left) : ", has ended");
         const bool is_due = (*keys)->is_due(system::wall_clock());

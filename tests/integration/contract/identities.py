@@ -33,9 +33,9 @@ class Organisations:
     def __init__(self, folder, cas):
         self.folder, self.cas = folder, cas
 
-    def issue(self, organisation, kind, name):
-        """A certificate by an organisation's CA, as it could give out to anybody of its own."""
-        base = self.folder / f"{organisation}-{kind}-{name}"
+    def issue(self, organisation, kind, name, days=2):
+        """A certificate by an organisation's CA, as it could give out to anybody of its own; -1 days: it ended yesterday."""
+        base = self.folder / f"{organisation}-{kind}-{name}{days}"
         key, request, leaf = (base.with_suffix(suffix) for suffix in (".key", ".csr", ".pem"))
         if not leaf.exists():
             usage = "serverAuth,clientAuth" if kind in ("zone", "node") else "clientAuth"
@@ -43,7 +43,7 @@ class Organisations:
                                                 f"subjectAltName=URI:spiffe://{organisation}/{kind}/{name}\nauthorityKeyIdentifier=keyid\nsubjectKeyIdentifier=hash\n")
             run("openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", request, "-subj", f"/O={organisation}/CN={name}")
             ca = self.cas[organisation]
-            run("openssl", "x509", "-req", "-in", request, "-CA", ca / "ca.pem", "-CAkey", ca / "ca_key.pem", "-days", "2", "-out", leaf, "-extfile", base.with_suffix(".cnf"))
+            run("openssl", "x509", "-req", "-in", request, "-CA", ca / "ca.pem", "-CAkey", ca / "ca_key.pem", "-days", str(days), "-out", leaf, "-extfile", base.with_suffix(".cnf"))
         return Identity(key, leaf)
 
     def proxy(self, kind, issuer):

@@ -122,6 +122,13 @@ std::vector<ChainCase> certificate_cases() {
          ana_but([](Form& f) { f.not_after = kToday - hours{24}; })},
         {"ExpiredZone", "expired on 2026-05-31; its organisation must renew it",
          alpha_but([](Form& f) { f.not_after = kToday - hours{24}; }), Question::kServer},
+        {"ExpiredOperator", "expired on 2026-05-31; where the organisation's CA key is, 'zbs-zone operator'",
+         [](TrustWorld& w) {
+             Form form = user_form("org-a", "op");
+             form.names = {"URI:spiffe://org-a/operator/op"};
+             form.not_after = kToday - hours{24};
+             return Holders{make_certificate(form, &w.ca_a)};
+         }},
         {"EndsThisSecond", "refused: certificate of spiffe://org-a/user/ana expired",
          ana_but([](Form& f) { f.not_after = kToday - std::chrono::seconds{1}; })},
         {"NotYetValid", "refused: certificate of spiffe://org-a/user/ana is valid only from 2026-06-02 12:00 UTC",

@@ -20,10 +20,14 @@ using Subjects = std::map<std::string, std::shared_ptr<const SubjectMap>>;
 
 Error refused(std::string message) { return {ErrorCode::kUnauthenticated, std::move(message), {}}; }
 
+constexpr const char* kRenewElsewhere = "; its organisation must renew it";
+
 const char* remedy(CallerKind kind) {
-    return kind == CallerKind::kUser
-               ? "; ask your operator for a code for 'zbs login --code' (before it ends, 'zbs login --renew' does)"
-               : "; its organisation must renew it";
+    if (kind == CallerKind::kUser)
+        return "; ask your operator for a code for 'zbs login --code' (before it ends, 'zbs login --renew' does)";
+    if (kind == CallerKind::kOperator)
+        return "; where the organisation's CA key is, 'zbs-zone operator' or 'zbs-registry operator' makes a new one";
+    return kRenewElsewhere;
 }
 
 /// What one run of OpenSSL's own check found.
@@ -46,7 +50,7 @@ std::string path_fault(X509_STORE_CTX* context, const std::string& who, CallerKi
     switch (code) {
         case X509_V_ERR_CERT_HAS_EXPIRED:
             return which + " expired on " + date_text(not_after(at ? at : end_entity)) +
-                   (own ? remedy(kind) : "; its organisation must renew it");
+                   (own ? remedy(kind) : kRenewElsewhere);
         case X509_V_ERR_CERT_NOT_YET_VALID:
             return which + " is valid only from " + moment_text(not_before(at ? at : end_entity)) +
                    "; compare the clocks";

@@ -98,7 +98,7 @@ Result<OwnIdentity> make_identity(const IdentityFiles& files, const std::string&
     const bool can_renew = identity.ca && now >= not_after(leaf) && now < not_after(identity.ca.get());
     const Time at = can_renew ? not_after(leaf) - std::chrono::seconds(1) : now;
     Result<CertificateInfo> info = check_own_chain(identity.chain, *bundle, at);
-    if (!info) return invalid(where + kCertificateFile + ": " + info.error().message);
+    if (!info) return Error{info.error().code, where + kCertificateFile + ": " + info.error().message, {}};
     identity.info = *std::move(info);
     return identity;
 }
