@@ -126,6 +126,23 @@ const cases = {
     assert.match(found, /sleep, rank \d, running/);
   },
 
+  async "parts that share processors are shown by slice"(page) {
+    const change = (path, edit) => page.route(path, async (route) => {
+      const reply = await route.fetch();
+      const json = await reply.json();
+      edit(json);
+      await route.fulfill({ json });
+    });
+    const part = (application, slice, state) => ({ part: application, application, home: `home${slice}`, ranks: 2, state, walltime_s: 60, slice, places: [["m10", 0], ["m9", 1]] });
+    await change("**/v1/nodes", (nodes) => Object.assign(nodes, { sharing: "turns", slices: 3 }));
+    await change("**/v1/queue", (queue) => (queue.parts = [part("01J9Z3V7Q0ABCDEFGHJKMNPQR1", 0, "running"), part("01J9Z3V7Q0ABCDEFGHJKMNPQR2", 2, "held")]));
+    await open(page, "gantt");
+    const matrix = page.getByRole("region", { name: "Slice matrix" });
+    await matrix.waitFor();
+    assert.deepEqual(await matrix.getByRole("row").allInnerTexts().then((rows) => rows.map((row) => row.split(/\t/).map((cell) => cell.trim()))),
+      [["Processor", "Slice 1", "Slice 2", "Slice 3"], ["m9:1", "home0, MNPQR1", "-", "home2, MNPQR2 (held)"], ["m10:0", "home0, MNPQR1", "-", "home2, MNPQR2 (held)"]]);
+  },
+
   async "100,000 bars are drawn within a frame or two"(page) {
     const list = [], details = new Map();
     const start = Date.now() * 1000 - 1e12;
@@ -181,6 +198,8 @@ const cases = {
 
   async "the federation shows three zones and their delays"(page) {
     await open(page, "federation");
+    assert.equal(await page.getByRole("columnheader", { name: "Lease until" }).count(), 1);
+    assert.equal(await page.getByText("not listed").count(), 0);
     assert.deepEqual((await page.locator("svg.map circle").count()), 3);
     assert.equal(await page.locator("svg.map line.ok").count(), 2);
     assert.match(await text(page, "main"), /accepted/);

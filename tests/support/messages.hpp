@@ -229,7 +229,8 @@ inline Peer some_peer() {
             .they_accept_us = PeeringState::kAccepted,
             .we_accept_them = PeeringState::kRejected,
             .reason = "not listed",
-            .last_heard = time_from_microseconds(123)};
+            .last_heard = time_from_microseconds(123),
+            .leased_until = time_from_microseconds(456)};
 }
 inline Profile some_profile(std::uint64_t low, bool complete = true, TaskIndex ranks = 4) {
     Profile profile{

@@ -193,13 +193,15 @@ Result<PeeringAnswer> decode_peering_answer(const Json& json) {
 }
 
 Json encode(const Peer& peer) {
-    return {{"zone", peer.zone},
-            {"organisation", peer.organisation},
-            {"url", peer.url},
-            {"they_accept_us", direction_word(peer.they_accept_us)},
-            {"we_accept_them", direction_word(peer.we_accept_them)},
-            {"reason", bounded(peer.reason, JsonReader::kMaxText)},
-            {"last_heard_us", to_microseconds(peer.last_heard)}};
+    Json json = {{"zone", peer.zone},
+                 {"organisation", peer.organisation},
+                 {"url", peer.url},
+                 {"they_accept_us", direction_word(peer.they_accept_us)},
+                 {"we_accept_them", direction_word(peer.we_accept_them)},
+                 {"reason", bounded(peer.reason, JsonReader::kMaxText)},
+                 {"last_heard_us", to_microseconds(peer.last_heard)}};
+    if (peer.leased_until) json["leased_until_us"] = to_microseconds(*peer.leased_until);
+    return json;
 }
 
 Result<Peer> decode_peer(const Json& json) {
@@ -211,6 +213,8 @@ Result<Peer> decode_peer(const Json& json) {
               read_direction(in, "we_accept_them"),
               in.text("reason"),
               time_from_microseconds(in.integer("last_heard_us", 0, INT64_MAX))};
+    if (in.has("leased_until_us"))
+        peer.leased_until = time_from_microseconds(in.integer("leased_until_us", 0, INT64_MAX));
     return in.finish(std::move(peer));
 }
 

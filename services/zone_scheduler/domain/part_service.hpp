@@ -131,6 +131,10 @@ class PartService {
     Use use() const;
     std::size_t waiting_parts() const { return queue_.size(); }  ///< in the queue, without processors
     std::vector<const PartRecord*> parts() const;                ///< those not ended; valid until the strand is left
+    /// Row of the slice matrix that the part lies in, 0 to `slice_count()` - 1. None where processors are not shared, or
+    /// it has none yet.
+    std::optional<int> slice_of(const PartRecord& part) const;
+    int slice_count() const { return config_.slots; }  ///< rows of the matrix; 1: processors are not shared
     /// When its processors are promised to a part that has not ended, in steady time.
     ProcessorCalendar::Interval promise_of(const PartId& id) const;
 

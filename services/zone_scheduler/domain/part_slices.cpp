@@ -35,6 +35,11 @@ std::vector<std::size_t> PartService::rows_with_room(const std::vector<bool>& us
     return rows;
 }
 
+std::optional<int> PartService::slice_of(const PartRecord& part) const {
+    if (row_count() == 1 || part.processors.empty()) return std::nullopt;
+    return static_cast<int>(static_cast<std::size_t>(part.processors.front()) / physical_count());
+}
+
 /// Those that have anything in them.
 std::vector<bool> PartService::rows_in_use(const std::vector<bool>& promised) const {
     std::vector<bool> used(row_count(), false);

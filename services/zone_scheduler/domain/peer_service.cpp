@@ -206,6 +206,10 @@ std::vector<Peer> PeerService::peers() const {
     std::vector<Peer> list;
     for (auto& [name, peer] : all) {
         peer.we_accept_them = peerings_.state_of(peer.organisation);
+        const auto listed = std::ranges::find_if(listed_, [&](const ZoneEntry& entry) {
+            return entry.name == peer.zone && entry.organisation == peer.organisation;
+        });
+        if (listed != listed_.end()) peer.leased_until = listed->issued + listed->lease;
         list.push_back(std::move(peer));
     }
     return list;

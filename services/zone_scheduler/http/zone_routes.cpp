@@ -260,7 +260,7 @@ Json agent_rows(const Request& request, const ZoneServices& services) {
     return agents;
 }
 
-Json queue_row(const PartRecord& part) {
+Json queue_row(const PartRecord& part, const PartService& parts) {
     Json places = Json::array();
     for (const RankPlace& place : part.status.assignment) places.push_back({place.machine, place.processor});
     Json row = {{"part", to_string(part.request.id)},
@@ -271,6 +271,7 @@ Json queue_row(const PartRecord& part) {
                 {"walltime_s", to_seconds(part.request.walltime)},
                 {"places", std::move(places)}};
     if (part.starts_at) row["start_us"] = to_microseconds(*part.starts_at);
+    if (const std::optional<int> slice = parts.slice_of(part)) row["slice"] = *slice;
     return row;
 }
 
@@ -297,13 +298,16 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
                        {"organisation", services.config.organisation},
                        {"nodes", std::move(rows)},
                        {"agents", agent_rows(request, services)}};
-        if (const std::string by = services.parts.sharing_means(); !by.empty()) answer["sharing"] = by;
+        if (const std::string by = services.parts.sharing_means(); !by.empty()) {
+            answer["sharing"] = by;
+            answer["slices"] = services.parts.slice_count();
+        }
         return http::ok(answer);
     });
     router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         Json rows = Json::array();
-        for (const PartRecord* part : services.parts.parts()) rows.push_back(queue_row(*part));
+        for (const PartRecord* part : services.parts.parts()) rows.push_back(queue_row(*part, services.parts));
         return http::ok({{"parts", std::move(rows)}});
     });
     router.add_sync("GET", "/v1/links", Action::kListLinks, Body::kNone, [&services](const Request& request) {

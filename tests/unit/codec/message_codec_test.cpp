@@ -182,6 +182,7 @@ TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
                                             "/delegation",
                                             "/revoked_us",
                                             "/ended_us",
+                                            "/leased_until_us",
                                             "/exit_code",
                                             "/plan",
                                             "/profile",

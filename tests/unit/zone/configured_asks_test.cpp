@@ -178,6 +178,19 @@ TEST_F(ConfiguredAsks, AKnownPeersNameStaysItsOwn) {
     EXPECT_EQ(log.count("peer_name_taken"), 1) << "told once";
 }
 
+TEST_F(ConfiguredAsks, APeersLeaseIsWhatTheRegistryListsAndGoesWithIt) {
+    start({{"org-b", "", "BUNDLE b"}});
+    ZoneEntry listed = b;
+    listed.issued = clock.now();
+    listed.lease = std::chrono::seconds{40};
+    look({listed});
+    EXPECT_EQ(peers->peers().front().leased_until, listed.issued + std::chrono::seconds{40});
+    EXPECT_FALSE(store.load_peers()->front().leased_until) << "is the registry's to say";
+    ZoneEntry posing = entry("b", "org-c", "BUNDLE c");
+    look({posing});
+    EXPECT_FALSE(peers->peers().front().leased_until);
+}
+
 TEST_F(ConfiguredAsks, ANameIsFreeOnceThePeersOrganisationIsRemoved) {
     start({{"org-b", "", "BUNDLE b"}, {"org-c", "", "BUNDLE c"}});
     look({b});

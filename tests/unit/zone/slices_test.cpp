@@ -137,6 +137,10 @@ TEST_F(SlicesTest, APartLiesInOneRowTheFullestThatHasRoom) {
     EXPECT_FALSE(hold(3)) << "three are free, but not in one row";
     EXPECT_EQ(zone->free_processors(), 2) << "the row of three is full now";
     EXPECT_TRUE(hold(2));
+    std::map<int, std::size_t> ranks;
+    for (const PartRecord* part : zone->parts()) ranks[zone->slice_of(*part).value()] += part->processors.size();
+    EXPECT_EQ(ranks, (std::map<int, std::size_t>{{0, 4}, {1, 4}}));
+    EXPECT_EQ(zone->slice_count(), 2);
 }
 
 TEST_F(SlicesTest, MachinesAreToldTheirColumnsWhenPartsStartAndEnd) {

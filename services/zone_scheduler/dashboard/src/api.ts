@@ -22,17 +22,17 @@ export interface Explanation {
   events: { at_us: number; last_us: number; times: number; round: number; zone: string; what: string; answer: string; ok: boolean }[];
 }
 export interface Nodes {
-  zone: string; organisation: string; sharing?: string;
+  zone: string; organisation: string; sharing?: string; slices?: number;
   nodes: { name: string; processors: number; used: number; speed: number }[];
   agents: { live: boolean; seen_us: number; description: { name: string }; load: { load_1: number } }[];
 }
 export interface QueueRow {
-  part: string; application?: string; home: string; ranks: number; state: string; walltime_s?: number; start_us?: number; places?: [string, number][];
+  part: string; application?: string; home: string; ranks: number; state: string; walltime_s?: number; start_us?: number; places?: [string, number][]; slice?: number;
 }
 export interface LinkView {
   zone: string; source: string; failures: number; link: { delay_s: number; bandwidth_Bps: number }; measured_us?: number; delay?: { values: number[] };
 }
-export interface Peer { zone: string; organisation: string; url: string; they_accept_us: string; we_accept_them: string; reason: string; last_heard_us: number }
+export interface Peer { zone: string; organisation: string; url: string; they_accept_us: string; we_accept_them: string; reason: string; last_heard_us: number; leased_until_us?: number }
 export interface Peering { organisation: string; state: string; trust?: { score: number; initial: number }; usage?: { processors: number; parts: number } }
 export interface Profile {
   id: string; application?: string; at_us: number; program: string; arguments: string; ranks: number; complete: boolean; predicted_s?: number; measured_s?: number;

@@ -7,6 +7,7 @@ import { atMostEvery, onEvent, repeatedly } from "./live";
 
 const kApplications = 200; // newest ones that are looked at
 const kAtOnce = 4;
+const kSlots = 256; // processors in the slice matrix
 const kEnds = ["completed", "failed", "cancelled", "rejected"];
 const known = new Map<string, Application>(); // those that have ended change no more
 
@@ -48,19 +49,21 @@ function barsOfQueue(row: QueueRow, zone: string, now: number, add: (row: string
     add(`${zone}/${machine}:${processor}`, { begin, end, kind: row.state === "running" ? "running" : "planned", text: `part of home ${row.home}` });
 }
 
-/** Who takes turns on which processor, where parts share them: a column per part. */
-function sliceMatrix(queue: QueueRow[]): HTMLElement {
-  const running = queue.filter((row) => row.state === "running" && (row.places ?? []).length > 0);
-  const shared = new Map<string, Set<string>>();
-  for (const row of running) {
+/** The slice matrix, where parts share processors: who has which processor in which slice. */
+export function sliceMatrix(queue: QueueRow[], slices: number): HTMLElement {
+  const slots = new Map<string, (HTMLElement | string)[]>();
+  for (const row of queue) {
+    if (row.slice === undefined || row.slice >= slices) continue;
     for (const [machine, processor] of row.places ?? []) {
       const key = `${machine}:${processor}`;
-      shared.set(key, (shared.get(key) ?? new Set()).add(row.part));
+      const cells = slots.get(key) ?? Array.from({ length: slices }, () => "-");
+      const text = `${row.home}, ${(row.application ?? row.part).slice(-6)}${row.state === "running" ? "" : ` (${row.state})`}`;
+      cells[row.slice] = row.application === undefined ? text : link(`#/application/${row.application}`, text);
+      slots.set(key, cells);
     }
   }
-  const slots = [...shared].sort(([a], [b]) => a.localeCompare(b, undefined, { numeric: true })).slice(0, 256);
-  return table("Slice matrix", ["Processor", ...running.map((_, i) => `Slice ${i + 1}`)],
-    slots.map(([slot, parts]) => [slot, ...running.map((row) => (parts.has(row.part) ? row.home : "-"))]), "No part runs here.");
+  const rows = [...slots].sort(([a], [b]) => a.localeCompare(b, undefined, { numeric: true })).slice(0, kSlots);
+  return table("Slice matrix", ["Processor", ...Array.from({ length: slices }, (_, i) => `Slice ${i + 1}`)], rows.map(([slot, cells]) => [slot, ...cells]), "No part is here.");
 }
 
 export async function ganttPage(room: HTMLElement, signal: AbortSignal): Promise<void> {
@@ -90,7 +93,7 @@ export async function ganttPage(room: HTMLElement, signal: AbortSignal): Promise
     reservations.replaceChildren(table("Reservations", ["Application", "Home", "Ranks", "State", "Start", "Walltime"], waiting.map((row) => [
       row.application === undefined ? row.part : link(`#/application/${row.application}`, row.application), row.home, row.ranks, badge(row.state),
       row.start_us === undefined ? "when its home wishes" : instant(row.start_us), seconds(row.walltime_s)]), "None."));
-    slices.replaceChildren(...(nodes.sharing === undefined ? [] : [h("h2", {}, `Slices (by ${nodes.sharing})`), sliceMatrix(queue.parts)]));
+    slices.replaceChildren(...(nodes.sharing === undefined ? [] : [h("h2", {}, `Slices (by ${nodes.sharing})`), sliceMatrix(queue.parts, nodes.slices ?? 1)]));
   };
   await draw();
   const again = atMostEvery(2000, signal, () => draw().catch((error) => fault.replaceChildren(problem(error))));
