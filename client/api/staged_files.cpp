@@ -161,6 +161,15 @@ Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const
     return sent;
 }
 
+Result<void> check_fetch_folder(const std::string& folder) {
+    const OpenFile into(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
+    if (into && faccessat(into.get(), ".", W_OK | X_OK, AT_EACCESS) == 0) return {};
+    return Error{errno == EACCES || errno == EROFS ? ErrorCode::kDenied : ErrorCode::kNotFound,
+                 "what comes back cannot be put there: " + std::string(std::strerror(errno)) +
+                     "; make the folder, or name another one",
+                 folder};
+}
+
 Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const ResultFile& file,
                         const std::string& folder) {
     if (const std::string wrong = staged_name_fault(file.name); !wrong.empty())

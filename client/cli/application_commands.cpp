@@ -42,6 +42,9 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
         }
         return;
     }
+    if (options.wait && !request->staging.results.empty()) {
+        if (auto good = client::check_fetch_folder(options.results_folder); !good) return context.fail(good.error());
+    }
     const std::vector<std::string> paths = paths_to_send(options);
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const Result<std::uint64_t> sent = client::send_file(*zone, paths[i], request->staging.inputs[i]);

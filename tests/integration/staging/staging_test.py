@@ -129,6 +129,13 @@ class Staging(unittest.TestCase):
         self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("no input in", done.stderr)
 
+    def test_a_folder_for_results_that_is_not_there_is_told_before_anything_is_sent(self):
+        before = self.zbs("list", "-o", "name").stdout
+        done = self.zbs("run", "--stage-in", "solver", "--stage-out", "copy.*", "--results", self.here / "nowhere", "--", "./solver")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(f"{self.here}/nowhere: what comes back cannot be put there", done.stderr)
+        self.assertEqual(self.zbs("list", "-o", "name").stdout, before)
+
     def test_bounds_and_checksums(self):
         with open(self.here / "in.dat", "wb") as big:
             big.truncate(257 * MIB)
