@@ -260,6 +260,8 @@ void Checks::jobs_at_rest() {
         if (process.runs(time_.now())) fail("process " + operation + " still runs on " + process.host);
     for (const auto& [operation, count] : jobs_.starts())
         if (count > 1) fail("process " + operation + " was started " + std::to_string(count) + " times");
+    for (const auto& [host, needs] : jobs_.needs())
+        if (!needs.empty()) fail("files are still brought to machines of " + host + " for part " + *needs.begin());
 }
 
 }  // namespace zbs::simulation

@@ -1,6 +1,7 @@
 #include "tests/simulation/jobs.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "services/common/messages/part.hpp"
 
@@ -41,7 +42,33 @@ std::string launcher_output(int proxies) {
 
 class Jobs::HostExecutor : public Executor {
   public:
-    HostExecutor(Jobs& jobs, Host& host) : jobs_(jobs), host_(host) {}
+    HostExecutor(Jobs& jobs, Host& host) : jobs_(jobs), host_(host) { jobs_.needs_[host.name()].clear(); }
+
+    /// Takes its time, and does not always come about. What is under way is forgotten with the service.
+    Result<bool> bring(const Need& need) override {
+        if (!host_.step()) return false;
+        std::set<std::string>& needs = jobs_.needs_[host_.name()];
+        needs.insert(need.who);
+        bool all = true;
+        for (const StepSpec::Input& input : need.inputs) {
+            const auto [at, is_new] = there_at_.try_emplace({need.machine, input.digest});
+            if (is_new) {
+                if (jobs_.rng_.uniform() < jobs_.unbrought) {
+                    there_at_.erase(at);
+                    return Error{
+                        ErrorCode::kRejected, "file " + input.name + ": the disk of " + need.machine + " is full", {}};
+                }
+                const auto longest = static_cast<double>(jobs_.longest_way.count());
+                at->second = jobs_.time_.now() + Duration{static_cast<std::int64_t>(jobs_.rng_.uniform() * longest)};
+                ++jobs_.brought_;
+            }
+            all = all && at->second <= jobs_.time_.now();
+        }
+        return all;
+    }
+    void bring_no_more(const std::string& who) override {
+        if (host_.step()) jobs_.needs_[host_.name()].erase(who);
+    }
 
     Result<void> start(const StepSpec& spec) override {
         const Error gone{ErrorCode::kUnavailable, "the service has ended", {}};
@@ -86,6 +113,7 @@ class Jobs::HostExecutor : public Executor {
 
     Jobs& jobs_;
     Host& host_;
+    std::map<std::pair<std::string, std::string>, Duration> there_at_;  // files, by machine and digest
 };
 
 std::unique_ptr<Executor> Jobs::executor(Host& host) { return std::make_unique<HostExecutor>(*this, host); }

@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,12 +38,18 @@ class Jobs {
     const std::map<std::string, int>& starts() const { return starts_; }
     /// Those that run on a host now.
     const std::map<std::string, const Process*>& live(const std::string& host) const;
+    /// In whose names a host's service has files brought to its machines now.
+    const std::map<std::string, std::set<std::string>>& needs() const { return needs_; }
+    /// Files that came to machines with agents.
+    int brought() const { return brought_; }
     /// Ends one running process, as a fault of its machine would.
     void kill_one(const std::string& host);
     /// How long jobs compute: uniform between these.
     Duration shortest = std::chrono::seconds{5};
     Duration longest = std::chrono::seconds{120};
     double endless = 0;         ///< jobs that compute until their walltime stops them
+    double unbrought = 0;       ///< files that cannot be brought to a machine, each time that one is asked for anew
+    Duration longest_way{};     ///< of a file to a machine with an agent; uniform
     double lingering = 0;       ///< processes that do not end at once when they are stopped
     Duration longest_linger{};  ///< but up to so much later, uniform
 
@@ -59,6 +66,8 @@ class Jobs {
     std::map<std::string, Process> processes_;
     std::map<std::string, int> starts_;
     std::map<std::string, std::map<std::string, const Process*>> live_;
+    std::map<std::string, std::set<std::string>> needs_;  // by host; gone with the service's life
+    int brought_ = 0;
     std::map<std::string, std::vector<std::string>> members_;  // launcher and proxies, by application
 };
 

@@ -28,7 +28,7 @@ struct Options {
 
 struct Sum {
     long seeds = 0, bad = 0, applications = 0, completed = 0, failed = 0, cancelled = 0, rejected = 0, crashes = 0,
-         partitions = 0, reserved = 0, earlier = 0, slipped = 0, observed = 0;
+         partitions = 0, reserved = 0, earlier = 0, slipped = 0, observed = 0, brought = 0;
     void add(const Outcome& outcome) {
         const auto ends = [&](const char* name) {
             const auto at = outcome.ends.find(name);
@@ -46,12 +46,14 @@ struct Sum {
         reserved += outcome.reserved;
         earlier += outcome.earlier;
         slipped += outcome.slipped;
+        brought += outcome.brought;
         observed += static_cast<long>(outcome.observed);
     }
     void add(const Sum& o) {
         seeds += o.seeds, bad += o.bad, applications += o.applications, completed += o.completed, failed += o.failed;
         cancelled += o.cancelled, rejected += o.rejected, crashes += o.crashes, partitions += o.partitions;
         reserved += o.reserved, earlier += o.earlier, slipped += o.slipped, observed += o.observed;
+        brought += o.brought;
     }
 };
 
@@ -142,10 +144,11 @@ int main(int argc, char** argv) {
     const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     std::printf(
         "%ld seeds of one simulated hour, %ld bad: %ld applications (%ld completed, %ld failed, %ld cancelled, %ld "
-        "rejected), %ld starts reserved (%ld moved earlier, %ld slipped), %ld answers in order, %ld crashes, %ld "
+        "rejected), %ld starts reserved (%ld moved earlier, %ld slipped), %ld files brought to agents, %ld answers in "
+        "order, %ld crashes, %ld "
         "partitions; "
         "%.0f s with %u workers\n",
         sum.seeds, sum.bad, sum.applications, sum.completed, sum.failed, sum.cancelled, sum.rejected, sum.reserved,
-        sum.earlier, sum.slipped, sum.observed, sum.crashes, sum.partitions, took, options.workers);
+        sum.earlier, sum.slipped, sum.brought, sum.observed, sum.crashes, sum.partitions, took, options.workers);
     return all && sum.bad == 0 ? 0 : 1;
 }

@@ -3,6 +3,8 @@
 #include "algorithms/base/expects.hpp"
 #include "services/common/adapters/sqlite/registry_store.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
+#include "services/common/codec/json.hpp"
+#include "services/common/codec/node_codec.hpp"
 #include "services/common/codec/signed_entry.hpp"
 #include "services/common/messages/join_token.hpp"
 #include "tests/support/fake_trust.hpp"
@@ -13,6 +15,7 @@ namespace zbs::simulation {
 namespace {
 
 constexpr const char* kRegistry = "registry";
+constexpr Duration kRegisterEvery = std::chrono::seconds{30};  ///< within `NodeDirectory::kLease`
 
 std::string bundle_of(const std::string& organisation) { return "BUNDLE " + organisation; }
 
@@ -119,8 +122,30 @@ Result<void> ZoneNode::boot() {
     life_ = std::make_unique<Life>(*this, *std::move(opened));
     if (auto resumed = life_->core->resume(); !resumed) return resumed;
     life_->core->on_enrolled([this] { config_.registry_code.clear(); });
-    host_.after(Duration{0}, [this] { life_->core->start(); });
+    host_.after(Duration{0}, [this] {
+        life_->core->start();
+        if (!config_.agents.empty()) register_agents();
+    });
     return {};
+}
+
+/// As the agents of its machines do: what they run and bring is the executor's.
+void ZoneNode::register_agents() {
+    for (const Machine& machine : config_.zone.machines) {
+        if (!config_.agents.contains(machine.name)) continue;
+        NodeRegistration registration{.url = "https://" + machine.name,
+                                      .description = {.name = machine.name, .processors = machine.processors},
+                                      .load = {}};
+        registration.description.step_folder = "/steps/{operation}/job";
+        registration.load.cpu_available = machine.processors;
+        registration.load.at = host_.wall_now();
+        Result<http::Call> call =
+            http::read_call({{}, "PUT", "/v1/nodes/" + machine.name, codec::dump(codec::encode(registration))},
+                            {CallerKind::kNode, config_.organisation, machine.name});
+        ZBS_EXPECTS(call.has_value());
+        life_->core->serve(*std::move(call), [](const http::Reply& reply) { ZBS_EXPECTS(reply.status < 500); });
+    }
+    host_.after(kRegisterEvery, [this] { register_agents(); });
 }
 
 void ZoneNode::stop() { life_.reset(); }

@@ -72,6 +72,7 @@ class ZoneNode : public Node {
 
   private:
     struct Life;
+    void register_agents();
     ZoneConfig config_;
     HostIds ids_;
     test::MemoryDepot depot_;  ///< outlives crashes

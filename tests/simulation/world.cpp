@@ -16,6 +16,8 @@ ZoneConfig make_config(const std::string& name, Rng& rng, const ServiceAddress& 
     const std::uint64_t machines = 1 + rng.below(3);
     for (std::uint64_t m = 0; m < machines; ++m)
         config.zone.machines.push_back({"m" + std::to_string(m), static_cast<int>(2 + rng.below(5)), 1.0});
+    if (rng.below(3) == 0)
+        for (const Machine& machine : config.zone.machines) config.agents.insert(machine.name);
     // Less idle talk than in life: it costs most of the time and shows nothing.
     constexpr std::array kQueues = {"", "fcfs", "easy", "conservative", "los"};
     config.queue = kQueues[rng.below(kQueues.size())];
@@ -52,6 +54,8 @@ Outcome run_world(const WorldOptions& options) {
     Network network(time, chronicle, Rng(rng.next()));
     Jobs jobs(time, chronicle, Rng(rng.next()));
     jobs.endless = 0.03;
+    jobs.unbrought = 0.02;
+    jobs.longest_way = std::chrono::seconds{20};
     jobs.lingering = 0.3;
     jobs.longest_linger = std::chrono::seconds{60};
     Surroundings around{time, chronicle, network, jobs, disks, {"grid"}};
@@ -111,6 +115,7 @@ Outcome run_world(const WorldOptions& options) {
     std::map<std::string, const ZoneNode*> homes;
     for (const auto& node : nodes) homes.emplace(node->name(), node.get());
 
+    time.at(calm, [&jobs] { jobs.unbrought = 0; });
     std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> seen;  // life and syncs of each zone
     std::uint64_t looks = 0;
     time.run_until(calm + options.calm, [&] {
@@ -157,6 +162,7 @@ Outcome run_world(const WorldOptions& options) {
         }
     }
     outcome.violation = checks.violation();
+    outcome.brought = jobs.brought();
     outcome.crashes = storm.crashes();
     outcome.partitions = storm.partitions();
     outcome.messages = network.messages();

@@ -26,6 +26,7 @@ struct Outcome {
     std::map<std::string, int> ends;
     int reserved = 0;  ///< starts that were reserved for later,
     int earlier = 0;   ///< of those, given up for an earlier one,
+    int brought = 0;   ///< files to machines with agents
     int slipped = 0;   ///< and planned again, because something was not there or not free in time
     int crashes = 0;
     int partitions = 0;

@@ -95,6 +95,7 @@ class MemoryDepot : public FileDepot {
     std::string path(const std::string& shelf, const std::string& name) const override {
         return "/depot/" + shelf + "/" + name;
     }
+    std::uint64_t bytes() const override { return used(); }
     Result<std::vector<std::string>> shelves() override {
         std::vector<std::string> names;
         for (const auto& [name, files] : shelves_) names.push_back(name);

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -61,20 +62,30 @@ class Executor {
     /// The step is for this machine of the zone, not for this host; said before anything else of it, and again after a
     /// restart. Where there is only this host it means nothing.
     virtual void place(const std::string& /*operation*/, const std::string& /*machine*/) {}
-    /// Has what a step will need there brought to a machine of the zone, and is asked again until all of it is there.
-    /// True: it is; false: it is on its way. Where there is only this host it is there. Errors: why it cannot be
-    /// brought; asked again after one, it is tried anew.
-    virtual Result<bool> bring(const std::string& /*machine*/, const std::vector<StepSpec::Input>& /*inputs*/) {
-        return true;
-    }
+    struct Need {
+        std::string who;      ///< in whose name, as the id of a part
+        std::string machine;  ///< of the zone
+        std::vector<StepSpec::Input> inputs;
+    };
+    /// Has what a step will need brought to a machine of the zone, and is asked again until all of it is there. True:
+    /// it is; false: it is on its way. Where there is only this host it is there. Errors: why it cannot be brought;
+    /// asked again after one, it is tried anew.
+    virtual Result<bool> bring(const Need& /*need*/) { return true; }
+    /// In this name nothing needs to be brought any more: what is on its way for nobody else stops.
+    virtual void bring_no_more(const std::string& /*who*/) {}
+    /// What is still free for files of several steps together.
+    struct Room {
+        std::uint64_t bytes = 0;
+        std::size_t files = 0;
+    };
     /// Files of a step's folder that are to be read after its end, beside what it writes itself.
     struct Wanted {
         std::function<bool(const std::string& name)> matches;
         std::uint64_t file_bytes = 0;  ///< larger ones are only listed
-        std::uint64_t bytes = 0;       ///< of all together, likewise
-        std::size_t files = 0;         ///< likewise
+        std::shared_ptr<Room> room;    ///< one for all steps that share it; what does not fit is only listed
     };
-    /// Said before the start, and again after a restart. Where there is only this host all files are there.
+    /// Said before the start, and again after a restart: what is here of the step already takes room. Where there is
+    /// only this host all files are there.
     virtual void want(const std::string& /*operation*/, Wanted /*wanted*/) {}
     /// Starts the step; answers once the program is executing, or why it cannot be. A known operation starts nothing
     /// twice. An account that jobs may not run as: kRejected.

@@ -52,6 +52,8 @@ class FileDepot {
     virtual void touch(const std::string& shelf, const std::string& name) = 0;
     /// Absolute path of a complete file, for an `Executor` on this host.
     virtual std::string path(const std::string& shelf, const std::string& name) const = 0;
+    /// Of all files together, whole or begun. No cost: it is kept up to date.
+    virtual std::uint64_t bytes() const = 0;
     /// Names of all shelves, sorted.
     virtual Result<std::vector<std::string>> shelves() = 0;
 };

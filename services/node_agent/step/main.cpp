@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -27,11 +28,11 @@
 #include <vector>
 
 #include "services/common/adapters/process/account.hpp"
-#include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/step_input.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/node_agent/step/confinement.hpp"
+#include "services/node_agent/step/folder_watch.hpp"
 #include "services/node_agent/step/program.hpp"
 #include "services/node_agent/step/step_options.hpp"
 
@@ -42,8 +43,7 @@ using namespace zbs::step;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kAnswerDescriptor = 3;
-constexpr std::chrono::seconds kMeasureEvery{1};  ///< what the job's folder takes
-constexpr int kMeasureShare = 20;  ///< times what the last look took is waited besides: folders can be large
+constexpr std::chrono::nanoseconds kLongestWait = std::chrono::milliseconds{200};
 
 void answer(const std::string& text) {
     [[maybe_unused]] const ssize_t ignored = write(kAnswerDescriptor, text.data(), text.size());
@@ -123,6 +123,13 @@ pid_t start_program(Program program, int alive[2], int report_end) {
     if (fault.empty() && status != 0) fail("namespaces do not work on this host");
     answer(fault.empty() ? "ok" : fault);
     _exit(fault.empty() ? 0 : 2);
+}
+
+/// Until something is due, a fifth of a second at most.
+timespec wait_for(SteadyClock::time_point due) {
+    const auto now = SteadyClock::now();
+    const std::chrono::nanoseconds left = due <= now ? std::chrono::nanoseconds{0} : due - now;
+    return {0, std::min(left, kLongestWait).count()};
 }
 
 void signal_tree(const std::string& mark, int signal) {
@@ -209,7 +216,8 @@ int main(int argc, char** argv) {
     answer("ok");
 
     const auto start = SteadyClock::now();
-    auto measure_at = start;
+    const bool watches_folder = options.folder_bytes > 0;
+    FolderWatch folder_watch(options.job_folder(), options.folder_bytes);
     std::optional<SteadyClock::time_point> kill_at;
     std::string reason;
     int code = -1;
@@ -220,7 +228,8 @@ int main(int argc, char** argv) {
         signal_tree(mark, SIGTERM);
     };
     while (code < 0) {
-        timespec wait{0, 200'000'000};
+        const timespec wait =
+            wait_for(watches_folder && !kill_at ? folder_watch.next() : SteadyClock::time_point::max());
         const int signal = sigtimedwait(&watched, nullptr, &wait);
         if (signal == SIGTERM || signal == SIGINT) {
             const auto text = read_file(options.folder + "/stop");
@@ -233,13 +242,10 @@ int main(int argc, char** argv) {
         const auto now = SteadyClock::now();
         if (options.walltime_s > 0 && now - start > std::chrono::seconds(options.walltime_s))
             stop_tree(std::string(kWalltimeReason) + " of " + std::to_string(options.walltime_s) + " s reached", 2000);
-        if (options.folder_bytes > 0 && !kill_at && now >= measure_at) {
-            if (disk_use(options.job_folder()) > options.folder_bytes)
-                stop_tree("the files in its folder take more than " + std::to_string(options.folder_bytes >> 20) +
-                              " MiB of the disk",
-                          2000);
-            measure_at = SteadyClock::now() + kMeasureEvery + kMeasureShare * (SteadyClock::now() - now);
-        }
+        if (!kill_at && folder_watch.is_over())
+            stop_tree("the files in its folder take more than " + std::to_string(options.folder_bytes >> 20) +
+                          " MiB of the disk",
+                      2000);
         if (kill_at && now > *kill_at) signal_tree(mark, SIGKILL);
     }
     // The program is gone; whatever it left behind goes too, first politely.

@@ -62,9 +62,8 @@ class DurableExecutor : public Executor {
     void place(const std::string& operation, const std::string& machine) override {
         executor_.place(operation, machine);
     }
-    Result<bool> bring(const std::string& machine, const std::vector<StepSpec::Input>& inputs) override {
-        return executor_.bring(machine, inputs);
-    }
+    Result<bool> bring(const Need& need) override { return executor_.bring(need); }
+    void bring_no_more(const std::string& who) override { executor_.bring_no_more(who); }
     void want(const std::string& operation, Wanted wanted) override { executor_.want(operation, std::move(wanted)); }
     Result<void> start(const StepSpec& spec) override;
     StepStatus status(const std::string& operation) override { return executor_.status(operation); }

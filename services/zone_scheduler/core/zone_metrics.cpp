@@ -18,7 +18,6 @@ const std::vector<double> kCallTimes = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
 const std::vector<double> kShortTimes = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
                                          0.025,  0.05,    0.1,    0.25,  0.5,    1,     2.5};
 /// Staged files are counted on the disk, so not at every look.
-constexpr Duration kFilesEvery = std::chrono::minutes{1};
 constexpr int kFirstError = 400;
 /// Other services that are told apart; each has a dozen kinds of call.
 constexpr std::size_t kPeerSeries = 600;
@@ -173,15 +172,6 @@ void ZoneMetrics::called(const MeteredCall& call) {
 
 void ZoneMetrics::committed(Duration took) { commit_.at().observe(to_seconds(took)); }
 
-void ZoneMetrics::read_files(FileLibrary& files) {
-    const Duration now = clock_.steady_now();
-    if (files_read_ && now - *files_read_ < kFilesEvery) return;
-    files_read_ = now;  // also where it fails: a walk over all files, on the strand
-    const Result<std::uint64_t> bytes = files.kept_bytes();
-    if (!bytes) return staged_bytes_.clear();
-    staged_bytes_.at().set(static_cast<double>(*bytes));
-}
-
 void ZoneMetrics::read(const ZoneServices& services) {
     open_.clear();
     for (int state = 0; state <= static_cast<int>(ApplicationState::kRejected); ++state)
@@ -197,7 +187,7 @@ void ZoneMetrics::read(const ZoneServices& services) {
     for (const PartState state : {PartState::kHeld, PartState::kCommitted, PartState::kRunning})
         parts_.at({to_string(state)}).set(static_cast<double>(parts.at(static_cast<std::size_t>(state))));
     waiting_parts_.at().set(static_cast<double>(services.parts.waiting_parts()));
-    read_files(services.files);
+    staged_bytes_.at().set(static_cast<double>(services.files.kept_bytes()));
     if (resources_.store_bytes) store_bytes_.at().set(static_cast<double>(resources_.store_bytes()));
     const std::optional<Time> end = resources_.certificate_until ? resources_.certificate_until() : std::nullopt;
     if (end) certificate_left_.at().set(to_seconds(*end - clock_.now()));

@@ -41,7 +41,6 @@ class ZoneMetrics : public ZoneObserver {
   private:
     void begin_at_zero();
     void read(const ZoneServices& services);
-    void read_files(FileLibrary& files);
 
     const Clock& clock_;
     ZoneResources resources_;
@@ -65,7 +64,6 @@ class ZoneMetrics : public ZoneObserver {
     metrics::Family<metrics::Gauge>& store_bytes_;
     metrics::Family<metrics::Gauge>& staged_bytes_;
     metrics::Family<metrics::Gauge>& certificate_left_;
-    std::optional<Duration> files_read_;  ///< steady time
 };
 
 }  // namespace zbs

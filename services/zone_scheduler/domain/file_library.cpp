@@ -168,16 +168,4 @@ bool FileLibrary::is_in_use(const Caller& owner, const std::string& digest) cons
     return std::any_of(in_use_.begin(), in_use_.end(), [&](const InUse& used) { return used(owner, digest); });
 }
 
-Result<std::uint64_t> FileLibrary::kept_bytes() const {
-    const Result<std::vector<std::string>> shelves = depot_.shelves();
-    if (!shelves) return shelves.error();
-    std::uint64_t bytes = 0;
-    for (const std::string& shelf : *shelves) {
-        const Result<std::vector<FileDepot::File>> files = depot_.list(shelf);
-        if (!files) return files.error();
-        for (const FileDepot::File& file : *files) bytes += file.bytes;
-    }
-    return bytes;
-}
-
 }  // namespace zbs

@@ -166,6 +166,7 @@ Result<PartStatus> PartService::launch(const Caller& caller, const PartId& id, c
             return outside_view(std::move(failed), false);
         }
     }
+    executor_.bring_no_more(to_string(id));  // each step has asked in its own name
     slices_changed_ = true;
     share_time();
     log_.info(

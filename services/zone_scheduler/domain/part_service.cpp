@@ -288,6 +288,7 @@ Result<void> PartService::save(Live& part, PartRecord changed, PartState state, 
         }
         note_end(part, was);
         give_back(part);
+        executor_.bring_no_more(to_string(part.record.request.id));
         allocations_.release(part.record.request.id);
         for (const Respond& respond : std::exchange(part.waiting, {}))
             respond(refusal(part, "it was given back: " + reason));
@@ -351,6 +352,7 @@ Result<PartStatus> PartService::release(const Caller& caller, const PartId& id, 
         if (auto ok = save(*part, part->record, PartState::kReleased, reason); !ok) return outward(caller, ok.error());
     } else if (part->record.results && files_ != nullptr) {
         static_cast<void>(files_->depot().remove_shelf(results_shelf(id)));  // home has them; what fails goes in time
+        remove_fetched(part->record);
     }
     return view(*part);
 }

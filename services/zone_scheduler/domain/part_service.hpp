@@ -167,6 +167,7 @@ class PartService {
     Result<bool> bring_inputs(Live& part);
     std::vector<std::string> staged_steps(const PartRecord& record) const;
     void remove_inputs(const PartRecord& record);
+    void remove_fetched(const PartRecord& record);
     void want_results(const PartRecord& record);
     std::deque<FoundResult> find_results(const PartRecord& record, StagedResults& results);
     Error refuse_files(const Caller& caller, const Error& error) const;

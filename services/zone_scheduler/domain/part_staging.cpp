@@ -199,7 +199,7 @@ Result<bool> PartService::bring_inputs(Live& part) {
     if (part.has_inputs || machines.empty() || record.staging->inputs.empty()) return true;
     bool all = true;
     for (const std::string& machine : machines) {
-        const Result<bool> here = executor_.bring(machine, inputs_of(record));
+        const Result<bool> here = executor_.bring({to_string(record.request.id), machine, inputs_of(record)});
         if (!here) return here.error();
         all = *here && all;
     }
@@ -273,16 +273,32 @@ void PartService::remove_inputs(const PartRecord& record) {
     }
 }
 
+/// What came from machines with agents is twice in the zone once it is laid aside.
+void PartService::remove_fetched(const PartRecord& record) {
+    if (!record.staging || !record.results) return;
+    std::vector<std::string> names;
+    for (const ResultFile& file : record.results->files) names.push_back(file.name);
+    const std::vector<std::string> staged = staged_steps(record);
+    std::set<std::string> fetched;
+    for (std::size_t i = 0; i < staged.size() && i < record.machines.size(); ++i)
+        if (config_.agents.contains(record.machines[i])) fetched.insert(staged[i]);
+    for (const std::string& step : fetched) {
+        if (auto removed = executor_.remove_files(step, names); !removed)
+            log_.warn("results_not_removed", {{"operation", step}, {"reason", removed.error().message}});
+    }
+}
+
 /// Tells which files of these steps are results.
 void PartService::want_results(const PartRecord& record) {
     if (!record.staging || record.staging->results.empty()) return;
     const std::vector<std::string> patterns = record.staging->results;
     const std::vector<std::string> staged = staged_steps(record);
+    const auto room = std::make_shared<Executor::Room>(
+        Executor::Room{.bytes = config_.staging.job_bytes, .files = limits::kMaxResultFiles});
     for (const std::string& step : std::set<std::string>(staged.begin(), staged.end()))
         executor_.want(step, {.matches = [patterns](const std::string& name) { return is_wanted(patterns, name); },
                               .file_bytes = config_.staging.file_bytes,
-                              .bytes = config_.staging.job_bytes,
-                              .files = limits::kMaxResultFiles});
+                              .room = room});
 }
 
 /// What the patterns ask for, host by host; of one name that of the first host.
@@ -402,6 +418,7 @@ void PartService::note_collected(Collecting& work) {
         return static_cast<void>(clock_.after(kCollectRetry, [this, id] { collect(id); }));
     }
     remove_inputs(changed);
+    remove_fetched(changed);
     collecting_.erase(id);
 }
 

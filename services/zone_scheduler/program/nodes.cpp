@@ -15,12 +15,16 @@ std::optional<Nodes> make_nodes(Engine& engine, const ZoneSettings& settings, co
     if (settings.zone.agents.empty()) return std::nullopt;
     ZoneSettings inside = settings;
     inside.allow_private_addresses = true;
-    Nodes nodes{.client = make_client(engine, inside), .executor = nullptr};
+    Nodes nodes{.client = make_client(engine, inside),
+                .reader = std::make_unique<node::PieceReader>(post),
+                .executor = nullptr};
     nodes.executor = std::make_unique<node::NodeExecutor>(
         node::NodeExecutorOptions{
             .machines = settings.zone.agents,
             .folder = state.path + "/results",
-            .most_output_bytes = settings.zone.max_output_bytes == 0 ? UINT64_MAX : settings.zone.max_output_bytes},
+            .most_output_bytes = settings.zone.max_output_bytes == 0 ? UINT64_MAX : settings.zone.max_output_bytes,
+            .read = [reader = nodes.reader.get()](node::FilePiece piece,
+                                                  auto answer) { reader->read(std::move(piece), std::move(answer)); }},
         settings.zone.organisation, local, *nodes.client, std::move(post), engine.clock, log);
     return nodes;
 }

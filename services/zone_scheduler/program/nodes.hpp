@@ -11,6 +11,7 @@ namespace zbs::zone_program {
 /// What runs steps on machines that have agents.
 struct Nodes {
     std::unique_ptr<HttpClient> client;  ///< agents live at private addresses, whatever may be said of peers
+    std::unique_ptr<node::PieceReader> reader;
     std::unique_ptr<node::NodeExecutor> executor;
 
     /// Where agents are, as they register.

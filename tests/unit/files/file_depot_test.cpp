@@ -41,6 +41,38 @@ struct FileDepotTest : testing::Test {
 using Kinds = testing::Types<OnDisk, InMemory>;
 TYPED_TEST_SUITE(FileDepotTest, Kinds);
 
+TYPED_TEST(FileDepotTest, WhatAllWeighIsKnownAtAnyTime) {
+    EXPECT_EQ(this->depot.bytes(), 0U);
+    ASSERT_TRUE(this->add("x", 6, 0, "abc"));
+    EXPECT_EQ(this->depot.bytes(), 3U);
+    ASSERT_TRUE(this->add("x", 6, 0, "abcd"));
+    EXPECT_EQ(this->depot.bytes(), 4U) << "a repeat adds what is new";
+    ASSERT_TRUE(this->add("x", 6, 4, "ef"));
+    ASSERT_TRUE(this->add("y", 3, 0, "123", TypeParam::digest_of("123")));
+    ASSERT_TRUE(this->add("z", 9, 0, "12345"));
+    EXPECT_EQ(this->depot.bytes(), 14U);
+    EXPECT_FALSE(this->add("wrong", 3, 0, "123", std::string(64, '0')));
+    EXPECT_FALSE(this->add("z", 9, 7, "9"));
+    EXPECT_EQ(this->depot.bytes(), 14U) << "what was refused weighs nothing";
+    ASSERT_TRUE(this->depot.remove("shelf+a", "y"));
+    ASSERT_TRUE(this->depot.remove("shelf+a", "y"));
+    EXPECT_EQ(this->depot.bytes(), 11U);
+    ASSERT_TRUE(this->depot.remove("shelf+a", "z"));
+    EXPECT_EQ(this->depot.bytes(), 6U);
+    ASSERT_TRUE(this->depot.remove_shelf("shelf+a"));
+    EXPECT_EQ(this->depot.bytes(), 0U);
+}
+
+TEST(FileDepot, WeighsWhatIsThereWhenItIsOpened) {
+    const TemporaryFolder folder;
+    const std::string files = folder.path("files");
+    ASSERT_TRUE(
+        (*files::open_file_depot(files))->append("a", "x", {.size = 9, .offset = 0, .bytes = "12345", .digest = {}}));
+    ASSERT_TRUE(
+        (*files::open_file_depot(files))->append("b", "y", {.size = 2, .offset = 0, .bytes = "12", .digest = {}}));
+    EXPECT_EQ((*files::open_file_depot(files))->bytes(), 7U);
+}
+
 TYPED_TEST(FileDepotTest, PiecesBecomeAFile) {
     EXPECT_FALSE(*this->depot.find("shelf+a", "x"));
     EXPECT_EQ(this->add("x", 6, 0, "abc")->bytes, 3U);

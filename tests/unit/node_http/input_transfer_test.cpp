@@ -24,7 +24,7 @@ class CountingClient : public HttpClient {
         on_call(call.path);
         const bool piece = call.method == "PUT" && call.path.starts_with("/v1/files/");
         pieces += piece;
-        if (cut || (piece && pieces > most_pieces)) {
+        if (cut || (piece && pieces > most_pieces) || (piece && call.path == "/v1/files/" + refused)) {
             clock_.after(10ms, [respond] { respond(Error{ErrorCode::kUnavailable, "no route", {}}); });
             return;
         }
@@ -34,6 +34,7 @@ class CountingClient : public HttpClient {
     }
     int pieces = 0, most_pieces = 1'000'000, life = 0;
     bool cut = false;
+    std::string refused;  ///< digest of a file that the agent does not take now
     std::function<void(const std::string& path)> on_call = [](const std::string&) {};
 
   private:
@@ -48,22 +49,26 @@ class InputTransferTest : public testing::Test {
     void begin() {
         ++client.life;
         lives.push_back(std::make_unique<node::NodeExecutor>(
-            node::NodeExecutorOptions{.machines = {"n1"}, .folder = folder.path("results")}, "alpha", local, client,
+            node::NodeExecutorOptions{
+                .machines = {"n1"}, .folder = folder.path("results"), .reserve_bytes = reserve, .reserve_percent = 0},
+            "alpha", local, client,
             [this](std::function<void()> work) { world.clock.after(Duration{0}, std::move(work)); }, world.clock,
             world.log));
         zone().use_directory([](const std::string&) -> std::optional<node::KnownAgent> {
             return node::KnownAgent{"https://n1", "/steps/{operation}/job", false};
         });
     }
+    std::uint64_t reserve = 0;  ///< bytes; of lives that begin later
     node::NodeExecutor& zone() { return *lives.back(); }
     StepSpec::Input input(const std::string& name, const std::string& bytes) {
         std::ofstream(folder.path(name), std::ios::binary) << bytes;
         return {.name = name, .path = folder.path(name), .digest = MemoryDepot::digest_of(bytes), .size = bytes.size()};
     }
     /// Until the answer is another than "on its way".
-    Result<bool> bring(const std::vector<StepSpec::Input>& inputs, Duration patience = 5min) {
+    Result<bool> bring(const std::vector<StepSpec::Input>& inputs, Duration patience = 5min,
+                       const std::string& who = "part") {
         for (Duration waited{}; waited < patience; waited += 100ms) {
-            const Result<bool> here = zone().bring("n1", inputs);
+            const Result<bool> here = zone().bring({who, "n1", inputs});
             if (!here || *here) return here;
             world.clock.advance(100ms);
         }
@@ -73,17 +78,18 @@ class InputTransferTest : public testing::Test {
         const Result<bool> here = bring(inputs);
         return here ? "no fault" : here.error().message;
     }
-    void start(const std::string& operation, std::vector<StepSpec::Input> inputs, bool wants_results = true) {
+    void start(const std::string& operation, std::vector<StepSpec::Input> inputs,
+               const std::shared_ptr<Executor::Room>& room = nullptr) {
         zone().place(operation, "n1");
-        if (wants_results) want(operation);
+        want(operation, room);
         ASSERT_TRUE(zone().start({.operation = operation, .argv = {"/bin/true"}, .inputs = std::move(inputs)}));
         world.clock.advance(2s);
     }
-    void want(const std::string& operation) {
+    void want(const std::string& operation, std::shared_ptr<Executor::Room> room = nullptr) {
+        if (room == nullptr) room = std::make_shared<Executor::Room>(Executor::Room{.bytes = 5'000'000, .files = 3});
         zone().want(operation, {.matches = [](const std::string& name) { return name.starts_with("r."); },
                                 .file_bytes = 3'000'000,
-                                .bytes = 5'000'000,
-                                .files = 3});
+                                .room = room});
     }
     void end(const std::string& operation) {
         world.executor.end(operation, 0);
@@ -121,13 +127,13 @@ TEST_F(InputTransferTest, AStepStartsOnceItsInputsAreThereAndNothingIsSentTwice)
 
 TEST_F(InputTransferTest, WhatIsBroughtBeforeIsNotSentByTheStart) {
     const StepSpec::Input file = input("in", std::string(1'000'000, 'x'));
-    EXPECT_FALSE(*zone().bring("n1", {file})) << "it has to go first";
+    EXPECT_FALSE(*zone().bring({"part", "n1", {file}})) << "it has to go first";
     EXPECT_TRUE(*bring({file}));
     EXPECT_EQ(client.pieces, 2);
     start("a", {file});
     EXPECT_TRUE(world.executor.steps().contains("a"));
     EXPECT_EQ(client.pieces, 2);
-    EXPECT_TRUE(*zone().bring("here", {file})) << "a machine without an agent is this host";
+    EXPECT_TRUE(*zone().bring({"part", "here", {file}})) << "a machine without an agent is this host";
 }
 
 TEST_F(InputTransferTest, AfterAKillOfTheZoneItGoesOnWhereItStopped) {
@@ -200,6 +206,69 @@ TEST_F(InputTransferTest, WhatTheAgentLostMeanwhileIsSentAgain) {
     EXPECT_EQ(client.pieces, 2);
 }
 
+TEST_F(InputTransferTest, WhatNobodyNeedsAnyMoreIsNotSentOn) {
+    const StepSpec::Input big = input("big", std::string(40 * 512 * 1024, 'b')), small = input("small", "s");
+    EXPECT_FALSE(*zone().bring({"p1", "n1", {big}}));
+    EXPECT_FALSE(*zone().bring({"p2", "n1", {small}}));
+    client.on_call = [this](const std::string&) {
+        if (client.pieces == 2) zone().bring_no_more("p1");
+    };
+    EXPECT_TRUE(*bring({small}, 1s, "p2"));
+    world.clock.advance(1min);
+    EXPECT_LE(client.pieces, 4);
+    client.on_call = [](const std::string&) {};
+    EXPECT_TRUE(*bring({big}, 1min, "p3")) << "somebody else may need it";
+    EXPECT_LE(client.pieces, 42) << "from where it was";
+}
+
+TEST_F(InputTransferTest, WhatOneGivesBackAnotherStillGets) {
+    const StepSpec::Input file = input("in", std::string(4 * 512 * 1024, 'b'));
+    EXPECT_FALSE(*zone().bring({"p1", "n1", {file}}));
+    EXPECT_FALSE(*zone().bring({"p2", "n1", {file}}));
+    zone().bring_no_more("p1");
+    EXPECT_TRUE(*bring({file}, 1s, "p2"));
+    EXPECT_EQ(client.pieces, 4);
+}
+
+TEST_F(InputTransferTest, TheSameContentInTwoPlacesIsTwoWishes) {
+    const std::string bytes(4 * 512 * 1024, 'b');
+    StepSpec::Input gone = input("gone", bytes), good = input("good", bytes), other_size = good;
+    gone.path += "-gone";
+    other_size.size -= 1;
+    EXPECT_FALSE(*zone().bring({"p1", "n1", {gone}}));
+    EXPECT_FALSE(*zone().bring({"p2", "n1", {good}}));
+    EXPECT_TRUE(*bring({good}, 1s, "p2"));
+    const Result<bool> first = zone().bring({"p1", "n1", {gone}});
+    ASSERT_FALSE(first);
+    EXPECT_THAT(first.error().message,
+                HasSubstr("file gone could not be brought to machine n1: it is not at the zone"));
+    EXPECT_FALSE(*zone().bring({"p3", "n1", {other_size}})) << "nor is it what others have";
+}
+
+TEST_F(InputTransferTest, AFileThatTheAgentDoesNotTakeNowKeepsNoOther) {
+    const StepSpec::Input late = input("late", "later");
+    client.refused = late.digest;
+    EXPECT_FALSE(*zone().bring({"p1", "n1", {late}}));
+    EXPECT_TRUE(*bring({input("in", "abc")}, 2s, "p2"));
+    const Result<bool> given_up = bring({late}, 5min, "p1");
+    ASSERT_FALSE(given_up);
+    EXPECT_THAT(given_up.error().message, HasSubstr("file late could not be brought to machine n1"));
+    EXPECT_LE(client.pieces, 1 + 13) << "tried later and later";
+}
+
+TEST_F(InputTransferTest, ALargeFileLetsOthersThrough) {
+    const StepSpec::Input big = input("big", std::string(40 * 512 * 1024, 'b')), small = input("small", "s");
+    int small_at = 0;
+    client.on_call = [&](const std::string& path) {
+        if (path.ends_with(small.digest) && small_at == 0) small_at = client.pieces;
+    };
+    EXPECT_FALSE(*zone().bring({"p1", "n1", {big}}));
+    EXPECT_FALSE(*zone().bring({"p2", "n1", {small}}));
+    EXPECT_TRUE(*bring({big}, 1min, "p1"));
+    EXPECT_GT(small_at, 0);
+    EXPECT_LE(small_at, 16);
+}
+
 TEST_F(InputTransferTest, AStepThatIsStoppedWhileItsInputsComeNeverBegins) {
     client.most_pieces = 0;
     start("a", {input("in", "abc")});
@@ -234,6 +303,57 @@ TEST_F(InputTransferTest, ResultsOverTheBoundsAreOnlyListed) {
     EXPECT_THAT(found.at("r.1"), HasSubstr("more than its zone takes"));
     EXPECT_THAT(found.at("r.3"), HasSubstr("more than its zone takes"));
     EXPECT_FALSE(zone().read("a", "r.1", 0, 1));
+}
+
+TEST_F(InputTransferTest, StepsThatShareRoomHaveOneBoundAlsoAfterARestart) {
+    for (const bool restart : {false, true}) {
+        const std::string first = restart ? "a1" : "a", second = restart ? "b1" : "b";
+        auto room = std::make_shared<Executor::Room>(Executor::Room{.bytes = 5'000'000, .files = 3});
+        for (const std::string& operation : {first, second}) {
+            start(operation, {}, room);
+            world.executor.write(operation, "r." + operation, std::string(2'600'000, 'x'));
+        }
+        end(first);
+        EXPECT_EQ(room->bytes, 2'400'000U);
+        EXPECT_EQ(room->files, 2U);
+        if (restart) {
+            begin();
+            room = std::make_shared<Executor::Room>(Executor::Room{.bytes = 5'000'000, .files = 3});
+            for (const std::string& operation : {first, second}) {
+                zone().place(operation, "n1");
+                want(operation, room);
+            }
+            EXPECT_EQ(zone().status(second).state, StepStatus::State::kRunning);
+        }
+        end(second);
+        EXPECT_EQ(faults(first).at("r." + first), "");
+        EXPECT_THAT(faults(second).at("r." + second), HasSubstr("more than its zone takes"));
+    }
+}
+
+TEST_F(InputTransferTest, WhatDoesNotComeGivesItsRoomBack) {
+    const auto room = std::make_shared<Executor::Room>(Executor::Room{.bytes = 5'000'000, .files = 3});
+    start("a", {}, room);
+    world.executor.write("a", "r.1", std::string(2'000'000, 'x'));
+    client.on_call = [this](const std::string& path) {
+        if (path.starts_with("/v1/steps/a/files/r.1?offset=1048576")) world.executor.write("a", "r.1", "short");
+    };
+    end("a");
+    EXPECT_NE(faults("a").at("r.1"), "");
+    EXPECT_EQ(room->bytes, 5'000'000U);
+    EXPECT_EQ(room->files, 3U);
+}
+
+TEST_F(InputTransferTest, ResultsLeaveTheReserveOfTheDisk) {
+    reserve = std::uint64_t{1} << 62;
+    begin();
+    start("a", {});
+    world.executor.write("a", "r.1", "x");
+    world.executor.write("a", "profile.json", "{}");
+    end("a");
+    EXPECT_THAT(faults("a").at("r.1"), HasSubstr("the disk of its zone is nearly full"));
+    EXPECT_FALSE(zone().read("a", "r.1", 0, 1));
+    EXPECT_TRUE(zone().read("a", "profile.json", 0, 1)) << "has bounds of its own";
 }
 
 TEST_F(InputTransferTest, AResultThatIsShorterThanItsAgentToldIsLeftOut) {

@@ -110,6 +110,27 @@ TEST_F(NodeExecutorTest, WhatAStepLeftIsHereWhenItsEndIsToldAndNothingOfItIsLeft
     EXPECT_FALSE(zone().read("a", "profile.json", 0, 100));
 }
 
+TEST_F(NodeExecutorTest, FilesThatAreNotNeededAnyMoreGoWhereTheyAre) {
+    start("a");
+    ASSERT_TRUE(zone().start(spec("b")));
+    for (const char* name : {"out.0", "out.1"}) {
+        world.executor.write("a", name, "text");
+        local.write("b", name, "text");
+    }
+    world.executor.end("a", 0);
+    for (int i = 0; i < 50 && runs("a"); ++i) world.clock.advance(100ms);
+    for (const char* operation : {"a", "b"}) {
+        ASSERT_TRUE(zone().remove_files(operation, {"out.0", "none", "../out.1", ".end"})) << operation;
+        EXPECT_FALSE(zone().read(operation, "out.0", 0, 1)) << operation;
+        EXPECT_TRUE(zone().read(operation, "out.1", 0, 1)) << operation;
+        EXPECT_EQ(zone().list(operation, "out.").size(), 1U) << operation;
+    }
+    EXPECT_EQ(status("a").state, StepStatus::State::kExited);
+    begin();
+    zone().place("a", "n1");
+    EXPECT_EQ(status("a").exit_code, 0) << "how it ended is kept";
+}
+
 TEST_F(NodeExecutorTest, WhatCannotBeStartedThereEndsWithTheReason) {
     world.executor.script("a", {.refusal = "no such program"});
     zone().place("a", "n1");

@@ -2,12 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
 
+#include "services/common/adapters/process/step_executor.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace zbs::process {
@@ -81,6 +88,51 @@ TEST(Files, AreWrittenWholeAndReadBounded) {
     EXPECT_FALSE(write_file(folder.path("no/folder"), "x"));
     std::filesystem::create_symlink(folder.path("g"), folder.path("h.new"));
     EXPECT_FALSE(write_file(folder.path("h"), "x")) << "a planted link would have been written through";
+}
+
+/// What a child says, run as user nobody where /proc is mounted so; nothing where that is not to be had here.
+std::optional<std::string> said_below_proc(const char* option, const std::function<std::string()>& what) {
+    signal(SIGCHLD, SIG_DFL);
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        constexpr uid_t kNobody = 65'534;
+        const bool mounted =
+            unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+            mount("proc", "/proc", "proc", 0, option) == 0 && setgid(kNobody) == 0 && setuid(kNobody) == 0;
+        const std::string text = mounted ? "+" + what() : "-";
+        static_cast<void>(!write(ends[1], text.data(), text.size()));
+        _exit(0);
+    }
+    close(ends[1]);
+    std::string text;
+    char chunk[512];
+    for (ssize_t got; (got = read(ends[0], chunk, sizeof chunk)) > 0;)
+        text.append(chunk, static_cast<std::size_t>(got));
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    if (!text.starts_with('+')) return std::nullopt;
+    return text.substr(1);
+}
+
+TEST(ClosedProcesses, AreNotSeenWhereProcHidesThemAndAnExecutorIsNotMade) {
+    EXPECT_TRUE(sees_closed_processes()) << "here the other tests find theirs";
+    if (geteuid() != 0) GTEST_SKIP() << "needs root: to mount /proc with hidepid";
+    const test::TemporaryFolder folder;
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+    const auto seen = [] { return std::string(sees_closed_processes() ? "seen" : "hidden"); };
+    const auto open_proc = said_below_proc("hidepid=off", seen);
+    if (!open_proc) GTEST_SKIP() << "needs to mount /proc";
+    EXPECT_EQ(*open_proc, "seen");
+    EXPECT_EQ(said_below_proc("hidepid=invisible", seen), "hidden");
+    EXPECT_EQ(said_below_proc("hidepid=noaccess", seen), "hidden");
+    const auto made = said_below_proc("hidepid=invisible", [&] {
+        const auto executor = make_step_executor({.folder = folder.path("steps"), .supervisor = "/bin/true"});
+        return executor ? std::string("made") : executor.error().message;
+    });
+    ASSERT_TRUE(made);
+    EXPECT_THAT(*made, testing::AllOf(testing::HasSubstr("/proc is mounted with hidepid"), testing::HasSubstr("gid=")));
 }
 
 }  // namespace

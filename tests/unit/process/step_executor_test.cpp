@@ -125,6 +125,8 @@ TEST_F(StepExecutorTest, AFolderThatGrowsOverItsBoundEndsTheStep) {
     ASSERT_TRUE(
         start("within", "head -c 1000000 /dev/zero > c; head -c 3000000 /dev/zero; ln -s / root; sleep 2", spec));
     EXPECT_EQ(wait("within").exit_code, 0) << "its own output has bounds of its own";
+    ASSERT_TRUE(start("links", "head -c 1500000 /dev/zero > a; ln a b; ln a c; sleep 2", spec));
+    EXPECT_EQ(wait("links").exit_code, 0) << "three names are one file";
 }
 
 TEST_F(StepExecutorTest, FilesOfAnEndedStepAreRemovedAndNothingElse) {

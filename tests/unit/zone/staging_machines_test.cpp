@@ -134,6 +134,18 @@ TEST_F(AgentStagingTest, NothingIsLaunchedWhileFilesAreOnTheirWayToAMachine) {
     world.node("b").executor->bring_answer = true;
     world.run(3s);
     EXPECT_EQ(world.status(last).state, ApplicationState::kRunning) << world.status(last).reason;
+    EXPECT_TRUE(world.node("b").executor->needed.empty()) << "a part that runs needs nothing more";
+}
+
+TEST_F(AgentStagingTest, WhatIsGivenBackNeedsItsFilesNoMore) {
+    run_for(10s);
+    world.node("b").executor->bring_answer = false;
+    last = submit(request({.inputs = {bring("in.dat", "input")}, .results = {}}));
+    world.run(10s);
+    EXPECT_EQ(world.node("b").executor->needed, std::set<std::string>{to_string(world.status(last).parts[1].id)});
+    ASSERT_TRUE(world.node("a").applications->cancel(world.user(), last));
+    world.run(10s);
+    EXPECT_TRUE(world.node("b").executor->needed.empty());
 }
 
 TEST_F(AgentStagingTest, AMachineThatTakesNoFilesIsPlannedAround) {
@@ -162,6 +174,8 @@ TEST_F(AgentStagingTest, ResultsOfAllMachinesComeHome) {
     EXPECT_THAT(result(last, "r.both"), testing::AnyOf("m0", "m1"));
     EXPECT_THAT(world.status(last).results->notes,
                 testing::ElementsAre(HasSubstr("r.both: several machines of zone b have left one")));
+    for (const auto& [machine, step] : of)
+        EXPECT_TRUE(executor.list(step.operation, "r.").empty()) << "what was fetched is laid aside once";
 }
 
 TEST_F(AgentStagingTest, WhatCouldNotBeFetchedFromAMachineIsTold) {

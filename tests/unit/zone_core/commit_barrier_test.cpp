@@ -142,5 +142,21 @@ TEST_F(CommitBarrierTest, ProcessStartsOnlyAfterItsIntentIsDurable) {
     EXPECT_EQ(processes.running(), 1);
 }
 
+TEST_F(CommitBarrierTest, FilesOfAStepGoOnlyAfterWhatSaysThatNobodyNeedsThem) {
+    test::FakeExecutor processes(clock);
+    processes.script("", {.files = {{"a", "1"}, {"b", "2"}}});
+    DurableExecutor executor(barrier, processes);
+    ASSERT_TRUE(executor.start({.operation = "one"}));
+    journal.dirty = true;
+    ASSERT_TRUE(executor.remove_files("one", {"a"}));
+    EXPECT_FALSE(journal.dirty);
+    EXPECT_FALSE(executor.read("one", "a", 0, 1));
+
+    journal.dirty = true;
+    journal.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
+    EXPECT_FALSE(executor.remove_files("one", {"b"}));
+    EXPECT_TRUE(executor.read("one", "b", 0, 1));
+}
+
 }  // namespace
 }  // namespace zbs

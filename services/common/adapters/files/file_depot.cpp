@@ -96,6 +96,18 @@ class FolderDepot : public FileDepot {
   public:
     FolderDepot(std::string folder, const Reserve& reserve) : folder_(std::move(folder)), reserve_(reserve) {}
 
+    /// Once, before anything else.
+    Result<void> weigh() {
+        const Result<std::vector<std::string>> all = shelves();
+        if (!all) return all.error();
+        for (const std::string& shelf : *all) {
+            const Result<std::vector<File>> files = list(shelf);
+            if (!files) return files.error();
+            for (const File& file : *files) bytes_ += file.bytes;
+        }
+        return {};
+    }
+
     Result<std::optional<File>> find(const std::string& shelf, const std::string& name) override {
         check(shelf, name);
         struct stat info {};
@@ -140,6 +152,7 @@ class FolderDepot : public FileDepot {
             if (ftruncate(file.get(), static_cast<off_t>(have)) != 0) forget(shelf, name);
             return written.error();
         }
+        bytes_ += fresh.size();
         // Written out by and by: the last piece has to wait for all that is left, and nobody is answered meanwhile.
         static_cast<void>(sync_file_range(file.get(), static_cast<off_t>(have), static_cast<off_t>(fresh.size()),
                                           SYNC_FILE_RANGE_WRITE));
@@ -182,7 +195,7 @@ class FolderDepot : public FileDepot {
     Result<void> remove(const std::string& shelf, const std::string& name) override {
         check(shelf, name);
         forget(shelf, name);
-        if (unlink(path(shelf, name).c_str()) != 0 && errno != ENOENT) return fault_of("remove a staged file", errno);
+        if (!drop(path(shelf, name)) && errno != ENOENT) return fault_of("remove a staged file", errno);
         return {};
     }
 
@@ -207,6 +220,8 @@ class FolderDepot : public FileDepot {
     std::string path(const std::string& shelf, const std::string& name) const override {
         return shelf_path(shelf) + "/" + name;
     }
+
+    std::uint64_t bytes() const override { return bytes_; }
 
     Result<std::vector<std::string>> shelves() override {
         Result<std::vector<std::string>> names = names_in(folder_);
@@ -306,12 +321,21 @@ class FolderDepot : public FileDepot {
 
     void forget(const std::string& shelf, const std::string& name) {
         sums_.erase({shelf, name});
-        unlink(part_of(shelf, name).c_str());
+        drop(part_of(shelf, name));
         unlink(size_of(shelf, name).c_str());
+    }
+
+    /// Removes a file, and what it weighs. False: errno says why it is still there.
+    bool drop(const std::string& path) {
+        struct stat info {};
+        if (lstat(path.c_str(), &info) != 0 || unlink(path.c_str()) != 0) return false;
+        if (S_ISREG(info.st_mode)) bytes_ -= std::min(bytes_, static_cast<std::uint64_t>(info.st_size));
+        return true;
     }
 
     std::string folder_;
     Reserve reserve_;
+    std::uint64_t bytes_ = 0;  ///< of all files
     std::map<std::pair<std::string, std::string>, Checksum> sums_;
 };
 
@@ -319,7 +343,9 @@ class FolderDepot : public FileDepot {
 
 Result<std::unique_ptr<FileDepot>> open_file_depot(const std::string& folder, const Reserve& reserve) {
     if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return fault_of("make the folder " + folder, errno);
-    return std::unique_ptr<FileDepot>(new FolderDepot(folder, reserve));
+    auto depot = std::make_unique<FolderDepot>(folder, reserve);
+    if (auto weighed = depot->weigh(); !weighed) return weighed.error();
+    return std::unique_ptr<FileDepot>(std::move(depot));
 }
 
 }  // namespace zbs::files

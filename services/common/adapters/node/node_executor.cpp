@@ -23,6 +23,7 @@ constexpr int kMostRounds = 5;                           ///< of bringing inputs
 constexpr Duration kBetweenPages = std::chrono::milliseconds{20};
 constexpr int kCannotStart = 127;  ///< exit code, as of a shell
 constexpr int kKilled = 128 + 9;
+constexpr const char* kNearlyFull = "the disk of its zone is nearly full";
 
 }  // namespace
 
@@ -51,7 +52,7 @@ struct NodeExecutor::Step {
     Duration fetch_until{};          ///< steady time; each piece that comes moves it
     Duration all_until{};            ///< steady time at which even a slow agent has sent all
     std::size_t told_left_out = 0;   ///< results of which it was told that they are left out
-    std::optional<Wanted> wanted{};  ///< results; what is still left of their bounds
+    std::optional<Wanted> wanted{};  ///< results
     int rounds = 0;                  ///< times that its agent lacked an input
 };
 
@@ -86,7 +87,7 @@ NodeExecutor::NodeExecutor(NodeExecutorOptions options, std::string organisation
       post_(std::move(post)),
       clock_(clock),
       log_(log),
-      results_(options_.folder),
+      results_(options_.folder, {options_.reserve_bytes, options_.reserve_percent}),
       turns_(
           [this](const std::string& machine) -> http::NodeClient* {
               Agent* const agent = agent_of(machine);
@@ -98,7 +99,7 @@ NodeExecutor::NodeExecutor(NodeExecutorOptions options, std::string organisation
               Agent* const agent = agent_of(machine);
               return agent == nullptr ? nullptr : agent->client.get();
           },
-          clock_, log_) {}
+          options_.read, clock_, log_) {}
 
 NodeExecutor::~NodeExecutor() = default;
 
@@ -136,13 +137,33 @@ void NodeExecutor::place(const std::string& operation, const std::string& machin
     steps_[operation] = std::make_shared<Step>(Step{.operation = operation, .machine = machine});
 }
 
-Result<bool> NodeExecutor::bring(const std::string& machine, const std::vector<StepSpec::Input>& inputs) {
-    if (!options_.machines.contains(machine)) return local_.bring(machine, inputs);
-    return inputs_.bring(machine, inputs);
+Result<bool> NodeExecutor::bring(const Need& need) {
+    return options_.machines.contains(need.machine) ? inputs_.bring(need) : local_.bring(need);
+}
+
+void NodeExecutor::bring_no_more(const std::string& who) {
+    inputs_.take_back(who);
+    local_.bring_no_more(who);
 }
 
 void NodeExecutor::want(const std::string& operation, Wanted wanted) {
-    if (const SharedStep step = find(operation)) step->wanted = std::move(wanted);
+    ZBS_EXPECTS(wanted.room != nullptr);
+    const SharedStep step = find(operation);
+    if (step == nullptr) return;
+    const bool is_first = !step->wanted;
+    step->wanted = std::move(wanted);
+    if (is_first) take_room(*step);
+}
+
+/// Of what was fetched of it before a restart.
+void NodeExecutor::take_room(const Step& step) {
+    if (!results_.end_of(step.operation)) return;
+    Room& room = *step.wanted->room;
+    for (const File& file : results_.list(step.operation, "")) {
+        if (!file.fault.empty() || !step.wanted->matches(file.name)) continue;
+        room.bytes -= std::min(room.bytes, file.bytes);
+        room.files -= std::min<std::size_t>(room.files, 1);
+    }
 }
 
 Result<void> NodeExecutor::start(const StepSpec& spec) {
@@ -174,7 +195,7 @@ void NodeExecutor::send_start(const SharedStep& step) {
 bool NodeExecutor::has_inputs(const SharedStep& step) {
     if (step->spec.inputs.empty()) return true;
     const Result<bool> here = step->is_stopping ? Result<bool>(Error{ErrorCode::kConflict, "it was stopped", {}})
-                                                : inputs_.bring(step->machine, step->spec.inputs);
+                                                : inputs_.bring({step->operation, step->machine, step->spec.inputs});
     if (here && *here) return true;
     step->asked = clock_.steady_now();
     if (here)
@@ -188,6 +209,7 @@ void NodeExecutor::start_answered(const SharedStep& step, const Result<StepRepor
     Agent& agent = *agents_.at(step->machine);
     agent.heard(report || !is_passing(report.error()), clock_.steady_now());
     if (report) {
+        inputs_.take_back(step->operation);
         step->was_seen = true;
         set_running(step);
         if (step->is_stopping) send_stop(step);
@@ -203,6 +225,7 @@ void NodeExecutor::start_answered(const SharedStep& step, const Result<StepRepor
 }
 
 void NodeExecutor::not_started(const SharedStep& step, const Error& error) {
+    inputs_.take_back(step->operation);
     const std::string why = "could not be started on machine " + step->machine + ": " + error.message;
     log_.warn("step_not_started", {{"operation", step->operation}, {"reason", why}});
     set_running(step);
@@ -393,14 +416,17 @@ void NodeExecutor::choose_files(const SharedStep& step) {
 
 /// Whether this result is to be fetched; what is too much is only listed.
 bool NodeExecutor::take_result(Step& step, const StepFile& file) {
-    Wanted& room = *step.wanted;
-    if (file.bytes > room.file_bytes || file.bytes > room.bytes || room.files == 0) {
+    Room& room = *step.wanted->room;
+    const bool is_much = file.bytes > step.wanted->file_bytes || file.bytes > room.bytes || room.files == 0;
+    const bool is_full = !is_much && !results_.has_space(awaited_ + file.bytes);
+    if (is_much || is_full) {
         if (step.told_left_out++ < limits::kMaxStagingNotes)
-            leave_out(step, file, "it is more than its zone takes from a machine");
+            leave_out(step, file, is_full ? kNearlyFull : "it is more than its zone takes from the machines of a part");
         return false;
     }
     room.bytes -= file.bytes;
     --room.files;
+    awaited_ += file.bytes;
     return true;
 }
 
@@ -438,6 +464,8 @@ void NodeExecutor::take_bytes(const SharedStep& step, const Result<std::string>&
         next_file(*step, bytes.error().message);
     } else if (bytes->empty() && file.bytes > 0) {
         next_file(*step, "its agent sends less of it than it told");
+    } else if (step->wanted && step->wanted->matches(file.name) && !results_.has_space(bytes->size())) {
+        next_file(*step, kNearlyFull);
     } else if (auto kept = results_.append(step->operation, file.name, *bytes); !kept) {
         next_file(*step, "its zone cannot keep it");
     } else {
@@ -450,9 +478,15 @@ void NodeExecutor::take_bytes(const SharedStep& step, const Result<std::string>&
 /// A file that did not come whole is left out: half a profile is none.
 void NodeExecutor::next_file(Step& step, const std::string& fault) {
     const StepFile& file = step.files[step.file];
+    const bool is_result = step.wanted && step.wanted->matches(file.name);
+    if (is_result) awaited_ -= std::min(awaited_, file.bytes);
     if (!fault.empty()) {
         results_.drop(step.operation, file.name);
-        if (step.wanted && step.wanted->matches(file.name)) leave_out(step, file, fault);
+        if (is_result) {
+            leave_out(step, file, fault);
+            step.wanted->room->bytes += file.bytes;
+            ++step.wanted->room->files;
+        }
     }
     ++step.file;
     step.offset = 0;

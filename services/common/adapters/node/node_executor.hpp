@@ -27,7 +27,14 @@ struct NodeExecutorOptions {
     /// launcher does not bring home; all others go with the step.
     std::vector<std::string> wanted_files = {"profile.json", "out.", "err."};
     std::uint64_t most_output_bytes = std::uint64_t{10} << 30;  ///< of the files out.N and err.N of one step
+    /// Of the disk that `folder` is on: results leave it free, as `files::Reserve`.
+    std::uint64_t reserve_bytes = std::uint64_t{1} << 30;
+    unsigned reserve_percent = 1;
     Duration lost_after = std::chrono::minutes{1};  ///< without any answer of an agent its steps count as ended
+    /// How inputs are read; default on the strand itself.
+    ReadPiece read = [](const FilePiece& piece, const std::function<void(Result<std::string>)>& answer) {
+        answer(read_piece(piece));
+    };
 };
 
 /// An agent as it has registered.
@@ -55,7 +62,8 @@ class NodeExecutor : public Executor, public SliceSink {
     void use_directory(Directory directory) { directory_ = std::move(directory); }
 
     void place(const std::string& operation, const std::string& machine) override;
-    Result<bool> bring(const std::string& machine, const std::vector<StepSpec::Input>& inputs) override;
+    Result<bool> bring(const Need& need) override;
+    void bring_no_more(const std::string& who) override;
     void want(const std::string& operation, Wanted wanted) override;
     Result<void> start(const StepSpec& spec) override;
     StepStatus status(const std::string& operation) override;
@@ -89,6 +97,7 @@ class NodeExecutor : public Executor, public SliceSink {
     void end(const SharedStep& step, StepStatus status, bool fetch);
     void fetch_list(const SharedStep& step);
     void choose_files(const SharedStep& step);
+    void take_room(const Step& step);
     bool take_result(Step& step, const StepFile& file);
     void leave_out(const Step& step, const StepFile& file, const std::string& why);
     void take_bytes(const SharedStep& step, const Result<std::string>& bytes);
@@ -112,6 +121,7 @@ class NodeExecutor : public Executor, public SliceSink {
     std::map<std::string, std::unique_ptr<Agent>> agents_;
     AgentTurns turns_;
     InputTransfer inputs_;
+    std::uint64_t awaited_ = 0;  ///< bytes of results that are to be fetched
 };
 
 }  // namespace zbs::node

@@ -37,6 +37,15 @@ Error cannot_write(const std::string& path) {
 
 }  // namespace
 
+bool StepResults::has_space(std::uint64_t bytes) const {
+    std::error_code fault;
+    fs::create_directories(folder_, fault);
+    const fs::space_info disk = fs::space(folder_, fault);
+    if (fault) return false;
+    const std::uint64_t kept = std::max<std::uint64_t>(reserve_.bytes, disk.capacity / 100 * reserve_.percent);
+    return disk.available >= kept && disk.available - kept >= bytes;
+}
+
 Result<void> StepResults::append(const std::string& operation, const std::string& file, std::string_view bytes) {
     if (!is_word(operation) || !is_word(file)) return no_file(file);
     std::error_code fault;

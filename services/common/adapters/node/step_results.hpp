@@ -14,8 +14,15 @@ namespace zbs::node {
 /// Operations and names of files are words without slashes; anything else is not found.
 class StepResults {
   public:
-    explicit StepResults(std::string folder) : folder_(std::move(folder)) {}
+    /// Of the disk: so much is left free.
+    struct Reserve {
+        std::uint64_t bytes = 0;
+        unsigned percent = 0;  ///< of all of it, where that is more
+    };
+    StepResults(std::string folder, const Reserve& reserve) : folder_(std::move(folder)), reserve_(reserve) {}
 
+    /// Whether so many bytes more leave what is to be left free. A disk that cannot be looked at has none.
+    bool has_space(std::uint64_t bytes) const;
     /// Adds to a file. Errors: kUnavailable.
     Result<void> append(const std::string& operation, const std::string& file, std::string_view bytes);
     /// Written last, and durable: with it the step has ended. Errors: kUnavailable.
@@ -38,6 +45,7 @@ class StepResults {
   private:
     std::string path(const std::string& operation) const { return folder_ + "/" + operation; }
     std::string folder_;
+    Reserve reserve_;
 };
 
 }  // namespace zbs::node

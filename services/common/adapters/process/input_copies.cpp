@@ -17,6 +17,8 @@ namespace zbs::process {
 namespace {
 
 constexpr std::size_t kCopyPiece = std::size_t{1} << 24;
+/// What is not whole yet; no name of an input, which is not hidden. One copy at a time is made in a folder.
+constexpr const char* kBegunCopy = ".copying";
 
 /// Of this file, from where it stands, by reading and writing: between file systems that cannot copy themselves.
 int copy_by_hand(int from, int to, std::uint64_t& copied, const std::atomic<bool>& cut) {
@@ -65,19 +67,31 @@ Error cannot_copy(const StepSpec::Input& input, int number) {
             {}};
 }
 
-Result<void> copy_input(const StepSpec::Input& input, int from, const std::string& folder,
-                        const std::optional<Account>& owner, const std::atomic<bool>& cut) {
+/// Of a start that was cut short: then the job has not begun, and what has its name is whole.
+bool is_whole(const std::string& path, int from) {
+    struct stat copy {
+    }, source{};
+    return lstat(path.c_str(), &copy) == 0 && S_ISREG(copy.st_mode) && copy.st_nlink == 1 &&
+           fstat(from, &source) == 0 && copy.st_size == source.st_size;
+}
+
+Result<void> copy_input(const StepSpec::Input& input, int from, const std::string& folder, const CopyOptions& options) {
     if (!is_plain_name(input.name)) return invalid("'" + input.name + "' is no name of a file");
-    const std::string path = folder + "/" + input.name;
-    unlink(path.c_str());  // of a start that was cut short
-    const int to = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const std::string path = folder + "/" + input.name, begun = folder + "/" + kBegunCopy;
+    if (is_whole(path, from)) return {};
+    unlink(begun.c_str());  // of a start that was cut short
+    static const std::atomic<bool> never{false};
+    const int to = open(begun.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     int number = to < 0 ? errno : 0;
-    if (number == 0) number = copy_bytes(from, to, cut);
-    if (number == 0 && owner && fchown(to, owner->uid, owner->gid) != 0) number = errno;
+    if (number == 0) number = copy_bytes(from, to, options.cut == nullptr ? never : *options.cut);
+    if (number == 0 && options.owner && fchown(to, options.owner->uid, options.owner->gid) != 0) number = errno;
     if (number == 0 && fchmod(to, input.executable ? 0700 : 0600) != 0) number = errno;
+    if (number == 0 && options.durable && fsync(to) != 0) number = errno;
     if (to >= 0 && close(to) != 0 && number == 0) number = errno;
-    if (number != 0) return cannot_copy(input, number);
-    return {};
+    if (number == 0 && rename(begun.c_str(), path.c_str()) != 0) number = errno;
+    if (number == 0) return {};
+    unlink(begun.c_str());
+    return cannot_copy(input, number);
 }
 
 std::uint64_t bytes_of(const std::vector<StepSpec::Input>& inputs) {
@@ -110,9 +124,9 @@ class InputCopies::Sources {
             if (file >= 0) close(file);
     }
     Result<void> copy(const std::vector<StepSpec::Input>& inputs, const std::string& folder,
-                      const std::optional<Account>& owner, const std::atomic<bool>& cut) const {
+                      const CopyOptions& options) const {
         for (std::size_t i = 0; i < inputs.size(); ++i)
-            if (auto copied = copy_input(inputs[i], files_[i], folder, owner, cut); !copied) return copied;
+            if (auto copied = copy_input(inputs[i], files_[i], folder, options); !copied) return copied;
         return {};
     }
 
@@ -121,9 +135,9 @@ class InputCopies::Sources {
 };
 
 Result<void> copy_inputs(const std::vector<StepSpec::Input>& inputs, const std::string& folder,
-                         const std::optional<Account>& owner, const std::atomic<bool>& cut) {
+                         const CopyOptions& options) {
     const auto sources = InputCopies::Sources::open(inputs);
-    return sources ? (*sources)->copy(inputs, folder, owner, cut) : sources.error();
+    return sources ? (*sources)->copy(inputs, folder, options) : sources.error();
 }
 
 InputCopies::~InputCopies() {
@@ -145,7 +159,8 @@ void InputCopies::begin(const StepSpec& spec, const std::string& folder, const s
     }
     const auto sources = Sources::open(spec.inputs);
     const auto copy = [inputs = spec.inputs, sources, folder, owner, cut = waiting.cut]() -> Result<void> {
-        return sources ? (*sources)->copy(inputs, folder, owner, *cut) : sources.error();
+        return sources ? (*sources)->copy(inputs, folder, {.owner = owner, .cut = cut.get(), .durable = true})
+                       : sources.error();
     };
     try {
         waiting.copies.push_back(std::async(std::launch::async, copy).share());

@@ -13,11 +13,18 @@
 
 namespace zbs::process {
 
+struct CopyOptions {
+    std::optional<Account> owner;            ///< whom the copies belong to; none: this process's user
+    const std::atomic<bool>* cut = nullptr;  ///< true ends the copying between two pieces; null: never
+    bool durable = false;                    ///< each copy is on the disk before it has its name
+};
+
 /// Copies inputs into the folder of a step that has not begun: no job can write there yet, and the names are free or
-/// ours. They belong to `owner`, where there is one. File systems that share blocks copy nothing; others about a GiB a
-/// second. `cut` ends it between two pieces. Errors: kRejected where the disk is full; kUnavailable; kInvalidArgument.
+/// ours. Each has its name once it is whole; one that is whole already, by its size, stays as it is. File systems that
+/// share blocks copy nothing; others about a GiB a second, and what is durable as fast as the disk writes. Errors:
+/// kRejected where the disk is full; kUnavailable; kInvalidArgument.
 Result<void> copy_inputs(const std::vector<StepSpec::Input>& inputs, const std::string& folder,
-                         const std::optional<Account>& owner, const std::atomic<bool>& cut);
+                         const CopyOptions& options);
 
 /// Steps whose inputs are being copied, each on a thread of its own, and those that share a folder with such a step.
 class InputCopies {
@@ -29,7 +36,7 @@ class InputCopies {
     /// Whether a step with this specification has to wait: for large inputs of its own, or for those of a step whose
     /// folder it shares.
     bool has_to_wait(const StepSpec& spec) const;
-    /// Begins to copy, and keeps the specification.
+    /// Begins to copy what is not there yet, durably, and keeps the specification.
     void begin(const StepSpec& spec, const std::string& folder, const std::optional<Account>& owner);
     bool waits(const std::string& operation) const { return waiting_.contains(operation); }
     /// Copying ends as soon as it can; the step waits until it has.

@@ -12,7 +12,6 @@
 #include <memory>
 
 #include "services/common/messages/limits.hpp"
-#include "services/common/messages/staging.hpp"
 
 namespace zbs::process {
 namespace {
@@ -161,28 +160,6 @@ class TreeRemoval {
     std::string fault_;
 };
 
-/// Adds what the folder open as `fd` (which is closed) holds.
-void add_disk_use(int fd, int depth, dev_t device, std::size_t& seen, std::uint64_t& bytes) {
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(fd), closedir);
-    if (entries == nullptr) {
-        close(fd);
-        return;
-    }
-    while (const dirent* entry = readdir(entries.get())) {
-        const std::string name = entry->d_name;
-        if (name == "." || name == "..") continue;
-        if (++seen > limits::kMaxJobFiles) return;
-        struct stat info {};
-        if (fstatat(fd, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        if (depth == 0 && S_ISREG(info.st_mode) && is_own_output(name)) continue;
-        constexpr std::uint64_t kBlock = 512;  // of st_blocks, whatever the file system has
-        bytes += static_cast<std::uint64_t>(info.st_blocks) * kBlock;
-        if (!S_ISDIR(info.st_mode) || info.st_dev != device || depth >= kDeepest) continue;
-        const int below = openat(fd, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (below >= 0) add_disk_use(below, depth + 1, device, seen, bytes);
-    }
-}
-
 }  // namespace
 
 Result<void> remove_job_files(const std::string& folder, const std::vector<std::string>& names) {
@@ -196,16 +173,6 @@ Result<void> remove_job_files(const std::string& folder, const std::vector<std::
     }
     close(fd);
     return all;
-}
-
-std::uint64_t disk_use(const std::string& folder) {
-    uid_t owner = 0;
-    const int fd = open_folder(folder, owner);
-    struct stat info {};
-    std::uint64_t bytes = 0;
-    std::size_t seen = 0;
-    if (fd >= 0 && fstat(fd, &info) == 0) add_disk_use(fd, 0, info.st_dev, seen, bytes);
-    return bytes;
 }
 
 Result<Executor::Removal> remove_job_tree(const std::string& path, std::size_t at_most, const std::string& last) {

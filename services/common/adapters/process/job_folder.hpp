@@ -24,10 +24,6 @@ std::vector<Executor::File> list_job_files(const std::string& folder, const std:
 /// `Executor::remove_files`.
 Result<void> remove_job_files(const std::string& folder, const std::vector<std::string>& names);
 
-/// Bytes on disk of what a job's folder holds at any depth, but not of a step's own output at its top. Follows no link,
-/// leaves no file system, and looks at no more than limits::kMaxJobFiles entries; 0 where there is no folder.
-std::uint64_t disk_use(const std::string& folder);
-
 /// Removes a folder that jobs have written to, at most `at_most` files and folders of it, those named in `last` at its
 /// top behind all others. Follows no link and leaves no file system. Errors: kUnavailable naming what cannot be
 /// removed.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/input_copies.hpp"
@@ -19,6 +21,7 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/protection.hpp"
 #include "services/common/adapters/process/supervisor_launch.hpp"
+#include "services/common/adapters/process/waiting_step.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::process {
@@ -89,6 +92,7 @@ std::optional<Account> owner_of(const Common& common, const std::string& account
 
 constexpr mode_t kPassable = 0711;
 constexpr int kCannotRun = 127;  ///< exit code, as of a shell
+constexpr int kStopped = 128 + SIGTERM;
 
 class Supervised : public StepExecutor {
   public:
@@ -115,11 +119,12 @@ class Supervised : public StepExecutor {
         const std::string job = folder(spec.operation);
         const std::optional<Account> owner = owner_of(common_, *account);
         if (copies_.has_to_wait(spec)) {  // whoever looks at it launches it
-            copies_.begin(spec, job, owner);
+            StepSpec kept = spec;
+            if (auto noted = keep_waiting(control_folder(spec.operation), kept); !noted) return noted;
+            copies_.begin(kept, job, owner);
             return {};
         }
-        const std::atomic<bool> never{false};
-        if (auto copied = copy_inputs(spec.inputs, job, owner, never); !copied) return copied;
+        if (auto copied = copy_inputs(spec.inputs, job, {.owner = owner}); !copied) return copied;
         return launch_step(spec, *account);
     }
 
@@ -129,7 +134,7 @@ class Supervised : public StepExecutor {
         const std::string path = control_folder(operation);
         if (const auto ended = read_exit(path)) return *ended;
         const auto supervisor = read_supervisor(path);
-        if (!supervisor) return {};
+        if (!supervisor) return resume_waiting(operation) ? status_of_waiting(operation) : StepStatus{};
         if (is_alive(*supervisor)) return {StepStatus::State::kRunning, 0, {}};
         if (const auto ended = read_exit(path)) return *ended;  // it ended between the two looks
         const std::vector<ProcessRef> left = find_marked(step_variable(operation), 0);
@@ -197,19 +202,54 @@ class Supervised : public StepExecutor {
         return launch_supervisor(launch);
     }
 
+    /// Whether it is a step of a life before this one that waited for its inputs: then what is missing is copied now.
+    /// Those whose folders it shares go on first.
+    bool resume_waiting(const std::string& operation) {
+        if (copies_.waits(operation)) return true;
+        const std::string path = control_folder(operation);
+        const std::optional<StepSpec> spec = find_waiting(path);
+        if (!spec || spec->operation != operation || !resuming_.insert(operation).second) return false;
+        for (const std::string& shared : spec->shares)
+            if (shared != operation && !read_exit(control_folder(shared)) && !read_supervisor(control_folder(shared)))
+                resume_waiting(shared);
+        resuming_.erase(operation);
+        const Result<std::string> account = choose_account(common_, spec->account);
+        copies_.begin(*spec, folder(operation), account ? owner_of(common_, *account) : std::nullopt);
+        if (access((path + "/stop").c_str(), F_OK) == 0) copies_.cut(operation);
+        return true;
+    }
+
     /// Of a step whose inputs were being copied: it is launched once they are there.
     StepStatus status_of_waiting(const std::string& operation) {
         const std::optional<InputCopies::Done> done = copies_.take(operation);
         if (!done) return {StepStatus::State::kRunning, 0, {}};
+        const std::string path = control_folder(operation);
+        const bool is_stopped = access((path + "/stop").c_str(), F_OK) == 0;
         const Result<std::string> account = choose_account(common_, done->spec.account);
         Result<void> begun = account ? done->copied : Result<void>(account.error());
-        if (begun) begun = launch_step(done->spec, *account);
-        const std::string path = control_folder(operation);
+        if (begun && !is_stopped) begun = launch_step(done->spec, *account);
+        // A supervisor that the service before this one began may have come late, and refuses a second one.
+        const bool is_supervised = read_supervisor(path).has_value();
+        if (!read_exit(path) && !is_supervised && has_late_supervisor(path))
+            return {StepStatus::State::kRunning, 0, {}};
+        if (is_stopped && !read_exit(path) && !is_supervised)
+            write_file(path + "/exit", std::to_string(kStopped) + " stopped before it began\n");
+        else if (!begun && !read_exit(path) && !is_supervised)
+            write_file(path + "/exit",
+                       std::to_string(kCannotRun) + " " + std::string(kStepNotStarted) + begun.error().message + "\n");
+        forget_waiting(path);
         if (const auto ended = read_exit(path)) return *ended;
-        if (begun) return {StepStatus::State::kRunning, 0, {}};
-        const std::string why = std::string(kStepNotStarted) + begun.error().message;
-        write_file(path + "/exit", std::to_string(kCannotRun) + " " + why + "\n");
-        return {StepStatus::State::kExited, kCannotRun, why, true};
+        if (begun || is_supervised) return {StepStatus::State::kRunning, 0, {}};
+        return {StepStatus::State::kExited, kCannotRun, std::string(kStepNotStarted) + begun.error().message, true};
+    }
+
+    /// Whether a supervisor has begun that has not said who it is.
+    static bool has_late_supervisor(const std::string& path) {
+        const int lock = open((path + "/lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (lock < 0) return false;
+        const bool is_held = flock(lock, LOCK_EX | LOCK_NB) != 0;
+        close(lock);
+        return is_held;
     }
 
     std::string control_folder(const std::string& operation) const { return common_.options.folder + "/" + operation; }
@@ -237,6 +277,7 @@ class Supervised : public StepExecutor {
 
     Common common_;
     InputCopies copies_;
+    std::set<std::string> resuming_;  ///< operations whose folders others share are asked for first
 };
 
 /// Why jobs cannot have `namespaces` on this host; empty where they can.

@@ -1,0 +1,29 @@
+#include "services/node_agent/step/folder_watch.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace zbs::step {
+namespace {
+
+using WatchClock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kLookAgain{1};
+constexpr int kRestShare = 20;  ///< times what looking took is waited
+
+}  // namespace
+
+bool FolderWatch::is_over() {
+    const Time begin = WatchClock::now();
+    if (bound_ == 0 || begin < next_) return false;
+    const std::optional<std::uint64_t> bytes = use_.look(turn_);
+    const std::chrono::nanoseconds took = WatchClock::now() - begin;
+    ++turns_;
+    next_ = begin + took + kRestShare * took;
+    if (!bytes) return false;
+    next_ += kLookAgain;
+    const bool over = *bytes > bound_;
+    const bool was_over = std::exchange(was_over_, over);
+    return over && (std::exchange(turns_, 0) == 1 || was_over);
+}
+
+}  // namespace zbs::step

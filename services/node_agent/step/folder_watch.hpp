@@ -1,0 +1,37 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "services/common/adapters/process/disk_use.hpp"
+
+namespace zbs::step {
+
+/// Sees whether a job's folder takes more of the disk than it may, in turns of some milliseconds: a large folder keeps
+/// nobody waiting. A look begins about a second after the last one; looking takes a twentieth of a processor at most,
+/// so a look at 100,000 files takes some seconds.
+class FolderWatch {
+  public:
+    using Time = std::chrono::steady_clock::time_point;
+
+    /// `bound`: bytes; 0 = none.
+    FolderWatch(std::string folder, std::uint64_t bound, process::DiskUse::Turn turn = {})
+        : use_(std::move(folder)), bound_(bound), turn_(turn) {}
+    /// One turn, where it is time. True: it takes more. Where a look took several turns the next one has to say so,
+    /// too: what was written and removed meanwhile may have counted together.
+    bool is_over();
+    /// When the next turn is due.
+    Time next() const { return next_; }
+
+  private:
+    process::DiskUse use_;
+    std::uint64_t bound_;
+    process::DiskUse::Turn turn_;
+    Time next_{};
+    std::chrono::nanoseconds taken_{};  ///< by the look under way
+    int turns_ = 0;                     ///< of it
+    bool was_over_ = false;             ///< the look before, of several turns
+};
+
+}  // namespace zbs::step
