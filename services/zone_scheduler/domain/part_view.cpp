@@ -59,4 +59,6 @@ Error no_such_part(const PartId& id) {
 std::string results_shelf(const PartId& part) { return "part+" + to_string(part); }
 std::string results_shelf(const ApplicationId& application) { return "application+" + to_string(application); }
 
+std::string of_size(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
 }  // namespace zbs

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,8 @@ std::string results_shelf(const ApplicationId& application);
 
 /// The steps of a part's launch, one for each proxy; stable, so that a repeat finds them again.
 std::vector<std::string> step_ids(const std::string& operation, const std::vector<int>& proxies);
+
+/// "12 MiB", whole ones.
+std::string of_size(std::uint64_t bytes);
 
 }  // namespace zbs
