@@ -88,8 +88,9 @@ TEST_F(Migration, AZonesApplicationsAndPartsComeAlong) {
             EXPECT_EQ(events->back().state, "completed");
             EXPECT_EQ(events->back().owner, ana);
             EXPECT_EQ(store.events({})->size(), *store.last_event()) << "numbered from 1 without a gap";
-            if (version == 6)
+            if (version == 6) {
                 EXPECT_EQ(store.events({.after = 9})->back().part, PartId{stored_id('4')}) << "one of a part";
+            }
             EXPECT_EQ(opened->site->blocks().load()->size(), version >= 2 ? 1U : 0U);
         }
     }
