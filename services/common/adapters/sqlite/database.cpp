@@ -191,10 +191,12 @@ class Database::SqliteStatement : public sql::Statement {
     }
     std::int64_t integer(int column) const override { return sqlite3_column_int64(statement_, column); }
     bool reset() override {
+        if (statement_ == nullptr) return false;
         sqlite3_reset(statement_);
         sqlite3_clear_bindings(statement_);
         bound_ = 0;
-        return fault_ == SQLITE_OK;
+        fault_ = SQLITE_OK;
+        return true;
     }
 
   private:
