@@ -163,6 +163,21 @@ Result<std::int64_t> examine_zone_database(const Address& address) {
     return sql::number_of(**database, "SELECT max(version) FROM schema_version");
 }
 
+Result<std::int64_t> go_on_from_restored(const Address& address, Time now) {
+    const Result<std::unique_ptr<Database>> database = Database::open(address, zone_schema());
+    if (!database) return database.error();
+    Query lift(**database, "UPDATE counter SET value=? WHERE value<? AND name<>'believed_us'");
+    const std::int64_t least = to_microseconds(now) / 1'000'000 << 20;
+    lift.bind(least).bind(least);
+    if (const Result<bool> step = lift.step(); !step) return step.error();
+    Query lease(**database, "UPDATE lease SET until='-infinity', epoch=greatest(epoch, ?)");
+    lease.bind(least);
+    if (const Result<bool> step = lease.step(); !step) return step.error();
+    const Result<std::int64_t> token = sql::number_of(**database, "SELECT value FROM counter WHERE name='token'");
+    if (!token) return token.error();
+    return *token + 1;
+}
+
 Result<void> claim_state_folder(Database& database, const std::string& id) {
     std::string known;
     {

@@ -31,6 +31,10 @@ Result<AuditSummary> verify_audit_log(const Address& address, const std::optiona
 /// The schema version of a zone's database, without a change to it. Errors: what is wrong with it, and the remedy.
 Result<std::int64_t> examine_zone_database(const Address& address);
 
+/// For a schema that was put back from a backup, before its zone starts: fencing tokens and other counters go on behind
+/// any that can have been given since, and nobody has the lease. Not for one in use: kConflict. The next token.
+Result<std::int64_t> go_on_from_restored(const Address& address, Time now);
+
 /// Whether a state folder is the one that goes with this database: the first that asks is it. kConflict where not.
 Result<void> claim_state_folder(Database& database, const std::string& id);
 
