@@ -11,6 +11,7 @@ namespace {
 
 constexpr Duration kPatience = std::chrono::seconds{10};  ///< of one that has nothing to lose
 constexpr Duration kLeastPause = std::chrono::milliseconds{50};
+constexpr Duration kLongestPause = std::chrono::seconds{1};  ///< between looks: it may be given back
 
 constexpr const char* kLook =
     "SELECT holder, url, epoch, CASE WHEN until<=clock_timestamp() THEN 0 ELSE (extract(epoch FROM until - "
@@ -125,7 +126,7 @@ Result<Duration> Lease::look() {
     if (view.left > Duration{0}) {
         const std::lock_guard lock(mutex_);
         seen_ = view;
-        return std::clamp(view.left, kLeastPause, options_.renew_every);
+        return std::clamp(view.left, kLeastPause, std::min(options_.renew_every, kLongestPause));
     }
     // Whoever had it may stand still within a transaction: it would keep the rows, and the lease's own.
     if (const Result<int> ended = end_writers(*connection_, boot_time() + kPatience); !ended) return ended.error();
