@@ -35,19 +35,9 @@ ZoneClient::~ZoneClient() = default;
 HttpClient& ZoneClient::http() const { return *caller_; }
 
 void ZoneClient::use_addresses(std::string_view urls) {
-    while (!urls.empty()) {
-        const std::size_t end = std::min(urls.find(','), urls.size());
-        if (end > 0) urls_.emplace_back(urls.substr(0, end));
-        urls.remove_prefix(std::min(end + 1, urls.size()));
-    }
-    if (urls_.empty()) urls_.push_back(home_.url);
-    home_.url = urls_.front();
-    if (urls_.size() > 1) patience_ = std::max<std::chrono::milliseconds>(patience_, kPatienceWithStandby);
-}
-
-void ZoneClient::turn_to_next() {
-    const auto at = std::ranges::find(urls_, home_.url);
-    home_.url = at == urls_.end() || at + 1 == urls_.end() ? urls_.front() : *(at + 1);
+    addresses_ = HomeAddresses(urls);
+    home_.url = addresses_.current();
+    if (addresses_.has_several()) patience_ = std::max<std::chrono::milliseconds>(patience_, kPatienceWithStandby);
 }
 
 Result<std::string> ZoneClient::text(HttpCall call) {
@@ -58,8 +48,8 @@ Result<std::string> ZoneClient::text(HttpCall call) {
     for (;;) {
         const Result<HttpAnswer> answer = caller_->call(call);
         if (const auto pause = repeated.pause_after(answer, steady_now())) {
-            turn_to_next();
-            call.to.url = home_.url;
+            addresses_.turn();
+            home_.url = call.to.url = addresses_.current();
             std::this_thread::sleep_for(*pause);
             continue;
         }

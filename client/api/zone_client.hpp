@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "client/api/credentials.hpp"
+#include "client/calls/home_addresses.hpp"
 #include "services/common/codec/json.hpp"
 #include "services/common/messages/application.hpp"
 #include "services/common/ports/http_client.hpp"
@@ -66,14 +67,13 @@ class ZoneClient {
 
   private:
     void use_addresses(std::string_view urls);
-    void turn_to_next();
     Result<std::string> text(HttpCall call);
     Result<codec::Json> json(const HttpCall& call);
     Result<std::string> text(const std::string& method, const std::string& path, const std::string& body = {});
     Result<codec::Json> json(const std::string& method, const std::string& path, const std::string& body = {});
 
     ServiceAddress home_;
-    std::vector<std::string> urls_;  ///< of the zone's schedulers
+    HomeAddresses addresses_{""};  ///< of the zone's schedulers
     std::unique_ptr<Credentials> credentials_;
     std::unique_ptr<cpprest::HttpCaller> caller_;
     std::chrono::milliseconds patience_;

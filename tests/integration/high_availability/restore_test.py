@@ -48,6 +48,20 @@ def restore(world):
     assert "PostgreSQL, of schema version" in doctor.stdout and f"one at {one.url}" in doctor.stdout, doctor.stdout
     until(lambda: zone("ready").returncode == 0, DEADLINE_S, "the zone is not ready")
 
+    one.process.terminate()
+    assert one.process.wait(DEADLINE_S) == 0
+    settings = one.config.read_text()
+    for text, word in ((settings.replace("[database]\nurl", "#"), "the database of this state folder is in PostgreSQL"),
+                       (settings.replace('/state"', '/other"'), "the state folder is not the one that goes with the database")):
+        text = text if "[database]" in text else text.replace("[high_availability]\n", "").replace('node = "one"\n', "")
+        one.config.write_text(text)
+        started = zone("run")
+        assert started.returncode == 1 and word in started.stderr, (started.returncode, started.stderr)
+    (world.folder / "state/zone.db").touch()
+    one.config.write_text(settings)
+    started = zone("run")
+    assert started.returncode == 1 and "has a database of its own" in started.stderr, started.stderr
+
 
 def main():
     if missing():

@@ -54,8 +54,8 @@ std::vector<ChangedSetting> changed_settings() {
         {"mpi", "", "[mpi]\ninterface = 'eth0'\n"},
         {"slurm", "", "[slurm]\npartition = 'batch'\n"},
         {"time_sharing", "", "[time_sharing]\nslots = 3\n"},
-        {"database", "[database]\nurl = 'postgresql://zbs@db/zbs'\n",
-         "[database]\nurl = 'postgresql://zbs@other/zbs'\n"},
+        {"database", "[database]\nschema = 'alpha'\nurl = 'postgresql://zbs@db/zbs'\n",
+         "[database]\nschema = 'alpha'\nurl = 'postgresql://zbs@other/zbs'\n"},  // without a schema it follows the name
         {"high_availability", "", "[high_availability]\nnode = 'other'\n"},
         {"sensors", "", "[sensors]\nprobe_s = 7\n"},
         {"metrics", "", "[metrics]\npublic = true\n"},

@@ -138,7 +138,7 @@ Result<void> Connection::check(const Address& address) {
     // A zone that is stopped must not hold its rows for ever; what waits for others does not wait for ever either.
     return run("SET search_path TO " + sql_name(address.schema) +
                ", pg_catalog; SET default_transaction_isolation TO 'read committed'; SET statement_timeout TO 0; SET "
-               "lock_timeout TO 3000; SET idle_in_transaction_session_timeout TO 60000" +
+               "lock_timeout TO 3000; SET idle_in_transaction_session_timeout TO 600000" +
                (text_of(*answer, 0, 4) == "off" ? "; SET synchronous_commit TO on" : ""));
 }
 
