@@ -36,12 +36,13 @@ class PostgresServer:
             account = pwd.getpwnam("postgres" if "postgres" in names else "nobody")
             os.chown(self.folder, account.pw_uid, account.pw_gid)
             self.as_user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
-        self.url = f"postgresql://zbs@/postgres?host={self.folder}"
+        self.url = f"postgresql://zbs@/zbs?host={self.folder}"
 
     def __enter__(self):
         try:
             self._run("initdb", "-D", f"{self.folder}/data", "-U", "zbs", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
             self.start()
+            self._run("createdb", "-h", self.folder, "-U", "zbs", "zbs")
         except BaseException:
             self.__exit__()
             raise
@@ -61,7 +62,7 @@ class PostgresServer:
 
     def ask(self, sql):
         """Lines of the answer, columns apart by |."""
-        return self._run("psql", "-h", self.folder, "-U", "zbs", "-d", "postgres", "-v", "ON_ERROR_STOP=1", "-Atc", sql).splitlines()
+        return self._run("psql", "-h", self.folder, "-U", "zbs", "-d", "zbs", "-v", "ON_ERROR_STOP=1", "-Atc", sql).splitlines()
 
     def _run(self, program, *arguments):
         done = subprocess.run([f"{self.bin}/{program}", *arguments], **self.as_user, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

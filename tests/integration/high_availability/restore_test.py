@@ -18,7 +18,7 @@ def restore(world):
     one.start().wait_for(" listening on ")
     kept = world.submit("kept", 1, "true")
     assert world.wait_final(kept)["state"] == "completed"
-    tool("pg_dump", "-Fc", "-n", "a", "-f", f"{server.folder}/a.dump", "-d", "postgres")
+    tool("pg_dump", "zbs", "-Fc", "-n", "a", "-f", f"{server.folder}/zone-b.dump")
     lost = world.submit("lost", 1, "true")
     assert world.wait_final(lost)["state"] == "completed"
     token, epoch = world.number("SELECT value FROM counter WHERE name='token'"), world.number("SELECT epoch FROM lease")
@@ -31,7 +31,7 @@ def restore(world):
 
     one.process.terminate()
     assert one.process.wait(DEADLINE_S) == 0
-    tool("pg_restore", "--clean", "-d", "postgres", f"{server.folder}/a.dump")
+    tool("pg_restore", f"{server.folder}/zone-b.dump", "--clean", "-d", "zbs")
     assert world.number("SELECT value FROM counter WHERE name='token'") < token
     done = zone("restore", "--database-restored")
     assert done.returncode == 0 and "tokens go on at " in done.stdout, done.stderr
