@@ -1,5 +1,6 @@
 #include "client/api/zone_client.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <thread>
 
@@ -11,22 +12,35 @@
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::client {
+namespace {
+constexpr std::chrono::seconds kPatienceWithStandby{30};  ///< twice what taking over needs
+}
 
 ZoneClient::ZoneClient(std::string url, const Caller& self, std::string token, std::chrono::milliseconds patience)
     : home_{std::move(url), {}},
       caller_(std::make_unique<cpprest::HttpCaller>(cpprest::HttpCallerOptions{
           .self = self, .local_token = std::move(token), .tls = {}, .max_reply_bytes = limits::kMaxReplyBytes})),
-      patience_(patience) {}
-ZoneClient::ZoneClient(Credentials credentials, std::chrono::milliseconds patience)
+      patience_(patience) {
+    use_addresses(home_.url);
+}
+ZoneClient::ZoneClient(Credentials credentials, std::string urls, std::chrono::milliseconds patience)
     : home_(credentials.home()),
       credentials_(std::make_unique<Credentials>(std::move(credentials))),
       caller_(std::make_unique<cpprest::HttpCaller>(cpprest::HttpCallerOptions{
           .self = {}, .local_token = {}, .tls = credentials_->tls(), .max_reply_bytes = limits::kMaxReplyBytes})),
-      patience_(patience) {}
+      patience_(patience) {
+    use_addresses(urls.empty() ? home_.url : urls);
+}
 ZoneClient::~ZoneClient() = default;
 HttpClient& ZoneClient::http() const { return *caller_; }
 
-Result<std::string> ZoneClient::text(const HttpCall& call) {
+void ZoneClient::use_addresses(std::string_view urls) {
+    addresses_ = HomeAddresses(urls);
+    home_.url = addresses_.current();
+    if (addresses_.has_several()) patience_ = std::max<std::chrono::milliseconds>(patience_, kPatienceWithStandby);
+}
+
+Result<std::string> ZoneClient::text(HttpCall call) {
     const auto steady_now = [] {
         return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
     };
@@ -34,6 +48,8 @@ Result<std::string> ZoneClient::text(const HttpCall& call) {
     for (;;) {
         const Result<HttpAnswer> answer = caller_->call(call);
         if (const auto pause = repeated.pause_after(answer, steady_now())) {
+            addresses_.turn();
+            home_.url = call.to.url = addresses_.current();
             std::this_thread::sleep_for(*pause);
             continue;
         }

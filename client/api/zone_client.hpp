@@ -3,9 +3,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "client/api/credentials.hpp"
+#include "client/calls/home_addresses.hpp"
 #include "services/common/codec/json.hpp"
 #include "services/common/messages/application.hpp"
 #include "services/common/ports/http_client.hpp"
@@ -17,13 +19,17 @@ class HttpCaller;
 namespace zbs::client {
 
 /// Typed calls to one zone (or registry), waiting for the answer. Repeats calls that are safe to repeat while the
-/// service cannot be reached, within `patience`. Safe from one thread at a time.
+/// service cannot be reached, within `patience`. A zone with several schedulers has several addresses, one after the
+/// other with commas: the next is tried where one does not answer or stands by, for half a minute at least. Safe from
+/// one thread at a time.
 class ZoneClient {
   public:
     /// Without TLS, on loopback: the name and the token that proves it.
     ZoneClient(std::string url, const Caller& self, std::string token,
                std::chrono::milliseconds patience = std::chrono::seconds{10});
-    explicit ZoneClient(Credentials credentials, std::chrono::milliseconds patience = std::chrono::seconds{10});
+    /// `urls`: the zone's addresses, in place of the one that the credentials have; empty: that one.
+    explicit ZoneClient(Credentials credentials, std::string urls = {},
+                        std::chrono::milliseconds patience = std::chrono::seconds{10});
     ~ZoneClient();
 
     /// Safe to repeat: the id is in the request.
@@ -53,18 +59,21 @@ class ZoneClient {
 
     /// For calls of any other kind; they are not repeated.
     HttpClient& http() const;
+    /// With the address that answered last.
     const ServiceAddress& home() const { return home_; }
     const std::string& url() const { return home_.url; }
     /// Those it calls with; none without TLS.
     const Credentials* credentials() const { return credentials_.get(); }
 
   private:
-    Result<std::string> text(const HttpCall& call);
+    void use_addresses(std::string_view urls);
+    Result<std::string> text(HttpCall call);
     Result<codec::Json> json(const HttpCall& call);
     Result<std::string> text(const std::string& method, const std::string& path, const std::string& body = {});
     Result<codec::Json> json(const std::string& method, const std::string& path, const std::string& body = {});
 
     ServiceAddress home_;
+    HomeAddresses addresses_{""};  ///< of the zone's schedulers
     std::unique_ptr<Credentials> credentials_;
     std::unique_ptr<cpprest::HttpCaller> caller_;
     std::chrono::milliseconds patience_;

@@ -60,7 +60,7 @@ std::unique_ptr<client::ZoneClient> Context::connect() {
         fail(own.error());
         return nullptr;
     }
-    return std::make_unique<client::ZoneClient>(*std::move(own));
+    return std::make_unique<client::ZoneClient>(*std::move(own), url);
 }
 
 std::unique_ptr<client::ZoneClient> Context::connect_without_tls() {

@@ -30,7 +30,7 @@ int exit_code_of(const Error& error);
 
 /// What all commands share: global options and the outcome.
 struct Context {
-    std::string url;               ///< home zone; --url, ZBS_URL
+    std::string url;               ///< home zone, or several with commas; --url, ZBS_URL
     std::string identity;          ///< --identity, ZBS_IDENTITY: a name without TLS, on loopback
     std::string token;             ///< ZBS_TOKEN: and what proves it there
     std::string credentials;       ///< --credentials, ZBS_CREDENTIALS: folder of certificate and key

@@ -49,7 +49,7 @@ std::unique_ptr<client::ZoneClient> look_at_credentials(const Context& context, 
     checks.push_back({"credentials", Verdict::kOk, to_uri(own->name()) + " in " + context.credentials, {}});
     checks.push_back(
         check_lifetime(own->not_after() ? std::optional(*own->not_after() - system::wall_clock()) : std::nullopt));
-    return std::make_unique<client::ZoneClient>(*std::move(own), kPatience);
+    return std::make_unique<client::ZoneClient>(*std::move(own), context.url, kPatience);
 }
 
 void look_at_home(client::ZoneClient& zone, std::vector<Check>& checks) {

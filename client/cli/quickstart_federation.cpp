@@ -164,7 +164,7 @@ Result<void> log_in(const FederationPlan& plan, const std::string& credentials) 
 Result<void> check_met(const FederationPlan& plan, const std::string& credentials) {
     auto own = client::Credentials::open(credentials);
     if (!own) return own.error();
-    client::ZoneClient zone(*std::move(own), std::chrono::seconds(5));
+    client::ZoneClient zone(*std::move(own), {}, std::chrono::seconds(5));
     const Result<codec::Json> peers = zone.get("/v1/peerings");
     if (!peers) return peers.error();
     std::size_t accepted = 0;

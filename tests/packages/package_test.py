@@ -82,7 +82,7 @@ class Packages(unittest.TestCase):
         return self.inside(f"runuser -u ana -- sh -c 'cd && {command}'", check=check)
 
     def test_life_of_an_installation(self):
-        self.inside("apt-get update -qq && apt-get install -y -qq --no-install-recommends libcpprest2.10 libhwloc15 libmetis5 libspdlog1.10-fmt9 libtomlplusplus3 libsqlite3-0")
+        self.inside("apt-get update -qq && apt-get install -y -qq --no-install-recommends libcpprest2.10 libhwloc15 libmetis5 libspdlog1.10-fmt9 libtomlplusplus3 libsqlite3-0 libpq5")
         before = set(self.inside(FILES).splitlines())
         accounts = self.inside("cat /etc/passwd /etc/group")
         self.inside("apt-get install -y -qq --no-install-recommends /packages/*.deb")

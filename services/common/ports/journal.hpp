@@ -13,6 +13,9 @@ class Journal {
     /// Makes durable all that was written. An error means that nobody knows what is on the disk: the process has to end
     /// without a word to anybody of what it did since the last good step; it is never tried again.
     virtual Result<void> commit() = 0;
+    /// False once another process has taken over what is written here: nothing may get out any more, also what needs no
+    /// commit. Cheap.
+    virtual bool is_ours() const { return true; }
 };
 
 }  // namespace zbs

@@ -21,6 +21,15 @@
 namespace zbs {
 namespace {
 
+std::string own_host_name() {
+    std::array<char, 256> name{};
+    return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+bool printable(const std::string& text) {
+    return std::ranges::all_of(text, [](unsigned char c) { return c >= ' ' && c != 127; });
+}
+
 std::string first_existing(std::initializer_list<std::string> paths) {
     for (const std::string& path : paths) {
         if (std::filesystem::exists(path)) return std::filesystem::canonical(path).string();
@@ -62,6 +71,37 @@ void read_slurm(system::ConfigFile& file, ZoneSettings& settings) {
     if (!file.text("queue", "").empty())
         file.fail("queue", "Slurm has the queue of this zone's machines: leave 'queue' out, or [slurm]");
     settings.slurm = std::move(slurm);
+}
+
+constexpr std::size_t kLongestSchema = 63;  ///< PostgreSQL would cut a longer name
+
+/// [database] and [high_availability]; the zone's name stands.
+void read_database(system::ConfigFile& file, ZoneSettings& settings) {
+    if (!file.has("database")) {
+        if (file.has("high_availability"))
+            file.fail("high_availability",
+                      "several schedulers of one zone need a database that all reach: set 'url' of [database]");
+        return;
+    }
+    DatabaseSettings database{.url = file.required_text("database.url"),
+                              .schema = file.text("database.schema", settings.zone.zone.name),
+                              .node = file.text("high_availability.node", own_host_name())};
+    if (!database.url.empty() && !database.url.starts_with("postgresql://") && !database.url.starts_with("postgres://"))
+        file.fail("database.url", "'url' of [database] must begin with postgresql://");
+    if (!is_valid_name(database.schema) || database.schema.size() > kLongestSchema)
+        file.fail("database.schema",
+                  "'schema' of [database] must be 1 to 63 of a-z 0-9 . _ -, starting with a letter or digit");
+    if (database.node.empty() || database.node.size() > 255 || !printable(database.node))
+        file.fail("high_availability.node", "'node' of [high_availability] must be 1 to 255 printable characters");
+    const auto length = [&](const char* key, Duration fallback, double least) {
+        return seconds_to_duration(file.number(key, to_seconds(fallback), least, 3'600));
+    };
+    database.lease = length("high_availability.lease_s", database.lease, 1);
+    database.renew_every = length("high_availability.renew_s", database.renew_every, 0.1);
+    if (database.renew_every * 3 > database.lease)
+        file.fail("high_availability.renew_s",
+                  "'renew_s' must be at most a third of 'lease_s', so that one slow answer does not end the zone");
+    settings.database = std::move(database);
 }
 
 constexpr std::array kSharingModes = {std::pair{std::string_view("gang"), SharingMode::kGang},
@@ -161,6 +201,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
                   "fingerprint of their bundle, or accept who asks with 'zbs-zone peer accept ORG'");
     }
     read_slurm(file, settings);
+    read_database(file, settings);
     for (std::size_t i = 0; i < file.table_count("machine"); ++i) {
         const std::string at = "machine." + std::to_string(i) + ".";
         zone.zone.machines.push_back({name_of(file, at + "name"),

@@ -22,6 +22,16 @@ struct SlurmSettings {
     bool operator==(const SlurmSettings&) const = default;
 };
 
+/// The PostgreSQL that a zone's database is in, and how long it may be without an active scheduler.
+struct DatabaseSettings {
+    std::string url;     ///< as libpq reads it, without a password
+    std::string schema;  ///< default: the zone's name
+    std::string node;    ///< as the others are told who is active; default: the host's name
+    Duration lease = std::chrono::seconds{8};
+    Duration renew_every = std::chrono::seconds{2};
+    bool operator==(const DatabaseSettings&) const = default;
+};
+
 /// A zone's whole configuration file (TOML; see services/zone_scheduler/README.md).
 struct ZoneSettings {
     ZoneConfig zone;
@@ -35,6 +45,7 @@ struct ZoneSettings {
     std::optional<bool> shared_memory;      ///< may jobs of different steps of this host share memory? See zbs-step
     bool require_isolation = false;         ///< do not start where a job could read the zone's keys
     std::optional<SlurmSettings> slurm;     ///< whose nodes are the machines; none: those of the file
+    std::optional<DatabaseSettings> database;  ///< none: a file in the state folder
     http::RateLimits rates;
     std::vector<GridUsers> grid_users;  ///< one per organisation
     std::string state_folder;           ///< database and step folders; made if missing

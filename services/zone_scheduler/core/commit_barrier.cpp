@@ -18,7 +18,7 @@ void CommitBarrier::start() {
 }
 
 void CommitBarrier::after_commit(std::function<void()> effect) {
-    if (is_broken_) return;
+    if (!is_ours()) return;
     if (!is_dirty() && effects_.empty()) return effect();
     effects_.push_back(std::move(effect));
     if (std::exchange(commit_is_due_, true)) return;
@@ -31,7 +31,7 @@ void CommitBarrier::after_commit(std::function<void()> effect) {
 
 Result<void> CommitBarrier::commit_now() {
     const Error broken{ErrorCode::kUnavailable, "the zone's storage has failed", {}};
-    if (is_broken_) return broken;
+    if (!is_ours()) return broken;
     if (!is_dirty()) return {};
     Result<void> done = failpoint::reach(failpoint::Point::kStoreBeforeCommit);
     if (done && record_waits_ && !audit_.rides_on_journal()) done = audit_.flush();
@@ -43,6 +43,14 @@ Result<void> CommitBarrier::commit_now() {
     }
     break_with(done.error());
     return broken;
+}
+
+/// Also where nothing has to be committed: what another has taken over is that one's to act on.
+bool CommitBarrier::is_ours() {
+    if (!is_broken_ && !journal_.is_ours()) {
+        break_with({ErrorCode::kUnavailable, "another zone scheduler has taken over, or may have", {}});
+    }
+    return !is_broken_;
 }
 
 void CommitBarrier::break_with(const Error& error) {

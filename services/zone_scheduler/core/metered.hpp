@@ -22,6 +22,7 @@ class MeteredJournal : public Journal {
         took_(clock_.steady_now() - begin);
         return done;
     }
+    bool is_ours() const override { return journal_.is_ours(); }
 
   private:
     Journal& journal_;

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <thread>
 
+#include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
@@ -19,9 +20,19 @@ namespace {
 constexpr Duration kStepGrace = std::chrono::seconds{2};
 constexpr std::chrono::seconds kStepWait{15};
 
+/// These two make and take files of SQLite.
+Result<void> check_own_database(const ZoneSettings& settings) {
+    if (!settings.database) return {};
+    return invalid("the database is in PostgreSQL, which has its own backups: 'pg_dump -Fc -n " +
+                   settings.database->schema +
+                   " URL' and, for a zone that is stopped, 'pg_restore'; then 'zbs-zone restore --database-restored', "
+                   "before the zone starts; see docs/operator.md");
+}
+
 Result<void> back_up(const std::string& config_path, const std::string& file) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
+    if (auto own = check_own_database(*settings); !own) return own;
     const StateFolder state{settings->state_folder};
     const auto made =
         sqlite::write_backup(sqlite::zone_backups(), zone_files(*settings, state), file, system::wall_clock());
@@ -65,9 +76,22 @@ Result<int> put_aside_unknown(const ZoneSettings& settings, const StateFolder& s
     return static_cast<int>(unknown.size());
 }
 
+/// What has to change in a database that PostgreSQL's own tools have put back.
+Result<void> go_on_from_restored(const std::string& config_path) {
+    const Result<ZoneSettings> settings = load_settings(config_path);
+    if (!settings) return settings.error();
+    if (!settings->database)
+        return invalid("--database-restored is for a database in PostgreSQL; give the FILE of 'zbs-zone backup'");
+    const auto token = postgresql::go_on_from_restored(database_address(*settings), system::wall_clock());
+    if (!token) return token.error();
+    std::cout << "tokens go on at " << *token << "\n";
+    return {};
+}
+
 Result<void> restore(const std::string& config_path, const std::string& file) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
+    if (auto own = check_own_database(*settings); !own) return own;
     const StateFolder state{settings->state_folder};
     std::error_code fault;
     std::filesystem::create_directories(state.path, fault);
@@ -103,9 +127,17 @@ void add_backup_commands(CLI::App& cli, std::string& config_path, int& exit_code
         "restore",
         "a backup in place of the database of a zone that is not running; what was there is kept "
         "beside\n\nExample: zbs-zone restore /backup/zone-2026-01-31.db --config /etc/zbs/zone.toml");
-    again->add_option("FILE", *file, "made by 'zbs-zone backup' of this zone")->required();
-    again->callback([&config_path, &exit_code, file] {
-        if (auto done = restore(config_path, *file); !done) exit_code = fail(done.error());
+    const auto in_postgresql = std::make_shared<bool>(false);
+    CLI::Option* const from = again->add_option("FILE", *file, "made by 'zbs-zone backup' of this zone");
+    again
+        ->add_flag("--database-restored", *in_postgresql,
+                   "instead of a file: 'pg_restore' has put the database back; counters go on behind any that can have "
+                   "been given since")
+        ->excludes(from);
+    again->callback([&config_path, &exit_code, file, in_postgresql] {
+        if (!*in_postgresql && file->empty()) throw CLI::RequiredError("FILE");
+        const Result<void> done = *in_postgresql ? go_on_from_restored(config_path) : restore(config_path, *file);
+        if (!done) exit_code = fail(done.error());
     });
 }
 

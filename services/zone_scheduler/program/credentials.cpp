@@ -10,10 +10,13 @@ namespace {
 
 Result<std::string> local_token(const std::string& path, Secrets& secrets) {
     if (auto known = process::read_file(path); known && known->size() == 26) return *std::move(known);
-    std::string token = secrets.fresh();
-    if (!process::write_file(path, token))
-        return Error{ErrorCode::kUnavailable, "cannot write the token for local callers", path};
-    return token;
+    // Of two schedulers that start at once on one folder both take that of the one that was faster.
+    const std::string draft = path + "." + secrets.fresh();
+    std::error_code fault;
+    if (process::write_file(draft, secrets.fresh())) std::filesystem::create_hard_link(draft, path, fault);
+    std::filesystem::remove(draft, fault);
+    if (auto made = process::read_file(path); made && made->size() == 26) return *std::move(made);
+    return Error{ErrorCode::kUnavailable, "cannot write the token for local callers", path};
 }
 
 }  // namespace

@@ -16,11 +16,14 @@
 #include "algorithms/base/duration_text.hpp"
 #include "services/common/adapters/command_line/check.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
+#include "services/common/adapters/postgresql/lease.hpp"
+#include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
+#include "services/zone_scheduler/program/storage.hpp"
 
 namespace zbs::zone_program {
 namespace {
@@ -94,7 +97,27 @@ void look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks
     }
 }
 
-void look_at_database(const StateFolder& state, Checks& checks) {
+/// The database in PostgreSQL, and who is active.
+void look_at_server(const ZoneSettings& settings, Checks& checks) {
+    const postgresql::Address address = database_address(settings);
+    const auto version = postgresql::examine_zone_database(address);
+    if (version)
+        checks.push_back({"database", Verdict::kOk, "PostgreSQL, of schema version " + std::to_string(*version), {}});
+    else if (version.error().code == ErrorCode::kNotFound)
+        checks.push_back({"database", Verdict::kOk, "none yet; the first start makes it", {}});
+    else
+        checks.push_back({"database", Verdict::kFail, told(version.error()), "'url' of [database], or what it says"});
+    const auto lease = postgresql::look_at_lease(address);
+    if (!lease) return;
+    if (lease->left > Duration{0})
+        checks.push_back({"active", Verdict::kOk, lease->holder + " at " + lease->url, {}});
+    else
+        checks.push_back(
+            {"active", Verdict::kWarn, "no scheduler of this zone is active", "start one: 'zbs-zone run'"});
+}
+
+void look_at_database(const ZoneSettings& settings, const StateFolder& state, Checks& checks) {
+    if (settings.database) return look_at_server(settings, checks);
     if (!std::filesystem::exists(state.database()))
         return checks.push_back({"database", Verdict::kOk, "none yet; the first start makes it", {}});
     const auto version = sqlite::examine_zone_database(state.database());
@@ -188,7 +211,7 @@ Checks examine(const std::string& config_path) {
     const StateFolder state{settings->state_folder};
     look_at_folder(state, checks);
     look_at_keys(*settings, state, checks);
-    look_at_database(state, checks);
+    look_at_database(*settings, state, checks);
     look_at_service(config_path, *settings, checks);
     look_at_programs(*settings, checks);
     look_at_slurm(*settings, checks);

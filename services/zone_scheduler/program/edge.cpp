@@ -27,24 +27,30 @@ beast::ServerOptions server_options(const Engine& engine, const ZoneSettings& se
 
 }  // namespace
 
-Edge::Edge(Engine& engine, const ZoneSettings& settings, ZoneCore& zone)
+Edge::Edge(Engine& engine, const ZoneSettings& settings, std::function<http::Reply(const http::Call&)> standby)
     : limiter(settings.rates),
-      server(engine.io, server_options(engine, settings, limiter), [&](http::Call call, http::Respond respond) {
-          // Before the strand: a flood of one caller costs the others nothing there.
-          if (const auto wait = limiter.take(call.peer, call.address, engine.clock.steady_now()))
-              return respond(http::too_many_requests(call.peer, *wait));
-          // At once where nothing else is under way, without a change of threads.
-          boost::asio::dispatch(engine.strand, [&zone, call = std::move(call), respond = std::move(respond)]() mutable {
-              zone.serve(std::move(call), std::move(respond));
-          });
-      }) {}
+      server(engine.io, server_options(engine, settings, limiter),
+             [this, &engine](http::Call call, http::Respond respond) {
+                 // Before the strand: a flood of one caller costs the others nothing there.
+                 if (const auto wait = limiter.take(call.peer, call.address, engine.clock.steady_now()))
+                     return respond(http::too_many_requests(call.peer, *wait));
+                 // At once where nothing else is under way, without a change of threads.
+                 boost::asio::dispatch(engine.strand,
+                                       [this, call = std::move(call), respond = std::move(respond)]() mutable {
+                                           if (zone_ == nullptr) return respond(standby_(call));
+                                           zone_->serve(std::move(call), std::move(respond));
+                                       });
+             }),
+      standby_(std::move(standby)) {}
 
 Result<std::string> Edge::open(const ZoneSettings& settings, const StateFolder& state) {
     if (auto started = server.start(); !started) return started.error();
     const std::string& host = settings.advertised_host;
-    std::string url = (state.has_identity() ? "https://" : "http://") +
-                      (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
-                      std::to_string(server.port());
+    return (state.has_identity() ? "https://" : "http://") +
+           (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(server.port());
+}
+
+Result<void> Edge::tell(const ZoneSettings& settings, const StateFolder& state, const std::string& url) {
     if (!process::write_file(state.address(), url + "\n"))
         return Error{ErrorCode::kUnavailable, "cannot write the address of this zone", state.address()};
     const std::string home = state.operator_identity() + "/home";  // makes the folder credentials of `zbs`, too
@@ -53,7 +59,7 @@ Result<std::string> Edge::open(const ZoneSettings& settings, const StateFolder& 
         !process::write_file(
             home, url + " " + to_uri({CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name}) + "\n"))
         return Error{ErrorCode::kUnavailable, "cannot write where operators find this zone", home};
-    return url;
+    return {};
 }
 
 }  // namespace zbs::zone_program

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -11,13 +12,21 @@ namespace zbs::zone_program {
 
 /// The zone's door: connections and calls within the rates of the settings, then the zone.
 struct Edge {
-    Edge(Engine& engine, const ZoneSettings& settings, ZoneCore& zone);
-    /// Listens, and writes down where. The address as others see it. Errors: the server's; a file that cannot be
-    /// written.
+    /// While there is no zone to serve, `standby` answers; on the strand.
+    Edge(Engine& engine, const ZoneSettings& settings, std::function<http::Reply(const http::Call&)> standby);
+    /// Listens. The address as others see it. Errors: the server's.
     Result<std::string> open(const ZoneSettings& settings, const StateFolder& state);
+    /// Writes down where it listens, for programs of this host, and into the operator's credentials.
+    static Result<void> tell(const ZoneSettings& settings, const StateFolder& state, const std::string& url);
+    /// From now on calls are this one's, which must outlive the edge; on the strand, or before anything runs.
+    void serve(ZoneCore& zone) { zone_ = &zone; }
 
     http::RateLimiter limiter;
     beast::Server server;
+
+  private:
+    ZoneCore* zone_ = nullptr;
+    std::function<http::Reply(const http::Call&)> standby_;
 };
 
 }  // namespace zbs::zone_program

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
@@ -17,6 +18,7 @@
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/peer_commands.hpp"
 #include "services/zone_scheduler/program/peer_text.hpp"
+#include "services/zone_scheduler/program/storage.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -377,7 +379,9 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
             if (!read) return shared.fail(read.error());
             expected = *read;
         }
-        const auto found = sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
+        const auto found = settings->database
+                               ? postgresql::verify_audit_log(database_address(*settings), expected)
+                               : sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
         if (!found) return shared.fail(found.error());
         std::cout << codec::audit_summary_text(*found, sqlite::to_string(found->head), expected.has_value());
     });

@@ -1,78 +1,53 @@
 #include <boost/asio/post.hpp>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 
-#include "schemas/contract.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
-#include "services/common/adapters/cpprest/address_rules.hpp"
-#include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
-#include "services/common/adapters/system/program_digest.hpp"
+#include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/host_name.hpp"
-#include "services/zone_scheduler/program/edge.hpp"
-#include "services/zone_scheduler/program/nodes.hpp"
-#include "services/zone_scheduler/program/queue_log_file.hpp"
+#include "services/zone_scheduler/program/active_zone.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
-#include "services/zone_scheduler/program/slurm.hpp"
-#include "services/zone_scheduler/program/storage.hpp"
+#include "services/zone_scheduler/program/standby.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
 namespace {
 
-constexpr int kStorageFailed = 74;  ///< exit code, as of sysexits' EX_IOERR
 constexpr Duration kFarewell = std::chrono::milliseconds{300};
 
-/// Renews the zone's certificate, where it has one. Null where not.
-std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, ZoneCore& zone, Log& log,
-                                                   const std::string& config_path) {
-    const Credentials& own = engine.credentials;
-    if (!own.keys) return nullptr;
-    auto renewal = std::make_unique<openssl::SelfRenewal>(
-        *own.keys, *own.server, engine.clock, log,
-        "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
-    renewal->on_renewed([&zone] { zone.sign_anew(); });
-    return renewal;
-}
-
-/// For the figures of the zone.
-ZoneResources resources_of(const StateFolder& state, const openssl::KeyFolder* keys) {
-    ZoneResources resources;
-    resources.store_bytes = [database = state.database()] {
-        std::uint64_t bytes = 0;
-        for (const char* suffix : {"", "-wal"}) {
-            std::error_code none;
-            const auto size = std::filesystem::file_size(database + suffix, none);
-            if (!none) bytes += size;
-        }
-        return bytes;
-    };
-    if (keys != nullptr) resources.certificate_until = [keys] { return std::optional(keys->not_after()); };
-    return resources;
-}
-
-void drain(Engine& engine, ZoneCore& zone, Edge& edge) {
+void drain(Engine& engine, Edge& edge, const std::unique_ptr<ActiveZone>& active) {
     edge.server.drain();
     boost::asio::post(engine.strand, [&] {
-        zone.leave();
+        if (active) active->zone->leave();
         // The registry's answer comes back through this strand; then nothing is left to wait for.
-        engine.clock.after(kFarewell, [&engine] {
+        engine.clock.after(active ? kFarewell : Duration{0}, [&engine] {
             engine.clock.cancel_all();
             engine.io.stop();
         });
     });
 }
 
-/// The storage has failed: what is on the disk is what was good before, and nobody has been told of more. Starting
-/// again takes up from there; going on, or trying once more, could not.
-[[noreturn]] void end_at_once(Log& log, const Error& error) {
-    log.warn("storage_failed", {{"reason", error.message},
-                                {"what_now",
-                                 "check the disk of the state folder (full? failing?); the zone ends now, and "
-                                 "goes on where it stopped when it is started again"}});
-    std::_Exit(kStorageFailed);
+void say_listening(const ZoneSettings& settings) {
+    std::cout << "zbs-zone " << settings.zone.zone.name << " listening on " << settings.zone.url << std::endl;
+    beast::tell_status("serves on " + settings.zone.url);
+}
+
+/// A zone whose database is a file of its own: it is active from its start on, or does not start.
+Result<void> start_alone(Engine& engine, ZoneSettings& settings, const StateFolder& state, Storage storage, Edge& edge,
+                         std::unique_ptr<ActiveZone>& active, const std::string& config_path, Log& log) {
+    auto made = ActiveZone::make(engine, settings, state, std::move(storage), config_path, log);
+    if (!made) return made.error();
+    active = *std::move(made);
+    Result<std::string> url = edge.open(settings, state);
+    if (!url) return url.error();
+    if (auto told = Edge::tell(settings, state, *url); !told) return told;
+    settings.zone.url = *std::move(url);
+    if (auto begun = active->begin(engine, settings, log); !begun) return begun;
+    edge.serve(*active->zone);
+    say_listening(settings);
+    return {};
 }
 
 }  // namespace
@@ -85,10 +60,16 @@ int run(const std::string& config_path) {
     if (const auto found = system::resolve_interface(settings->zone.mpi_interface); !found)
         return fail({found.error().code, "[mpi] interface: " + found.error().message, config_path});
     const StateFolder state{settings->state_folder};
-    Result<Storage> storage = open_storage(*settings, state);
-    if (!storage) return fail(storage.error());
-    Log& log = *storage->log;
-    failpoint::arm(*failpoints, log);
+    make_state_folder(*settings, state);
+    const std::unique_ptr<Log> log = system::make_log("zbs-zone." + settings->zone.zone.name);
+    std::optional<Storage> storage;
+    if (!settings->database) {
+        Result<Storage> opened = open_storage(*settings, state, *log);
+        if (!opened) return fail(opened.error());
+        storage = *std::move(opened);
+    }
+    failpoint::arm(*failpoints, *log);
+    std::unique_ptr<Standby> standby;  // the storage's fence looks at its lease
     Engine engine;
     if (auto prepared = prepare(engine, state, *settings); !prepared) return fail(prepared.error());
     if (engine.credentials.server && is_wildcard_address(settings->advertised_host)) {
@@ -97,65 +78,47 @@ int run(const std::string& config_path) {
                     "set 'advertise', e.g. advertise = \"zone-a.example.org\"",
                     config_path));
     }
-    const auto post = [strand = engine.strand](std::function<void()> work) {
-        boost::asio::post(strand, std::move(work));
-    };
-    const Result<std::unique_ptr<Allocations>> allocations = open_slurm(*settings, post);
-    if (!allocations) return fail(allocations.error());
-    const std::unique_ptr<HttpClient> client = make_client(engine, *settings);
-    std::optional<Nodes> nodes = make_nodes(engine, *settings, state, *storage->executor, post, log);
-    const auto zone = std::make_unique<ZoneCore>(
-        settings->zone,
-        ZonePorts{.clock = engine.clock,
-                  .ids = engine.ids,
-                  .store = *storage->database.zone,
-                  .site = *storage->database.site,
-                  .journal = *storage->database.journal,
-                  .executor = nodes ? static_cast<Executor&>(*nodes->executor) : *storage->executor,
-                  .depot = *storage->depot,
-                  .allocations = allocations->get(),
-                  .slices = nodes ? nodes->executor.get() : nullptr,
-                  .client = *client,
-                  .post = post,
-                  .trust = engine.trust,
-                  .keys = engine.credentials.keys.get(),
-                  .secrets = engine.secrets,
-                  .audit = *storage->audit,
-                  .log = log,
-                  .storage_failed = [&log](const Error& error) { end_at_once(log, error); },
-                  .resources = resources_of(state, engine.credentials.keys.get())},
-        zone_contract());
-    if (nodes) nodes->use(zone->nodes());
-    zone->on_enrolled([&state] { forget_registry_code(state); });
-    if (!settings->allow_private_addresses) zone->use_address_check(cpprest::check_public_address);
-    if (settings->zone.run_as_accounts) {
-        zone->use_host_accounts([minimum_uid = settings->minimum_uid](const std::string& account) {
-            return check_account(account, minimum_uid);
+    std::unique_ptr<ActiveZone> active;
+    Edge edge(engine, *settings, [&](const http::Call& call) { return standby->answer(call); });
+    if (storage) {
+        const auto started =
+            start_alone(engine, *settings, state, *std::move(storage), edge, active, config_path, *log);
+        if (!started) return fail(started.error());
+    } else {
+        Result<std::string> url = edge.open(*settings, state);
+        if (!url) return fail(url.error());
+        settings->zone.url = *std::move(url);
+        auto made = Standby::make(*settings, *log);
+        if (!made) return fail(made.error());
+        standby = *std::move(made);
+        std::cout << "zbs-zone " << settings->zone.zone.name << " standing by on " << settings->zone.url << std::endl;
+        standby->start([&](std::int64_t epoch) {
+            boost::asio::post(engine.strand, [&, epoch] {
+                auto taken = take_over(engine, *settings, state, {standby->lease(), epoch}, config_path, *log);
+                const Result<void> begun = taken ? (*taken)->begin(engine, *settings, *log) : taken.error();
+                if (!begun) {
+                    standby->give_back();
+                    std::_Exit(fail(begun.error()));
+                }
+                active = *std::move(taken);
+                edge.limiter.set_limits(settings->rates);
+                edge.serve(*active->zone);
+                say_listening(*settings);
+            });
         });
     }
-    zone->use_program_digests(
-        [digests = std::make_shared<system::ProgramDigests>()](const std::string& path) { return digests->of(path); });
-    Edge edge(engine, *settings, *zone);
-    Result<std::string> url = edge.open(*settings, state);
-    if (!url) return fail(url.error());
-    settings->zone.url = *std::move(url);
-    if (!settings->queue_log.empty()) {
-        Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings->queue_log, log);
-        if (!file) return fail(file.error());
-        (*file)->on_full([&zone = *zone] { zone.tell_queue_again(); });
-        zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
-    }
-    if (auto resumed = zone->resume(); !resumed) return fail(resumed.error());
-    const auto renewal = make_renewal(engine, *zone, log, config_path);
-    boost::asio::post(engine.strand, [&] {
-        if (renewal) renewal->start();
-        zone->start();
-    });
-    std::cout << "zbs-zone " << settings->zone.zone.name << " listening on " << settings->zone.url << std::endl;
     beast::run_until_signalled(
-        engine.io, 2, [&] { drain(engine, *zone, edge); },
-        [&] { reload(config_path, engine, *zone, edge, *settings, log); });
-    if (auto kept = zone->commit(); !kept) return fail(kept.error());
+        engine.io, 2, [&] { drain(engine, edge, active); },
+        [&] {
+            boost::asio::post(engine.strand, [&] {
+                if (active) return reload(config_path, engine, *active->zone, edge, *settings, *log);
+                log->info("rules_not_reloaded", {{"reason", "a standby reads its settings when it takes over"}});
+            });
+        });
+    if (active) {
+        if (auto kept = active->zone->commit(); !kept) return fail(kept.error());
+    }
+    if (standby) standby->give_back();
     return 0;
 }
 

@@ -4,8 +4,10 @@
 
 #include <filesystem>
 
+#include "services/common/adapters/openssl/random_secrets.hpp"
+#include "services/common/adapters/postgresql/zone_store.hpp"
+#include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
-#include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 
@@ -48,15 +50,55 @@ Result<std::unique_ptr<process::StepExecutor>> open_executor(const ZoneSettings&
                                         .shared_memory = settings.shared_memory});
 }
 
-Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& state) {
-    Storage storage;
+void make_state_folder(const ZoneSettings& settings, const StateFolder& state) {
     std::error_code fault;
     std::filesystem::create_directories(state.path, fault);
     chmod(state.path.c_str(), needs_passable(settings) ? 0711 : 0700);
+}
+
+postgresql::Address database_address(const ZoneSettings& settings) {
+    return {settings.database->url, settings.database->schema, "zbs-zone " + settings.zone.zone.name};
+}
+
+namespace {
+
+/// What is not the database's: who starts jobs, and their files.
+Result<void> open_rest(Storage& storage, const ZoneSettings& settings, const StateFolder& state, Log& log) {
+    auto executor = open_executor(settings, state);
+    if (!executor) return executor.error();
+    storage.executor = *std::move(executor);
+    auto depot = files::open_file_depot(state.files());
+    if (!depot) return depot.error();
+    storage.depot = *std::move(depot);
+    close_files(state);
+    log.info("jobs", {{"protection", storage.executor->protection().text}});
+    return {};
+}
+
+/// What the folder is known by to the database; made where it is missing.
+Result<std::string> folder_id(const StateFolder& state) {
+    const std::string path = state.database_mark();
+    if (auto known = process::read_file(path); known && known->size() > 10) return *std::move(known);
+    std::string id = openssl::RandomSecrets{}.fresh();
+    if (!process::write_file(path, id))
+        return Error{ErrorCode::kUnavailable, "cannot write the mark of the state folder", path};
+    return id;
+}
+
+}  // namespace
+
+Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& state, Log& log) {
+    Storage storage;
+    std::error_code fault;
     auto lock = process::FolderLock::take(state.path);
     if (!lock) return lock.error();
     storage.lock = *std::move(lock);
-    storage.log = system::make_log("zbs-zone." + settings.zone.zone.name);
+    if (std::filesystem::exists(state.database_mark(), fault)) {
+        return Error{ErrorCode::kConflict,
+                     "the database of this state folder is in PostgreSQL: set 'url' of [database]; or, to start "
+                     "empty, use another 'state' folder",
+                     state.database_mark()};
+    }
     storage.runner = std::make_unique<system::ThreadRunner>(0);
     const sqlite::ServiceFiles files = zone_files(settings, state);
     if (sqlite::is_half_restored(files)) return sqlite::half_restored(sqlite::zone_backups());
@@ -67,14 +109,34 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
         sqlite::open_audit_log(state.audit(), {files.who, system::wall_clock()}, storage.database.outbox.get());
     if (!audit) return audit.error();
     storage.audit = *std::move(audit);
-    auto executor = open_executor(settings, state);
-    if (!executor) return executor.error();
-    storage.executor = *std::move(executor);
-    auto depot = files::open_file_depot(state.files());
-    if (!depot) return depot.error();
-    storage.depot = *std::move(depot);
-    close_files(state);
-    storage.log->info("jobs", {{"protection", storage.executor->protection().text}});
+    if (auto rest = open_rest(storage, settings, state, log); !rest) return rest.error();
+    return storage;
+}
+
+Result<Storage> open_shared_storage(const ZoneSettings& settings, const StateFolder& state, Log& log,
+                                    const Turn& turn) {
+    Storage storage;
+    std::error_code fault;
+    if (std::filesystem::exists(state.database(), fault)) {
+        return Error{ErrorCode::kConflict,
+                     "this state folder has a database of its own, and [database] names another: what is in the file "
+                     "would be forgotten; use a new 'state' folder, or move the file away once nothing runs",
+                     state.database()};
+    }
+    storage.runner = std::make_unique<system::ThreadRunner>(0);
+    auto database =
+        postgresql::open_zone_database(database_address(settings), sql::Durability::kBatches, storage.runner.get());
+    if (!database) return database.error();
+    database->database->use_fence({turn.epoch, [&lease = turn.lease] { return lease.holds(); }});
+    storage.database = std::move(database->stores);
+    const Result<std::string> id = folder_id(state);
+    if (!id) return id.error();
+    if (auto claimed = postgresql::claim_state_folder(*database->database, *id); !claimed) return claimed.error();
+    auto audit =
+        postgresql::open_audit_log(database->database, {zone_files(settings, state).who, system::wall_clock()});
+    if (!audit) return audit.error();
+    storage.audit = *std::move(audit);
+    if (auto rest = open_rest(storage, settings, state, log); !rest) return rest.error();
     return storage;
 }
 

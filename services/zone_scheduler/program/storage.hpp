@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "services/common/adapters/files/file_depot.hpp"
+#include "services/common/adapters/postgresql/lease.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
@@ -15,10 +16,9 @@ namespace zbs::zone_program {
 
 /// What a running zone has on this host: its state folder, locked against a second one, and who starts its jobs.
 struct Storage {
-    std::unique_ptr<process::FolderLock> lock;
-    std::unique_ptr<Log> log;
-    std::unique_ptr<TaskRunner> runner;  ///< for the database
-    sqlite::ZoneDatabase database;
+    std::unique_ptr<process::FolderLock> lock;  ///< none where a lease takes its place
+    std::unique_ptr<TaskRunner> runner;         ///< for the database
+    sql::ZoneDatabase database;
     std::unique_ptr<AuditLog> audit;
     std::unique_ptr<process::StepExecutor> executor;
     std::unique_ptr<FileDepot> depot;
@@ -27,8 +27,21 @@ struct Storage {
 sqlite::ServiceFiles zone_files(const ZoneSettings& settings, const StateFolder& state);
 Result<std::unique_ptr<process::StepExecutor>> open_executor(const ZoneSettings& settings, const StateFolder& state);
 
-/// Makes the state folder where it is missing. Errors: another zone runs on it; a file that cannot be used; no way to
-/// start jobs as the settings ask.
-Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& state);
+/// Makes it where it is missing, for this user.
+void make_state_folder(const ZoneSettings& settings, const StateFolder& state);
+
+/// Errors: another zone runs on the state folder; a file that cannot be used; no way to start jobs as the settings ask.
+Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& state, Log& log);
+
+/// The right to write to a database that others reach, too; `lease` has to outlive the storage.
+struct Turn {
+    const postgresql::Lease& lease;
+    std::int64_t epoch;
+};
+/// The same with the database in PostgreSQL. Errors also: a state folder that is not the one of this database.
+Result<Storage> open_shared_storage(const ZoneSettings& settings, const StateFolder& state, Log& log, const Turn& turn);
+
+/// Where the settings say that the database is; they have one.
+postgresql::Address database_address(const ZoneSettings& settings);
 
 }  // namespace zbs::zone_program

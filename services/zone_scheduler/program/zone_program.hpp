@@ -29,6 +29,7 @@ struct StateFolder {
     std::string registry() const { return path + "/registry"; }        ///< folder: who and where it is
     std::string database() const { return path + "/zone.db"; }
     std::string audit() const { return path + "/audit.db"; }
+    std::string database_mark() const { return path + "/folder_id"; }  ///< there where the database is elsewhere
     std::string steps() const { return path + "/steps"; }
     std::string files() const { return path + "/files"; }  ///< staged ones
     bool has_identity() const;

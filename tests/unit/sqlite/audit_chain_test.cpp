@@ -1,4 +1,4 @@
-#include "services/common/adapters/sqlite/audit_chain.hpp"
+#include "services/common/adapters/sql/audit_chain.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -162,7 +162,7 @@ TEST_F(AuditChain, ALogOfAnEarlierVersionGetsItsBeginningBehindWhatItHas) {
     std::string hash(64, '0');
     std::string rows = "DELETE FROM audit; DROP TABLE audit_begun; PRAGMA user_version=1;";
     for (int i = 1; i <= 2; ++i) {
-        hash = *chain_hash(hash, static_cast<std::uint64_t>(i), entry(i));
+        hash = *sql::chain_hash(hash, static_cast<std::uint64_t>(i), entry(i));
         rows += "INSERT INTO audit VALUES(" + std::to_string(i) + "," + std::to_string(i) +
                 ",'spiffe://alpha/user/ann','getApplication','" + std::to_string(i) + "','allow','r','d','" + hash +
                 "');";
@@ -242,7 +242,7 @@ TEST_F(AuditChain, ASecondWriterIsRefusedNotMixedIn) {
 TEST(ChainHash, IsSha256OverTheDocumentedBytes) {
     // printf of the bytes | sha256sum: 8 bytes 64, 64 '0', number 1, time 2, then each text after its length.
     const AuditEntry one{time_from_microseconds(2), "a", "bc", "", "allow", "r", "d"};
-    EXPECT_EQ(*chain_hash(std::string(64, '0'), 1, one),
+    EXPECT_EQ(*sql::chain_hash(std::string(64, '0'), 1, one),
               "34ccfebaccd7bc4820afde51b8fb869b999cb9050fb00ec41f693245b5777d3e");
 }
 

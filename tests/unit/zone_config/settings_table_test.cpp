@@ -54,6 +54,9 @@ std::vector<ChangedSetting> changed_settings() {
         {"mpi", "", "[mpi]\ninterface = 'eth0'\n"},
         {"slurm", "", "[slurm]\npartition = 'batch'\n"},
         {"time_sharing", "", "[time_sharing]\nslots = 3\n"},
+        {"database", "[database]\nschema = 'alpha'\nurl = 'postgresql://zbs@db/zbs'\n",
+         "[database]\nschema = 'alpha'\nurl = 'postgresql://zbs@other/zbs'\n"},  // without a schema it follows the name
+        {"high_availability", "", "[high_availability]\nnode = 'other'\n"},
         {"sensors", "", "[sensors]\nprobe_s = 7\n"},
         {"metrics", "", "[metrics]\npublic = true\n"},
         {"rates", "", "[rates]\nuser_per_s = 1\n"},
@@ -145,9 +148,9 @@ TEST(ReloadedSettings, AreThoseThatAnOperatorChangesWhileItRuns) {
     std::vector<std::string> live;
     for (const Setting& setting : settings_table())
         if (setting.counts == Counts::kAfterReload) live.emplace_back(setting.key);
-    EXPECT_THAT(live,
-                testing::UnorderedElementsAre("contact", "honour_blocks", "peering", "ask", "account_map",
-                                              "reuse_pool_accounts", "grid_mapfile", "queue", "retention", "metrics", "rates"));
+    EXPECT_THAT(live, testing::UnorderedElementsAre("contact", "honour_blocks", "peering", "ask", "account_map",
+                                                    "reuse_pool_accounts", "grid_mapfile", "queue", "retention",
+                                                    "metrics", "rates"));
 }
 
 }  // namespace

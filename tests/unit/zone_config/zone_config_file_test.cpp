@@ -56,6 +56,31 @@ TEST_F(ZoneConfigFileTest, WhatOthersAreToldMustBeAHostThatTheyCanCall) {
             << bad;
 }
 
+TEST_F(ZoneConfigFileTest, ADatabaseInPostgresqlHasTheUsualNamesAndTimes) {
+    EXPECT_FALSE(read("")->database);
+    const auto settings = read("", "[database]\nurl = 'postgresql://zbs@db/zbs'\n");
+    ASSERT_TRUE(settings) << settings.error();
+    EXPECT_EQ(settings->database->schema, "alpha");
+    EXPECT_NE(settings->database->node, "");
+    EXPECT_EQ(settings->database->lease, std::chrono::seconds{8});
+    EXPECT_EQ(settings->database->renew_every, std::chrono::seconds{2});
+}
+
+TEST_F(ZoneConfigFileTest, ADatabaseThatCannotBeIsNamedWithItsKey) {
+    const std::string good = "[database]\nurl = 'postgresql://zbs@db/zbs'\n";
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"[database]\nschema = 'a'\n", "url"},
+        {"[database]\nurl = 'mysql://db'\n", "must begin with postgresql://"},
+        {good + "schema = 'No Name'\n", "'schema' of [database]"},
+        {good + "schema = '" + std::string(64, 'a') + "'\n", "1 to 63"},
+        {"[high_availability]\nnode = 'one'\n", "set 'url' of [database]"},
+        {good + "[high_availability]\nnode = ''\n", "'node' of [high_availability]"},
+        {good + "[high_availability]\nlease_s = 0.5\n", "lease_s"},
+        {good + "[high_availability]\nlease_s = 6\nrenew_s = 2.1\n", "a third of 'lease_s'"},
+    };
+    for (const auto& [tables, word] : cases) EXPECT_THAT(fault("", tables), HasSubstr(word)) << tables;
+}
+
 TEST_F(ZoneConfigFileTest, GridUsersComeFromAFileBesideIt) {
     put("map", "\"/O=Grid/CN=Ana\" ana\n");
     put("map-b", "/O=Grid/CN=Bob bob\n");

@@ -14,6 +14,8 @@ class FakeJournal : public Journal {
     bool dirty = false;
     int commits = 0;
     std::optional<Error> fault;
+    bool ours = true;
+    bool is_ours() const override { return ours; }
     bool is_dirty() const override { return dirty; }
     Result<void> commit() override {
         ++commits;
@@ -73,6 +75,25 @@ TEST_F(CommitBarrierTest, NothingGetsOutAfterACommitThatFailed) {
     EXPECT_FALSE(barrier.commit_now());
     EXPECT_EQ(failures, 1);
     EXPECT_EQ(journal.commits, 1) << "a failed sync is never tried again";
+}
+
+TEST_F(CommitBarrierTest, NothingGetsOutOnceAnotherHasTakenOver) {
+    journal.dirty = true;
+    effect(1);
+    journal.ours = false;
+    clock.settle();
+    effect(2);  // also what needs no commit
+    EXPECT_FALSE(barrier.commit_now());
+    EXPECT_TRUE(seen.empty());
+    EXPECT_EQ(journal.commits, 0);
+    EXPECT_EQ(failures, 1);
+}
+
+TEST_F(CommitBarrierTest, AnAnswerWithoutAWriteNeedsTheZoneToBeOursToo) {
+    journal.ours = false;
+    effect(1);
+    EXPECT_TRUE(seen.empty());
+    EXPECT_EQ(failures, 1);
 }
 
 TEST_F(CommitBarrierTest, RecordThatRidesOnTheJournalCostsNoSyncOfItsOwnAndReachesTheLogSoon) {

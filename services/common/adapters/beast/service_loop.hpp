@@ -1,6 +1,7 @@
 #pragma once
 #include <boost/asio/io_context.hpp>
 #include <functional>
+#include <string>
 
 namespace zbs::beast {
 
@@ -11,5 +12,8 @@ namespace zbs::beast {
 /// service manager started this program (NOTIFY_SOCKET, sd_notify(3)), it is told: ready, reloading, stopping.
 void run_until_signalled(boost::asio::io_context& io, int threads, const std::function<void()>& drain,
                          const std::function<void()>& reload = {});
+
+/// One line for the service manager to show beside the service's state; nothing where there is none. Any thread.
+void tell_status(const std::string& status);
 
 }  // namespace zbs::beast

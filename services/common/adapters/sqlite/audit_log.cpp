@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "services/common/adapters/sqlite/audit_chain.hpp"
-#include "services/common/adapters/sqlite/audit_row.hpp"
+#include "services/common/adapters/sql/audit_chain.hpp"
+#include "services/common/adapters/sql/audit_row.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
@@ -12,7 +12,7 @@
 namespace zbs::sqlite {
 namespace {
 
-using Query = Database::Query;
+using sql::Query;
 
 constexpr std::size_t kMostPending = 64;
 constexpr std::size_t kMostPendingOfOutbox = 4'096;  ///< they are durable already
@@ -45,19 +45,19 @@ Result<void> run(Database& database, const char* sql) {
 }
 
 Result<void> insert(Database& database, const AuditRecord& record) {
-    return insert_audit_row(database, "INSERT INTO audit VALUES(?,?,?,?,?,?,?,?,?)", record);
+    return sql::insert_audit_row(database, "INSERT INTO audit VALUES(?,?,?,?,?,?,?,?,?)", record);
 }
 
 class SqliteAuditLog : public AuditLog {
   public:
-    SqliteAuditLog(std::unique_ptr<Database> database, AuditHead head, AuditOutbox* outbox)
+    SqliteAuditLog(std::unique_ptr<Database> database, AuditHead head, sql::AuditOutbox* outbox)
         : database_(std::move(database)), outbox_(outbox), durable_(std::move(head)) {}
     ~SqliteAuditLog() override { static_cast<void>(flush()); }
 
     Result<void> append(const AuditEntry& entry, AuditUrgency urgency) override {
-        AuditRecord record{durable_.entries + pending_.size() + 1, stored_form(entry), {}};
+        AuditRecord record{durable_.entries + pending_.size() + 1, sql::stored_form(entry), {}};
         Result<std::string> hash =
-            chain_hash(pending_.empty() ? durable_.hash : pending_.back().hash, record.number, record.entry);
+            sql::chain_hash(pending_.empty() ? durable_.hash : pending_.back().hash, record.number, record.entry);
         if (!hash) return hash.error();
         record.hash = *std::move(hash);
         pending_.push_back(std::move(record));
@@ -106,7 +106,7 @@ class SqliteAuditLog : public AuditLog {
             const Result<bool> row = query.step();
             if (!row) return row.error();
             if (!*row) return records;
-            records.push_back(audit_record_of(query));
+            records.push_back(sql::audit_record_of(query));
         }
     }
 
@@ -124,59 +124,10 @@ class SqliteAuditLog : public AuditLog {
     }
 
     std::unique_ptr<Database> database_;
-    AuditOutbox* outbox_;
+    sql::AuditOutbox* outbox_;
     AuditHead durable_;
     std::vector<AuditRecord> pending_;
     std::size_t in_outbox_ = 0;  ///< the first so many of `pending_`
-};
-
-/// Steps along the chain.
-class ChainCheck {
-  public:
-    explicit ChainCheck(std::optional<AuditHead> expected) : expected_(std::move(expected)) {}
-
-    Result<void> step(const AuditRecord& record) {
-        const std::uint64_t number = head_.entries + 1;
-        // A number below the first comes only from who edits the file, and may be negative.
-        if (static_cast<std::int64_t>(record.number) < static_cast<std::int64_t>(number))
-            return broken(number, "has one before it that was put in");
-        if (record.number > number) return broken(number, "was removed");
-        const Result<std::string> hash = chain_hash(head_.hash, number, record.entry);
-        if (!hash) return hash.error();
-        if (*hash != record.hash) return broken(number, "was changed, moved or put in");
-        head_ = {number, record.hash};
-        if (number == 1) found_.first = record.entry.at;
-        found_.last = record.entry.at;
-        if (found_.begun == 0 && record.entry.action == kAuditBegins) found_.begun = number;
-        if (expected_ && expected_->entries == number && expected_->hash != record.hash)
-            return broken(number, "is not the one noted: the log up to it was written anew");
-        return {};
-    }
-
-    Result<AuditSummary> finish() const {
-        if (expected_ && expected_->entries > head_.entries)
-            return broken(head_.entries + 1, "is missing: " + std::to_string(expected_->entries) +
-                                                 " entries were noted, so the end was cut off");
-        if (head_.entries == 0) return broken(1, "is missing: a log begins with the entry of its own making");
-        if (found_.begun == 0)
-            return Error{
-                ErrorCode::kConflict,
-                "the audit log does not say where it begins; one of an earlier version gets that entry when its "
-                "service starts the next time, any other lost its beginning: compare it with a backup",
-                {}};
-        return AuditSummary{head_, found_.first, found_.last, found_.begun};
-    }
-
-  private:
-    static Error broken(std::uint64_t number, const std::string& what) {
-        return {ErrorCode::kConflict,
-                "entry " + std::to_string(number) + " of the audit log " + what +
-                    "; trust nothing from it on, keep the file, and compare it with a backup",
-                {}};
-    }
-    AuditHead head_;
-    AuditSummary found_;
-    std::optional<AuditHead> expected_;
 };
 
 Result<std::optional<std::int64_t>> find_number(Database& database, const char* sql) {
@@ -201,7 +152,7 @@ Result<void> begin(Database& database, const AuditRecord& record) {
 }
 
 /// What waits in the outbox, into the log. `head` moves on with it.
-Result<void> take_over(Database& database, AuditHead& head, AuditOutbox& outbox) {
+Result<void> take_over(Database& database, AuditHead& head, sql::AuditOutbox& outbox) {
     const Result<std::vector<AuditRecord>> waiting = outbox.load();
     if (!waiting) return waiting.error();
     AuditHead next = head;
@@ -209,7 +160,7 @@ Result<void> take_over(Database& database, AuditHead& head, AuditOutbox& outbox)
     if (!done) return done;
     for (const AuditRecord& record : *waiting) {
         if (record.number <= head.entries) continue;  // written, and then not forgotten
-        Result<std::string> hash = chain_hash(next.hash, next.entries + 1, record.entry);
+        Result<std::string> hash = sql::chain_hash(next.hash, next.entries + 1, record.entry);
         if (!hash) done = hash.error();
         if (done) {
             next = {next.entries + 1, *hash};
@@ -231,7 +182,7 @@ Result<void> take_over(Database& database, AuditHead& head, AuditOutbox& outbox)
 const std::vector<std::string>& audit_schema() { return kAuditSchema; }
 
 Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const AuditBeginning& beginning,
-                                                 AuditOutbox* outbox) {
+                                                 sql::AuditOutbox* outbox) {
     Result<std::unique_ptr<Database>> database = Database::open(path, kAuditSchema);
     if (!database) return database.error();
     AuditHead head;
@@ -252,18 +203,10 @@ Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const 
             {}};
     }
     if (!*begun) {
-        const std::string detail = head.entries == 0 ? "the audit log begins"
-                                                     : "the audit log of an earlier version goes on; entries before: " +
-                                                           std::to_string(head.entries);
-        AuditRecord record{
-            head.entries + 1,
-            stored_form({beginning.at, beginning.who, std::string(kAuditBegins), "", "recorded", "", detail}),
-            {}};
-        Result<std::string> hash = chain_hash(head.hash, record.number, record.entry);
-        if (!hash) return hash.error();
-        record.hash = *std::move(hash);
-        if (auto ok = begin(**database, record); !ok) return ok.error();
-        head = {record.number, record.hash};
+        const Result<AuditRecord> record = sql::beginning_record(head, beginning);
+        if (!record) return record.error();
+        if (auto ok = begin(**database, *record); !ok) return ok.error();
+        head = {record->number, record->hash};
     }
     if (outbox != nullptr) {
         if (auto taken = take_over(**database, head, *outbox); !taken) return taken.error();
@@ -274,7 +217,7 @@ Result<std::unique_ptr<AuditLog>> open_audit_log(const std::string& path, const 
 Result<AuditSummary> verify_audit_log(const std::string& path, const std::optional<AuditHead>& expected) {
     const Result<std::unique_ptr<Database>> database = Database::open_read_only(path);
     if (!database) return database.error();
-    ChainCheck check(expected);
+    sql::ChainCheck check(expected);
     Query query(**database, kSelect);
     query.bind(INT64_MIN).bind(kNoLimit);
     while (true) {
@@ -286,7 +229,7 @@ Result<AuditSummary> verify_audit_log(const std::string& path, const std::option
                 {}};
         }
         if (!*row) return check.finish();
-        if (auto ok = check.step(audit_record_of(query)); !ok) return ok.error();
+        if (auto ok = check.step(sql::audit_record_of(query)); !ok) return ok.error();
     }
 }
 

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "services/common/adapters/sql/audit_outbox.hpp"
+#include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
-#include "services/common/adapters/sqlite/audit_outbox.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
-#include "services/common/adapters/sqlite/statements.hpp"
 
 namespace zbs::sqlite {
 namespace {
@@ -133,7 +133,7 @@ void take_waiting(const ServiceFiles& files, Time now) {
     if (::access(files.database.c_str(), R_OK) != 0 || ::access(files.audit.c_str(), R_OK) != 0) return;
     Result<std::unique_ptr<Database>> old = Database::open_read_only(files.database);
     if (!old) return;
-    const std::unique_ptr<AuditOutbox> outbox = make_outbox(*std::move(old));
+    const std::unique_ptr<sql::AuditOutbox> outbox = make_outbox(*std::move(old));
     if (const auto waiting = outbox->load(); !waiting || waiting->empty()) return;
     // It cannot be told to forget, and need not: it is put aside next.
     static_cast<void>(open_audit_log(files.audit, {files.who, now}, outbox.get()));

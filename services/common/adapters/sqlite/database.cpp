@@ -9,8 +9,7 @@
 namespace zbs::sqlite {
 
 Database::~Database() {
-    for (const auto& [sql, idle] : prepared_)
-        for (sqlite3_stmt* statement : idle) sqlite3_finalize(statement);
+    forget_statements();
     sqlite3_close_v2(handle_);
 }
 
@@ -137,21 +136,15 @@ Result<void> Database::commit() {
 }
 
 Result<void> Database::begin_batch() {
-    if (!batches_ || is_open_) return {};
+    if (!batches() || is_open_) return {};
     if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun;
     is_open_ = true;
     return {};
 }
 
-namespace {
-/// What was written before in this batch is lost (see `commit`); written by itself, the rest would be more than half of
-/// it.
-Error lost_batch() { return {ErrorCode::kUnavailable, "the database has lost what was written just before", {}}; }
-}  // namespace
-
 Result<void> Database::together(const std::function<Result<void>()>& writes) {
     if (auto begun = begin_batch(); !begun) return begun;
-    if (is_open_ && sqlite3_get_autocommit(handle_) != 0) return lost_batch();
+    if (is_open_ && sqlite3_get_autocommit(handle_) != 0) return sql::lost_batch();
     if (auto marked = run("SAVEPOINT together"); !marked) return marked;
     Result<void> done = writes();
     if (done) done = run("RELEASE together");
@@ -160,53 +153,61 @@ Result<void> Database::together(const std::function<Result<void>()>& writes) {
     return done;
 }
 
-Database::Query::Query(Database& database, std::string_view sql) : database_(database) {
-    auto at = database.prepared_.find(sql);
-    if (at == database.prepared_.end()) at = database.prepared_.emplace(sql, std::vector<sqlite3_stmt*>{}).first;
-    idle_ = &at->second;
-    if (!idle_->empty()) {
-        statement_ = idle_->back();
-        idle_->pop_back();
-        return;
+class Database::SqliteStatement : public sql::Statement {
+  public:
+    SqliteStatement(Database& database, std::string_view sql)
+        : database_(database),
+          fault_(sqlite3_prepare_v3(database.handle_, sql.data(), static_cast<int>(sql.size()),
+                                    SQLITE_PREPARE_PERSISTENT, &statement_, nullptr)) {}
+    ~SqliteStatement() override { sqlite3_finalize(statement_); }
+    SqliteStatement(const SqliteStatement&) = delete;
+    SqliteStatement& operator=(const SqliteStatement&) = delete;
+
+    void bind(std::string_view text) override {
+        if (fault_ == SQLITE_OK)
+            fault_ = sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
     }
-    fault_ = sqlite3_prepare_v3(database.handle_, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
-                                &statement_, nullptr);
-}
-Database::Query::~Query() {
-    if (statement_ == nullptr) return;
-    sqlite3_reset(statement_);
-    sqlite3_clear_bindings(statement_);
-    idle_->push_back(statement_);
-}
-
-Database::Query& Database::Query::bind(std::string_view text) {
-    if (fault_ == SQLITE_OK)
-        fault_ = sqlite3_bind_text64(statement_, ++bound_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-    return *this;
-}
-Database::Query& Database::Query::bind(std::int64_t number) {
-    if (fault_ == SQLITE_OK) fault_ = sqlite3_bind_int64(statement_, ++bound_, number);
-    return *this;
-}
-
-Result<bool> Database::Query::step() {
-    if (fault_ != SQLITE_OK) return database_.fault("database statement cannot be prepared");
-    if (sqlite3_stmt_readonly(statement_) == 0) {
-        if (auto begun = database_.begin_batch(); !begun) return begun.error();
+    void bind(std::int64_t number) override {
+        if (fault_ == SQLITE_OK) fault_ = sqlite3_bind_int64(statement_, ++bound_, number);
     }
-    if (database_.is_open_ && sqlite3_get_autocommit(database_.handle_) != 0 && sqlite3_stmt_readonly(statement_) == 0)
-        return lost_batch();
-    const int code = sqlite3_step(statement_);
-    if (code == SQLITE_ROW) return true;
-    if (code == SQLITE_DONE) return false;
-    return database_.fault("database write failed");
-}
 
-std::string Database::Query::text(int column) const {
-    const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-    return bytes == nullptr ? std::string{}
-                            : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+    Result<bool> step() override {
+        if (fault_ != SQLITE_OK) return database_.fault("database statement cannot be prepared");
+        const bool writes = sqlite3_stmt_readonly(statement_) == 0;
+        if (writes) {
+            if (auto begun = database_.begin_batch(); !begun) return begun.error();
+            if (database_.is_open_ && sqlite3_get_autocommit(database_.handle_) != 0) return sql::lost_batch();
+        }
+        const int code = sqlite3_step(statement_);
+        if (code == SQLITE_ROW) return true;
+        if (code == SQLITE_DONE) return false;
+        return database_.fault("database write failed");
+    }
+    std::string text(int column) const override {
+        const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+        return bytes == nullptr
+                   ? std::string{}
+                   : std::string(bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+    }
+    std::int64_t integer(int column) const override { return sqlite3_column_int64(statement_, column); }
+    bool reset() override {
+        if (statement_ == nullptr) return false;
+        sqlite3_reset(statement_);
+        sqlite3_clear_bindings(statement_);
+        bound_ = 0;
+        fault_ = SQLITE_OK;
+        return true;
+    }
+
+  private:
+    Database& database_;
+    sqlite3_stmt* statement_ = nullptr;
+    int bound_ = 0;
+    int fault_;
+};
+
+std::unique_ptr<sql::Statement> Database::prepare(std::string_view sql) {
+    return std::make_unique<SqliteStatement>(*this, sql);
 }
-std::int64_t Database::Query::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 
 }  // namespace zbs::sqlite

@@ -1,24 +1,22 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "algorithms/base/result.hpp"
-#include "services/common/ports/journal.hpp"
+#include "services/common/adapters/sql/database.hpp"
 
 struct sqlite3;
-struct sqlite3_stmt;
 
 namespace zbs::sqlite {
 
 /// One connection that writes and checkpoints: WAL, synchronous=FULL, so a statement that succeeded survives power
 /// loss, or, after `batch`, the statements since the last commit together. Not thread-safe; belongs to the domain's
 /// strand.
-class Database : public Journal {
+class Database : public sql::Database {
   public:
     /// Opens or creates `path`, checks it (quick_check), and brings its schema to `statements` (version = their count;
     /// the statements already applied are not run again). Errors name the file and the remedy.
@@ -34,46 +32,23 @@ class Database : public Journal {
     /// A file that nobody needs yet: without a journal that outlives it and without syncs; whoever keeps it syncs it.
     static Result<std::unique_ptr<Database>> open_scratch(const std::string& path);
     ~Database() override;
-    /// From now on what is written becomes durable with `commit` only, all of it or nothing.
-    void batch() { batches_ = true; }
-    /// All that `writes` does, or nothing where it fails.
-    Result<void> together(const std::function<Result<void>()>& writes);
+    Result<void> together(const std::function<Result<void>()>& writes) override;
     bool is_dirty() const override;
     Result<void> commit() override;
-    Database(const Database&) = delete;
-    Database& operator=(const Database&) = delete;
 
-    /// A statement at work: bind in order, then step. Finishes when it goes out of scope. Prepared once for each text.
-    class Query {
-      public:
-        Query(Database& database, std::string_view sql);
-        ~Query();
-        Query(const Query&) = delete;
-        Query& operator=(const Query&) = delete;
-        Query& bind(std::string_view text);
-        Query& bind(std::int64_t number);
-        /// True: a row is there. False: done. Errors: the database's own word, kConflict for a broken constraint.
-        Result<bool> step();
-        std::string text(int column) const;
-        std::int64_t integer(int column) const;
+    using Query = sql::Query;
 
-      private:
-        Database& database_;
-        std::vector<sqlite3_stmt*>* idle_ = nullptr;  ///< where it goes afterwards
-        sqlite3_stmt* statement_ = nullptr;
-        int bound_ = 0;
-        int fault_ = 0;
-    };
+  protected:
+    std::unique_ptr<sql::Statement> prepare(std::string_view sql) override;
 
   private:
+    class SqliteStatement;
     explicit Database(sqlite3* handle) : handle_(handle) {}
     Error fault(const std::string& what) const;
     Result<void> run(const std::string& sql);
     Result<std::int64_t> check(const std::string& path, std::size_t newest, const std::string& remedy);
     Result<void> begin_batch();
     sqlite3* handle_;
-    std::map<std::string, std::vector<sqlite3_stmt*>, std::less<>> prepared_;  ///< those not at work, by text
-    bool batches_ = false;
     bool is_open_ = false;  ///< a batch was begun
 };
 

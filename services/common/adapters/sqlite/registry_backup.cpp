@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "services/common/adapters/sqlite/audit_row.hpp"
+#include "services/common/adapters/sql/audit_row.hpp"
+#include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sqlite/registry_store.hpp"
-#include "services/common/adapters/sqlite/statements.hpp"
 
 namespace zbs::sqlite {
 namespace {

@@ -1,6 +1,8 @@
 #include "services/common/adapters/sqlite/registry_store.hpp"
 
-#include "services/common/adapters/sqlite/record_table.hpp"
+#include "services/common/adapters/sql/record_table.hpp"
+#include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/adapters/sqlite/record_schema.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 
@@ -19,9 +21,9 @@ class SqliteRegistryStore : public RegistryStore {
     RecordTable<TrustedOrganisation>& organisations() override { return organisations_; }
 
   private:
-    SqliteRecordTable<EnrolledZone> zones_;
-    SqliteRecordTable<EnrolmentRight> rights_;
-    SqliteRecordTable<TrustedOrganisation> organisations_;
+    sql::SqlRecordTable<EnrolledZone> zones_;
+    sql::SqlRecordTable<EnrolmentRight> rights_;
+    sql::SqlRecordTable<TrustedOrganisation> organisations_;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "services/common/adapters/sqlite/statements.hpp"
+#include "services/common/adapters/sql/statements.hpp"
 #include "services/common/adapters/sqlite/zone_schema.hpp"
 
 namespace zbs::sqlite {

@@ -1,7 +1,6 @@
 #include "services/common/adapters/sqlite/zone_schema.hpp"
 
-#include "services/common/adapters/sqlite/audit_outbox.hpp"
-#include "services/common/adapters/sqlite/record_table.hpp"
+#include "services/common/adapters/sqlite/record_schema.hpp"
 
 namespace zbs::sqlite {
 namespace {
@@ -50,6 +49,12 @@ constexpr const char* kEndedApart =
     " WHERE json_extract(record, '$.status.state') IN ('completed', 'failed', 'released', 'expired');"
     "CREATE INDEX part_open ON part(id) WHERE open=1;"
     "CREATE INDEX part_ended ON part(ended_us, id) WHERE open=0";
+
+// Records on their way to the audit log.
+constexpr const char* kOutboxSchema =
+    "CREATE TABLE audit_outbox(number INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, who TEXT NOT NULL, action TEXT NOT "
+    "NULL, object TEXT NOT NULL, decision TEXT NOT NULL, request_id TEXT NOT NULL, detail TEXT NOT NULL, hash TEXT NOT "
+    "NULL)";
 
 // What profiles are learnt from is told by the program's own bytes and its arguments. Nobody noted those before:
 // profiles from then are found by the path, and their arguments are unknown. A time of -1 is none. The model, which may

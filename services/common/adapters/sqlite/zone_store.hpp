@@ -1,28 +1,13 @@
 #pragma once
-#include <memory>
 #include <string>
 
 #include "algorithms/base/task_runner.hpp"
-#include "services/common/adapters/sqlite/audit_log.hpp"
-#include "services/common/ports/journal.hpp"
-#include "services/common/ports/site_store.hpp"
-#include "services/common/ports/zone_store.hpp"
+#include "services/common/adapters/sql/zone_store.hpp"
 
 namespace zbs::sqlite {
 
-/// A zone's database: one file, one connection that writes.
-struct ZoneDatabase {
-    std::unique_ptr<ZoneStore> zone;
-    std::unique_ptr<SiteStore> site;
-    std::shared_ptr<Journal> journal;
-    std::unique_ptr<AuditOutbox> outbox;  ///< in the same file: for the audit log
-};
-
-/// When what is written to a zone's stores is durable.
-enum class Durability {
-    kEachCall,  ///< when the call returns: one sync of the disk each (measured about 4 ms)
-    kBatches,   ///< with the journal's next commit
-};
+using sql::Durability;
+using sql::ZoneDatabase;
 
 /// The schema version of a zone's database, without a change to it, also while the zone runs. Errors: what is wrong
 /// with it, and the remedy. O(size).

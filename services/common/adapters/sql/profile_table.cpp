@@ -1,12 +1,11 @@
-#include "services/common/adapters/sqlite/profile_table.hpp"
+#include "services/common/adapters/sql/profile_table.hpp"
 
 #include "services/common/codec/model_codec.hpp"
 
-namespace zbs::sqlite {
+namespace zbs::sql {
 namespace {
 
 using codec::Json;
-using Query = Database::Query;
 
 constexpr std::int64_t kNoTime = -1;
 
@@ -92,10 +91,10 @@ Result<void> ProfileTable::insert(const Profile& profile) {
 }
 
 Result<std::vector<ProfileSummary>> ProfileTable::of(const ZoneStore::ProgramQuery& wanted) {
-    Query query(database_,
-                std::string(kSummary) +
-                    " FROM profile WHERE owner=?1 AND (program=?2 OR (?3<>'' AND digest<>'' AND digest=?3)) ORDER BY "
-                    "id DESC LIMIT ?4");
+    Query query(
+        database_,
+        std::string(kSummary) +
+            " FROM profile WHERE owner=? AND (program=? OR (digest<>'' AND digest=?)) ORDER BY id DESC LIMIT ?");
     query.bind(to_uri(wanted.owner)).bind(wanted.program).bind(wanted.digest);
     query.bind(static_cast<std::int64_t>(wanted.limit));
     return read_summaries(query);
@@ -126,17 +125,18 @@ Result<std::vector<ProfileSummary>> ProfileTable::list(const Caller& owner) {
 Result<void> ProfileTable::make_room(const Profile& profile) {
     Query kind(database_,
                "DELETE FROM profile WHERE id IN (SELECT id FROM profile WHERE owner=? AND program=? AND digest=? AND "
-               "arguments=? AND ranks=? AND complete=? ORDER BY id DESC LIMIT -1 OFFSET ?)");
+               "arguments=? AND ranks=? AND complete=? ORDER BY id DESC LIMIT 9223372036854775807 OFFSET ?)");
     kind.bind(to_uri(profile.owner)).bind(profile.model.program).bind(profile.digest).bind(profile.arguments);
     kind.bind(static_cast<std::int64_t>(profile.model.graph.task_count()))
         .bind(std::int64_t{profile.model.complete})
         .bind(static_cast<std::int64_t>(kMaxProfilesOfAKind));
     if (auto done = carry_out(kind); !done) return done;
     Query all(database_,
-              "DELETE FROM profile WHERE id IN (SELECT id FROM profile WHERE owner=? ORDER BY id DESC LIMIT -1 "
+              "DELETE FROM profile WHERE id IN (SELECT id FROM profile WHERE owner=? ORDER BY id DESC LIMIT "
+              "9223372036854775807 "
               "OFFSET ?)");
     all.bind(to_uri(profile.owner)).bind(static_cast<std::int64_t>(kMaxProfilesOfAnOwner));
     return carry_out(all);
 }
 
-}  // namespace zbs::sqlite
+}  // namespace zbs::sql

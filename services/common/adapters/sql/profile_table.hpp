@@ -2,10 +2,10 @@
 #include <optional>
 #include <vector>
 
-#include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/adapters/sql/database.hpp"
 #include "services/common/ports/zone_store.hpp"
 
-namespace zbs::sqlite {
+namespace zbs::sql {
 
 /// The profiles of a zone's database; what `ZoneStore` says of them.
 class ProfileTable {
@@ -25,4 +25,4 @@ class ProfileTable {
     Database& database_;
 };
 
-}  // namespace zbs::sqlite
+}  // namespace zbs::sql

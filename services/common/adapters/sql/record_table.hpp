@@ -1,26 +1,20 @@
 #pragma once
 #include <memory>
 
-#include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/adapters/sql/database.hpp"
 #include "services/common/codec/json.hpp"
 #include "services/common/ports/record_table.hpp"
 
-namespace zbs::sqlite {
-
-/// The step of a schema that record tables need.
-inline constexpr const char* kRecordSchema =
-    "CREATE TABLE record(kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(kind, key)) WITHOUT "
-    "ROWID";
+namespace zbs::sql {
 
 /// All records of one kind, in the common table.
 template <class Record>
-class SqliteRecordTable : public RecordTable<Record> {
+class SqlRecordTable : public RecordTable<Record> {
   public:
-    using Query = Database::Query;
     using Json = codec::Json;
     using Decode = Result<Record> (*)(const Json&);
     using Encode = Json (*)(const Record&);
-    SqliteRecordTable(std::shared_ptr<Database> database, const char* kind, Encode encode, Decode decode)
+    SqlRecordTable(std::shared_ptr<Database> database, const char* kind, Encode encode, Decode decode)
         : database_(std::move(database)), kind_(kind), encode_(encode), decode_(decode) {}
 
     Result<void> save(const Record& record) override {
@@ -70,4 +64,4 @@ class SqliteRecordTable : public RecordTable<Record> {
     Decode decode_;
 };
 
-}  // namespace zbs::sqlite
+}  // namespace zbs::sql

@@ -3,9 +3,10 @@
 
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "tests/support/memory_store.hpp"
+#include "tests/support/postgres_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-// One suite for the store on disk and the one in memory.
+// One suite for the stores on disk, in PostgreSQL and in memory.
 
 namespace zbs::test {
 namespace {
@@ -30,12 +31,19 @@ struct SiteInMemory {
     void reopen() {}
 };
 
+struct SiteInServer : InPostgres {
+    SiteStore& operator*() { return *database.stores.site; }
+};
+
 template <class Store>
 class SiteStoreContract : public testing::Test {
   protected:
+    void SetUp() override {
+        if constexpr (std::is_same_v<Store, SiteInServer>) ZBS_NEEDS_POSTGRES();
+    }
     Store store;
 };
-using SiteStores = testing::Types<SiteOnDisk, SiteInMemory>;
+using SiteStores = testing::Types<SiteOnDisk, SiteInMemory, SiteInServer>;
 TYPED_TEST_SUITE(SiteStoreContract, SiteStores);
 
 Time at(std::int64_t seconds) { return time_from_microseconds(seconds * 1'000'000); }

@@ -1,17 +1,15 @@
-#include "services/common/adapters/sqlite/site_store.hpp"
+#include "services/common/adapters/sql/site_store.hpp"
 
-#include "services/common/adapters/sqlite/record_table.hpp"
+#include "services/common/adapters/sql/record_table.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 
-namespace zbs::sqlite {
+namespace zbs::sql {
 namespace {
 
-using Query = Database::Query;
-
-class SqliteSiteStore : public SiteStore {
+class SqlSiteStore : public SiteStore {
   public:
-    explicit SqliteSiteStore(const std::shared_ptr<Database>& database)
+    explicit SqlSiteStore(const std::shared_ptr<Database>& database)
         : database_(database),
           members_(database, "member", codec::encode, codec::decode_member),
           blocks_(database, "block", codec::encode, codec::decode_block),
@@ -30,9 +28,10 @@ class SqliteSiteStore : public SiteStore {
     RecordTable<PoolLease>& pool_leases() override { return pool_leases_; }
 
     Result<std::uint64_t> next_number(const std::string& name) override {
-        Query query(*database_,
-                    "INSERT INTO counter(name, value) VALUES(?,1) ON CONFLICT(name) DO UPDATE SET value=value+1 "
-                    "RETURNING value");
+        Query query(
+            *database_,
+            "INSERT INTO counter(name, value) VALUES(?,1) ON CONFLICT(name) DO UPDATE SET value=counter.value+1 "
+            "RETURNING value");
         query.bind(name);
         const Result<bool> row = query.step();
         if (!row) return row.error();
@@ -43,19 +42,19 @@ class SqliteSiteStore : public SiteStore {
 
   private:
     std::shared_ptr<Database> database_;
-    SqliteRecordTable<Member> members_;
-    SqliteRecordTable<Block> blocks_;
-    SqliteRecordTable<ToldBlocks> told_blocks_;
-    SqliteRecordTable<TrustedOrganisation> trusted_;
-    SqliteRecordTable<Delegation> delegations_;
-    SqliteRecordTable<PeeringRecord> peerings_;
-    SqliteRecordTable<PoolLease> pool_leases_;
+    SqlRecordTable<Member> members_;
+    SqlRecordTable<Block> blocks_;
+    SqlRecordTable<ToldBlocks> told_blocks_;
+    SqlRecordTable<TrustedOrganisation> trusted_;
+    SqlRecordTable<Delegation> delegations_;
+    SqlRecordTable<PeeringRecord> peerings_;
+    SqlRecordTable<PoolLease> pool_leases_;
 };
 
 }  // namespace
 
 std::unique_ptr<SiteStore> make_site_store(std::shared_ptr<Database> database) {
-    return std::make_unique<SqliteSiteStore>(database);
+    return std::make_unique<SqlSiteStore>(database);
 }
 
-}  // namespace zbs::sqlite
+}  // namespace zbs::sql

@@ -1,11 +1,11 @@
 #pragma once
 #include <memory>
 
-#include "services/common/adapters/sqlite/database.hpp"
+#include "services/common/adapters/sql/database.hpp"
 #include "services/common/ports/site_store.hpp"
 
-namespace zbs::sqlite {
+namespace zbs::sql {
 
 std::unique_ptr<SiteStore> make_site_store(std::shared_ptr<Database> database);
 
-}  // namespace zbs::sqlite
+}  // namespace zbs::sql

@@ -5,9 +5,10 @@
 
 #include "tests/support/memory_store.hpp"
 #include "tests/support/messages.hpp"
+#include "tests/support/postgres_fixture.hpp"
 #include "tests/support/temporary_folder.hpp"
 
-// One suite for every ZoneStore: the one on disk, and the fake that the tests of the domain rely on.
+// One suite for every ZoneStore: the ones on disk and in PostgreSQL, and the fake that the tests of the domain rely on.
 
 namespace zbs {
 namespace {
@@ -35,14 +36,21 @@ struct InMemory {
     void reopen() {}  // it outlives the service
 };
 
+struct InServer : InPostgres {
+    ZoneStore& operator*() { return *database.stores.zone; }
+};
+
 template <class Store>
 class ZoneStoreContract : public testing::Test {
   protected:
+    void SetUp() override {
+        if constexpr (std::is_same_v<Store, InServer>) ZBS_NEEDS_POSTGRES();
+    }
     ZoneStore& store() { return *holder; }
     void reopen() { holder.reopen(); }
     Store holder;
 };
-using ZoneStores = testing::Types<OnDisk, InMemory>;
+using ZoneStores = testing::Types<OnDisk, InMemory, InServer>;
 TYPED_TEST_SUITE(ZoneStoreContract, ZoneStores);
 
 Application application(std::uint64_t low) {

@@ -1,22 +1,22 @@
-#include "services/common/adapters/sqlite/audit_outbox.hpp"
+#include "services/common/adapters/sql/audit_outbox.hpp"
 
 #include <utility>
 
-#include "services/common/adapters/sqlite/audit_row.hpp"
+#include "services/common/adapters/sql/audit_row.hpp"
 
-namespace zbs::sqlite {
+namespace zbs::sql {
 namespace {
 
-class SqliteAuditOutbox : public AuditOutbox {
+class SqlAuditOutbox : public AuditOutbox {
   public:
-    explicit SqliteAuditOutbox(std::shared_ptr<Database> database) : database_(std::move(database)) {}
+    explicit SqlAuditOutbox(std::shared_ptr<Database> database) : database_(std::move(database)) {}
 
     Result<void> add(const AuditRecord& record) override {
         return insert_audit_row(*database_, "INSERT INTO audit_outbox VALUES(?,?,?,?,?,?,?,?,?)", record);
     }
 
     Result<void> forget(std::uint64_t up_to) override {
-        Database::Query query(*database_, "DELETE FROM audit_outbox WHERE number<=?");
+        Query query(*database_, "DELETE FROM audit_outbox WHERE number<=?");
         query.bind(static_cast<std::int64_t>(up_to));
         const Result<bool> step = query.step();
         if (!step) return step.error();
@@ -24,9 +24,9 @@ class SqliteAuditOutbox : public AuditOutbox {
     }
 
     Result<std::vector<AuditRecord>> load() const override {
-        Database::Query query(*database_,
-                              "SELECT number, at_us, who, action, object, decision, request_id, detail, hash FROM "
-                              "audit_outbox ORDER BY number");
+        Query query(*database_,
+                    "SELECT number, at_us, who, action, object, decision, request_id, detail, hash FROM "
+                    "audit_outbox ORDER BY number");
         std::vector<AuditRecord> all;
         for (;;) {
             const Result<bool> row = query.step();
@@ -43,7 +43,7 @@ class SqliteAuditOutbox : public AuditOutbox {
 }  // namespace
 
 std::unique_ptr<AuditOutbox> make_outbox(std::shared_ptr<Database> database) {
-    return std::make_unique<SqliteAuditOutbox>(std::move(database));
+    return std::make_unique<SqlAuditOutbox>(std::move(database));
 }
 
-}  // namespace zbs::sqlite
+}  // namespace zbs::sql

@@ -1,0 +1,151 @@
+#include "services/common/adapters/postgresql/lease.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "services/common/adapters/postgresql/database.hpp"
+#include "services/common/adapters/postgresql/zone_schema.hpp"
+
+namespace zbs::postgresql {
+namespace {
+
+constexpr Duration kPatience = std::chrono::seconds{10};  ///< of one that has nothing to lose
+constexpr Duration kLeastPause = std::chrono::milliseconds{50};
+constexpr Duration kLongestPause = std::chrono::seconds{1};  ///< between looks: it may be given back
+
+constexpr const char* kLook =
+    "SELECT holder, url, epoch, CASE WHEN until<=clock_timestamp() THEN 0 ELSE (extract(epoch FROM until - "
+    "clock_timestamp()) * 1000000)::bigint END FROM lease";
+
+LeaseView view_of(const Answer& answer) {
+    return {text_of(answer, 0, 0), text_of(answer, 0, 1), integer_of(answer, 0, 2), Duration{integer_of(answer, 0, 3)}};
+}
+
+std::string milliseconds(Duration length) {
+    return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(length).count());
+}
+
+}  // namespace
+
+Result<LeaseView> look_at_lease(const Address& address) {
+    const Result<std::unique_ptr<Connection>> connection = Connection::open(address);
+    if (!connection) return connection.error();
+    const Result<Answer> answer = (*connection)->ask({{kLook}});
+    if (!answer) return Error{ErrorCode::kNotFound, "schema '" + address.schema + "' of the database has no zone", {}};
+    return view_of(*answer);
+}
+
+Result<std::unique_ptr<Lease>> Lease::open(const Address& address, LeaseOptions options) {
+    Result<std::unique_ptr<Connection>> connection = Connection::open(address);
+    if (!connection) return connection.error();
+    // Two that start at once must not both make it.
+    const Result<Answer> there = [&]() -> Result<Answer> {
+        if (auto begun = (*connection)->run("BEGIN; SELECT pg_advisory_xact_lock(1514296659, 0)"); !begun)
+            return begun.error();
+        return (*connection)
+            ->ask({{"SELECT count(*) FROM pg_class WHERE relname='lease' AND "
+                    "relnamespace=(SELECT oid FROM pg_namespace WHERE nspname=current_schema())"}});
+    }();
+    if (!there) return there.error();
+    if (integer_of(*there, 0, 0) == 0) {
+        if (auto made = (*connection)->run(kLeaseSchema); !made) return made.error();
+    }
+    if (auto kept = (*connection)->run("COMMIT"); !kept) return kept.error();
+    return std::unique_ptr<Lease>(new Lease(*std::move(connection), std::move(options)));
+}
+
+Lease::~Lease() { stop_thread(); }
+
+void Lease::stop_thread() {
+    {
+        const std::lock_guard lock(mutex_);
+        is_ending_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+}
+
+void Lease::start(Listener listener) {
+    listener_ = std::move(listener);
+    thread_ = std::thread([this] { run(); });
+}
+
+bool Lease::holds() const { return boot_time().count() < held_until_us_.load(); }
+
+LeaseView Lease::seen() const {
+    const std::lock_guard lock(mutex_);
+    return seen_;
+}
+
+void Lease::give_back() {
+    stop_thread();
+    if (epoch_ == 0 || !holds()) return;
+    held_until_us_ = 0;
+    static_cast<void>(
+        connection_->ask_until({"UPDATE lease SET until='-infinity' WHERE epoch=$1", {std::to_string(epoch_)}},
+                               boot_time() + std::chrono::seconds{2}));
+}
+
+void Lease::run() {
+    for (;;) {
+        const Result<Duration> pause = step();
+        if (!pause) {
+            held_until_us_ = 0;
+            listener_.lost(pause.error());
+            return;
+        }
+        std::unique_lock lock(mutex_);
+        if (wake_.wait_for(lock, *pause, [this] { return is_ending_; })) return;
+    }
+}
+
+Result<Duration> Lease::step() { return epoch_ != 0 ? renew() : look(); }
+
+Result<Duration> Lease::renew() {
+    const Duration sent = boot_time();
+    if (!holds()) {
+        return Error{ErrorCode::kUnavailable,
+                     "the lease ran out before it was renewed: this process, or its host, stood still",
+                     {}};
+    }
+    const Result<Answer> answer = connection_->ask_until(
+        {"UPDATE lease SET until=clock_timestamp() + $2::bigint * interval '1 millisecond' WHERE epoch=$1 RETURNING 1",
+         {std::to_string(epoch_), milliseconds(options_.length)}},
+        Duration{held_until_us_.load()});
+    if (!answer) return answer.error();
+    if (rows_of(*answer) == 0) return Error{ErrorCode::kConflict, "another zone scheduler has the lease now", {}};
+    held_until_us_ = (sent + options_.length).count();
+    return options_.renew_every;
+}
+
+/// Takes it where it is free.
+Result<Duration> Lease::look() {
+    const Result<Answer> looked = connection_->ask_until({kLook}, boot_time() + kPatience);
+    if (!looked) return looked.error();
+    LeaseView view = view_of(*looked);
+    if (view.left > Duration{0}) {
+        const std::lock_guard lock(mutex_);
+        seen_ = view;
+        return std::clamp(view.left, kLeastPause, std::min(options_.renew_every, kLongestPause));
+    }
+    // Whoever had it may stand still within a transaction: it would keep the rows, and the lease's own.
+    if (const Result<int> ended = end_writers(*connection_, boot_time() + kPatience); !ended) return ended.error();
+    const Duration sent = boot_time();
+    const Result<Answer> taken = connection_->ask_until(
+        {"UPDATE lease SET holder=$1, url=$2, epoch=epoch+1, until=clock_timestamp() + $3::bigint * interval '1 "
+         "millisecond' WHERE until<clock_timestamp() RETURNING epoch",
+         {options_.node, options_.url, milliseconds(options_.length)}},
+        sent + kPatience);
+    if (!taken) return taken.error();
+    if (rows_of(*taken) == 0) return kLeastPause;  // another was faster
+    epoch_ = integer_of(*taken, 0, 0);
+    held_until_us_ = (sent + options_.length).count();
+    {
+        const std::lock_guard lock(mutex_);
+        seen_ = {options_.node, options_.url, epoch_, options_.length};
+    }
+    listener_.taken(epoch_);
+    return options_.renew_every;
+}
+
+}  // namespace zbs::postgresql

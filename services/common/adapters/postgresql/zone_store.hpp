@@ -1,0 +1,41 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "algorithms/base/task_runner.hpp"
+#include "services/common/adapters/postgresql/database.hpp"
+#include "services/common/adapters/sql/audit_chain.hpp"
+#include "services/common/adapters/sql/zone_store.hpp"
+
+namespace zbs::postgresql {
+
+/// A zone's stores and its audit log in one schema of a PostgreSQL database.
+struct ZoneDatabase {
+    sql::ZoneDatabase stores;
+    std::shared_ptr<Database> database;
+};
+
+/// Errors: those of `Database::open`. Many records at once are decoded by `runner`, which must outlive the stores; null
+/// is serial.
+Result<ZoneDatabase> open_zone_database(const Address& address, sql::Durability durability,
+                                        TaskRunner* runner = nullptr);
+
+/// AuditLog in the zone's own schema: its records are durable with the commit of what they allow. Triggers refuse every
+/// change but appending; the chain finds who went behind their back. Errors: as of the log in SQLite.
+Result<std::unique_ptr<AuditLog>> open_audit_log(std::shared_ptr<Database> database,
+                                                 const sql::AuditBeginning& beginning);
+
+/// As of the log in SQLite, for the schema at `address`; also while the zone runs.
+Result<AuditSummary> verify_audit_log(const Address& address, const std::optional<AuditHead>& expected = std::nullopt);
+
+/// The schema version of a zone's database, without a change to it. Errors: what is wrong with it, and the remedy.
+Result<std::int64_t> examine_zone_database(const Address& address);
+
+/// For a schema that was put back from a backup, before its zone starts: fencing tokens and other counters go on behind
+/// any that can have been given since, and nobody has the lease. Not for one in use: kConflict. The next token.
+Result<std::int64_t> go_on_from_restored(const Address& address, Time now);
+
+/// Whether a state folder is the one that goes with this database: the first that asks is it. kConflict where not.
+Result<void> claim_state_folder(Database& database, const std::string& id);
+
+}  // namespace zbs::postgresql

@@ -1,0 +1,125 @@
+#include "services/common/adapters/sql/audit_chain.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <charconv>
+
+#include "services/common/messages/limits.hpp"
+#include "services/common/messages/printable.hpp"
+
+namespace zbs::sql {
+namespace {
+
+void add_number(std::string& bytes, std::uint64_t number) {
+    for (int shift = 56; shift >= 0; shift -= 8) bytes += static_cast<char>(number >> shift & 0xff);
+}
+void add_text(std::string& bytes, const std::string& text) {
+    add_number(bytes, text.size());
+    bytes += text;
+}
+
+Error broken(std::uint64_t number, const std::string& what) {
+    return {ErrorCode::kConflict,
+            "entry " + std::to_string(number) + " of the audit log " + what +
+                "; trust nothing from it on, keep the file, and compare it with a backup",
+            {}};
+}
+
+}  // namespace
+
+AuditEntry stored_form(const AuditEntry& entry) {
+    const auto stored = [](const std::string& text) { return printable_text(text, limits::kMaxAuditTextBytes); };
+    return {entry.at,
+            stored(entry.who),
+            stored(entry.action),
+            stored(entry.object),
+            stored(entry.decision),
+            stored(entry.request_id),
+            stored(entry.detail)};
+}
+
+Result<std::string> chain_hash(const std::string& before, std::uint64_t number, const AuditEntry& entry) {
+    std::string bytes;
+    add_text(bytes, before);
+    add_number(bytes, number);
+    add_number(bytes, static_cast<std::uint64_t>(to_microseconds(entry.at)));
+    for (const std::string* text :
+         {&entry.who, &entry.action, &entry.object, &entry.decision, &entry.request_id, &entry.detail})
+        add_text(bytes, *text);
+    std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+    unsigned int size = 0;
+    if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
+        return Error{ErrorCode::kInternal, "this computer's OpenSSL has no SHA-256; nothing can be audited", {}};
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::string text;
+    for (unsigned int i = 0; i < size; ++i) {
+        text += kDigits[digest[i] >> 4];
+        text += kDigits[digest[i] & 15];
+    }
+    return text;
+}
+
+Result<AuditRecord> beginning_record(const AuditHead& head, const AuditBeginning& beginning) {
+    const std::string detail = head.entries == 0 ? "the audit log begins"
+                                                 : "the audit log of an earlier version goes on; entries before: " +
+                                                       std::to_string(head.entries);
+    AuditRecord record{
+        head.entries + 1,
+        stored_form({beginning.at, beginning.who, std::string(kAuditBegins), "", "recorded", "", detail}),
+        {}};
+    Result<std::string> hash = chain_hash(head.hash, record.number, record.entry);
+    if (!hash) return hash.error();
+    record.hash = *std::move(hash);
+    return record;
+}
+
+std::string to_string(const AuditHead& head) { return std::to_string(head.entries) + ":" + head.hash; }
+
+Result<AuditHead> parse_audit_head(std::string_view text) {
+    AuditHead head;
+    const std::size_t colon = text.find(':');
+    const auto read = std::from_chars(text.data(), text.data() + std::min(colon, text.size()), head.entries);
+    const std::string_view hash = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+    const bool good = read.ec == std::errc{} && read.ptr == text.data() + colon && hash.size() == 64 &&
+                      hash.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+    if (!good) {
+        return invalid("'" + printable_text(text, 100) +
+                       "' is no head of an audit log; give it as 'zbs-zone audit verify' printed it: ENTRIES:HASH");
+    }
+    head.hash = hash;
+    return head;
+}
+
+Result<void> ChainCheck::step(const AuditRecord& record) {
+    const std::uint64_t number = head_.entries + 1;
+    // A number below the first comes only from who edits the file, and may be negative.
+    if (static_cast<std::int64_t>(record.number) < static_cast<std::int64_t>(number))
+        return broken(number, "has one before it that was put in");
+    if (record.number > number) return broken(number, "was removed");
+    const Result<std::string> hash = chain_hash(head_.hash, number, record.entry);
+    if (!hash) return hash.error();
+    if (*hash != record.hash) return broken(number, "was changed, moved or put in");
+    head_ = {number, record.hash};
+    if (number == 1) found_.first = record.entry.at;
+    found_.last = record.entry.at;
+    if (found_.begun == 0 && record.entry.action == kAuditBegins) found_.begun = number;
+    if (expected_ && expected_->entries == number && expected_->hash != record.hash)
+        return broken(number, "is not the one noted: the log up to it was written anew");
+    return {};
+}
+
+Result<AuditSummary> ChainCheck::finish() const {
+    if (expected_ && expected_->entries > head_.entries)
+        return broken(head_.entries + 1, "is missing: " + std::to_string(expected_->entries) +
+                                             " entries were noted, so the end was cut off");
+    if (head_.entries == 0) return broken(1, "is missing: a log begins with the entry of its own making");
+    if (found_.begun == 0)
+        return Error{ErrorCode::kConflict,
+                     "the audit log does not say where it begins; one of an earlier version gets that entry when its "
+                     "service starts the next time, any other lost its beginning: compare it with a backup",
+                     {}};
+    return AuditSummary{head_, found_.first, found_.last, found_.begun};
+}
+
+}  // namespace zbs::sql

@@ -1,0 +1,48 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "algorithms/base/result.hpp"
+#include "services/common/ports/audit.hpp"
+
+namespace zbs::sql {
+
+/// `entry` as it is stored: every text through `printable_text`.
+AuditEntry stored_form(const AuditEntry& entry);
+
+/// SHA-256 over the hash before (64 digits), the number and the time (8 bytes each, big-endian), and every text with
+/// its length before it (8 bytes), so that no two entries have the same bytes. Lower-case hexadecimal.
+/// Errors: kInternal where OpenSSL gives none.
+Result<std::string> chain_hash(const std::string& before, std::uint64_t number, const AuditEntry& entry);
+
+/// How a log begins: its first entry says so.
+struct AuditBeginning {
+    std::string who;  ///< URI of the service
+    Time at{};
+};
+/// The entry that says that a log begins, behind `head`, where an earlier version left one.
+Result<AuditRecord> beginning_record(const AuditHead& head, const AuditBeginning& beginning);
+
+/// Steps along a whole log, from entry 1 on, and finds where the chain is broken.
+class ChainCheck {
+  public:
+    /// `expected`: a head noted earlier, of this length or shorter.
+    explicit ChainCheck(std::optional<AuditHead> expected) : expected_(std::move(expected)) {}
+    /// The next record as it is stored. kConflict naming the first entry that was changed, removed, inserted or moved.
+    Result<void> step(const AuditRecord& record);
+    /// Behind the last. kConflict also for a log without its beginning, or shorter than expected.
+    Result<AuditSummary> finish() const;
+
+  private:
+    AuditHead head_;
+    AuditSummary found_;
+    std::optional<AuditHead> expected_;
+};
+
+/// "ENTRIES:HASH", as `zbs-zone audit verify` prints and takes it.
+std::string to_string(const AuditHead& head);
+Result<AuditHead> parse_audit_head(std::string_view text);
+
+}  // namespace zbs::sql

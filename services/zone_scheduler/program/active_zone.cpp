@@ -1,0 +1,121 @@
+#include "services/zone_scheduler/program/active_zone.hpp"
+
+#include <boost/asio/post.hpp>
+#include <cstdlib>
+#include <filesystem>
+
+#include "schemas/contract.hpp"
+#include "services/common/adapters/cpprest/address_rules.hpp"
+#include "services/common/adapters/system/program_digest.hpp"
+#include "services/zone_scheduler/program/queue_log_file.hpp"
+#include "services/zone_scheduler/program/slurm.hpp"
+
+namespace zbs::zone_program {
+namespace {
+
+/// Renews the zone's certificate, where it has one. Null where not.
+std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, ZoneCore& zone, Log& log,
+                                                   const std::string& config_path) {
+    const Credentials& own = engine.credentials;
+    if (!own.keys) return nullptr;
+    auto renewal = std::make_unique<openssl::SelfRenewal>(
+        *own.keys, *own.server, engine.clock, log,
+        "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
+    renewal->on_renewed([&zone] { zone.sign_anew(); });
+    return renewal;
+}
+
+/// For the figures of the zone.
+ZoneResources resources_of(const StateFolder& state, const openssl::KeyFolder* keys) {
+    ZoneResources resources;
+    resources.store_bytes = [database = state.database()] {
+        std::uint64_t bytes = 0;
+        for (const char* suffix : {"", "-wal"}) {
+            std::error_code none;
+            const auto size = std::filesystem::file_size(database + suffix, none);
+            if (!none) bytes += size;
+        }
+        return bytes;
+    };
+    if (keys != nullptr) resources.certificate_until = [keys] { return std::optional(keys->not_after()); };
+    return resources;
+}
+
+}  // namespace
+
+[[noreturn]] void end_at_once(Log& log, const Error& error, bool is_shared) {
+    log.warn(
+        "storage_failed",
+        {{"reason", error.message},
+         {"what_now", is_shared ? "the zone scheduler ends now; started again it stands by, and takes over when it "
+                                  "can: check PostgreSQL and the way to it, or see who is active ('zbs-zone doctor')"
+                                : "check the disk of the state folder (full? failing?); the zone ends now, and "
+                                  "goes on where it stopped when it is started again"}});
+    std::_Exit(kStorageFailed);
+}
+
+Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSettings& settings, const StateFolder& state,
+                                                     Storage storage, const std::string& config_path, Log& log) {
+    auto made = std::make_unique<ActiveZone>();
+    made->storage = std::move(storage);
+    const auto post = [strand = engine.strand](std::function<void()> work) {
+        boost::asio::post(strand, std::move(work));
+    };
+    Result<std::unique_ptr<Allocations>> allocations = open_slurm(settings, post);
+    if (!allocations) return allocations.error();
+    made->allocations = *std::move(allocations);
+    made->client = make_client(engine, settings);
+    made->nodes = make_nodes(engine, settings, state, *made->storage.executor, post, log);
+    made->zone = std::make_unique<ZoneCore>(
+        settings.zone,
+        ZonePorts{.clock = engine.clock,
+                  .ids = engine.ids,
+                  .store = *made->storage.database.zone,
+                  .site = *made->storage.database.site,
+                  .journal = *made->storage.database.journal,
+                  .executor = made->nodes ? static_cast<Executor&>(*made->nodes->executor) : *made->storage.executor,
+                  .depot = *made->storage.depot,
+                  .allocations = made->allocations.get(),
+                  .slices = made->nodes ? made->nodes->executor.get() : nullptr,
+                  .client = *made->client,
+                  .post = post,
+                  .trust = engine.trust,
+                  .keys = engine.credentials.keys.get(),
+                  .secrets = engine.secrets,
+                  .audit = *made->storage.audit,
+                  .log = log,
+                  .storage_failed = [&log, is_shared = settings.database.has_value()](
+                                        const Error& error) { end_at_once(log, error, is_shared); },
+                  .resources = resources_of(state, engine.credentials.keys.get())},
+        zone_contract());
+    ZoneCore& zone = *made->zone;
+    if (made->nodes) made->nodes->use(zone.nodes());
+    zone.on_enrolled([&state] { forget_registry_code(state); });
+    if (!settings.allow_private_addresses) zone.use_address_check(cpprest::check_public_address);
+    if (settings.zone.run_as_accounts) {
+        zone.use_host_accounts([minimum_uid = settings.minimum_uid](const std::string& account) {
+            return check_account(account, minimum_uid);
+        });
+    }
+    zone.use_program_digests(
+        [digests = std::make_shared<system::ProgramDigests>()](const std::string& path) { return digests->of(path); });
+    made->renewal = make_renewal(engine, zone, log, config_path);
+    return made;
+}
+
+Result<void> ActiveZone::begin(Engine& engine, const ZoneSettings& settings, Log& log) {
+    if (!settings.queue_log.empty()) {
+        Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings.queue_log, log);
+        if (!file) return file.error();
+        (*file)->on_full([&core = *zone] { core.tell_queue_again(); });
+        zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
+    }
+    if (auto resumed = zone->resume(); !resumed) return resumed;
+    boost::asio::post(engine.strand, [this] {
+        if (renewal) renewal->start();
+        zone->start();
+    });
+    return {};
+}
+
+}  // namespace zbs::zone_program

@@ -1,0 +1,37 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "services/common/adapters/openssl/self_renewal.hpp"
+#include "services/zone_scheduler/program/edge.hpp"
+#include "services/zone_scheduler/program/nodes.hpp"
+#include "services/zone_scheduler/program/storage.hpp"
+
+namespace zbs::zone_program {
+
+constexpr int kStorageFailed = 74;  ///< exit code, as of sysexits' EX_IOERR
+
+/// What the active scheduler of a zone is made of: its storage, what it calls others with, and the zone itself.
+struct ActiveZone {
+    Storage storage;
+    std::unique_ptr<Allocations> allocations;
+    std::unique_ptr<HttpClient> client;
+    std::optional<Nodes> nodes;
+    std::unique_ptr<ZoneCore> zone;
+    std::unique_ptr<openssl::SelfRenewal> renewal;
+
+    /// Makes the zone; nothing is served yet. All but `storage` have to outlive it. Errors: a Slurm that does not
+    /// answer.
+    static Result<std::unique_ptr<ActiveZone>> make(Engine& engine, ZoneSettings& settings, const StateFolder& state,
+                                                    Storage storage, const std::string& config_path, Log& log);
+    /// Takes up what the stores hold and begins. The settings have the zone's URL. Errors: the stores', the queue
+    /// log's.
+    Result<void> begin(Engine& engine, const ZoneSettings& settings, Log& log);
+};
+
+/// The storage has failed, or another has taken over: what is stored is what was good before, and nobody has been told
+/// of more. Starting again takes up from there; going on, or trying once more, could not.
+[[noreturn]] void end_at_once(Log& log, const Error& error, bool is_shared);
+
+}  // namespace zbs::zone_program

@@ -1,0 +1,72 @@
+#include "services/zone_scheduler/program/standby.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "services/common/adapters/beast/service_loop.hpp"
+#include "services/common/http/reply.hpp"
+
+namespace zbs::zone_program {
+
+Result<std::unique_ptr<Standby>> Standby::make(const ZoneSettings& settings, Log& log) {
+    const DatabaseSettings& database = *settings.database;
+    auto lease = postgresql::Lease::open(database_address(settings), {.node = database.node,
+                                                                      .url = settings.zone.url,
+                                                                      .length = database.lease,
+                                                                      .renew_every = database.renew_every});
+    if (!lease) return lease.error();
+    return std::unique_ptr<Standby>(new Standby(*std::move(lease), settings.zone.zone.name, log));
+}
+
+void Standby::start(std::function<void(std::int64_t epoch)> taken) {
+    beast::tell_status("stands by");
+    log_.info("standing_by", {{"zone", zone_}});
+    lease_->start({.taken =
+                       [this, taken = std::move(taken)](std::int64_t epoch) {
+                           log_.info("lease_taken", {{"zone", zone_}, {"epoch", std::to_string(epoch)}});
+                           taken(epoch);
+                       },
+                   .lost = [this](const Error& error) { end_at_once(log_, error, /*is_shared=*/true); }});
+}
+
+http::Reply Standby::answer(const http::Call& call) const {
+    if (call.path == "/livez") return {.body = R"({"status":"standby"})"};
+    const postgresql::LeaseView view = lease_->seen();
+    const std::string who = view.holder.empty() || lease_->holds() ? "none is active yet, try again"
+                                                                   : "active is " + view.holder + " at " + view.url;
+    http::Reply reply =
+        http::problem({ErrorCode::kUnavailable, "this scheduler of zone " + zone_ + " stands by; " + who, {}});
+    reply.headers.emplace_back("Retry-After", "1");
+    return reply;
+}
+
+namespace {
+
+/// What may have changed while another was active.
+Result<void> read_again(Engine& engine, ZoneSettings& settings, const StateFolder& state,
+                        const std::string& config_path) {
+    Result<ZoneSettings> now = load_settings(config_path);
+    if (!now) return now.error();
+    if (auto named = name_grid_users(engine.trust, settings.grid_users, now->grid_users); !named) return named;
+    if (auto read = read_registry(state, now->zone, engine.trust); !read) return read;
+    now->zone.url = settings.zone.url;
+    now->state_folder = settings.state_folder;
+    now->database = settings.database;
+    settings = *std::move(now);
+    if (!engine.credentials.keys) return {};
+    if (auto read = engine.credentials.keys->reload(); !read) return read;
+    return engine.credentials.server->reload();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ActiveZone>> take_over(Engine& engine, ZoneSettings& settings, const StateFolder& state,
+                                              const Turn& turn, const std::string& config_path, Log& log) {
+    if (auto read = read_again(engine, settings, state, config_path); !read) return read.error();
+    Result<Storage> storage = open_shared_storage(settings, state, log, turn);
+    if (!storage) return storage.error();
+    if (auto told = Edge::tell(settings, state, settings.zone.url); !told) return told.error();
+    return ActiveZone::make(engine, settings, state, *std::move(storage), config_path, log);
+}
+
+}  // namespace zbs::zone_program

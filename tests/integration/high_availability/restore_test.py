@@ -1,0 +1,76 @@
+#!/usr/bin/python3 -B
+"""A zone's database in PostgreSQL is put back from a backup, and the zone goes on from it: restore_test.py BIN
+
+What stands in docs/operator.md, with the zone's own name: pg_dump, pg_restore, `zbs-zone restore --database-restored`. Also what is refused: backups of the other kind, and a zone that runs.
+"""
+import subprocess
+import sys
+import time
+
+from fail_over_test import DEADLINE_S, World, until
+from postgres_server import SKIPPED, PostgresServer, missing
+
+
+def restore(world):
+    one, server = world.schedulers[0], world.server
+    zone = lambda *words: subprocess.run([one.program, *map(str, words), "--config", one.config], capture_output=True, text=True, timeout=DEADLINE_S)  # noqa: E731
+    tool = lambda program, *words: server._run(program, "-h", server.folder, "-U", "zbs", *words)  # noqa: E731
+    one.start().wait_for(" listening on ")
+    kept = world.submit("kept", 1, "true")
+    assert world.wait_final(kept)["state"] == "completed"
+    tool("pg_dump", "zbs", "-Fc", "-n", "a", "-f", f"{server.folder}/zone-b.dump")
+    lost = world.submit("lost", 1, "true")
+    assert world.wait_final(lost)["state"] == "completed"
+    token, epoch = world.number("SELECT value FROM counter WHERE name='token'"), world.number("SELECT epoch FROM lease")
+
+    for command in (("backup", world.folder / "x.db"), ("restore", world.folder / "x.db")):
+        refused = zone(*command)
+        assert refused.returncode == 1 and "pg_dump -Fc -n a" in refused.stderr, (refused.stdout, refused.stderr)
+    refused = zone("restore", "--database-restored")
+    assert refused.returncode == 1 and "another process writes to schema 'a'" in refused.stderr, refused.stderr
+
+    one.process.terminate()
+    assert one.process.wait(DEADLINE_S) == 0
+    tool("pg_restore", f"{server.folder}/zone-b.dump", "--clean", "-d", "zbs")
+    assert world.number("SELECT value FROM counter WHERE name='token'") < token
+    done = zone("restore", "--database-restored")
+    assert done.returncode == 0 and "tokens go on at " in done.stdout, done.stderr
+    assert int(done.stdout.split()[-1]) > token and int(done.stdout.split()[-1]) > int(time.time()) << 20
+    assert world.number("SELECT epoch FROM lease") > epoch
+    one.start().wait_for(" listening on ")
+    assert world.show(kept)["state"] == "completed"
+    assert one.ask(f"/v1/applications/{lost}", world.token())[0] == 404
+    again = world.submit("again", 1, "true")
+    assert world.wait_final(again)["state"] == "completed"
+    checked = zone("audit", "verify")
+    assert checked.returncode == 0, checked.stderr
+    doctor = zone("doctor")
+    assert "PostgreSQL, of schema version" in doctor.stdout and f"one at {one.url}" in doctor.stdout, doctor.stdout
+    until(lambda: zone("ready").returncode == 0, DEADLINE_S, "the zone is not ready")
+
+    one.process.terminate()
+    assert one.process.wait(DEADLINE_S) == 0
+    settings = one.config.read_text()
+    for text, word in ((settings.replace("[database]\nurl", "#"), "the database of this state folder is in PostgreSQL"),
+                       (settings.replace('/state"', '/other"'), "the state folder is not the one that goes with the database")):
+        text = text if "[database]" in text else text.replace("[high_availability]\n", "").replace('node = "one"\n', "")
+        one.config.write_text(text)
+        started = zone("run")
+        assert started.returncode == 1 and word in started.stderr, (started.returncode, started.stderr)
+    (world.folder / "state/zone.db").touch()
+    one.config.write_text(settings)
+    started = zone("run")
+    assert started.returncode == 1 and "has a database of its own" in started.stderr, started.stderr
+
+
+def main():
+    if missing():
+        print(missing())
+        return SKIPPED
+    with PostgresServer() as server, World(sys.argv[1], server) as world:
+        restore(world)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

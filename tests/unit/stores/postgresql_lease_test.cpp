@@ -1,0 +1,140 @@
+#include "services/common/adapters/postgresql/lease.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "tests/support/messages.hpp"
+#include "tests/support/postgres_fixture.hpp"
+
+namespace zbs::postgresql {
+namespace {
+using namespace zbs::test;
+using testing::HasSubstr;
+
+constexpr std::chrono::seconds kDeadline{60};
+
+/// A scheduler as far as the lease goes.
+struct Contender {
+    std::promise<std::int64_t> taken;
+    std::promise<Error> lost;
+    std::future<std::int64_t> epoch = taken.get_future();
+    std::future<Error> end = lost.get_future();
+    std::unique_ptr<Lease> lease;
+    Contender(const Address& address, const std::string& node, Duration length = std::chrono::seconds{20}) {
+        auto opened =
+            Lease::open(address, {.node = node, .url = "http://" + node, .length = length, .renew_every = length / 4});
+        EXPECT_TRUE(opened) << opened.error();
+        lease = *std::move(opened);
+        lease->start({.taken = [this](std::int64_t given) { taken.set_value(given); },
+                      .lost = [this](const Error& error) { lost.set_value(error); }});
+    }
+    std::int64_t wait() {
+        EXPECT_EQ(epoch.wait_for(kDeadline), std::future_status::ready);
+        return epoch.get();
+    }
+};
+
+class PostgresLease : public testing::Test {
+  protected:
+    void SetUp() override {
+        ZBS_NEEDS_POSTGRES();
+        address = {PostgresServer::shared()->url(), PostgresServer::shared()->fresh_schema(), "zbs test"};
+    }
+    std::unique_ptr<Database> writer(const Contender& of, std::int64_t epoch) const {
+        auto opened = Database::open(address, {"CREATE TABLE t(id text PRIMARY KEY)"});
+        EXPECT_TRUE(opened) << opened.error();
+        (*opened)->batch();
+        (*opened)->use_fence({epoch, [&of] { return of.lease->holds(); }});
+        return *std::move(opened);
+    }
+    static Result<bool> write(Database& database, const char* id) {
+        sql::Query query(database, "INSERT INTO t VALUES(?)");
+        query.bind(id);
+        return query.step();
+    }
+    static std::int64_t rows(Database& database) {
+        sql::Query query(database, "SELECT count(*) FROM t");
+        EXPECT_TRUE(query.step());
+        return query.integer(0);
+    }
+    Address address;
+};
+
+TEST_F(PostgresLease, OneHasItAndTheOtherSeesWho) {
+    Contender first(address, "first");
+    EXPECT_EQ(first.wait(), 1);
+    EXPECT_TRUE(first.lease->holds());
+    const auto view = look_at_lease(address);
+    ASSERT_TRUE(view) << view.error();
+    EXPECT_EQ(view->holder, "first");
+    EXPECT_EQ(view->url, "http://first");
+    EXPECT_GT(view->left, Duration{0});
+    Contender second(address, "second");
+    EXPECT_FALSE(second.lease->holds());
+    first.lease->give_back();
+    EXPECT_EQ(second.wait(), 2) << "well before it would have run out";
+    EXPECT_FALSE(first.lease->holds());
+}
+
+TEST_F(PostgresLease, ItIsRenewedForAsLongAsItsHolderLives) {
+    Contender first(address, "first", std::chrono::seconds{3});
+    first.wait();
+    Contender second(address, "second", std::chrono::seconds{3});
+    EXPECT_EQ(second.epoch.wait_for(std::chrono::seconds{5}), std::future_status::timeout);
+    EXPECT_TRUE(first.lease->holds());
+}
+
+TEST_F(PostgresLease, WhoEndsWithoutAWordLosesItOnceItRanOut) {
+    auto first = std::make_unique<Contender>(address, "first", std::chrono::seconds{1});
+    first->wait();
+    Contender second(address, "second", std::chrono::seconds{1});
+    first.reset();
+    EXPECT_EQ(second.wait(), 2);
+}
+
+TEST_F(PostgresLease, ACommitWithoutTheLeaseKeepsNothing) {
+    Contender first(address, "first");
+    const auto database = writer(first, first.wait());
+    ASSERT_TRUE(write(*database, "kept"));
+    ASSERT_TRUE(database->commit());
+    // The epoch of another, behind the back of this one's connection.
+    const auto other = Connection::open(address);
+    ASSERT_TRUE((*other)->run("UPDATE lease SET epoch=epoch+1"));
+    ASSERT_TRUE(write(*database, "late"));
+    const Result<void> late = database->commit();
+    ASSERT_FALSE(late);
+    EXPECT_THAT(late.error().message, HasSubstr("another zone scheduler has the lease now"));
+    EXPECT_EQ(first.end.wait_for(kDeadline), std::future_status::ready) << "and the next renewal finds out";
+    EXPECT_FALSE(database->is_ours());
+    const auto reader = Database::open_to_read(address, 1);
+    EXPECT_EQ(rows(**reader), 1);
+}
+
+TEST_F(PostgresLease, OneThatStandsStillWithinATransactionKeepsNobodyUp) {
+    auto first = std::make_unique<Contender>(address, "first", std::chrono::seconds{1});
+    const auto stopped = writer(*first, first->wait());
+    ASSERT_TRUE(write(*stopped, "same"));
+    ASSERT_TRUE(sql::Query(*stopped, "UPDATE lease SET url='held'").step()) << "the row that the next one needs";
+    first->lease.reset();  // renews no more
+    Contender second(address, "second");
+    EXPECT_EQ(second.wait(), 2);
+    const auto database = writer(second, 2);
+    ASSERT_TRUE(write(*database, "same"));
+    ASSERT_TRUE(database->commit());
+    EXPECT_FALSE(stopped->commit());
+    EXPECT_EQ(rows(*database), 1);
+}
+
+TEST_F(PostgresLease, WithoutTheServerItEndsAtOnce) {
+    Contender first(address, "first", std::chrono::seconds{2});
+    first.wait();
+    PostgresServer::shared()->crash_and_restart();
+    ASSERT_EQ(first.end.wait_for(kDeadline), std::future_status::ready);
+    EXPECT_THAT(first.end.get().message, HasSubstr("connection to PostgreSQL is lost"));
+    EXPECT_FALSE(first.lease->holds());
+}
+
+}  // namespace
+}  // namespace zbs::postgresql
