@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
 """The same with certificates, as users and operators have it: tls_test.py BIN
 
-A user logs in by one address and calls by both. The active scheduler is killed; the other knows her, her job and its operator; who was revoked before stays so, and the registry tells other zones
+A user logs in by one address and calls by both; her `zbs run` follows a job over the change. The active scheduler is killed; the other knows her, her job and its operator; who was revoked before stays so, and the registry tells other zones
 the new address.
 """
 import http.client
@@ -55,13 +55,19 @@ def fail_over(world, registry_port):
     job = good("zbs", "submit", "--launcher", "mpich", "--no-record", "-o", "name", "--", "/bin/sh", "-c", "true").split()[0]
     good("zbs-zone", "user", "revoke", "bob", "--config", one.config)
 
+    both = f"{one.url},{two.url}"
+    followed = subprocess.Popen([world.bin / "zbs", "run", "--launcher", "mpich", "--no-record", "--", "/bin/sh", "-c", "echo begin; until [ -e go ]; do sleep 0.1; done; echo end; exit 3"],
+                                cwd=world.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, env=dict(home, ZBS_CREDENTIALS=str(world.folder / "ana"), ZBS_URL=both))
+    assert followed.stdout.readline() == "begin\n"
+
     one.process.kill()
     one.process.wait()
-    both = f"{one.url},{two.url}"
     assert json.loads(good("zbs", "show", job, "-o", "json", url=both))["id"] == job  # waits until the other has taken over
     two.wait_for(" listening on https://")
     until(lambda: registered() == [two.url], DEADLINE_S, registered)
     until(lambda: json.loads(good("zbs", "show", job, "-o", "json", url=both))["state"] == "completed", DEADLINE_S, "the job does not end")
+    (world.folder / "go").touch()
+    assert followed.communicate(timeout=DEADLINE_S)[0] == "end\n" and followed.returncode == 3, "who followed the job has not seen its end"
     refused = run("zbs", "list", url=two.url, credentials="bob")
     assert refused.returncode != 0, refused.stdout
     good("zbs", "submit", "--launcher", "mpich", "--no-record", "--", "/bin/sh", "-c", "true", url=both)

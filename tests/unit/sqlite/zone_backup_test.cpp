@@ -142,6 +142,16 @@ TEST_F(ZoneBackup, RestoredItHasWhatItHadAndTokensThatNobodyHasSeen) {
     EXPECT_GT(again->first_token, next);
 }
 
+TEST_F(ZoneBackup, TheTimeLastBelievedIsNoCounterThatGoesOn) {
+    ASSERT_TRUE(zone.zone->note_believed_time(kMonday));
+    ASSERT_TRUE(zone.journal->commit());
+    ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
+    close();
+    ASSERT_TRUE(restore_zone(backup, files, kTuesday));
+    open();
+    EXPECT_EQ(*zone.zone->believed_time(), kMonday) << "another would be a clock that jumped";
+}
+
 TEST_F(ZoneBackup, TokensGrowAlsoWhereTheClockIsWrong) {
     ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));
     close();

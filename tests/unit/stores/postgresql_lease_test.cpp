@@ -78,6 +78,21 @@ TEST_F(PostgresLease, OneHasItAndTheOtherSeesWho) {
     EXPECT_FALSE(first.lease->holds());
 }
 
+TEST_F(PostgresLease, ManyThatStartAtOnceOnAnEmptyDatabaseAllGetIn) {
+    for (int round = 0; round < 10; ++round) {
+        address.schema = PostgresServer::shared()->fresh_schema();
+        std::vector<std::future<bool>> opened;
+        for (int i = 0; i < 6; ++i) {
+            opened.push_back(std::async(std::launch::async, [this] {
+                const auto lease = Lease::open(address, {.node = "one", .url = "http://one"});
+                EXPECT_TRUE(lease) << lease.error();
+                return lease.has_value();
+            }));
+        }
+        for (std::future<bool>& one : opened) EXPECT_TRUE(one.get());
+    }
+}
+
 TEST_F(PostgresLease, ItIsRenewedForAsLongAsItsHolderLives) {
     Contender first(address, "first", std::chrono::seconds{3});
     first.wait();

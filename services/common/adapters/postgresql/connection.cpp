@@ -132,7 +132,9 @@ Result<void> Connection::check(const Address& address) {
         return refused(address,
                        "its encoding is " + text_of(*answer, 0, 3) + "; make one with 'createdb -E UTF8 -T template0'");
     if (text_of(*answer, 0, 5) == "0") {
-        if (auto made = run("CREATE SCHEMA IF NOT EXISTS " + sql_name(address.schema)); !made)
+        // Another that starts at the same moment may be faster; the server then calls the name taken, and no more.
+        if (auto made = run("CREATE SCHEMA IF NOT EXISTS " + sql_name(address.schema));
+            !made && made.error().code != ErrorCode::kConflict)
             return refused(address, made.error().message + "; let the zone's role make it: GRANT CREATE ON DATABASE");
     }
     // A zone that is stopped must not hold its rows for ever; what waits for others does not wait for ever either.

@@ -14,9 +14,9 @@ namespace {
 
 constexpr int kTokenSecondBits = 20;
 
-/// No counter below `least`. Gives that of tokens.
+/// No counter below `least`; the time last believed is kept with them, and is none. Gives that of tokens.
 Result<std::int64_t> lift_counters(Database& database, std::int64_t least) {
-    Database::Query lift(database, "UPDATE counter SET value=max(value, ?)");
+    Database::Query lift(database, "UPDATE counter SET value=max(value, ?) WHERE name<>'believed_us'");
     lift.bind(least);
     if (const Result<bool> step = lift.step(); !step) return step.error();
     return number_of(database, "SELECT value FROM counter WHERE name='token'");
@@ -27,7 +27,7 @@ std::int64_t greatest_counter(const std::string& path) {
     if (::access(path.c_str(), R_OK) != 0) return 0;
     const Result<std::unique_ptr<Database>> old = Database::open_read_only(path);
     if (!old) return 0;
-    const Result<std::int64_t> most = number_of(**old, "SELECT max(value) FROM counter");
+    const Result<std::int64_t> most = number_of(**old, "SELECT max(value) FROM counter WHERE name<>'believed_us'");
     return most ? *most : 0;
 }
 
