@@ -54,7 +54,10 @@ Result<void> InputStore::make_room(const std::string& digest, std::uint64_t byte
     for (const FileDepot::File& file : *files) sum += weight_of(file);
     for (const FileDepot::File& file : *files) {
         if (sum <= most_bytes_ && count <= kMaxFiles) break;
-        if (file.used + kKept > clock_.now()) break;
+        // By the wall clock, as files tell it: what was used "later than now" was so before somebody set the clock
+        // back.
+        const Time now = clock_.now();
+        if (file.used < now + kKept && file.used + kKept > now) continue;
         if (auto removed = depot_.remove(kInputShelf, file.name); !removed) return removed;
         sum -= weight_of(file);
         --count;

@@ -8,6 +8,9 @@ namespace {
 
 constexpr const char* kUserShelf = "user+";
 constexpr std::size_t kMaxFilesPerUser = 4'096;  ///< whole or begun
+/// Begun by one user and needed by nothing yet; the one that has not grown for longest gives way. The depot remembers
+/// the checksums of more.
+constexpr std::size_t kMaxBegunPerUser = 64;
 /// All users of another organisation together may have so many times what one user may.
 constexpr std::uint64_t kUsersOfAPeer = 4;
 
@@ -58,13 +61,16 @@ Result<FilePresence> FileLibrary::put(const Caller& owner, const std::string& di
                              "this file began with a size of " + std::to_string((*known)->size) +
                                  " bytes; send it from its beginning to begin anew",
                              "/size"};
-            if (auto removed = depot_.remove(shelf_of(owner), digest); !removed) return removed.error();
+            if (auto removed = remove(shelf_of(owner), digest); !removed) return removed.error();
         }
         if (auto room = make_room(owner, digest, chunk.size); !room) return room.error();
     }
     const Result<FileDepot::File> file = depot_.append(
         shelf_of(owner), digest, {.size = chunk.size, .offset = chunk.offset, .bytes = chunk.bytes, .digest = digest});
-    if (!file) return file.error();
+    if (!file) {
+        sums_.erase(owner.organisation);  // it may have gone
+        return file.error();
+    }
     return FilePresence{digest, file->bytes, file->complete};
 }
 
@@ -79,13 +85,19 @@ Result<void> FileLibrary::make_room(const Caller& owner, const std::string& dige
     std::size_t count = 1 + files->size();
     const auto weight = [](const FileDepot::File& file) { return std::max(file.size, file.bytes); };
     const auto fits = [&] { return sum <= config_.staging.user_bytes && count <= kMaxFilesPerUser; };
-    for (const FileDepot::File& file : *files) sum += weight(file);
+    std::size_t begun = 1;
     for (const FileDepot::File& file : *files) {
-        if (fits()) break;
-        if (is_in_use(owner, file.name)) continue;
-        if (auto removed = depot_.remove(shelf_of(owner), file.name); !removed) return removed;
+        sum += weight(file);
+        begun += !file.complete;
+    }
+    for (const FileDepot::File& file : *files) {
+        const bool is_much = begun > kMaxBegunPerUser && !file.complete;
+        if (fits() && begun <= kMaxBegunPerUser) break;
+        if ((fits() && !is_much) || is_in_use(owner, file.name)) continue;
+        if (auto removed = remove(shelf_of(owner), file.name); !removed) return removed;
         sum -= weight(file);
         --count;
+        begun -= !file.complete;
     }
     if (fits()) return owner.organisation == config_.organisation ? Result<void>{} : check_organisation(owner, bytes);
     return Error{ErrorCode::kTooLarge,
@@ -95,23 +107,48 @@ Result<void> FileLibrary::make_room(const Caller& owner, const std::string& dige
                  "/size"};
 }
 
-/// Who comes from elsewhere shares a bound with all of that organisation.
-Result<void> FileLibrary::check_organisation(const Caller& owner, std::uint64_t bytes) const {
+/// Cost: that of looking at all its files.
+Result<FileLibrary::Sum> FileLibrary::sum_of(const std::string& organisation) const {
     const Result<std::vector<std::string>> shelves = depot_.shelves();
     if (!shelves) return shelves.error();
-    std::uint64_t sum = bytes;
+    Sum sum;
     for (const std::string& shelf : *shelves) {
         const std::optional<Caller> other = owner_of_shelf(shelf);
-        if (!other || other->organisation != owner.organisation) continue;
+        if (!other || other->organisation != organisation) continue;
         const Result<std::vector<FileDepot::File>> files = depot_.list(shelf);
         if (!files) return files.error();
-        for (const FileDepot::File& file : *files) sum += std::max(file.size, file.bytes);
+        for (const FileDepot::File& file : *files) sum.bytes += std::max(file.size, file.bytes);
+        sum.files += files->size();
     }
-    if (sum <= kUsersOfAPeer * config_.staging.user_bytes) return {};
+    return sum;
+}
+
+/// Who comes from elsewhere shares a bound with all of that organisation, whatever users it names. Cost: nothing but
+/// where something was removed since.
+Result<void> FileLibrary::check_organisation(const Caller& owner, std::uint64_t bytes) {
+    auto at = sums_.find(owner.organisation);
+    if (at == sums_.end()) {
+        const Result<Sum> looked = sum_of(owner.organisation);
+        if (!looked) return looked.error();
+        at = sums_.emplace(owner.organisation, *looked).first;
+    }
+    Sum& sum = at->second;
+    if (sum.bytes + bytes <= kUsersOfAPeer * config_.staging.user_bytes &&
+        sum.files < kUsersOfAPeer * kMaxFilesPerUser) {
+        sum.bytes += bytes;
+        ++sum.files;
+        return {};
+    }
     return Error{ErrorCode::kTooLarge,
                  "users of " + owner.organisation + " together may have " +
-                     mebibytes(kUsersOfAPeer * config_.staging.user_bytes) + " at zone " + config_.zone.name,
+                     mebibytes(kUsersOfAPeer * config_.staging.user_bytes) + " in " +
+                     std::to_string(kUsersOfAPeer * kMaxFilesPerUser) + " files at zone " + config_.zone.name,
                  "/size"};
+}
+
+Result<void> FileLibrary::remove(const std::string& shelf, const std::string& name) {
+    sums_.clear();
+    return depot_.remove(shelf, name);
 }
 
 Result<std::string> FileLibrary::read(const Caller& owner, const std::string& digest, std::uint64_t offset,
@@ -158,7 +195,7 @@ Result<void> FileLibrary::remove_unused_since(Time time) {
         if (!files) continue;
         for (const FileDepot::File& file : *files) {
             if (file.used >= time || is_in_use(*owner, file.name)) continue;
-            if (auto removed = depot_.remove(shelf, file.name); !removed && all) all = removed.error();
+            if (auto removed = remove(shelf, file.name); !removed && all) all = removed.error();
         }
     }
     return all;

@@ -1,5 +1,8 @@
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -48,12 +51,19 @@ class FileLibrary {
 
   private:
     bool is_in_use(const Caller& owner, const std::string& digest) const;
-    Result<void> check_organisation(const Caller& owner, std::uint64_t bytes) const;
+    struct Sum {
+        std::uint64_t bytes = 0;  ///< begun files count whole
+        std::size_t files = 0;
+    };
+    Result<Sum> sum_of(const std::string& organisation) const;
+    Result<void> check_organisation(const Caller& owner, std::uint64_t bytes);
+    Result<void> remove(const std::string& shelf, const std::string& name);
     Result<void> make_room(const Caller& owner, const std::string& digest, std::uint64_t bytes);
 
     const ZoneConfig& config_;
     FileDepot& depot_;
     std::vector<InUse> in_use_;
+    std::map<std::string, Sum> sums_;  ///< of other organisations, until something is removed
 };
 
 }  // namespace zbs

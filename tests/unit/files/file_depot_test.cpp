@@ -150,6 +150,16 @@ TEST_F(DepotOnDisk, WhatACrashHasDamagedIsFoundByItsChecksum) {
     EXPECT_TRUE(add(*again, 0, "abcdef")->complete);
 }
 
+TEST_F(DepotOnDisk, AFileThatGrowsIsNotReadAgainHoweverManyOthersBegin) {
+    ASSERT_TRUE(add(*disk.depot, 0, "abc"));
+    for (int i = 0; i < 600; ++i) {
+        ASSERT_TRUE(disk.depot->append("t", std::to_string(i), {.size = 9, .offset = 0, .bytes = "x", .digest = {}}));
+        ASSERT_TRUE(add(*disk.depot, 0, "abc")) << "a repeat";
+    }
+    std::ofstream(part(), std::ios::trunc) << "***";  // who read it again would see
+    EXPECT_TRUE(add(*disk.depot, 3, "def"));
+}
+
 TEST_F(DepotOnDisk, TheSizeOfTheFirstPieceIsKeptOverARestart) {
     ASSERT_TRUE(add(*disk.depot, 0, "abc"));
     const auto again = files::open_file_depot(disk.folder.path("files")).value();

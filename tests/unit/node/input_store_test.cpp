@@ -82,6 +82,13 @@ TEST_F(InputStoreTest, WhatWasUsedJustNowWaitsForItsStep) {
     EXPECT_FALSE(has('a', 3));
 }
 
+TEST_F(InputStoreTest, AClockThatIsSetBackKeepsNothingFromGivingWay) {
+    ASSERT_TRUE(put('a', 4));
+    clock.set_wall(clock.now() - std::chrono::hours{5});
+    EXPECT_TRUE(put('b', 4));
+    EXPECT_FALSE(has('a', 4));
+}
+
 TEST_F(InputStoreTest, AFileOnItsWayCountsWhole) {
     ASSERT_TRUE(inputs.put(std::string(64, 'a'), {0, 3 * kMiBOfInputs, 0, "x"}));
     EXPECT_FALSE(put('b', 2));

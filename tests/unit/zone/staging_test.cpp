@@ -134,6 +134,34 @@ TEST_F(StagingTest, UsersOfAPeerShareABound) {
     for (const char user : {'a', 'b', 'c', 'd', 'e'}) EXPECT_TRUE(put(world.user().organisation, user)) << user;
 }
 
+TEST_F(StagingTest, UsersOfAPeerShareABoundOfFilesTooWhoeverTheyAre) {
+    const auto put = [&](std::size_t user, std::size_t number) {
+        const std::string bytes = std::to_string(number);
+        return files("a").put({CallerKind::kUser, "org-z", "u" + std::to_string(user)}, MemoryDepot::digest_of(bytes),
+                              {0, bytes.size(), 0, bytes});
+    };
+    for (std::size_t i = 0; i < 4 * 4'096; ++i) ASSERT_TRUE(put(i / 64, i % 64)) << i;
+    const auto refused = put(4'096, 0);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("16384 files"));
+    EXPECT_TRUE(put(0, 0)) << "it is there";
+    const std::string wrong(64, 'f');
+    ASSERT_TRUE(files("a").remove_unused_since(time_from_microseconds(INT64_MAX)));
+    for (int i = 0; i < 3; ++i)
+        EXPECT_FALSE(files("a").put({CallerKind::kUser, "org-z", "eve"}, wrong, {0, 1, 0, "x"})) << "a wrong checksum";
+    EXPECT_TRUE(put(4'096, 0)) << "room is there again";
+}
+
+TEST_F(StagingTest, OfFilesThatAUserOnlyBeginsTheOldestGiveWay) {
+    const auto digest = [](std::size_t number) { return MemoryDepot::digest_of(std::to_string(number)); };
+    const std::string whole = MemoryDepot::digest_of("whole");
+    ASSERT_TRUE(files("a").put(world.user(), whole, {0, 5, 0, "whole"}));
+    for (std::size_t i = 0; i < 70; ++i) ASSERT_TRUE(files("a").put(world.user(), digest(i), {0, 9, 0, "x"}));
+    EXPECT_TRUE(files("a").look(world.user(), whole)->complete);
+    for (std::size_t i = 0; i < 70; ++i)
+        EXPECT_EQ(files("a").look(world.user(), digest(i))->have, i < 6 ? 0U : 1U) << i;
+}
+
 TEST_F(StagingTest, AFileOfAnotherSizeBeginsAnew) {
     const std::string bytes = "0123456789", digest = MemoryDepot::digest_of(bytes);
     ASSERT_TRUE(files("a").put(world.user(), digest, {0, 99, 0, "01234"}));

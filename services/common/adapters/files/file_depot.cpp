@@ -24,7 +24,7 @@ constexpr std::uint64_t kMostUnwritten = 16ULL << 20;
 constexpr const char* kPartSuffix = ".part";
 /// A link beside a file on its way, whose text is the size that the file is to have: it comes and goes whole.
 constexpr const char* kSizeSuffix = ".size";
-/// Files on their way whose checksum is remembered; another one costs reading what is there.
+/// Files on their way whose checksum is remembered, those that grew last; another one costs reading what is there.
 constexpr std::size_t kMaxRemembered = 256;
 
 bool is_depot_name(const std::string& name) {
@@ -279,8 +279,12 @@ class FolderDepot : public FileDepot {
         if (fstat(fd, &info) != 0) return fault_of("look at a staged file", errno);
         const auto bytes = static_cast<std::uint64_t>(info.st_size);
         const auto key = std::pair(shelf, name);
-        if (const auto at = sums_.find(key); at != sums_.end() && at->second.taken() == bytes) return &at->second;
-        if (sums_.size() >= kMaxRemembered) sums_.erase(sums_.begin());
+        if (const auto at = sums_.find(key); at != sums_.end() && at->second.sum.taken() == bytes) {
+            at->second.turn = ++turns_;
+            return &at->second.sum;
+        }
+        if (sums_.size() >= kMaxRemembered)
+            sums_.erase(std::ranges::min_element(sums_, {}, [](const auto& one) { return one.second.turn; }));
         Checksum sum;
         while (sum.taken() < bytes) {
             const Result<std::string> piece = read_piece(fd, sum.taken(), kReadPiece);
@@ -289,11 +293,11 @@ class FolderDepot : public FileDepot {
             sum.add(*piece);
         }
         sums_.erase(key);
-        return &sums_.emplace(key, std::move(sum)).first->second;
+        return &sums_.emplace(key, Remembered{std::move(sum), ++turns_}).first->second.sum;
     }
 
     Result<File> complete(const std::string& shelf, int fd, std::string_view digest, File file) {
-        file.digest = sums_.at({shelf, file.name}).text();
+        file.digest = sums_.at({shelf, file.name}).sum.text();
         sums_.erase({shelf, file.name});
         if (file.digest.empty()) {
             forget(shelf, file.name);
@@ -306,12 +310,19 @@ class FolderDepot : public FileDepot {
                              "; what came is thrown away, begin anew",
                          {}};
         }
-        if (fsync(fd) != 0) return fault_of("write a staged file", errno);
+        if (fsync(fd) != 0) {  // once more would say that all is well, whatever was lost
+            const Error fault = fault_of("write a staged file", errno);
+            forget(shelf, file.name);
+            return fault;
+        }
         if (rename(part_of(shelf, file.name).c_str(), path(shelf, file.name).c_str()) != 0)
             return fault_of("name a staged file", errno);
         for (const std::string& folder : {shelf_path(shelf), folder_}) {
             const Descriptor entry(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-            if (!entry || fsync(entry.get()) != 0) return fault_of("write the folder of staged files", errno);
+            if (entry && fsync(entry.get()) == 0) continue;
+            const Error fault = fault_of("write the folder of staged files", errno);
+            drop(path(shelf, file.name));
+            return fault;
         }
         unlink(size_of(shelf, file.name).c_str());
         file.size = file.bytes;
@@ -336,7 +347,12 @@ class FolderDepot : public FileDepot {
     std::string folder_;
     Reserve reserve_;
     std::uint64_t bytes_ = 0;  ///< of all files
-    std::map<std::pair<std::string, std::string>, Checksum> sums_;
+    struct Remembered {
+        Checksum sum;
+        std::uint64_t turn = 0;  ///< larger for the one that was used later
+    };
+    std::map<std::pair<std::string, std::string>, Remembered> sums_;
+    std::uint64_t turns_ = 0;
 };
 
 }  // namespace
