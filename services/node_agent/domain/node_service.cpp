@@ -27,6 +27,7 @@ StepReport to_report(const std::string& operation, const StepStatus& status) {
 
 constexpr int kUsualWeight = 100;
 constexpr int kLargestNice = 19;
+constexpr std::size_t kRemovedAtOnce = 1'000;  ///< files
 
 Error of_step(const std::string& operation, const Error& error) {
     return {error.code, "step " + operation + ": " + error.message, error.pointer};
@@ -60,6 +61,7 @@ void NodeService::resume() {
             // The agent before may have been killed while it was suspended.
             ports_.post_switch([this, operation] { ports_.switcher.join(operation, true); });
         }
+        known.asked = ports_.clock.steady_now();
         known_.emplace(operation, std::move(known));
     }
     ports_.log.info("steps_found", {{"running", std::to_string(running)}, {"all", std::to_string(known_.size())}});
@@ -96,10 +98,12 @@ Result<StepReport> NodeService::start(StepSpec spec) {
     if (auto started = ports_.executor.start(spec); !started) {
         // It may have begun and ended nevertheless; then that is what is known of it.
         Known known{.report = to_report(spec.operation, ports_.executor.status(spec.operation))};
+        known.asked = ports_.clock.steady_now();
         if (known.report.state != StepState::kUnknown) known_.emplace(spec.operation, std::move(known));
         return started.error();
     }
     Known& known = known_[spec.operation];
+    known.asked = ports_.clock.steady_now();
     known.report = to_report(spec.operation, ports_.executor.status(spec.operation));
     if (known.report.state == StepState::kRunning)
         ports_.post_switch([this, operation = spec.operation] { ports_.switcher.join(operation, false); });
@@ -120,7 +124,10 @@ StepReport NodeService::stop(const std::string& operation, Duration grace) {
 StepPage NodeService::steps(const std::vector<std::string>& operations) {
     StepPage page{.version = version_};
     if (!operations.empty()) {
-        for (const std::string& operation : operations) page.steps.push_back(report_of(operation, true));
+        for (const std::string& operation : operations) {
+            note_question(operation);
+            page.steps.push_back(report_of(operation, true));
+        }
     } else {
         for (const auto& [operation, known] : known_) page.steps.push_back(report_of(operation, true));
     }
@@ -145,6 +152,7 @@ void NodeService::answer(std::uint64_t waiter) {
 }
 
 std::vector<StepFile> NodeService::files(const std::string& operation, const std::string& prefix) {
+    note_question(operation);
     std::vector<StepFile> files;
     for (Executor::File& file : ports_.executor.list(operation, prefix)) {
         if (files.size() == limits::kMaxListedFiles) break;
@@ -155,6 +163,7 @@ std::vector<StepFile> NodeService::files(const std::string& operation, const std
 
 Result<std::string> NodeService::read(const std::string& operation, const std::string& file, std::uint64_t offset,
                                       std::size_t limit) {
+    note_question(operation);
     return ports_.executor.read(operation, file, offset, limit);
 }
 
@@ -254,7 +263,27 @@ void NodeService::look() {
     if (any) changed();
     // What a step has started meanwhile; that something is denied was said when the table came.
     if (sample) static_cast<void>(set_nice_levels(levels()));
+    if (sample) remove_forgotten();
     ports_.clock.after(kLookEvery, [this] { look(); });
+}
+
+/// One at a time, and of a large one some files: nobody waits for it.
+void NodeService::remove_forgotten() {
+    const Duration now = ports_.clock.steady_now();
+    const auto at = std::ranges::find_if(known_, [&](const auto& item) {
+        return item.second.report.state != StepState::kRunning && now - item.second.asked >= kForgottenAfter;
+    });
+    if (at == known_.end()) return;
+    const std::string operation = at->first;
+    const Result<StepRemoval> removed = remove(operation, kRemovedAtOnce);
+    if (removed && !removed->complete) return;
+    if (!removed) at->second.asked = now;  // tried again as much later: others must have their turn
+    ports_.log.info("step_forgotten",
+                    {{"operation", operation}, {"reason", removed ? std::string() : removed.error().message}});
+}
+
+void NodeService::note_question(const std::string& operation) {
+    if (const auto at = known_.find(operation); at != known_.end()) at->second.asked = ports_.clock.steady_now();
 }
 
 /// Whether it is in another state than before.

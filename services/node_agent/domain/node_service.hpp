@@ -38,6 +38,9 @@ class NodeService {
   public:
     static constexpr Duration kLookEvery = std::chrono::milliseconds{100};  ///< for what has ended
     static constexpr int kLooksPerSample = 10;  ///< of what the steps do; that costs more, by their processes
+    /// A step that has ended, and that nobody has asked for by its name for so long, goes with its folder: its zone has
+    /// forgotten it, as where that was restarted before it could have it removed.
+    static constexpr Duration kForgottenAfter = std::chrono::hours{7 * 24};
     static constexpr Duration kMeasureEvery = std::chrono::seconds{2};  ///< load and what the steps use, at most
 
     /// `name` and `step_folder` go into the description.
@@ -84,6 +87,7 @@ class NodeService {
         StepReport report;
         bool leaving = false;  ///< it was asked to end: no column holds it any more
         Duration cpu{};        ///< as seen last
+        Duration asked{};      ///< steady time, when somebody asked for it last
         WorkMeter meter{};
     };
     struct Waiter {
@@ -94,6 +98,7 @@ class NodeService {
     };
 
     void look();
+    void remove_forgotten();
     bool update(const std::string& operation, Known& known, bool sample);
     void measure_work(const std::string& operation, Known& known);
     void changed();
@@ -101,6 +106,7 @@ class NodeService {
     StepReport report_of(const std::string& operation, bool with_usage);
     void leave(const std::string& operation, Known& known);
     bool runs(const std::string& operation) const;
+    void note_question(const std::string& operation);
     Result<void> set_all_shares();
     std::vector<Share> levels() const;
     Result<void> set_nice_levels(std::vector<Share> shares);

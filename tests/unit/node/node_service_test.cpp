@@ -277,6 +277,22 @@ TEST_F(NodeServiceTest, ARunningStepIsNotRemovedAndAnEndedOneIsForgotten) {
     EXPECT_THAT(node->steps({}).steps, IsEmpty());
 }
 
+TEST_F(NodeServiceTest, AnEndedStepThatNobodyAsksForGoesInTheEnd) {
+    for (const char* operation : {"asked", "forgotten", "runs"}) ASSERT_TRUE(start(operation));
+    executor.end("asked", 0);
+    executor.end("forgotten", 0);
+    clock->advance(NodeService::kForgottenAfter - 1h);
+    static_cast<void>(node->steps({"asked"}));
+    static_cast<void>(node->steps({}));
+    clock->advance(2h);
+    node->resume();
+    clock->advance(5s);
+    EXPECT_EQ(node->steps({"forgotten"}).steps.at(0).state, StepState::kUnknown);
+    EXPECT_EQ(node->steps({"asked"}).steps.at(0).state, StepState::kExited);
+    EXPECT_EQ(node->steps({"runs"}).steps.at(0).state, StepState::kRunning);
+    EXPECT_EQ(log.count("step_forgotten"), 1);
+}
+
 TEST_F(NodeServiceTest, LoadKnowsWhatTheStepsUsedAlsoThoseThatEnded) {
     node->resume();
     ASSERT_TRUE(start("a"));
