@@ -16,6 +16,7 @@ namespace zbs::zone_program {
 namespace {
 
 constexpr Duration kFarewell = std::chrono::milliseconds{300};
+constexpr Duration kCertificateLook = std::chrono::hours{1};
 
 void drain(Engine& engine, Edge& edge, const std::unique_ptr<ActiveZone>& active) {
     edge.server.drain();
@@ -48,6 +49,22 @@ Result<void> start_alone(Engine& engine, ZoneSettings& settings, const StateFold
     edge.serve(*active->zone);
     say_listening(settings);
     return {};
+}
+
+/// The active one renews the certificate, which is in the folder that both share.
+void read_certificate_again(Engine& engine, Log& log) {
+    if (!engine.credentials.keys) return;
+    Result<void> read = engine.credentials.keys->reload();
+    if (read) read = engine.credentials.server->reload();
+    if (!read) log.warn("certificate_not_read", {{"reason", read.error().message}});
+}
+
+void keep_certificate_fresh(Engine& engine, const std::unique_ptr<ActiveZone>& active, Log& log) {
+    engine.clock.after(kCertificateLook, [&] {
+        if (active) return;
+        read_certificate_again(engine, log);
+        keep_certificate_fresh(engine, active, log);
+    });
 }
 
 }  // namespace
@@ -92,6 +109,7 @@ int run(const std::string& config_path) {
         if (!made) return fail(made.error());
         standby = *std::move(made);
         std::cout << "zbs-zone " << settings->zone.zone.name << " standing by on " << settings->zone.url << std::endl;
+        boost::asio::post(engine.strand, [&] { keep_certificate_fresh(engine, active, *log); });
         standby->start([&](std::int64_t epoch) {
             boost::asio::post(engine.strand, [&, epoch] {
                 auto taken = take_over(engine, *settings, state, {standby->lease(), epoch}, config_path, *log);
@@ -112,6 +130,7 @@ int run(const std::string& config_path) {
         [&] {
             boost::asio::post(engine.strand, [&] {
                 if (active) return reload(config_path, engine, *active->zone, edge, *settings, *log);
+                read_certificate_again(engine, *log);
                 log->info("rules_not_reloaded", {{"reason", "a standby reads its settings when it takes over"}});
             });
         });
