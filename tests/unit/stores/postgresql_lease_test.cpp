@@ -142,6 +142,26 @@ TEST_F(PostgresLease, OneThatStandsStillWithinATransactionKeepsNobodyUp) {
     EXPECT_EQ(rows(*database), 1);
 }
 
+TEST_F(PostgresLease, OnlyTheWriterOfALeaseThatIsStillFreeIsEnded) {
+    Contender first(address, "first");
+    const auto database = writer(first, first.wait());
+    const auto late = Connection::open(address);
+    ASSERT_TRUE(late) << late.error();
+    const auto ended = [&](std::int64_t seen) {
+        const Result<int> number = end_writers(**late, seen, boot_time() + kDeadline);
+        EXPECT_TRUE(number) << number.error();
+        return number ? *number : -1;
+    };
+    EXPECT_EQ(ended(0), 0) << "free when it was looked at, and taken since";
+    EXPECT_EQ(ended(1), 0);
+    ASSERT_TRUE(write(*database, "kept"));
+    EXPECT_TRUE(database->commit());
+    first.lease->give_back();
+    EXPECT_EQ(ended(0), 0);
+    EXPECT_EQ(ended(1), 1);
+    EXPECT_FALSE(write(*database, "lost"));
+}
+
 TEST_F(PostgresLease, WithoutTheServerItEndsAtOnce) {
     Contender first(address, "first", std::chrono::seconds{2});
     first.wait();

@@ -91,15 +91,16 @@ Result<std::unique_ptr<Database>> Database::open_to_read(const Address& address,
 
 Database::~Database() { forget_statements(); }
 
-Result<int> end_writers(Connection& connection, Duration deadline) {
+Result<int> end_writers(Connection& connection, std::int64_t seen, Duration deadline) {
     const std::string sql = std::string(
                                 "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype='advisory' AND granted "
                                 "AND database=(SELECT oid FROM pg_database WHERE datname=current_database()) AND "
                                 "classid=") +
                             kWriterLock +
                             " AND objid=(SELECT oid FROM pg_namespace WHERE "
-                            "nspname=current_schema()) AND pid<>pg_backend_pid()";
-    const Result<Answer> ended = connection.ask_until({sql}, deadline);
+                            "nspname=current_schema()) AND pid<>pg_backend_pid() AND EXISTS(SELECT 1 FROM lease WHERE "
+                            "epoch=$1 AND until<=clock_timestamp())";
+    const Result<Answer> ended = connection.ask_until({sql, {std::to_string(seen)}}, deadline);
     if (!ended) return ended.error();
     return static_cast<int>(rows_of(*ended));
 }

@@ -51,8 +51,9 @@ class Database : public sql::Database {
     bool is_together_ = false;  ///< under the savepoint of `together`
 };
 
-/// Ends whoever writes to this schema, e.g. a zone that was stopped and has lost its lease; their number. Errors:
-/// the server's, where they belong to another role.
-Result<int> end_writers(Connection& connection, Duration deadline);
+/// Ends whoever writes to this schema, e.g. a zone that was stopped and has lost its lease, where the lease is still
+/// free with epoch `seen`: never the writer of one that took it meanwhile. Their number. Errors: the server's, where
+/// they belong to another role.
+Result<int> end_writers(Connection& connection, std::int64_t seen, Duration deadline);
 
 }  // namespace zbs::postgresql

@@ -129,12 +129,13 @@ Result<Duration> Lease::look() {
         return std::clamp(view.left, kLeastPause, std::min(options_.renew_every, kLongestPause));
     }
     // Whoever had it may stand still within a transaction: it would keep the rows, and the lease's own.
-    if (const Result<int> ended = end_writers(*connection_, boot_time() + kPatience); !ended) return ended.error();
+    if (const Result<int> ended = end_writers(*connection_, view.epoch, boot_time() + kPatience); !ended)
+        return ended.error();
     const Duration sent = boot_time();
     const Result<Answer> taken = connection_->ask_until(
         {"UPDATE lease SET holder=$1, url=$2, epoch=epoch+1, until=clock_timestamp() + $3::bigint * interval '1 "
-         "millisecond' WHERE until<clock_timestamp() RETURNING epoch",
-         {options_.node, options_.url, milliseconds(options_.length)}},
+         "millisecond' WHERE until<clock_timestamp() AND epoch=$4 RETURNING epoch",
+         {options_.node, options_.url, milliseconds(options_.length), std::to_string(view.epoch)}},
         sent + kPatience);
     if (!taken) return taken.error();
     if (rows_of(*taken) == 0) return kLeastPause;  // another was faster
