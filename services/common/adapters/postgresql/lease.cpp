@@ -50,7 +50,9 @@ Result<std::unique_ptr<Lease>> Lease::open(const Address& address, LeaseOptions 
     if (integer_of(*there, 0, 0) == 0) {
         if (auto made = (*connection)->run(kLeaseSchema); !made) return made.error();
     }
-    if (auto kept = (*connection)->run("COMMIT"); !kept) return kept.error();
+    // From here on each call has a deadline of its own: a renewal may wait behind a commit for as long as the lease
+    // lasts.
+    if (auto kept = (*connection)->run("COMMIT; SET lock_timeout TO 0"); !kept) return kept.error();
     return std::unique_ptr<Lease>(new Lease(*std::move(connection), std::move(options)));
 }
 
