@@ -183,9 +183,12 @@ TEST_F(PostgresDatabase, AStatementMayBeAtWorkTwiceAtOnce) {
 
 TEST(PostgresAddress, APasswordInTheUrlIsRefusedAndNotShown) {
     for (const char* url :
-         {"postgresql://zbs:geheim@/x", "host=/nowhere password=geheim", "postgresql://zbs:geheim@/x?what=1"}) {
+         {"postgresql://zbs:geheim@/x", "host=/nowhere password=geheim", "postgresql://zbs:geheim@/x?what=1",
+          "host=/nowhere password=sehr geheim", "postgresql://zbs:geheim/x", "postgresql://zbs:geheim/1@host/x",
+          "postgresql://zbs@/x?host=/nowhere&sslpassword=geheim", "postgresql://zbs@/x?password=%geheim"}) {
         const auto opened = Connection::open({url, "s", "zbs test"});
         ASSERT_FALSE(opened) << url;
+        EXPECT_EQ(opened.error().code, ErrorCode::kInvalidArgument) << opened.error();
         EXPECT_THAT(opened.error().message, Not(HasSubstr("geheim")));
         EXPECT_THAT(opened.error().message, HasSubstr("'url' of [database]"));
     }

@@ -29,18 +29,25 @@ struct FreeOptions {
 
 /// Configuration files are read by many, and URLs are shown.
 Result<void> check_url(const std::string& url) {
-    char* fault = nullptr;
-    const std::unique_ptr<PQconninfoOption, FreeOptions> options(PQconninfoParse(url.c_str(), &fault));
-    if (options == nullptr) {
-        const std::string why = in_one_line(fault);
-        PQfreemem(fault);
-        // libpq's word may quote the URL, and so a password in it.
-        const bool quotes = url.find('@') != std::string::npos && url.find(':', 13) < url.find('@');
-        return invalid("'url' of [database] cannot be read" + (quotes ? std::string() : ": " + why) +
-                       "; write it as postgresql://USER@HOST/DATABASE?sslmode=verify-full");
-    }
+    // What libpq says of a fault may quote the URL, and so a password in it.
+    const std::unique_ptr<PQconninfoOption, FreeOptions> options(PQconninfoParse(url.c_str(), nullptr));
+    const auto unreadable = [](const std::string& what) {
+        return invalid("'url' of [database] cannot be read" + what +
+                       "; write it as postgresql://USER@HOST/DATABASE?sslmode=verify-full, other characters than "
+                       "letters, digits, - . and _ as % and two hexadecimal digits");
+    };
+    if (options == nullptr) return unreadable("");
     for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
-        if (std::string_view(option->keyword) == "password" && option->val != nullptr)
+        const std::string_view keyword = option->keyword;
+        const std::string_view value = option->val == nullptr ? "" : option->val;
+        // So may what is taken for a port: a password without '@' behind it, or with '/' in it.
+        if (keyword == "port" && value.find_first_not_of("0123456789,") != std::string_view::npos)
+            return unreadable(": its port is no number");
+        if (keyword == "sslpassword" && option->val != nullptr)
+            return invalid(
+                "'url' of [database] holds a password ('sslpassword'); use a key without one, in a file of mode 0600, "
+                "named by ?sslkey=FILE");
+        if (keyword == "password" && option->val != nullptr)
             return invalid("'url' of [database] holds a password; put it into a file of mode 0600, a line " +
                            std::string("HOST:PORT:DATABASE:USER:PASSWORD, and name that file by ?passfile=FILE"));
     }
