@@ -1,4 +1,5 @@
 #include "services/common/adapters/postgresql/database.hpp"
+#include "services/common/adapters/postgresql/lease.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -162,6 +163,23 @@ TEST_F(PostgresDatabase, OnlyOneWrites) {
     EXPECT_EQ(second.error().code, ErrorCode::kConflict);
     EXPECT_THAT(second.error().message, HasSubstr("another process writes to schema"));
     EXPECT_TRUE(Database::open_to_read(address, 1)) << "others may look";
+}
+
+TEST_F(PostgresDatabase, OnlyASchemaWithoutAZoneIsCalledEmptyAndLookingMakesNone) {
+    Address empty = address;
+    empty.schema = PostgresServer::shared()->fresh_schema();
+    EXPECT_EQ(Database::open_to_read(empty, 1).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(look_at_lease(empty).error().code, ErrorCode::kNotFound);
+    const auto connection = Connection::open(empty);
+    ASSERT_TRUE(connection) << connection.error();
+    const auto made = (*connection)->ask({{"SELECT 1 FROM pg_namespace WHERE nspname=$1", {empty.schema}}});
+    ASSERT_TRUE(made) << made.error();
+    EXPECT_EQ(rows_of(*made), 0U);
+
+    ASSERT_TRUE(Query(*database, "ALTER TABLE schema_version RENAME COLUMN version TO other").step());
+    ASSERT_TRUE(Query(*database, "CREATE TABLE lease(other bigint)").step());
+    EXPECT_EQ(Database::open_to_read(address, 1).error().code, ErrorCode::kUnavailable) << "there is one, of a kind";
+    EXPECT_EQ(look_at_lease(address).error().code, ErrorCode::kUnavailable);
 }
 
 TEST_F(PostgresDatabase, AStatementMayBeAtWorkTwiceAtOnce) {

@@ -30,24 +30,24 @@ std::string milliseconds(Duration length) {
 Result<LeaseView> look_at_lease(const Address& address) {
     const Result<std::unique_ptr<Connection>> connection = Connection::open(address);
     if (!connection) return connection.error();
+    const Result<bool> there = (*connection)->has_table(address, "lease");
+    if (!there) return there.error();
+    if (!*there) return Error{ErrorCode::kNotFound, "schema '" + address.schema + "' of the database has no zone", {}};
     const Result<Answer> answer = (*connection)->ask({{kLook}});
-    if (!answer) return Error{ErrorCode::kNotFound, "schema '" + address.schema + "' of the database has no zone", {}};
+    if (!answer) return answer.error();
     return view_of(*answer);
 }
 
 Result<std::unique_ptr<Lease>> Lease::open(const Address& address, LeaseOptions options) {
     Result<std::unique_ptr<Connection>> connection = Connection::open(address);
     if (!connection) return connection.error();
+    if (auto made = (*connection)->make_schema(address); !made) return made.error();
     // Two that start at once must not both make it.
-    const Result<Answer> there = [&]() -> Result<Answer> {
-        if (auto begun = (*connection)->run("BEGIN; SELECT pg_advisory_xact_lock(1514296659, 0)"); !begun)
-            return begun.error();
-        return (*connection)
-            ->ask({{"SELECT count(*) FROM pg_class WHERE relname='lease' AND "
-                    "relnamespace=(SELECT oid FROM pg_namespace WHERE nspname=current_schema())"}});
-    }();
+    if (auto begun = (*connection)->run("BEGIN; SELECT pg_advisory_xact_lock(1514296659, 0)"); !begun)
+        return begun.error();
+    const Result<bool> there = (*connection)->has_table(address, "lease");
     if (!there) return there.error();
-    if (integer_of(*there, 0, 0) == 0) {
+    if (!*there) {
         if (auto made = (*connection)->run(kLeaseSchema); !made) return made.error();
     }
     // From here on each call has a deadline of its own: a renewal may wait behind a commit for as long as the lease
