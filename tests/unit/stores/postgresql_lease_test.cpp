@@ -95,6 +95,22 @@ TEST_F(PostgresLease, ManyThatStartAtOnceOnAnEmptyDatabaseAllGetIn) {
     }
 }
 
+TEST_F(PostgresLease, AnotherZoneThatStandsStillAsItBeginsKeepsNobodyUp) {
+    Address other = address;
+    other.schema = PostgresServer::shared()->fresh_schema();
+    { ASSERT_TRUE(Lease::open(other, {.node = "one", .url = "http://one"})); }
+    const auto stopped = Connection::open(other);
+    ASSERT_TRUE(stopped) << stopped.error();
+    ASSERT_TRUE(
+        (*stopped)->run("BEGIN; SELECT pg_advisory_xact_lock(k, z) FROM (VALUES (1514296659), (1514296660)) a(k), "
+                        "(SELECT 0 AS z UNION SELECT oid::integer FROM pg_namespace WHERE "
+                        "nspname=current_schema()) b"));
+    const auto same = Lease::open(other, {.node = "two", .url = "http://two"});
+    EXPECT_FALSE(same) << "it waits for the one that makes the same";
+    const auto lease = Lease::open(address, {.node = "one", .url = "http://one"});
+    EXPECT_TRUE(lease) << lease.error();
+}
+
 TEST_F(PostgresLease, ItIsRenewedForAsLongAsItsHolderLives) {
     Contender first(address, "first", std::chrono::seconds{3});
     first.wait();

@@ -42,8 +42,11 @@ Result<std::unique_ptr<Lease>> Lease::open(const Address& address, LeaseOptions 
     Result<std::unique_ptr<Connection>> connection = Connection::open(address);
     if (!connection) return connection.error();
     if (auto made = (*connection)->make_schema(address); !made) return made.error();
-    // Two that start at once must not both make it.
-    if (auto begun = (*connection)->run("BEGIN; SELECT pg_advisory_xact_lock(1514296659, 0)"); !begun)
+    // Two that start at once must not both make it. Not the writer's lock, which the active one holds all the time.
+    if (auto begun = (*connection)
+                         ->run("BEGIN; SELECT pg_advisory_xact_lock(1514296660, (SELECT oid::integer FROM pg_namespace "
+                               "WHERE nspname=current_schema()))");
+        !begun)
         return begun.error();
     const Result<bool> there = (*connection)->has_table(address, "lease");
     if (!there) return there.error();
