@@ -106,9 +106,19 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSetting
 Result<void> ActiveZone::begin(Engine& engine, const ZoneSettings& settings, Log& log) {
     if (!settings.queue_log.empty()) {
         Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings.queue_log, log);
-        if (!file) return file.error();
-        (*file)->on_full([&core = *zone] { core.tell_queue_again(); });
-        zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
+        if (file) {
+            (*file)->on_full([&core = *zone] { core.tell_queue_again(); });
+            zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
+        } else if (settings.database && file.error().code == ErrorCode::kConflict) {
+            // Whoever was active before may stand still; the lease is what says who acts.
+            log.warn("queue_log_left_out",
+                     {{"reason", file.error().message},
+                      {"what_now",
+                       "the zone goes on without it; to have it again, end the scheduler that was active "
+                       "before, and start this one again"}});
+        } else {
+            return file.error();
+        }
     }
     if (auto resumed = zone->resume(); !resumed) return resumed;
     boost::asio::post(engine.strand, [this] {

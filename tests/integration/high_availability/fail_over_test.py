@@ -55,6 +55,7 @@ allow_private_addresses = true
 run_as = "self"
 shared_memory = true
 queue = "fcfs"
+queue_log = "{world.folder}/queue.jsonl"
 [[machine]]
 name = "m0"
 processors = {PROCESSORS}
@@ -211,6 +212,7 @@ def fail_over(world):
 
     two.process.send_signal(signal.SIGSTOP)
     assert world.until_taken_over(one, "SIGSTOP") < TAKEN_OVER_S
+    assert one.text().count("queue_log_left_out") == 1, one.text()
     under_load()
     written = world.number("SELECT epoch FROM lease")
     two.process.send_signal(signal.SIGCONT)
