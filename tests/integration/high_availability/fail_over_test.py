@@ -87,6 +87,7 @@ connection_per_s = 0
         try:
             connection.request("GET", target, headers={"Zbs-Identity": "spiffe://org-a/user/ana", "Zbs-Token": token} if token else {})
             answer = connection.getresponse()
+            assert len(answer.getheader("Zbs-Request-Id", "")) == 26, (target, answer.getheaders())
             return answer.status, json.loads(answer.read() or b"null")
         except (OSError, http.client.HTTPException) as fault:
             return 0, repr(fault)
@@ -184,7 +185,8 @@ def fail_over(world):
     until(lambda: "one at" in str(two.ask("/readyz")), DEADLINE_S, lambda: f"the standby does not know who is active: {two.ask('/readyz')}")
     status, problem = two.ask("/v1/applications", world.token())
     assert status == 503 and one.url in problem["detail"], (status, problem)
-    assert two.ask("/livez")[0] == 200
+    assert two.ask("/livez") == (200, {"status": "standby"}), two.ask("/livez")
+    assert (world.folder / "state/address").read_text() == one.url + "\n", "operators are sent to the active one"
 
     epochs, tokens = [world.number("SELECT epoch FROM lease")], []
     mpi_job = world.submit("mpi", MPI_RANKS, f"until [ -e over ]; do sleep 0.2; done; {world.bin}/apps/ring")
