@@ -35,13 +35,21 @@ def restore(world):
     assert world.number("SELECT value FROM counter WHERE name='token'") < token
     done = zone("restore", "--database-restored")
     assert done.returncode == 0 and "tokens go on at " in done.stdout, done.stderr
+    assert "steps that the backup does not know were put aside" in done.stdout, done.stdout
+    names = lambda folder: " ".join(entry.name for entry in folder.iterdir())  # noqa: E731
+    aside, = (world.folder / "state").glob("steps-before-restore-*")
+    assert lost in names(aside) and kept not in names(aside) and kept in names(world.folder / "state/steps"), names(aside)
     assert int(done.stdout.split()[-1]) > token and int(done.stdout.split()[-1]) > int(time.time()) << 20
     assert world.number("SELECT epoch FROM lease") > epoch
     one.start().wait_for(" listening on ")
     assert world.show(kept)["state"] == "completed"
     assert one.ask(f"/v1/applications/{lost}", world.token())[0] == 404
-    again = world.submit("again", 1, "true")
-    assert world.wait_final(again)["state"] == "completed"
+    runs = lambda: (world.folder / "ran").read_text().split().count("lost")  # noqa: E731
+    assert runs() == 1
+    assert world.submit("lost", 1, "true", "--id", lost) == lost
+    assert world.wait_final(lost)["state"] == "completed"
+    assert runs() == 2, "the run that was forgotten was taken for this one's"
+    assert world.show(kept)["state"] == "completed"
     checked = zone("audit", "verify")
     assert checked.returncode == 0, checked.stderr
     doctor = zone("doctor")
