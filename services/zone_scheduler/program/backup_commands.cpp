@@ -24,9 +24,9 @@ constexpr std::chrono::seconds kStepWait{15};
 /// These two make and take files of SQLite.
 Result<void> check_own_database(const ZoneSettings& settings) {
     if (!settings.database) return {};
-    return invalid("the database is in PostgreSQL, which has its own backups: 'pg_dump -Fc -n " +
-                   settings.database->schema +
-                   " URL' and, for a zone that is stopped, 'pg_restore'; then 'zbs-zone restore --database-restored', "
+    return invalid("the database is in PostgreSQL, which has its own backups: pg_dump -Fc -n '" +
+                   postgresql::sql_name(settings.database->schema) +  // without its quotes a '.' is more than itself
+                   "' URL and, for a zone that is stopped, 'pg_restore'; then 'zbs-zone restore --database-restored', "
                    "before the zone starts; see docs/operator.md");
 }
 

@@ -18,14 +18,14 @@ def restore(world):
     one.start().wait_for(" listening on ")
     kept = world.submit("kept", 1, "true")
     assert world.wait_final(kept)["state"] == "completed"
-    tool("pg_dump", "zbs", "-Fc", "-n", "a", "-f", f"{server.folder}/zone-b.dump")
+    tool("pg_dump", "zbs", "-Fc", "-n", '"a"', "-f", f"{server.folder}/zone-b.dump")
     lost = world.submit("lost", 1, "true")
     assert world.wait_final(lost)["state"] == "completed"
     token, epoch = world.number("SELECT value FROM counter WHERE name='token'"), world.number("SELECT epoch FROM lease")
 
     for command in (("backup", world.folder / "x.db"), ("restore", world.folder / "x.db")):
         refused = zone(*command)
-        assert refused.returncode == 1 and "pg_dump -Fc -n a" in refused.stderr, (refused.stdout, refused.stderr)
+        assert refused.returncode == 1 and """pg_dump -Fc -n '"a"' URL""" in refused.stderr, (refused.stdout, refused.stderr)
     refused = zone("restore", "--database-restored")
     assert refused.returncode == 1 and "another process writes to schema 'a'" in refused.stderr, refused.stderr
 
