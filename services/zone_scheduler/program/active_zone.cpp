@@ -26,17 +26,19 @@ std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, ZoneCore& zon
 }
 
 /// For the figures of the zone.
-ZoneResources resources_of(const StateFolder& state, const openssl::KeyFolder* keys) {
+ZoneResources resources_of(const StateFolder& state, bool is_shared, const openssl::KeyFolder* keys) {
     ZoneResources resources;
-    resources.store_bytes = [database = state.database()] {
-        std::uint64_t bytes = 0;
-        for (const char* suffix : {"", "-wal"}) {
-            std::error_code none;
-            const auto size = std::filesystem::file_size(database + suffix, none);
-            if (!none) bytes += size;
-        }
-        return bytes;
-    };
+    if (!is_shared) {
+        resources.store_bytes = [database = state.database()] {
+            std::uint64_t bytes = 0;
+            for (const char* suffix : {"", "-wal"}) {
+                std::error_code none;
+                const auto size = std::filesystem::file_size(database + suffix, none);
+                if (!none) bytes += size;
+            }
+            return bytes;
+        };
+    }
     if (keys != nullptr) resources.certificate_until = [keys] { return std::optional(keys->not_after()); };
     return resources;
 }
@@ -86,7 +88,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSetting
                   .log = log,
                   .storage_failed = [&log, is_shared = settings.database.has_value()](
                                         const Error& error) { end_at_once(log, error, is_shared); },
-                  .resources = resources_of(state, engine.credentials.keys.get())},
+                  .resources = resources_of(state, settings.database.has_value(), engine.credentials.keys.get())},
         zone_contract());
     ZoneCore& zone = *made->zone;
     if (made->nodes) made->nodes->use(zone.nodes());

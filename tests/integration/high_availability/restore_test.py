@@ -6,6 +6,7 @@ What stands in docs/operator.md, with the zone's own name: pg_dump, pg_restore, 
 import subprocess
 import sys
 import time
+import urllib.request
 
 from fail_over_test import DEADLINE_S, World, until
 from postgres_server import SKIPPED, PostgresServer, missing
@@ -50,6 +51,10 @@ def restore(world):
     assert world.wait_final(lost)["state"] == "completed"
     assert runs() == 2, "the run that was forgotten was taken for this one's"
     assert world.show(kept)["state"] == "completed"
+    figures = urllib.request.Request(one.url + "/metrics", headers={"Zbs-Identity": "spiffe://org-a/user/ana", "Zbs-Token": world.token()})
+    with urllib.request.urlopen(figures, timeout=DEADLINE_S) as answer:
+        text = answer.read().decode()
+    assert "\nzbs_zone_store_commit_seconds_count" in text and "\nzbs_zone_store_bytes " not in text, text
     checked = zone("audit", "verify")
     assert checked.returncode == 0, checked.stderr
     doctor = zone("doctor")
