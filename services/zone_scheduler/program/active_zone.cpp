@@ -26,17 +26,19 @@ std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, ZoneCore& zon
 }
 
 /// For the figures of the zone.
-ZoneResources resources_of(const StateFolder& state, const openssl::KeyFolder* keys) {
+ZoneResources resources_of(const StateFolder& state, bool is_shared, const openssl::KeyFolder* keys) {
     ZoneResources resources;
-    resources.store_bytes = [database = state.database()] {
-        std::uint64_t bytes = 0;
-        for (const char* suffix : {"", "-wal"}) {
-            std::error_code none;
-            const auto size = std::filesystem::file_size(database + suffix, none);
-            if (!none) bytes += size;
-        }
-        return bytes;
-    };
+    if (!is_shared) {
+        resources.store_bytes = [database = state.database()] {
+            std::uint64_t bytes = 0;
+            for (const char* suffix : {"", "-wal"}) {
+                std::error_code none;
+                const auto size = std::filesystem::file_size(database + suffix, none);
+                if (!none) bytes += size;
+            }
+            return bytes;
+        };
+    }
     if (keys != nullptr) resources.certificate_until = [keys] { return std::optional(keys->not_after()); };
     return resources;
 }
@@ -86,7 +88,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSetting
                   .log = log,
                   .storage_failed = [&log, is_shared = settings.database.has_value()](
                                         const Error& error) { end_at_once(log, error, is_shared); },
-                  .resources = resources_of(state, engine.credentials.keys.get())},
+                  .resources = resources_of(state, settings.database.has_value(), engine.credentials.keys.get())},
         zone_contract());
     ZoneCore& zone = *made->zone;
     if (made->nodes) made->nodes->use(zone.nodes());
@@ -106,9 +108,19 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSetting
 Result<void> ActiveZone::begin(Engine& engine, const ZoneSettings& settings, Log& log) {
     if (!settings.queue_log.empty()) {
         Result<std::shared_ptr<QueueLogFile>> file = QueueLogFile::open(settings.queue_log, log);
-        if (!file) return file.error();
-        (*file)->on_full([&core = *zone] { core.tell_queue_again(); });
-        zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
+        if (file) {
+            (*file)->on_full([&core = *zone] { core.tell_queue_again(); });
+            zone->observe_queue([file = *std::move(file)](const QueueEvent& event) { file->write(event); });
+        } else if (settings.database && file.error().code == ErrorCode::kConflict) {
+            // Whoever was active before may stand still; the lease is what says who acts.
+            log.warn("queue_log_left_out",
+                     {{"reason", file.error().message},
+                      {"what_now",
+                       "the zone goes on without it; to have it again, end the scheduler that was active "
+                       "before, and start this one again"}});
+        } else {
+            return file.error();
+        }
     }
     if (auto resumed = zone->resume(); !resumed) return resumed;
     boost::asio::post(engine.strand, [this] {

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <thread>
 
@@ -23,9 +24,9 @@ constexpr std::chrono::seconds kStepWait{15};
 /// These two make and take files of SQLite.
 Result<void> check_own_database(const ZoneSettings& settings) {
     if (!settings.database) return {};
-    return invalid("the database is in PostgreSQL, which has its own backups: 'pg_dump -Fc -n " +
-                   settings.database->schema +
-                   " URL' and, for a zone that is stopped, 'pg_restore'; then 'zbs-zone restore --database-restored', "
+    return invalid("the database is in PostgreSQL, which has its own backups: pg_dump -Fc -n '" +
+                   postgresql::sql_name(settings.database->schema) +  // without its quotes a '.' is more than itself
+                   "' URL and, for a zone that is stopped, 'pg_restore'; then 'zbs-zone restore --database-restored', "
                    "before the zone starts; see docs/operator.md");
 }
 
@@ -43,16 +44,15 @@ Result<void> back_up(const std::string& config_path, const std::string& file) {
 
 /// Steps that the backup does not know end, since nobody would learn of their end, and their folders go
 /// aside: a job that comes again under its old id must not find the output of the run that was forgotten.
-Result<int> put_aside_unknown(const ZoneSettings& settings, const StateFolder& state, const std::string& backup) {
-    const auto knows = sqlite::known_steps(backup);
-    if (!knows) return knows.error();
+Result<int> put_aside_unknown(const ZoneSettings& settings, const StateFolder& state,
+                              const std::function<bool(const std::string&)>& knows) {
     const auto executor = open_executor(settings, state);
     if (!executor) return executor.error();
     std::vector<std::string> unknown;
     std::error_code fault;
     for (const auto& entry : std::filesystem::directory_iterator(state.steps(), fault)) {
         const std::string name = entry.path().filename().string();
-        if (entry.is_directory() && process::is_plain_name(name) && !(*knows)(name)) unknown.push_back(name);
+        if (entry.is_directory() && process::is_plain_name(name) && !knows(name)) unknown.push_back(name);
     }
     const auto runs = [&](const std::string& step) {
         return (*executor)->status(step).state == StepStatus::State::kRunning;
@@ -76,14 +76,28 @@ Result<int> put_aside_unknown(const ZoneSettings& settings, const StateFolder& s
     return static_cast<int>(unknown.size());
 }
 
+void tell_aside(const StateFolder& state, int aside) {
+    if (aside > 0)
+        std::cout << aside << " steps that the backup does not know were put aside beside " << state.steps() << "\n";
+}
+
 /// What has to change in a database that PostgreSQL's own tools have put back.
 Result<void> go_on_from_restored(const std::string& config_path) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     if (!settings->database)
         return invalid("--database-restored is for a database in PostgreSQL; give the FILE of 'zbs-zone backup'");
-    const auto token = postgresql::go_on_from_restored(database_address(*settings), system::wall_clock());
+    const StateFolder state{settings->state_folder};
+    int aside = 0;
+    const auto token = postgresql::go_on_from_restored(
+        database_address(*settings), system::wall_clock(), [&](const postgresql::KnowsStep& knows) -> Result<void> {
+            const Result<int> moved = put_aside_unknown(*settings, state, knows);
+            if (!moved) return moved.error();
+            aside = *moved;
+            return {};
+        });
     if (!token) return token.error();
+    tell_aside(state, aside);
     std::cout << "tokens go on at " << *token << "\n";
     return {};
 }
@@ -100,13 +114,14 @@ Result<void> restore(const std::string& config_path, const std::string& file) {
     if (!lock) return Error{lock.error().code, lock.error().message + "; stop the zone first", {}};
     const sqlite::ServiceFiles files = zone_files(*settings, state);
     if (const auto good = sqlite::check_backup(sqlite::zone_backups(), file, files.who); !good) return good.error();
-    const Result<int> aside = put_aside_unknown(*settings, state, file);
+    const auto knows = sqlite::known_steps(file);
+    if (!knows) return knows.error();
+    const Result<int> aside = put_aside_unknown(*settings, state, *knows);
     if (!aside) return aside.error();
     const auto done = sqlite::restore_zone(file, files, system::wall_clock());
     if (!done) return done.error();
     std::cout << sqlite::to_string(done->files, "tokens go on at " + std::to_string(done->first_token) + "\n");
-    if (*aside > 0)
-        std::cout << *aside << " steps that the backup does not know were put aside beside " << state.steps() << "\n";
+    tell_aside(state, *aside);
     return {};
 }
 

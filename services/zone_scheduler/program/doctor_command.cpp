@@ -108,7 +108,10 @@ void look_at_server(const ZoneSettings& settings, Checks& checks) {
     else
         checks.push_back({"database", Verdict::kFail, told(version.error()), "'url' of [database], or what it says"});
     const auto lease = postgresql::look_at_lease(address);
-    if (!lease) return;
+    if (!lease) {
+        if (version) checks.push_back({"active", Verdict::kFail, told(lease.error()), "what it says"});
+        return;
+    }
     if (lease->left > Duration{0})
         checks.push_back({"active", Verdict::kOk, lease->holder + " at " + lease->url, {}});
     else

@@ -61,8 +61,7 @@ Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path
     }
     if (status.st_size > 0 && !begins_as_one(fd, status.st_size)) {
         ::close(fd);
-        return Error{
-            ErrorCode::kConflict, "'queue_log' " + path + " exists and is no log of a queue; name another file", {}};
+        return invalid("'queue_log' " + path + " exists and is no log of a queue; name another file");
     }
     std::FILE* file = ::fdopen(fd, "a");
     if (file == nullptr) {

@@ -17,8 +17,8 @@ namespace zbs {
 /// can be read without it.
 class QueueLogFile {
   public:
-    /// Appends to what is there, mode 0600. Errors: kUnavailable; kConflict where another zone writes it, or it is
-    /// none.
+    /// Appends to what is there, mode 0600. Errors: kUnavailable; kConflict where another process writes it;
+    /// kInvalidArgument where it is none.
     /// `begin_anew` has the queue tell all that the next file needs (`ZoneQueue::tell_again`), by way of `write`.
     static Result<std::shared_ptr<QueueLogFile>> open(const std::string& path, Log& log,
                                                       std::size_t most_bytes = limits::kMaxQueueLogBytes);

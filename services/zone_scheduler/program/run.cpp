@@ -96,7 +96,8 @@ int run(const std::string& config_path) {
                     config_path));
     }
     std::unique_ptr<ActiveZone> active;
-    Edge edge(engine, *settings, [&](const http::Call& call) { return standby->answer(call); });
+    Edge edge(engine, *settings,
+              [&](const http::Call& call) { return standby->answer(call, to_string(engine.ids.fresh())); });
     if (storage) {
         const auto started =
             start_alone(engine, *settings, state, *std::move(storage), edge, active, config_path, *log);
@@ -113,7 +114,8 @@ int run(const std::string& config_path) {
         standby->start([&](std::int64_t epoch) {
             boost::asio::post(engine.strand, [&, epoch] {
                 auto taken = take_over(engine, *settings, state, {standby->lease(), epoch}, config_path, *log);
-                const Result<void> begun = taken ? (*taken)->begin(engine, *settings, *log) : taken.error();
+                Result<void> begun = taken ? (*taken)->begin(engine, *settings, *log) : taken.error();
+                if (begun) begun = Edge::tell(*settings, state, settings->zone.url);
                 if (!begun) {
                     standby->give_back();
                     std::_Exit(fail(begun.error()));

@@ -29,14 +29,15 @@ void Standby::start(std::function<void(std::int64_t epoch)> taken) {
                    .lost = [this](const Error& error) { end_at_once(log_, error, /*is_shared=*/true); }});
 }
 
-http::Reply Standby::answer(const http::Call& call) const {
-    if (call.path == "/livez") return {.body = R"({"status":"standby"})"};
+http::Reply Standby::answer(const http::Call& call, const std::string& id) const {
+    if (call.path == "/livez") return {.body = R"({"status":"standby"})", .headers = {{"Zbs-Request-Id", id}}};
     const postgresql::LeaseView view = lease_->seen();
     const std::string who = view.holder.empty() || lease_->holds() ? "none is active yet, try again"
                                                                    : "active is " + view.holder + " at " + view.url;
     http::Reply reply =
         http::problem({ErrorCode::kUnavailable, "this scheduler of zone " + zone_ + " stands by; " + who, {}});
     reply.headers.emplace_back("Retry-After", "1");
+    reply.headers.emplace_back("Zbs-Request-Id", id);
     return reply;
 }
 
@@ -65,7 +66,6 @@ Result<std::unique_ptr<ActiveZone>> take_over(Engine& engine, ZoneSettings& sett
     if (auto read = read_again(engine, settings, state, config_path); !read) return read.error();
     Result<Storage> storage = open_shared_storage(settings, state, log, turn);
     if (!storage) return storage.error();
-    if (auto told = Edge::tell(settings, state, settings.zone.url); !told) return told.error();
     return ActiveZone::make(engine, settings, state, *std::move(storage), config_path, log);
 }
 

@@ -16,8 +16,9 @@ class Standby {
     /// `taken` is called once, on a thread of the lease's, when this is the active one. Where the lease is lost, or the
     /// database, the process ends at once.
     void start(std::function<void(std::int64_t epoch)> taken);
-    /// To a caller while another is active: 503, who is, and where; "/livez" only is well.
-    http::Reply answer(const http::Call& call) const;
+    /// To a caller while another is active: 503, who is, and where; "/livez" only is well. `id` names the call, as a
+    /// router does.
+    http::Reply answer(const http::Call& call, const std::string& id) const;
     const postgresql::Lease& lease() const { return *lease_; }
     /// For the end of an orderly stop: the next one need not wait.
     void give_back() { lease_->give_back(); }

@@ -55,6 +55,7 @@ allow_private_addresses = true
 run_as = "self"
 shared_memory = true
 queue = "fcfs"
+queue_log = "{world.folder}/queue.jsonl"
 [[machine]]
 name = "m0"
 processors = {PROCESSORS}
@@ -86,6 +87,7 @@ connection_per_s = 0
         try:
             connection.request("GET", target, headers={"Zbs-Identity": "spiffe://org-a/user/ana", "Zbs-Token": token} if token else {})
             answer = connection.getresponse()
+            assert len(answer.getheader("Zbs-Request-Id", "")) == 26, (target, answer.getheaders())
             return answer.status, json.loads(answer.read() or b"null")
         except (OSError, http.client.HTTPException) as fault:
             return 0, repr(fault)
@@ -146,9 +148,9 @@ class World:
     def token(self):
         return (self.folder / "state/local_token").read_text()
 
-    def submit(self, mark, ranks, script):
+    def submit(self, mark, ranks, script, *options):
         """The id, once a scheduler has acknowledged it."""
-        done = subprocess.run([self.bin / "zbs", "submit", "-n", str(ranks), "--walltime", "10m", "-o", "name", "--no-record", "--launcher", "mpich", "--", "/bin/sh", "-c", RANK % (PROCESSORS, script), mark],
+        done = subprocess.run([self.bin / "zbs", "submit", "-n", str(ranks), "--walltime", "10m", "-o", "name", "--no-record", "--launcher", "mpich", *options, "--", "/bin/sh", "-c", RANK % (PROCESSORS, script), mark],
                               cwd=self.folder, capture_output=True, text=True, timeout=DEADLINE_S, stdin=subprocess.DEVNULL,
                               env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "ZBS_URL": ",".join(s.url for s in self.schedulers), "ZBS_IDENTITY": "spiffe://org-a/user/ana",
                                    "ZBS_TOKEN": self.token()})
@@ -183,7 +185,8 @@ def fail_over(world):
     until(lambda: "one at" in str(two.ask("/readyz")), DEADLINE_S, lambda: f"the standby does not know who is active: {two.ask('/readyz')}")
     status, problem = two.ask("/v1/applications", world.token())
     assert status == 503 and one.url in problem["detail"], (status, problem)
-    assert two.ask("/livez")[0] == 200
+    assert two.ask("/livez") == (200, {"status": "standby"}), two.ask("/livez")
+    assert (world.folder / "state/address").read_text() == one.url + "\n", "operators are sent to the active one"
 
     epochs, tokens = [world.number("SELECT epoch FROM lease")], []
     mpi_job = world.submit("mpi", MPI_RANKS, f"until [ -e over ]; do sleep 0.2; done; {world.bin}/apps/ring")
@@ -211,6 +214,7 @@ def fail_over(world):
 
     two.process.send_signal(signal.SIGSTOP)
     assert world.until_taken_over(one, "SIGSTOP") < TAKEN_OVER_S
+    assert one.text().count("queue_log_left_out") == 1, one.text()
     under_load()
     written = world.number("SELECT epoch FROM lease")
     two.process.send_signal(signal.SIGCONT)

@@ -6,6 +6,7 @@ What stands in docs/operator.md, with the zone's own name: pg_dump, pg_restore, 
 import subprocess
 import sys
 import time
+import urllib.request
 
 from fail_over_test import DEADLINE_S, World, until
 from postgres_server import SKIPPED, PostgresServer, missing
@@ -18,14 +19,14 @@ def restore(world):
     one.start().wait_for(" listening on ")
     kept = world.submit("kept", 1, "true")
     assert world.wait_final(kept)["state"] == "completed"
-    tool("pg_dump", "zbs", "-Fc", "-n", "a", "-f", f"{server.folder}/zone-b.dump")
+    tool("pg_dump", "zbs", "-Fc", "-n", '"a"', "-f", f"{server.folder}/zone-b.dump")
     lost = world.submit("lost", 1, "true")
     assert world.wait_final(lost)["state"] == "completed"
     token, epoch = world.number("SELECT value FROM counter WHERE name='token'"), world.number("SELECT epoch FROM lease")
 
     for command in (("backup", world.folder / "x.db"), ("restore", world.folder / "x.db")):
         refused = zone(*command)
-        assert refused.returncode == 1 and "pg_dump -Fc -n a" in refused.stderr, (refused.stdout, refused.stderr)
+        assert refused.returncode == 1 and """pg_dump -Fc -n '"a"' URL""" in refused.stderr, (refused.stdout, refused.stderr)
     refused = zone("restore", "--database-restored")
     assert refused.returncode == 1 and "another process writes to schema 'a'" in refused.stderr, refused.stderr
 
@@ -35,13 +36,25 @@ def restore(world):
     assert world.number("SELECT value FROM counter WHERE name='token'") < token
     done = zone("restore", "--database-restored")
     assert done.returncode == 0 and "tokens go on at " in done.stdout, done.stderr
+    assert "steps that the backup does not know were put aside" in done.stdout, done.stdout
+    names = lambda folder: " ".join(entry.name for entry in folder.iterdir())  # noqa: E731
+    aside, = (world.folder / "state").glob("steps-before-restore-*")
+    assert lost in names(aside) and kept not in names(aside) and kept in names(world.folder / "state/steps"), names(aside)
     assert int(done.stdout.split()[-1]) > token and int(done.stdout.split()[-1]) > int(time.time()) << 20
     assert world.number("SELECT epoch FROM lease") > epoch
     one.start().wait_for(" listening on ")
     assert world.show(kept)["state"] == "completed"
     assert one.ask(f"/v1/applications/{lost}", world.token())[0] == 404
-    again = world.submit("again", 1, "true")
-    assert world.wait_final(again)["state"] == "completed"
+    runs = lambda: (world.folder / "ran").read_text().split().count("lost")  # noqa: E731
+    assert runs() == 1
+    assert world.submit("lost", 1, "true", "--id", lost) == lost
+    assert world.wait_final(lost)["state"] == "completed"
+    assert runs() == 2, "the run that was forgotten was taken for this one's"
+    assert world.show(kept)["state"] == "completed"
+    figures = urllib.request.Request(one.url + "/metrics", headers={"Zbs-Identity": "spiffe://org-a/user/ana", "Zbs-Token": world.token()})
+    with urllib.request.urlopen(figures, timeout=DEADLINE_S) as answer:
+        text = answer.read().decode()
+    assert "\nzbs_zone_store_commit_seconds_count" in text and "\nzbs_zone_store_bytes " not in text, text
     checked = zone("audit", "verify")
     assert checked.returncode == 0, checked.stderr
     doctor = zone("doctor")

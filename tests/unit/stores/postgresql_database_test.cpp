@@ -1,4 +1,5 @@
 #include "services/common/adapters/postgresql/database.hpp"
+#include "services/common/adapters/postgresql/lease.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -164,6 +165,23 @@ TEST_F(PostgresDatabase, OnlyOneWrites) {
     EXPECT_TRUE(Database::open_to_read(address, 1)) << "others may look";
 }
 
+TEST_F(PostgresDatabase, OnlyASchemaWithoutAZoneIsCalledEmptyAndLookingMakesNone) {
+    Address empty = address;
+    empty.schema = PostgresServer::shared()->fresh_schema();
+    EXPECT_EQ(Database::open_to_read(empty, 1).error().code, ErrorCode::kNotFound);
+    EXPECT_EQ(look_at_lease(empty).error().code, ErrorCode::kNotFound);
+    const auto connection = Connection::open(empty);
+    ASSERT_TRUE(connection) << connection.error();
+    const auto made = (*connection)->ask({{"SELECT 1 FROM pg_namespace WHERE nspname=$1", {empty.schema}}});
+    ASSERT_TRUE(made) << made.error();
+    EXPECT_EQ(rows_of(*made), 0U);
+
+    ASSERT_TRUE(Query(*database, "ALTER TABLE schema_version RENAME COLUMN version TO other").step());
+    ASSERT_TRUE(Query(*database, "CREATE TABLE lease(other bigint)").step());
+    EXPECT_EQ(Database::open_to_read(address, 1).error().code, ErrorCode::kUnavailable) << "there is one, of a kind";
+    EXPECT_EQ(look_at_lease(address).error().code, ErrorCode::kUnavailable);
+}
+
 TEST_F(PostgresDatabase, AStatementMayBeAtWorkTwiceAtOnce) {
     for (const char* id : {"a", "b"}) ASSERT_TRUE(insert(id));
     constexpr const char* kSelect = "SELECT id FROM t ORDER BY id";
@@ -183,9 +201,12 @@ TEST_F(PostgresDatabase, AStatementMayBeAtWorkTwiceAtOnce) {
 
 TEST(PostgresAddress, APasswordInTheUrlIsRefusedAndNotShown) {
     for (const char* url :
-         {"postgresql://zbs:geheim@/x", "host=/nowhere password=geheim", "postgresql://zbs:geheim@/x?what=1"}) {
+         {"postgresql://zbs:geheim@/x", "host=/nowhere password=geheim", "postgresql://zbs:geheim@/x?what=1",
+          "host=/nowhere password=sehr geheim", "postgresql://zbs:geheim/x", "postgresql://zbs:geheim/1@host/x",
+          "postgresql://zbs@/x?host=/nowhere&sslpassword=geheim", "postgresql://zbs@/x?password=%geheim"}) {
         const auto opened = Connection::open({url, "s", "zbs test"});
         ASSERT_FALSE(opened) << url;
+        EXPECT_EQ(opened.error().code, ErrorCode::kInvalidArgument) << opened.error();
         EXPECT_THAT(opened.error().message, Not(HasSubstr("geheim")));
         EXPECT_THAT(opened.error().message, HasSubstr("'url' of [database]"));
     }

@@ -22,9 +22,11 @@ struct Contender {
     std::future<std::int64_t> epoch = taken.get_future();
     std::future<Error> end = lost.get_future();
     std::unique_ptr<Lease> lease;
-    Contender(const Address& address, const std::string& node, Duration length = std::chrono::seconds{20}) {
+    Contender(const Address& address, const std::string& node, Duration length = std::chrono::seconds{20})
+        : Contender(address, node, length, length / 4) {}
+    Contender(const Address& address, const std::string& node, Duration length, Duration renew_every) {
         auto opened =
-            Lease::open(address, {.node = node, .url = "http://" + node, .length = length, .renew_every = length / 4});
+            Lease::open(address, {.node = node, .url = "http://" + node, .length = length, .renew_every = renew_every});
         EXPECT_TRUE(opened) << opened.error();
         lease = *std::move(opened);
         lease->start({.taken = [this](std::int64_t given) { taken.set_value(given); },
@@ -93,6 +95,22 @@ TEST_F(PostgresLease, ManyThatStartAtOnceOnAnEmptyDatabaseAllGetIn) {
     }
 }
 
+TEST_F(PostgresLease, AnotherZoneThatStandsStillAsItBeginsKeepsNobodyUp) {
+    Address other = address;
+    other.schema = PostgresServer::shared()->fresh_schema();
+    { ASSERT_TRUE(Lease::open(other, {.node = "one", .url = "http://one"})); }
+    const auto stopped = Connection::open(other);
+    ASSERT_TRUE(stopped) << stopped.error();
+    ASSERT_TRUE(
+        (*stopped)->run("BEGIN; SELECT pg_advisory_xact_lock(k, z) FROM (VALUES (1514296659), (1514296660)) a(k), "
+                        "(SELECT 0 AS z UNION SELECT oid::integer FROM pg_namespace WHERE "
+                        "nspname=current_schema()) b"));
+    const auto same = Lease::open(other, {.node = "two", .url = "http://two"});
+    EXPECT_FALSE(same) << "it waits for the one that makes the same";
+    const auto lease = Lease::open(address, {.node = "one", .url = "http://one"});
+    EXPECT_TRUE(lease) << lease.error();
+}
+
 TEST_F(PostgresLease, ItIsRenewedForAsLongAsItsHolderLives) {
     Contender first(address, "first", std::chrono::seconds{3});
     first.wait();
@@ -140,6 +158,51 @@ TEST_F(PostgresLease, OneThatStandsStillWithinATransactionKeepsNobodyUp) {
     ASSERT_TRUE(database->commit());
     EXPECT_FALSE(stopped->commit());
     EXPECT_EQ(rows(*database), 1);
+}
+
+TEST_F(PostgresLease, OnlyTheWriterOfALeaseThatIsStillFreeIsEnded) {
+    Contender first(address, "first");
+    const auto database = writer(first, first.wait());
+    const auto late = Connection::open(address);
+    ASSERT_TRUE(late) << late.error();
+    const auto ended = [&](std::int64_t seen) {
+        const Result<int> number = end_writers(**late, seen, boot_time() + kDeadline);
+        EXPECT_TRUE(number) << number.error();
+        return number ? *number : -1;
+    };
+    EXPECT_EQ(ended(0), 0) << "free when it was looked at, and taken since";
+    EXPECT_EQ(ended(1), 0);
+    ASSERT_TRUE(write(*database, "kept"));
+    EXPECT_TRUE(database->commit());
+    first.lease->give_back();
+    EXPECT_EQ(ended(0), 0);
+    EXPECT_EQ(ended(1), 1);
+    EXPECT_FALSE(write(*database, "lost"));
+}
+
+TEST_F(PostgresLease, ARenewalWaitsForACommitThatStalls) {
+    Contender first(address, "first", std::chrono::seconds{60}, std::chrono::milliseconds{200});
+    const std::int64_t epoch = first.wait();
+    const auto stalled = Connection::open(address);
+    ASSERT_TRUE(stalled) << stalled.error();
+    const auto number = [&](const std::string& sql) {
+        const Result<Answer> answer = (*stalled)->ask({{sql}});
+        EXPECT_TRUE(answer) << answer.error();
+        return answer ? integer_of(*answer, 0, 0) : -1;
+    };
+    ASSERT_TRUE((*stalled)->run("BEGIN; SELECT fence(" + std::to_string(epoch) + ")"));
+    const Duration end = boot_time() + kDeadline;
+    // Longer than others wait for a lock.
+    while (number("SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING(pid) WHERE NOT granted AND "
+                  "clock_timestamp() - query_start > interval '4 seconds' AND query LIKE 'UPDATE lease%'") == 0) {
+        ASSERT_LT(boot_time(), end) << "no renewal waits so long";
+        ASSERT_EQ(first.end.wait_for(std::chrono::milliseconds{50}), std::future_status::timeout)
+            << first.end.get().message;
+    }
+    ASSERT_TRUE((*stalled)->run("COMMIT"));
+    const std::string renewed = "SELECT (extract(epoch FROM until) * 1000000)::bigint FROM lease";
+    for (const std::int64_t before = number(renewed); number(renewed) == before;) ASSERT_LT(boot_time(), end);
+    EXPECT_TRUE(first.lease->holds());
 }
 
 TEST_F(PostgresLease, WithoutTheServerItEndsAtOnce) {

@@ -53,7 +53,17 @@ TEST_F(QueueLogFileTest, FullFileIsTurnedOverAfterADecisionAndTheNextOneStandsAl
     EXPECT_THAT(read(path()), testing::ElementsAre(QueueEvent(QueueOpened{4}), QueueEvent(rest)));
     file->write(Decided{});
     EXPECT_EQ(read(path()).size(), 3U);
-    EXPECT_FALSE(QueueLogFile::open(path(), log_)) << "the new file is locked as the old one was";
+    const auto second = QueueLogFile::open(path(), log_);
+    ASSERT_FALSE(second) << "the new file is locked as the old one was";
+    EXPECT_EQ(second.error().code, ErrorCode::kConflict);
+}
+
+TEST_F(QueueLogFileTest, FileOfAnotherKindIsNotTakenForOneInUse) {
+    std::ofstream(path()) << "a letter\n";
+    const auto file = QueueLogFile::open(path(), log_);
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().code, ErrorCode::kInvalidArgument);
+    EXPECT_THAT(file.error().message, testing::HasSubstr("is no log of a queue"));
 }
 
 TEST_F(QueueLogFileTest, FileThatCannotBeTurnedOverEnds) {

@@ -29,18 +29,25 @@ struct FreeOptions {
 
 /// Configuration files are read by many, and URLs are shown.
 Result<void> check_url(const std::string& url) {
-    char* fault = nullptr;
-    const std::unique_ptr<PQconninfoOption, FreeOptions> options(PQconninfoParse(url.c_str(), &fault));
-    if (options == nullptr) {
-        const std::string why = in_one_line(fault);
-        PQfreemem(fault);
-        // libpq's word may quote the URL, and so a password in it.
-        const bool quotes = url.find('@') != std::string::npos && url.find(':', 13) < url.find('@');
-        return invalid("'url' of [database] cannot be read" + (quotes ? std::string() : ": " + why) +
-                       "; write it as postgresql://USER@HOST/DATABASE?sslmode=verify-full");
-    }
+    // What libpq says of a fault may quote the URL, and so a password in it.
+    const std::unique_ptr<PQconninfoOption, FreeOptions> options(PQconninfoParse(url.c_str(), nullptr));
+    const auto unreadable = [](const std::string& what) {
+        return invalid("'url' of [database] cannot be read" + what +
+                       "; write it as postgresql://USER@HOST/DATABASE?sslmode=verify-full, other characters than "
+                       "letters, digits, - . and _ as % and two hexadecimal digits");
+    };
+    if (options == nullptr) return unreadable("");
     for (const PQconninfoOption* option = options.get(); option->keyword != nullptr; ++option) {
-        if (std::string_view(option->keyword) == "password" && option->val != nullptr)
+        const std::string_view keyword = option->keyword;
+        const std::string_view value = option->val == nullptr ? "" : option->val;
+        // So may what is taken for a port: a password without '@' behind it, or with '/' in it.
+        if (keyword == "port" && value.find_first_not_of("0123456789,") != std::string_view::npos)
+            return unreadable(": its port is no number");
+        if (keyword == "sslpassword" && option->val != nullptr)
+            return invalid(
+                "'url' of [database] holds a password ('sslpassword'); use a key without one, in a file of mode 0600, "
+                "named by ?sslkey=FILE");
+        if (keyword == "password" && option->val != nullptr)
             return invalid("'url' of [database] holds a password; put it into a file of mode 0600, a line " +
                            std::string("HOST:PORT:DATABASE:USER:PASSWORD, and name that file by ?passfile=FILE"));
     }
@@ -114,9 +121,7 @@ Result<void> Connection::check(const Address& address) {
     const Result<Answer> answer =
         ask({{"SELECT current_setting('fsync'), current_setting('full_page_writes'), "
               "pg_is_in_recovery(), current_setting('server_encoding'), "
-              "current_setting('synchronous_commit'), "
-              "(SELECT count(*) FROM pg_namespace WHERE nspname=$1)",
-              {address.schema}}});
+              "current_setting('synchronous_commit')"}});
     if (!answer) return answer.error();
     for (const int column : {0, 1}) {
         if (text_of(*answer, 0, column) != "on")
@@ -131,17 +136,29 @@ Result<void> Connection::check(const Address& address) {
     if (text_of(*answer, 0, 3) != "UTF8")
         return refused(address,
                        "its encoding is " + text_of(*answer, 0, 3) + "; make one with 'createdb -E UTF8 -T template0'");
-    if (text_of(*answer, 0, 5) == "0") {
-        // Another that starts at the same moment may be faster; the server then calls the name taken, and no more.
-        if (auto made = run("CREATE SCHEMA IF NOT EXISTS " + sql_name(address.schema));
-            !made && made.error().code != ErrorCode::kConflict)
-            return refused(address, made.error().message + "; let the zone's role make it: GRANT CREATE ON DATABASE");
-    }
     // A zone that is stopped must not hold its rows for ever; what waits for others does not wait for ever either.
     return run("SET search_path TO " + sql_name(address.schema) +
                ", pg_catalog; SET default_transaction_isolation TO 'read committed'; SET statement_timeout TO 0; SET "
                "lock_timeout TO 3000; SET idle_in_transaction_session_timeout TO 600000" +
                (text_of(*answer, 0, 4) == "off" ? "; SET synchronous_commit TO on" : ""));
+}
+
+Result<void> Connection::make_schema(const Address& address) {
+    const Result<Answer> there = ask({{"SELECT 1 FROM pg_namespace WHERE nspname=$1", {address.schema}}});
+    if (!there) return there.error();
+    if (rows_of(*there) > 0) return {};
+    // Another that starts at the same moment may be faster; the server then calls the name taken, and no more.
+    const Result<void> made = run("CREATE SCHEMA IF NOT EXISTS " + sql_name(address.schema));
+    if (made || made.error().code == ErrorCode::kConflict) return {};
+    return refused(address, made.error().message + "; let the zone's role make it: GRANT CREATE ON DATABASE");
+}
+
+Result<bool> Connection::has_table(const Address& address, const std::string& table) {
+    const Result<Answer> there =
+        ask({{"SELECT 1 FROM pg_class JOIN pg_namespace n ON n.oid=relnamespace WHERE relname=$1 AND nspname=$2",
+              {table, address.schema}}});
+    if (!there) return there.error();
+    return rows_of(*there) > 0;
 }
 
 Error Connection::fault(const pg_result* result) const {

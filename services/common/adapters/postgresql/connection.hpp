@@ -17,7 +17,7 @@ namespace zbs::postgresql {
 struct Address {
     /// As libpq reads it: "postgresql://user@host/database?sslmode=verify-full&passfile=/etc/zbs/pgpass".
     std::string url;
-    std::string schema;   ///< all of the zone's tables are in it; made where it is missing
+    std::string schema;   ///< all of the zone's tables are in it
     std::string program;  ///< what the server is told of who calls, at most 63 bytes
 };
 
@@ -36,9 +36,9 @@ struct Call {
 /// One connection to PostgreSQL, in the zone's schema. Notices of the server are dropped. Not thread-safe.
 class Connection {
   public:
-    /// Connects, and checks that the server keeps what is committed (fsync, no replica, UTF-8; synchronous_commit is
-    /// switched on for this connection). Errors name the server, never a password, and the remedy; a password in the
-    /// URL is refused.
+    /// Connects, changes nothing, and checks that the server keeps what is committed (fsync, no replica, UTF-8;
+    /// synchronous_commit is switched on for this connection). Errors name the server, never a password, and the
+    /// remedy; a password in the URL is refused.
     static Result<std::unique_ptr<Connection>> open(const Address& address);
     ~Connection();
     Connection(const Connection&) = delete;
@@ -52,6 +52,11 @@ class Connection {
     Result<Answer> ask_until(const Call& call, Duration deadline);
     /// As `name` from now on. Types of values are what the statement makes of them.
     Result<void> prepare(const std::string& name, const std::string& sql);
+
+    /// Makes the schema where it is missing. Errors: kUnavailable where the role may not.
+    Result<void> make_schema(const Address& address);
+    /// Whether the schema has this table, whatever the role may do with it.
+    Result<bool> has_table(const Address& address, const std::string& table);
 
     bool is_lost() const;
     bool is_in_transaction() const;  ///< in one that has not failed

@@ -62,6 +62,7 @@ Result<void> lift(Connection& connection, const Address& address, const std::vec
 Result<std::unique_ptr<Database>> Database::open(const Address& address, const std::vector<std::string>& steps) {
     Result<std::unique_ptr<Connection>> connection = Connection::open(address);
     if (!connection) return connection.error();
+    if (auto made = (*connection)->make_schema(address); !made) return made.error();
     const std::string lock = std::string("SELECT pg_advisory_lock(") + kWriterLock +
                              ", (SELECT oid::integer FROM pg_namespace WHERE nspname=current_schema()))";
     if (auto locked = (*connection)->run(lock); !locked) {
@@ -79,27 +80,31 @@ Result<std::unique_ptr<Database>> Database::open_to_read(const Address& address,
     if (!connection) return connection.error();
     if (auto read_only = (*connection)->run("SET default_transaction_read_only TO on"); !read_only)
         return read_only.error();
-    const Result<std::int64_t> version = version_of(**connection);
-    if (!version) {
+    const Result<bool> there = (*connection)->has_table(address, "schema_version");
+    if (!there) return there.error();
+    if (!*there) {
         return Error{ErrorCode::kNotFound,
                      "schema '" + address.schema + "' of the database holds no zone yet: start the zone once",
                      {}};
     }
+    const Result<std::int64_t> version = version_of(**connection);
+    if (!version) return version.error();
     if (*version > static_cast<std::int64_t>(newest)) return too_new(address.schema, *version, newest);
     return std::unique_ptr<Database>(new Database(*std::move(connection)));
 }
 
 Database::~Database() { forget_statements(); }
 
-Result<int> end_writers(Connection& connection, Duration deadline) {
+Result<int> end_writers(Connection& connection, std::int64_t seen, Duration deadline) {
     const std::string sql = std::string(
                                 "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype='advisory' AND granted "
                                 "AND database=(SELECT oid FROM pg_database WHERE datname=current_database()) AND "
                                 "classid=") +
                             kWriterLock +
                             " AND objid=(SELECT oid FROM pg_namespace WHERE "
-                            "nspname=current_schema()) AND pid<>pg_backend_pid()";
-    const Result<Answer> ended = connection.ask_until({sql}, deadline);
+                            "nspname=current_schema()) AND pid<>pg_backend_pid() AND EXISTS(SELECT 1 FROM lease WHERE "
+                            "epoch=$1 AND until<=clock_timestamp())";
+    const Result<Answer> ended = connection.ask_until({sql, {std::to_string(seen)}}, deadline);
     if (!ended) return ended.error();
     return static_cast<int>(rows_of(*ended));
 }

@@ -21,10 +21,10 @@ struct Fence {
 /// memory whole.
 class Database : public sql::Database {
   public:
-    /// Connects and brings the schema to `steps` (version = their count). Errors: the connection's; kConflict where
-    /// another writes; a schema of a newer program.
+    /// Connects, makes the schema where it is missing, and brings it to `steps` (version = their count). Errors: the
+    /// connection's; kConflict where another writes; a schema of a newer program.
     static Result<std::unique_ptr<Database>> open(const Address& address, const std::vector<std::string>& steps);
-    /// To look only: no lock, no steps. Errors as of `open`.
+    /// To look only: no lock, no steps. Errors: the connection's; kNotFound where no zone has used the schema yet.
     static Result<std::unique_ptr<Database>> open_to_read(const Address& address, std::size_t newest);
     ~Database() override;
 
@@ -51,8 +51,9 @@ class Database : public sql::Database {
     bool is_together_ = false;  ///< under the savepoint of `together`
 };
 
-/// Ends whoever writes to this schema, e.g. a zone that was stopped and has lost its lease; their number. Errors:
-/// the server's, where they belong to another role.
-Result<int> end_writers(Connection& connection, Duration deadline);
+/// Ends whoever writes to this schema, e.g. a zone that was stopped and has lost its lease, where the lease is still
+/// free with epoch `seen`: never the writer of one that took it meanwhile. Their number. Errors: the server's, where
+/// they belong to another role.
+Result<int> end_writers(Connection& connection, std::int64_t seen, Duration deadline);
 
 }  // namespace zbs::postgresql

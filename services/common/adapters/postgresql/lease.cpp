@@ -30,27 +30,32 @@ std::string milliseconds(Duration length) {
 Result<LeaseView> look_at_lease(const Address& address) {
     const Result<std::unique_ptr<Connection>> connection = Connection::open(address);
     if (!connection) return connection.error();
+    const Result<bool> there = (*connection)->has_table(address, "lease");
+    if (!there) return there.error();
+    if (!*there) return Error{ErrorCode::kNotFound, "schema '" + address.schema + "' of the database has no zone", {}};
     const Result<Answer> answer = (*connection)->ask({{kLook}});
-    if (!answer) return Error{ErrorCode::kNotFound, "schema '" + address.schema + "' of the database has no zone", {}};
+    if (!answer) return answer.error();
     return view_of(*answer);
 }
 
 Result<std::unique_ptr<Lease>> Lease::open(const Address& address, LeaseOptions options) {
     Result<std::unique_ptr<Connection>> connection = Connection::open(address);
     if (!connection) return connection.error();
-    // Two that start at once must not both make it.
-    const Result<Answer> there = [&]() -> Result<Answer> {
-        if (auto begun = (*connection)->run("BEGIN; SELECT pg_advisory_xact_lock(1514296659, 0)"); !begun)
-            return begun.error();
-        return (*connection)
-            ->ask({{"SELECT count(*) FROM pg_class WHERE relname='lease' AND "
-                    "relnamespace=(SELECT oid FROM pg_namespace WHERE nspname=current_schema())"}});
-    }();
+    if (auto made = (*connection)->make_schema(address); !made) return made.error();
+    // Two that start at once must not both make it. Not the writer's lock, which the active one holds all the time.
+    if (auto begun = (*connection)
+                         ->run("BEGIN; SELECT pg_advisory_xact_lock(1514296660, (SELECT oid::integer FROM pg_namespace "
+                               "WHERE nspname=current_schema()))");
+        !begun)
+        return begun.error();
+    const Result<bool> there = (*connection)->has_table(address, "lease");
     if (!there) return there.error();
-    if (integer_of(*there, 0, 0) == 0) {
+    if (!*there) {
         if (auto made = (*connection)->run(kLeaseSchema); !made) return made.error();
     }
-    if (auto kept = (*connection)->run("COMMIT"); !kept) return kept.error();
+    // From here on each call has a deadline of its own: a renewal may wait behind a commit for as long as the lease
+    // lasts.
+    if (auto kept = (*connection)->run("COMMIT; SET lock_timeout TO 0"); !kept) return kept.error();
     return std::unique_ptr<Lease>(new Lease(*std::move(connection), std::move(options)));
 }
 
@@ -129,12 +134,13 @@ Result<Duration> Lease::look() {
         return std::clamp(view.left, kLeastPause, std::min(options_.renew_every, kLongestPause));
     }
     // Whoever had it may stand still within a transaction: it would keep the rows, and the lease's own.
-    if (const Result<int> ended = end_writers(*connection_, boot_time() + kPatience); !ended) return ended.error();
+    if (const Result<int> ended = end_writers(*connection_, view.epoch, boot_time() + kPatience); !ended)
+        return ended.error();
     const Duration sent = boot_time();
     const Result<Answer> taken = connection_->ask_until(
         {"UPDATE lease SET holder=$1, url=$2, epoch=epoch+1, until=clock_timestamp() + $3::bigint * interval '1 "
-         "millisecond' WHERE until<clock_timestamp() RETURNING epoch",
-         {options_.node, options_.url, milliseconds(options_.length)}},
+         "millisecond' WHERE until<clock_timestamp() AND epoch=$4 RETURNING epoch",
+         {options_.node, options_.url, milliseconds(options_.length), std::to_string(view.epoch)}},
         sent + kPatience);
     if (!taken) return taken.error();
     if (rows_of(*taken) == 0) return kLeastPause;  // another was faster

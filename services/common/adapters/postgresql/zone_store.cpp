@@ -1,6 +1,7 @@
 #include "services/common/adapters/postgresql/zone_store.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "services/common/adapters/postgresql/zone_schema.hpp"
@@ -19,6 +20,23 @@ constexpr std::int64_t kRowsAtOnce = 1'000;
 constexpr std::string_view kSelectEntries =
     "SELECT number, at_us, who, action, object, decision, request_id, detail, hash FROM audit WHERE number>=? ORDER BY "
     "number LIMIT ?";
+
+Result<KnowsStep> known_steps(Database& database) {
+    const auto known = std::make_shared<std::set<std::string>>();
+    for (const char* sql :
+         {"SELECT status ->> 'operation' FROM application", "SELECT record ->> 'operation' FROM part"}) {
+        Query query(database, sql);
+        for (;;) {
+            const Result<bool> row = query.step();
+            if (!row) return row.error();
+            if (!*row) break;
+            if (std::string operation = query.text(0); !operation.empty()) known->insert(std::move(operation));
+        }
+    }
+    return KnowsStep([known](const std::string& operation) {
+        return known->contains(operation) || known->contains(operation.substr(0, operation.rfind("-p")));
+    });
+}
 
 class PostgresAuditLog : public AuditLog {
   public:
@@ -163,9 +181,13 @@ Result<std::int64_t> examine_zone_database(const Address& address) {
     return sql::number_of(**database, "SELECT max(version) FROM schema_version");
 }
 
-Result<std::int64_t> go_on_from_restored(const Address& address, Time now) {
+Result<std::int64_t> go_on_from_restored(const Address& address, Time now,
+                                         const std::function<Result<void>(const KnowsStep&)>& look) {
     const Result<std::unique_ptr<Database>> database = Database::open(address, zone_schema());
     if (!database) return database.error();
+    const Result<KnowsStep> knows = known_steps(**database);
+    if (!knows) return knows.error();
+    if (auto looked = look(*knows); !looked) return looked.error();
     Query lift(**database, "UPDATE counter SET value=? WHERE value<? AND name<>'believed_us'");
     const std::int64_t least = to_microseconds(now) / 1'000'000 << 20;
     lift.bind(least).bind(least);
