@@ -21,9 +21,10 @@ bool FolderWatch::is_over() {
     next_ = begin + took + kRestShare * took;
     if (!bytes) return false;
     next_ += kLookAgain;
+    const int turns = std::exchange(turns_, 0);
     const bool over = *bytes > bound_;
     const bool was_over = std::exchange(was_over_, over);
-    return over && (std::exchange(turns_, 0) == 1 || was_over);
+    return over && (turns == 1 || was_over);
 }
 
 }  // namespace zbs::step

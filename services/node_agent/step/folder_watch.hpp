@@ -29,9 +29,8 @@ class FolderWatch {
     std::uint64_t bound_;
     process::DiskUse::Turn turn_;
     Time next_{};
-    std::chrono::nanoseconds taken_{};  ///< by the look under way
-    int turns_ = 0;                     ///< of it
-    bool was_over_ = false;             ///< the look before, of several turns
+    int turns_ = 0;          ///< of the look under way
+    bool was_over_ = false;  ///< as the look before said
 };
 
 }  // namespace zbs::step

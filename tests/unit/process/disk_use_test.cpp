@@ -96,5 +96,17 @@ TEST_F(DiskUseTest, AWatchBelievesALongLookOnceTheNextSaysTheSame) {
     EXPECT_FALSE(unbound.is_over());
 }
 
+TEST_F(DiskUseTest, AWatchBelievesAShortLookAlsoAfterOneThatWasGood) {
+    step::FolderWatch watch(job, 100'000, {.entries = 100, .time = kPatience});
+    const auto look = [&] {
+        while (std::chrono::steady_clock::now() < watch.next()) {
+        }
+        return watch.is_over();
+    };
+    EXPECT_FALSE(look());
+    write("large", 200'000);
+    EXPECT_TRUE(look()) << "the first look that sees it, of one turn";
+}
+
 }  // namespace
 }  // namespace zbs::process
