@@ -265,6 +265,7 @@ std::map<std::string, std::string> PartService::profile_steps(const PartRecord& 
 void PartService::place_steps(const PartRecord& record) {
     const std::vector<std::string> steps = steps_of(record);
     for (std::size_t i = 0; i < record.machines.size(); ++i) executor_.place(steps[i], record.machines[i]);
+    executor_.share_output(steps);
     want_results(record);
 }
 
