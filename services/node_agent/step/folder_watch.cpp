@@ -22,9 +22,12 @@ bool FolderWatch::is_over() {
     if (!bytes) return false;
     next_ += kLookAgain;
     const int turns = std::exchange(turns_, 0);
-    const bool over = *bytes > bound_;
+    const bool is_large = *bytes > bound_;
+    const bool over = is_large || !use_.unseen().empty();
     const bool was_over = std::exchange(was_over_, over);
-    return over && (turns == 1 || was_over);
+    reason_ = is_large ? "the files in its folder take more than " + std::to_string(bound_ >> 20) + " MiB of the disk"
+                       : "what its folder takes of the disk cannot be seen: " + use_.unseen();
+    return over && ((is_large && turns == 1) || was_over);
 }
 
 }  // namespace zbs::step
