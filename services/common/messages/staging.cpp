@@ -32,14 +32,33 @@ std::optional<StagingNeed> need_of(const Staging& staging, const std::string& sh
 }
 
 bool is_own_output(std::string_view name) {
-    const bool of_a_rank = name.size() > 4 && (name.starts_with("out.") || name.starts_with("err.")) &&
-                           name.find_first_not_of("0123456789", 4) == std::string_view::npos;
-    return of_a_rank || name == "stdout" || name == "stderr" || name.starts_with("profile.json");
+    const auto is_number = [](std::string_view text) {
+        return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    // As the profiling library names its files: profile.json[.rank.N][.tmp.N].
+    const auto drop = [&](std::string_view& rest, std::string_view word) {
+        if (!rest.starts_with(word)) return;
+        const std::size_t end = std::min(rest.find_first_not_of("0123456789", word.size()), rest.size());
+        if (is_number(rest.substr(word.size(), end - word.size()))) rest.remove_prefix(end);
+    };
+    constexpr std::string_view kProfile = "profile.json";
+    bool is_profile = name.starts_with(kProfile);
+    if (is_profile) {
+        std::string_view rest = name.substr(kProfile.size());
+        drop(rest, ".rank.");
+        drop(rest, ".tmp.");
+        is_profile = rest.empty();
+    }
+    const bool of_a_rank = (name.starts_with("out.") || name.starts_with("err.")) && is_number(name.substr(4));
+    return of_a_rank || name == "stdout" || name == "stderr" || is_profile;
 }
 
 std::string staged_name_fault(std::string_view name) {
     if (const std::string fault = plain_name_fault(name); !fault.empty()) return fault;
-    return is_own_output(name) ? "is a name that the zone uses itself; give it another one" : "";
+    // Whatever begins as a profile is fetched as one.
+    return is_own_output(name) || name.starts_with("profile.json")
+               ? "is a name that the zone uses itself; give it another one"
+               : "";
 }
 
 std::string result_pattern_fault(std::string_view pattern) { return plain_name_fault(pattern); }

@@ -87,6 +87,9 @@ class Executor {
     /// Said before the start, and again after a restart: what is here of the step already takes room. Where there is
     /// only this host all files are there.
     virtual void want(const std::string& /*operation*/, Wanted /*wanted*/) {}
+    /// Says that these steps have one bound for what their ranks print, where that is fetched from other hosts. Said
+    /// after they are placed and before they start, and again after a restart.
+    virtual void share_output(const std::vector<std::string>& /*operations*/) {}
     /// Starts the step; answers once the program is executing, or why it cannot be. A known operation starts nothing
     /// twice. An account that jobs may not run as: kRejected.
     virtual Result<void> start(const StepSpec& spec) = 0;

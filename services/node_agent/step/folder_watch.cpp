@@ -21,9 +21,13 @@ bool FolderWatch::is_over() {
     next_ = begin + took + kRestShare * took;
     if (!bytes) return false;
     next_ += kLookAgain;
-    const bool over = *bytes > bound_;
+    const int turns = std::exchange(turns_, 0);
+    const bool is_large = *bytes > bound_;
+    const bool over = is_large || !use_.unseen().empty();
     const bool was_over = std::exchange(was_over_, over);
-    return over && (std::exchange(turns_, 0) == 1 || was_over);
+    reason_ = is_large ? "the files in its folder take more than " + std::to_string(bound_ >> 20) + " MiB of the disk"
+                       : "what its folder takes of the disk cannot be seen: " + use_.unseen();
+    return over && ((is_large && turns == 1) || was_over);
 }
 
 }  // namespace zbs::step

@@ -18,9 +18,12 @@ class FolderWatch {
     /// `bound`: bytes; 0 = none.
     FolderWatch(std::string folder, std::uint64_t bound, process::DiskUse::Turn turn = {})
         : use_(std::move(folder)), bound_(bound), turn_(turn) {}
-    /// One turn, where it is time. True: it takes more. Where a look took several turns the next one has to say so,
-    /// too: what was written and removed meanwhile may have counted together.
+    /// One turn, where it is time. True: it takes more, or that cannot be seen (`DiskUse::unseen`). Where a look took
+    /// several turns, or did not see all, the next one has to say so, too: what was written and removed meanwhile may
+    /// have counted together, and a folder may be closed for a moment.
     bool is_over();
+    /// Why, once it was.
+    const std::string& reason() const { return reason_; }
     /// When the next turn is due.
     Time next() const { return next_; }
 
@@ -29,9 +32,9 @@ class FolderWatch {
     std::uint64_t bound_;
     process::DiskUse::Turn turn_;
     Time next_{};
-    std::chrono::nanoseconds taken_{};  ///< by the look under way
-    int turns_ = 0;                     ///< of it
-    bool was_over_ = false;             ///< the look before, of several turns
+    std::string reason_;
+    int turns_ = 0;          ///< of the look under way
+    bool was_over_ = false;  ///< as the look before said
 };
 
 }  // namespace zbs::step

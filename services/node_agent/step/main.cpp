@@ -4,15 +4,17 @@
 //
 // DIR is the supervisor's: it holds `supervisor` (its pid and start time), `lock`, `stop` and last `exit` ("CODE
 // reason"; 128 + n for signal n). DIR/job is the job's: `stdout`, `stderr`, whatever it makes. SIGTERM ends the tree:
-// SIGTERM to every process, after the grace in DIR/stop (milliseconds, default 2000) SIGKILL. Nothing of the tree is
+// SIGTERM to every process, after the grace in DIR/stop (milliseconds, default 1000) SIGKILL. Nothing of the tree is
 // alive when `exit` is there. Descriptor 3, where open, gets "ok" once the program is executing, or why it is not;
 // descriptor 4, where open, holds the job's environment and files (StepInput). Options: see step_options.hpp.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,9 +34,11 @@
 #include "services/common/adapters/process/step_input.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/node_agent/step/confinement.hpp"
+#include "services/node_agent/step/exit_record.hpp"
 #include "services/node_agent/step/folder_watch.hpp"
 #include "services/node_agent/step/program.hpp"
 #include "services/node_agent/step/step_options.hpp"
+#include "services/node_agent/step/tree_end.hpp"
 
 namespace {
 using namespace zbs;
@@ -44,6 +48,10 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kAnswerDescriptor = 3;
 constexpr std::chrono::nanoseconds kLongestWait = std::chrono::milliseconds{200};
+constexpr std::chrono::nanoseconds kKillAgain = std::chrono::milliseconds{100};
+constexpr std::chrono::milliseconds kLeftoverGrace{500};
+constexpr int kGraceMs = 1'000;
+constexpr int kStopped = 128 + SIGTERM;
 
 void answer(const std::string& text) {
     [[maybe_unused]] const ssize_t ignored = write(kAnswerDescriptor, text.data(), text.size());
@@ -132,8 +140,41 @@ timespec wait_for(SteadyClock::time_point due) {
     return {0, std::min(left, kLongestWait).count()};
 }
 
-void signal_tree(const std::string& mark, int signal) {
-    for (const ProcessRef& process : find_marked(mark, getpid())) send_signal(process, signal);
+/// How the way to the program ended.
+struct Beginning {
+    std::string fault;  ///< what the child of `fork_into` found wrong
+    std::string cut;    ///< why there is no waiting any more
+};
+
+/// Until the child has become the program (or has ended), a stop comes or `latest`: what is on the way may hang, as a
+/// file system that does not answer.
+Beginning await_program(int report, SteadyClock::time_point latest) {
+    Beginning beginning;
+    sigset_t stops;
+    sigemptyset(&stops);
+    for (const int s : {SIGTERM, SIGINT}) sigaddset(&stops, s);
+    const int signals = signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
+    while (beginning.cut.empty()) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(latest - SteadyClock::now()).count();
+        if (left <= 0) {
+            beginning.cut = kWalltimeReason;
+            break;
+        }
+        pollfd waiting[] = {{report, POLLIN, 0}, {signals, POLLIN, 0}};
+        if (poll(waiting, 2, static_cast<int>(std::min<std::int64_t>(left, 60'000))) <= 0) continue;
+        if (waiting[0].revents != 0) {
+            char chunk[512];
+            const ssize_t got = read(report, chunk, sizeof chunk);
+            if (got <= 0) break;
+            beginning.fault.append(chunk, static_cast<std::size_t>(got));
+        } else {
+            signalfd_siginfo signal{};
+            if (read(signals, &signal, sizeof signal) > 0) beginning.cut = "stopped";
+        }
+    }
+    close(signals);
+    close(report);
+    return beginning;
 }
 
 }  // namespace
@@ -185,11 +226,17 @@ int main(int argc, char** argv) {
     }
     if (auto reached = failpoint::reach(failpoint::Point::kStepAfterRecord); !reached) fail(reached.error().message);
     // Whoever stops a step writes the file first and looks for the supervisor then: one of the two sees the other.
+    ExitRecord exit_record(options.folder);
+    if (!exit_record.is_ready()) fail("cannot write into " + options.folder + ": " + std::strerror(errno));
     if (access((options.folder + "/stop").c_str(), F_OK) == 0) {
-        write_file(options.folder + "/exit", "143 stopped before it began\n");
+        exit_record.write(kStopped, "stopped before it began");
         fail("step " + options.operation + " was stopped before it began");
     }
-    const std::string mark = step_variable(options.operation);
+    const auto start = SteadyClock::now();
+    const auto walltime_end =
+        options.walltime_s > 0 ? start + std::chrono::seconds(options.walltime_s) : SteadyClock::time_point::max();
+    const std::string walltime_reason =
+        std::string(kWalltimeReason) + " of " + std::to_string(options.walltime_s) + " s reached";
     int report[2], alive[2];
     if (pipe2(report, O_CLOEXEC) != 0 || pipe2(alive, O_CLOEXEC) != 0) fail("cannot make a pipe");
     const pid_t child = start_program({.options = options,
@@ -208,58 +255,61 @@ int main(int argc, char** argv) {
         waitpid(child, nullptr, 0);
         fault = reached.error().message;
     }
-    if (fault.empty()) fault = read_report(report[0]);
+    if (fault.empty()) {
+        const Beginning beginning = await_program(report[0], walltime_end);
+        fault = beginning.fault;
+        if (!beginning.cut.empty()) {
+            kill(child, SIGKILL);
+            end_tree({options.operation, SteadyClock::now(), watched});
+            const std::string why = beginning.cut == kWalltimeReason ? walltime_reason : beginning.cut;
+            exit_record.write(kStopped, why + " before it began");
+            fail("step " + options.operation + ": " + why + " before it began");
+        }
+    }
     if (!fault.empty()) {
-        write_file(options.folder + "/exit", "127 " + fault + "\n");
+        exit_record.write(127, fault);
         fail(fault);
     }
     answer("ok");
 
-    const auto start = SteadyClock::now();
     const bool watches_folder = options.folder_bytes > 0;
     FolderWatch folder_watch(options.job_folder(), options.folder_bytes);
     std::optional<SteadyClock::time_point> kill_at;
+    SteadyClock::time_point next_kill;
     std::string reason;
     int code = -1;
     const auto stop_tree = [&](const std::string& why, int grace_ms) {
         if (kill_at) return;
         reason = why;
-        kill_at = SteadyClock::now() + std::chrono::milliseconds(grace_ms);
-        signal_tree(mark, SIGTERM);
+        next_kill = SteadyClock::now() + std::chrono::milliseconds(grace_ms);
+        kill_at = next_kill;
+        signal_tree(options.operation, SIGTERM);
     };
     while (code < 0) {
-        const timespec wait =
-            wait_for(watches_folder && !kill_at ? folder_watch.next() : SteadyClock::time_point::max());
+        const auto next_look = watches_folder ? folder_watch.next() : SteadyClock::time_point::max();
+        const timespec wait = wait_for(kill_at ? next_kill : std::min(next_look, walltime_end));
         const int signal = sigtimedwait(&watched, nullptr, &wait);
         if (signal == SIGTERM || signal == SIGINT) {
             const auto text = read_file(options.folder + "/stop");
-            stop_tree("stopped", text ? std::atoi(text->c_str()) : 2000);
+            stop_tree("stopped", text ? std::atoi(text->c_str()) : kGraceMs);
         }
         int status = 0;
         for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
             if (ended == child) code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         }
         const auto now = SteadyClock::now();
-        if (options.walltime_s > 0 && now - start > std::chrono::seconds(options.walltime_s))
-            stop_tree(std::string(kWalltimeReason) + " of " + std::to_string(options.walltime_s) + " s reached", 2000);
-        if (!kill_at && folder_watch.is_over())
-            stop_tree("the files in its folder take more than " + std::to_string(options.folder_bytes >> 20) +
-                          " MiB of the disk",
-                      2000);
-        if (kill_at && now > *kill_at) signal_tree(mark, SIGKILL);
+        if (now >= walltime_end) stop_tree(walltime_reason, kGraceMs);
+        if (!kill_at && folder_watch.is_over()) stop_tree(folder_watch.reason(), kGraceMs);
+        if (kill_at && now >= next_kill) {
+            kill_tree(options.operation);
+            next_kill = SteadyClock::now() + kKillAgain;
+        }
     }
     // The program is gone; whatever it left behind goes too, first politely.
-    const auto leftover_kill = SteadyClock::now() + std::chrono::milliseconds(500);
-    for (int round = 0;; ++round) {
-        while (waitpid(-1, nullptr, WNOHANG) > 0) {
-        }
-        const std::vector<ProcessRef> left = find_marked(mark, getpid());
-        if (left.empty() || round > 250) break;
-        const int signal = SteadyClock::now() > leftover_kill ? SIGKILL : SIGTERM;
-        for (const ProcessRef& process : left) send_signal(process, signal);
-        timespec wait{0, 20'000'000};
-        sigtimedwait(&watched, nullptr, &wait);
-    }
-    write_file(options.folder + "/exit", std::to_string(code) + " " + reason + "\n");
+    const auto leftover_kill = SteadyClock::now() + kLeftoverGrace;
+    const std::string late =
+        end_tree({options.operation, kill_at ? std::min(*kill_at, leftover_kill) : leftover_kill, watched});
+    if (!late.empty()) reason += (reason.empty() ? "" : "; ") + late;
+    if (!exit_record.write(code, reason)) std::fprintf(stderr, "zbs-step: cannot write how it ended: %d\n", code);
     _exit(0);
 }

@@ -67,6 +67,7 @@ class DurableExecutor : public Executor {
     Result<bool> bring(const Need& need) override { return executor_.bring(need); }
     void bring_no_more(const std::string& who) override { executor_.bring_no_more(who); }
     void want(const std::string& operation, Wanted wanted) override { executor_.want(operation, std::move(wanted)); }
+    void share_output(const std::vector<std::string>& operations) override { executor_.share_output(operations); }
     Result<void> start(const StepSpec& spec) override;
     StepStatus status(const std::string& operation) override { return executor_.status(operation); }
     void stop(const std::string& operation, Duration grace) override;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Duration kCoordinatorLook = std::chrono::milliseconds{20};
 constexpr Duration kCoordinatorDeadline = std::chrono::seconds{10};
-constexpr Duration kStopGrace = std::chrono::seconds{2};
+constexpr Duration kStopGrace = std::chrono::seconds{1};
 /// A run this close to its walltime may have been ended by it.
 constexpr Duration kWalltimeNear = std::chrono::seconds{10};
 constexpr Duration kEndWait = std::chrono::seconds{4};

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kModelFile = "profile.json";
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
-constexpr Duration kStopGrace = std::chrono::seconds{2};
+constexpr Duration kStopGrace = std::chrono::seconds{1};
 constexpr int kTerminated = 128 + 15;  ///< exit code of what SIGTERM ended
 /// How much before the start of a reservation its home may launch: clocks run at different speeds.
 constexpr Duration kEarly = std::chrono::seconds{2};
@@ -265,6 +265,7 @@ std::map<std::string, std::string> PartService::profile_steps(const PartRecord& 
 void PartService::place_steps(const PartRecord& record) {
     const std::vector<std::string> steps = steps_of(record);
     for (std::size_t i = 0; i < record.machines.size(); ++i) executor_.place(steps[i], record.machines[i]);
+    executor_.share_output(steps);
     want_results(record);
 }
 

@@ -48,14 +48,23 @@ TEST_F(StagingCodec, GoesThereAndBack) {
     EXPECT_EQ(*decode_staging_status(encode(status)), status);
 }
 
+TEST(OwnOutput, IsWhatRanksAndTheProfilerWriteAndNothingElse) {
+    for (const char* name : {"stdout", "stderr", "out.0", "err.12", "profile.json", "profile.json.rank.3",
+                             "profile.json.tmp.77", "profile.json.rank.3.tmp.77"})
+        EXPECT_TRUE(is_own_output(name)) << name;
+    for (const char* name : {"out.", "out.x", "out.1x", "profile.jsonx", "profile.json.", "profile.json.x",
+                             "profile.json.rank.", "profile.json.rank.3x", "profile.json.tmp.1.rank.2", "stdout2"})
+        EXPECT_FALSE(is_own_output(name)) << name;
+}
+
 TEST_F(StagingCodec, RefusalsNameTheField) {
     const auto with = [&](const char* key, const Json& value) {
         Json json = encode(staging);
         json["inputs"][0][key] = value;
         return json;
     };
-    for (const char* name :
-         {"", "a/b", "..", ".hidden", "a b", "a\tb", "stdout", "stderr", "out.0", "err.12", "profile.json.rank.3"})
+    for (const char* name : {"", "a/b", "..", ".hidden", "a b", "a\tb", "stdout", "stderr", "out.0", "err.12",
+                             "profile.json.rank.3", "profile.json.x"})
         EXPECT_EQ(pointer_of(with("name", name)), "/inputs/0/name") << name;
     EXPECT_EQ(pointer_of(with("name", std::string(limits::kMaxStagedNameBytes + 1, 'a'))), "/inputs/0/name");
     EXPECT_EQ(pointer_of(with("name", "in.dat")), "/inputs/1/name");

@@ -353,7 +353,7 @@ TEST_F(InputTransferTest, ResultsLeaveTheReserveOfTheDisk) {
     end("a");
     EXPECT_THAT(faults("a").at("r.1"), HasSubstr("the disk of its zone is nearly full"));
     EXPECT_FALSE(zone().read("a", "r.1", 0, 1));
-    EXPECT_TRUE(zone().read("a", "profile.json", 0, 1)) << "has bounds of its own";
+    EXPECT_FALSE(zone().read("a", "profile.json", 0, 1)) << "nor does a profile take it";
 }
 
 TEST_F(InputTransferTest, AResultThatIsShorterThanItsAgentToldIsLeftOut) {
@@ -366,6 +366,34 @@ TEST_F(InputTransferTest, AResultThatIsShorterThanItsAgentToldIsLeftOut) {
     end("a");
     EXPECT_THAT(faults("a").at("r.1"), HasSubstr("less of it than it told"));
     EXPECT_EQ(*zone().read("a", "r.2", 0, 10), "good");
+}
+
+TEST_F(InputTransferTest, ThatAMachineIsLostWithItsResultsIsListed) {
+    start("a", {});
+    client.cut = true;
+    world.clock.advance(2min);
+    EXPECT_EQ(zone().status("a").exit_code, 137);
+    EXPECT_THAT(faults("a").at("*"), HasSubstr("machine n1 has not answered"));
+}
+
+TEST_F(InputTransferTest, AListThatComesLateLeavesTheFilesTheirTime) {
+    start("a", {});
+    world.executor.write("a", "r.1", "x");
+    Duration back{};
+    const auto cut_for = [this, &back](Duration time) {
+        client.cut = true;
+        back = world.clock.steady_now() + time;
+    };
+    client.on_call = [this, cut_for, lists = 0, reads = 0](const std::string& path) mutable {
+        if (path.starts_with("/v1/steps/a/files?") && ++lists == 1) cut_for(58s);
+        if (path.starts_with("/v1/steps/a/files/r.1") && ++reads == 1) cut_for(10s);
+    };
+    world.executor.end("a", 0);
+    for (int i = 0; i < 1'000 && zone().status("a").state != StepStatus::State::kExited; ++i) {
+        world.clock.advance(100ms);
+        if (world.clock.steady_now() >= back) client.cut = false;
+    }
+    EXPECT_EQ(faults("a").at("r.1"), "");
 }
 
 TEST_F(InputTransferTest, AfterARestartOfTheZoneResultsAreFetchedNevertheless) {

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
 #include "tests/support/temporary_folder.hpp"
 #include "tests/unit/node_http/node_world.hpp"
 
@@ -18,6 +22,7 @@ class CutClient : public HttpClient {
   public:
     explicit CutClient(HttpClient& through) : through_(through) {}
     void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) override {
+        if (!*alive_) return;
         const auto guarded = [alive = alive_, respond = std::move(respond)](Result<HttpAnswer> answer) {
             if (*alive) respond(std::move(answer));
         };
@@ -39,15 +44,24 @@ class NodeExecutorTest : public testing::Test {
     NodeExecutorTest() { begin(); }
     void begin() {
         if (client != nullptr) client->end();
-        client = std::make_unique<CutClient>(through);
+        clients.push_back(std::make_unique<CutClient>(through));
+        client = clients.back().get();
         client->clock = &world.clock;
         lives.push_back(std::make_unique<node::NodeExecutor>(
-            node::NodeExecutorOptions{
-                .machines = {"n1"}, .folder = folder.path("results"), .most_output_bytes = most_output},
+            node::NodeExecutorOptions{.machines = {"n1"},
+                                      .folder = folder.path("results"),
+                                      .most_output_bytes = most_output,
+                                      .reserve_bytes = reserve,
+                                      .reserve_percent = 0,
+                                      .make_durable =
+                                          [this](const std::string& path) {
+                                              const std::string name = path.substr(path.rfind('/') + 1);
+                                              durable.push_back(name);
+                                              return name != broken && node::StepResults::make_durable(path);
+                                          }},
             "alpha", local, *client,
             [this](std::function<void()> work) { world.clock.after(Duration{0}, std::move(work)); }, world.clock,
             world.log));
-        clients.push_back(client.get());
         zone().use_directory([this](const std::string&) -> std::optional<node::KnownAgent> {
             if (!registered) return std::nullopt;
             return node::KnownAgent{"https://n1", "/steps/{operation}/job", weights};
@@ -70,11 +84,14 @@ class NodeExecutorTest : public testing::Test {
     FakeExecutor local{world.clock};
     TemporaryFolder folder;
     LocalClient through{world, kZoneOfNode};
-    std::unique_ptr<CutClient> client;
-    std::vector<CutClient*> clients;
+    CutClient* client = nullptr;
+    std::vector<std::unique_ptr<CutClient>> clients;  ///< of earlier lives, too: these still have calls to make
     std::vector<std::unique_ptr<node::NodeExecutor>> lives;
     bool registered = true;
     std::uint64_t most_output = 1 << 30;
+    std::uint64_t reserve = 0;         ///< bytes; of lives that begin later
+    std::vector<std::string> durable;  ///< names of what was written out to the disk, in order
+    std::string broken;                ///< a name that cannot be
     bool weights = false;
 };
 
@@ -269,6 +286,18 @@ TEST_F(NodeExecutorTest, AStepThatTheAgentNeverHadIsUnknownAndNeverBegins) {
     EXPECT_FALSE(world.node.start(spec("a"))) << "a question that comes late";
 }
 
+TEST_F(NodeExecutorTest, AStepThatTheAgentNeverHadHasNotEndedWellAfterARestart) {
+    zone().place("a", "n1");
+    EXPECT_TRUE(runs("a"));
+    world.clock.advance(2s);
+    ASSERT_EQ(status("a").state, StepStatus::State::kUnknown);
+    begin();
+    zone().place("a", "n1");
+    EXPECT_NE(status("a").state, StepStatus::State::kExited) << "nothing has run";
+    world.clock.advance(2s);
+    EXPECT_EQ(status("a").state, StepStatus::State::kUnknown);
+}
+
 TEST_F(NodeExecutorTest, AStepThatTheAgentLosesIsTheFaultOfTheSite) {
     start("a");
     world.executor.end("a", 0);
@@ -276,6 +305,36 @@ TEST_F(NodeExecutorTest, AStepThatTheAgentLosesIsTheFaultOfTheSite) {
     world.clock.advance(15s);
     EXPECT_EQ(status("a").exit_code, 137);
     EXPECT_TRUE(status("a").is_site_fault);
+    const std::string reason = status("a").reason;
+    begin();
+    zone().place("a", "n1");
+    EXPECT_TRUE(status("a").is_site_fault) << "and stays so";
+    EXPECT_EQ(status("a").reason, reason);
+}
+
+TEST_F(NodeExecutorTest, AnEndThatAnEarlierVersionKeptIsRead) {
+    std::filesystem::create_directories(folder.path("results/a"));
+    std::ofstream(folder.path("results/a/.end")) << "7\nwhy\nof two lines";
+    zone().place("a", "n1");
+    const StepStatus end = status("a");
+    EXPECT_EQ(end.state, StepStatus::State::kExited);
+    EXPECT_EQ(end.exit_code, 7);
+    EXPECT_EQ(end.reason, "why\nof two lines");
+    EXPECT_FALSE(end.is_site_fault);
+}
+
+TEST_F(NodeExecutorTest, WhatCameIsOnTheDiskBeforeItsAgentForgetsIt) {
+    broken = "out.1";
+    start("a");
+    for (const char* name : {"profile.json", "out.0", "out.1"}) world.executor.write("a", name, "text");
+    world.executor.end("a", 0);
+    for (int i = 0; i < 50 && runs("a"); ++i) world.clock.advance(100ms);
+    const auto at = [this](const std::string& name) { return std::ranges::find(durable, name) - durable.begin(); };
+    EXPECT_LT(at("profile.json"), at(".end-new"));
+    EXPECT_LT(at("out.0"), at(".end-new"));
+    EXPECT_LT(at(".end-new"), static_cast<std::ptrdiff_t>(durable.size()));
+    EXPECT_TRUE(zone().read("a", "out.0", 0, 1));
+    EXPECT_FALSE(zone().read("a", "out.1", 0, 1)) << "what the disk does not take has not come";
 }
 
 TEST_F(NodeExecutorTest, WhatAJobLeavesWithoutBoundIsLeftOut) {
@@ -305,6 +364,38 @@ TEST_F(NodeExecutorTest, OfOutputWithoutBoundTheBeginningIsKeptAndNoProfileIsLos
     for (const Executor::File& file : zone().list("a", "out.")) files[file.name] = file.bytes;
     EXPECT_EQ(files, (std::map<std::string, std::uint64_t>{{"out.0", 1'000'000}, {"out.1", 500'000}}));
     EXPECT_EQ(log_count("results_left_out"), 1);
+}
+
+TEST_F(NodeExecutorTest, OutputOfThePartsStepsHasOneBoundAlsoAfterARestart) {
+    most_output = 1'500'000;
+    begin();
+    for (const char* operation : {"a", "b"}) {
+        start(operation);
+        world.executor.write(operation, "out.0", std::string(1'000'000, 'x'));
+    }
+    zone().share_output({"a", "b", "elsewhere"});
+    world.executor.end("a", 0);
+    for (int i = 0; i < 100 && runs("a"); ++i) world.clock.advance(100ms);
+    EXPECT_EQ(zone().list("a", "out.").at(0).bytes, 1'000'000U);
+    begin();
+    for (const char* operation : {"a", "b"}) zone().place(operation, "n1");
+    zone().share_output({"a", "b", "elsewhere"});
+    EXPECT_TRUE(runs("b"));
+    world.executor.end("b", 0);
+    for (int i = 0; i < 100 && runs("b"); ++i) world.clock.advance(100ms);
+    EXPECT_EQ(zone().list("b", "out.").at(0).bytes, 500'000U);
+}
+
+TEST_F(NodeExecutorTest, OutputLeavesTheReserveOfTheDisk) {
+    reserve = std::uint64_t{1} << 62;
+    begin();
+    start("a");
+    world.executor.write("a", "out.0", "text");
+    world.executor.end("a", 5);
+    for (int i = 0; i < 100 && runs("a"); ++i) world.clock.advance(100ms);
+    EXPECT_FALSE(zone().read("a", "out.0", 0, 1));
+    EXPECT_EQ(log_count("output_cut"), 1);
+    EXPECT_EQ(status("a").exit_code, 5);
 }
 
 TEST_F(NodeExecutorTest, AZoneThatStoodStillGivesNoMachineUp) {

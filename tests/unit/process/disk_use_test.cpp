@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -94,6 +95,75 @@ TEST_F(DiskUseTest, AWatchBelievesALongLookOnceTheNextSaysTheSame) {
     EXPECT_GT(looks_until_over(10), 4) << "two looks of two turns at least";
     step::FolderWatch unbound(job, 0);
     EXPECT_FALSE(unbound.is_over());
+}
+
+TEST_F(DiskUseTest, WhatOnlyLooksLikeAProfileCounts) {
+    write("profile.json.rank.3", 100'000);
+    EXPECT_EQ(whole(), 0U);
+    write("profile.json.hoard", 100'000);
+    EXPECT_EQ(whole(), on_disk("profile.json.hoard"));
+}
+
+TEST_F(DiskUseTest, WhatCannotBeSeenIsTold) {
+    DiskUse use(job, 32'768, 10);
+    for (int i = 0; i < 10; ++i) write("f" + std::to_string(i), 1);
+    EXPECT_TRUE(use.look({}));
+    EXPECT_EQ(use.unseen(), "");
+    write("one-more", 1);
+    EXPECT_TRUE(use.look({}));
+    EXPECT_EQ(use.unseen(), "more than 10 files are in it");
+    fs::remove(job + "/one-more");
+    EXPECT_TRUE(use.look({}));
+    EXPECT_EQ(use.unseen(), "") << "each look says it anew";
+
+    fs::create_directory(job + "/closed");
+    fs::permissions(job + "/closed", fs::perms::none);
+    const bool is_root = geteuid() == 0;  // whom nothing is closed to
+    if (is_root) {
+        fs::permissions(folder.path(""), fs::perms::all);
+        ASSERT_EQ(seteuid(65'534), 0);
+    }
+    DiskUse closed(job);
+    EXPECT_TRUE(closed.look({}));
+    if (is_root) {
+        ASSERT_EQ(seteuid(0), 0);
+    }
+    EXPECT_EQ(closed.unseen(), "a folder in it cannot be opened");
+    fs::permissions(job + "/closed", fs::perms::owner_all);
+    DiskUse none(folder.path("none"));
+    EXPECT_EQ(none.look({}), 0U);
+    EXPECT_EQ(none.unseen(), "") << "no folder is no fault";
+}
+
+TEST_F(DiskUseTest, AWatchEndsWhatHidesBelowManyFolders) {
+    std::string deep = job;
+    for (int i = 0; i < 64; ++i) fs::create_directory(deep += "/d");
+    const auto fault = [&] {
+        step::FolderWatch watch(job, 100'000'000, {.entries = 1'000, .time = kPatience});
+        bool over = false;
+        for (int looks = 0; looks < 2; ++looks) {
+            while (std::chrono::steady_clock::now() < watch.next()) {
+            }
+            over = watch.is_over();
+        }
+        if (!over) return std::string{};
+        return watch.reason();
+    };
+    EXPECT_EQ(fault(), "");
+    fs::create_directory(deep + "/d");
+    EXPECT_NE(fault().find("more than 64 levels deep"), std::string::npos) << fault();
+}
+
+TEST_F(DiskUseTest, AWatchBelievesAShortLookAlsoAfterOneThatWasGood) {
+    step::FolderWatch watch(job, 100'000, {.entries = 100, .time = kPatience});
+    const auto look = [&] {
+        while (std::chrono::steady_clock::now() < watch.next()) {
+        }
+        return watch.is_over();
+    };
+    EXPECT_FALSE(look());
+    write("large", 200'000);
+    EXPECT_TRUE(look()) << "the first look that sees it, of one turn";
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ constexpr std::size_t kMostSteps = 200;                        ///< asked for at
 constexpr int kMostRounds = 5;                                 ///< of bringing inputs that its agent loses again
 constexpr Duration kBetweenPages = std::chrono::milliseconds{20};
 constexpr int kCannotStart = 127;  ///< exit code, as of a shell
-constexpr int kKilled = 128 + 9;
 
 }  // namespace
 
@@ -27,7 +26,7 @@ NodeExecutor::NodeExecutor(NodeExecutorOptions options, std::string organisation
       post_(std::move(post)),
       clock_(clock),
       log_(log),
-      results_(options_.folder, {options_.reserve_bytes, options_.reserve_percent}),
+      results_(options_.folder, {options_.reserve_bytes, options_.reserve_percent}, options_.make_durable),
       turns_(
           [this](const std::string& machine) -> http::NodeClient* {
               Agent* const agent = agent_of(machine);
@@ -235,7 +234,7 @@ void NodeExecutor::take_page(const std::string& machine, const std::vector<std::
                 step->wants_files);
         } else if (step->was_seen) {
             const std::string why = "machine " + machine + " knows nothing of it any more";
-            end(step, {StepStatus::State::kExited, kKilled, why, true}, false);
+            end_without_results(step, why);
         } else {
             stop(operation, Duration{0});  // the zone died before it asked for it, or the question is still on its way
             end(step, {StepStatus::State::kUnknown, 0, {}}, false);
@@ -251,7 +250,7 @@ void NodeExecutor::give_up_lost(const std::string& machine) {
     for (const std::string& operation : std::set<std::string>(agent.running)) {
         log_.warn("step_lost", {{"operation", operation}, {"reason", why}});
         stop(operation, Duration{0});  // should the machine come back
-        end(find(operation), {StepStatus::State::kExited, kKilled, why, true}, false);
+        end_without_results(find(operation), why);
     }
 }
 

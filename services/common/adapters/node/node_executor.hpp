@@ -26,8 +26,8 @@ struct NodeExecutorOptions {
     /// Files whose names begin so are fetched when a step has ended, as profiles and the output of ranks that their
     /// launcher does not bring home; all others go with the step.
     std::vector<std::string> wanted_files = {"profile.json", "out.", "err."};
-    std::uint64_t most_output_bytes = std::uint64_t{10} << 30;  ///< of the files out.N and err.N of one step
-    /// Of the disk that `folder` is on: results leave it free, as `files::Reserve`.
+    std::uint64_t most_output_bytes = std::uint64_t{10} << 30;  ///< of the files out.N and err.N of one part's steps
+    /// Of the disk that `folder` is on: whatever is fetched leaves it free, as `files::Reserve`.
     std::uint64_t reserve_bytes = std::uint64_t{1} << 30;
     unsigned reserve_percent = 1;
     Duration lost_after = std::chrono::minutes{1};  ///< without any answer of an agent its steps count as ended
@@ -35,6 +35,8 @@ struct NodeExecutorOptions {
     ReadPiece read = [](const FilePiece& piece, const std::function<void(Result<std::string>)>& answer) {
         answer(read_piece(piece));
     };
+    /// How what was fetched is made durable, before the agent that has it is told to forget it; on the strand.
+    StepResults::MakeDurable make_durable = StepResults::make_durable;
 };
 
 /// An agent as it has registered.
@@ -65,6 +67,7 @@ class NodeExecutor : public Executor, public SliceSink {
     Result<bool> bring(const Need& need) override;
     void bring_no_more(const std::string& who) override;
     void want(const std::string& operation, Wanted wanted) override;
+    void share_output(const std::vector<std::string>& operations) override;
     Result<void> start(const StepSpec& spec) override;
     StepStatus status(const std::string& operation) override;
     void stop(const std::string& operation, Duration grace) override;
@@ -95,13 +98,16 @@ class NodeExecutor : public Executor, public SliceSink {
     void take_page(const std::string& machine, const std::vector<std::string>& asked, const StepPage& page);
     void give_up_lost(const std::string& machine);
     void end(const SharedStep& step, StepStatus status, bool fetch);
+    void end_without_results(const SharedStep& step, const std::string& why);
     void fetch_list(const SharedStep& step);
     void choose_files(const SharedStep& step);
     void take_room(const Step& step);
     bool take_result(Step& step, const StepFile& file);
+    bool take_own_file(Step& step, StepFile& file, std::uint64_t& profile_bytes);
     void leave_out(const Step& step, const StepFile& file, const std::string& why);
     void take_bytes(const SharedStep& step, const Result<std::string>& bytes);
-    void next_file(Step& step, const std::string& fault);
+    void next_file(Step& step, std::string fault);
+    void cut_output(Step& step);
     void fetch_next(const SharedStep& step);
     void settle(const SharedStep& step);
     void forget_at_agent(const SharedStep& step);

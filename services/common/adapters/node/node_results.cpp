@@ -14,9 +14,26 @@ constexpr std::size_t kMostFiles = 4'096;
 constexpr std::uint64_t kMostBytes = 128ULL << 20;
 constexpr Duration kFetchDeadline = std::chrono::seconds{60};
 constexpr std::uint64_t kLeastBytesPerSecond = 1 << 20;  ///< an agent that sends slower is given up
+constexpr int kKilled = 128 + 9;                         ///< exit code
+constexpr const char* kNotKept = "its zone cannot keep it";
 constexpr const char* kNearlyFull = "the disk of its zone is nearly full";
 
+bool is_output(const StepFile& file) { return file.name.starts_with("out.") || file.name.starts_with("err."); }
+
 }  // namespace
+
+void NodeExecutor::share_output(const std::vector<std::string>& operations) {
+    auto room = std::make_shared<std::uint64_t>(options_.most_output_bytes);
+    for (const std::string& operation : std::set<std::string>(operations.begin(), operations.end())) {
+        const SharedStep step = find(operation);
+        if (step == nullptr || step->output_room != nullptr) continue;
+        step->output_room = room;
+        if (!results_.end_of(operation)) continue;  // what came of it is fetched anew
+        for (const char* begin : {"out.", "err."})
+            for (const File& file : results_.list(operation, begin))
+                if (file.fault.empty()) *room -= std::min(*room, file.bytes);
+    }
+}
 
 /// Of what was fetched of it before a restart.
 void NodeExecutor::take_room(const Step& step) {
@@ -34,9 +51,16 @@ void NodeExecutor::end(const SharedStep& step, StepStatus status, bool fetch) {
     step->phase = Step::Phase::kFetching;
     agents_.at(step->machine)->running.erase(step->operation);
     step->fetch_until = clock_.steady_now() + kFetchDeadline;
-    if (!fetch) return settle(step);
     results_.clear(step->operation);
-    fetch_list(step);
+    if (fetch) return fetch_list(step);
+    if (step->wanted && !step->not_fetched.empty()) leave_out(*step, {"*", 0}, step->not_fetched);
+    settle(step);
+}
+
+/// Of a step that its agent cannot be asked about any more.
+void NodeExecutor::end_without_results(const SharedStep& step, const std::string& why) {
+    step->not_fetched = "what it left was not fetched: " + why;
+    end(step, {StepStatus::State::kExited, kKilled, why, true}, false);
 }
 
 void NodeExecutor::fetch_list(const SharedStep& step) {
@@ -44,6 +68,7 @@ void NodeExecutor::fetch_list(const SharedStep& step) {
         if (!files && is_passing(files.error()) && clock_.steady_now() < step->fetch_until)
             return later(kPause, [this, step] { fetch_list(step); });
         if (files) step->files = *std::move(files);
+        step->fetch_until = clock_.steady_now() + kFetchDeadline;
         if (!files && step->wanted) leave_out(*step, {"*", 0}, "what it left could not be listed");
         choose_files(step);
         fetch_next(step);
@@ -53,33 +78,22 @@ void NodeExecutor::fetch_list(const SharedStep& step) {
 /// Profiles first, and of each kind as much as is bounded by itself: output without end costs no profile.
 void NodeExecutor::choose_files(const SharedStep& step) {
     const auto is_result = [&](const StepFile& f) { return step->wanted && step->wanted->matches(f.name); };
-    const auto is_output = [&](const StepFile& f) {
-        return (f.name.starts_with("out.") || f.name.starts_with("err.")) && !is_result(f);
-    };
     std::erase_if(step->files, [&](const StepFile& f) {
         const bool own = std::ranges::any_of(options_.wanted_files,
                                              [&f](const std::string& begin) { return f.name.starts_with(begin); });
         return !is_result(f) && (!own || f.bytes == 0);
     });
-    std::ranges::stable_sort(step->files, {}, is_output);
-    std::uint64_t left_of[] = {kMostBytes, options_.most_output_bytes};
-    std::size_t left_out = 0, own_files = 0;
+    std::ranges::stable_sort(step->files, {}, [&](const StepFile& f) { return is_output(f) && !is_result(f); });
+    std::uint64_t profile_bytes = kMostBytes;
+    std::size_t left_out = 0;
     std::uint64_t sum = 0;
     std::vector<StepFile> chosen;
     for (StepFile& file : step->files) {
         if (is_result(file)) {
             if (!take_result(*step, file)) continue;
-        } else {
-            std::uint64_t& left = left_of[is_output(file) ? 1 : 0];
-            const bool fits =
-                is_output(file) ? left > 0 : file.bytes <= std::min<std::uint64_t>(left, limits::kMaxReplyBytes);
-            if (!fits || own_files >= kMostFiles) {
-                ++left_out;
-                continue;
-            }
-            file.bytes = std::min(file.bytes, left);  // of output its beginning, at least
-            left -= file.bytes;
-            ++own_files;
+        } else if (!take_own_file(*step, file, profile_bytes)) {
+            ++left_out;
+            continue;
         }
         sum += file.bytes;
         chosen.push_back(std::move(file));
@@ -89,6 +103,18 @@ void NodeExecutor::choose_files(const SharedStep& step) {
                       std::chrono::seconds{static_cast<std::int64_t>(sum / kLeastBytesPerSecond)};
     if (left_out > 0)
         log_.warn("results_left_out", {{"operation", step->operation}, {"files", std::to_string(left_out)}});
+}
+
+/// Whether this profile or output is to be fetched; of output its beginning, at least.
+bool NodeExecutor::take_own_file(Step& step, StepFile& file, std::uint64_t& profile_bytes) {
+    if (step.output_room == nullptr) step.output_room = std::make_shared<std::uint64_t>(options_.most_output_bytes);
+    std::uint64_t& left = is_output(file) ? *step.output_room : profile_bytes;
+    const bool fits = is_output(file) ? left > 0 : file.bytes <= std::min<std::uint64_t>(left, limits::kMaxReplyBytes);
+    if (!fits || step.own_files >= kMostFiles) return false;
+    file.bytes = std::min(file.bytes, left);
+    left -= file.bytes;
+    ++step.own_files;
+    return true;
 }
 
 /// Whether this result is to be fetched; what is too much is only listed.
@@ -136,15 +162,19 @@ void NodeExecutor::fetch_next(const SharedStep& step) {
 
 void NodeExecutor::take_bytes(const SharedStep& step, const Result<std::string>& bytes) {
     const StepFile& file = step->files[step->file];
+    const bool is_result = step->wanted && step->wanted->matches(file.name);
     step->fetch_until = clock_.steady_now() + kFetchDeadline;
     if (!bytes) {
         next_file(*step, bytes.error().message);
     } else if (bytes->empty() && file.bytes > 0) {
         next_file(*step, "its agent sends less of it than it told");
-    } else if (step->wanted && step->wanted->matches(file.name) && !results_.has_space(bytes->size())) {
-        next_file(*step, kNearlyFull);
+    } else if (!results_.has_space(bytes->size())) {
+        if (is_output(file) && !is_result)
+            cut_output(*step);
+        else
+            next_file(*step, kNearlyFull);
     } else if (auto kept = results_.append(step->operation, file.name, *bytes); !kept) {
-        next_file(*step, "its zone cannot keep it");
+        next_file(*step, kNotKept);
     } else {
         step->offset += bytes->size();
         if (step->offset >= file.bytes) next_file(*step, {});
@@ -152,17 +182,32 @@ void NodeExecutor::take_bytes(const SharedStep& step, const Result<std::string>&
     fetch_next(step);
 }
 
+/// Of output that the disk has no room for, what has come is kept.
+void NodeExecutor::cut_output(Step& step) {
+    StepFile& file = step.files[step.file];
+    log_.warn("output_cut", {{"operation", step.operation},
+                             {"file", file.name},
+                             {"bytes", std::to_string(step.offset)},
+                             {"reason", kNearlyFull}});
+    *step.output_room += file.bytes - step.offset;
+    file.bytes = step.offset;
+    next_file(step, step.offset > 0 ? std::string{} : kNearlyFull);
+}
+
 /// A file that did not come whole is left out: half a profile is none.
-void NodeExecutor::next_file(Step& step, const std::string& fault) {
+void NodeExecutor::next_file(Step& step, std::string fault) {
     const StepFile& file = step.files[step.file];
     const bool is_result = step.wanted && step.wanted->matches(file.name);
     if (is_result) awaited_ -= std::min(awaited_, file.bytes);
+    if (fault.empty() && !results_.keep(step.operation, file.name)) fault = kNotKept;
     if (!fault.empty()) {
         results_.drop(step.operation, file.name);
         if (is_result) {
             leave_out(step, file, fault);
             step.wanted->room->bytes += file.bytes;
             ++step.wanted->room->files;
+        } else if (is_output(file)) {
+            *step.output_room += file.bytes;
         }
     }
     ++step.file;
@@ -170,7 +215,9 @@ void NodeExecutor::next_file(Step& step, const std::string& fault) {
 }
 
 void NodeExecutor::settle(const SharedStep& step) {
-    if (auto kept = results_.finish(step->operation, step->end); !kept)
+    // One that its agent never had is asked about again after a restart: nothing says that it has ended.
+    const bool has_ended = step->end.state == StepStatus::State::kExited;
+    if (auto kept = has_ended ? results_.finish(step->operation, step->end) : Result<void>{}; !kept)
         log_.warn("step_result_not_kept", {{"operation", step->operation}, {"reason", kept.error().message}});
     step->phase = Step::Phase::kEnded;
     if (!step->is_telling) forget_at_agent(step);

@@ -42,7 +42,11 @@ struct NodeExecutor::Step {
     Duration all_until{};            ///< steady time at which even a slow agent has sent all
     std::size_t told_left_out = 0;   ///< results of which it was told that they are left out
     std::optional<Wanted> wanted{};  ///< results
-    int rounds = 0;                  ///< times that its agent lacked an input
+    /// Bytes of output that it, and those it shares them with, may still leave here.
+    std::shared_ptr<std::uint64_t> output_room{};
+    std::string not_fetched{};  ///< why its files cannot be asked for; empty where they can
+    std::size_t own_files = 0;  ///< to be fetched, that are no results
+    int rounds = 0;             ///< times that its agent lacked an input
 };
 
 struct NodeExecutor::Agent {

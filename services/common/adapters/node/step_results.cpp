@@ -8,6 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "algorithms/base/expects.hpp"
+
 namespace zbs::node {
 namespace {
 
@@ -22,11 +24,19 @@ bool is_word(const std::string& name) {
            std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127 && c != '/'; });
 }
 
-bool make_durable(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    const bool done = fd >= 0 && ::fsync(fd) == 0;
-    if (fd >= 0) ::close(fd);
-    return done;
+constexpr const char* kSiteFault = " site-fault";  ///< behind the code; files of earlier versions lack it
+constexpr off_t kMostUnwritten = 16 << 20;         ///< bytes
+
+/// Has the disk write a file that grows by and by: its end would keep everybody waiting for all of it.
+void write_out(const std::string& path, std::size_t added) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    const off_t end = ::lseek(fd, 0, SEEK_END), begin = end - static_cast<off_t>(added);
+    static_cast<void>(::sync_file_range(fd, begin, static_cast<off_t>(added), SYNC_FILE_RANGE_WRITE));
+    if (begin > 2 * kMostUnwritten)
+        static_cast<void>(
+            ::sync_file_range(fd, begin - 2 * kMostUnwritten, kMostUnwritten, SYNC_FILE_RANGE_WAIT_BEFORE));
+    ::close(fd);
 }
 
 Error no_file(const std::string& file) { return {ErrorCode::kNotFound, "no file " + file, {}}; }
@@ -36,6 +46,13 @@ Error cannot_write(const std::string& path) {
 }
 
 }  // namespace
+
+bool StepResults::make_durable(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const bool done = fd >= 0 && ::fsync(fd) == 0;
+    if (fd >= 0) ::close(fd);
+    return done;
+}
 
 bool StepResults::has_space(std::uint64_t bytes) const {
     std::error_code fault;
@@ -50,24 +67,34 @@ Result<void> StepResults::append(const std::string& operation, const std::string
     if (!is_word(operation) || !is_word(file)) return no_file(file);
     std::error_code fault;
     fs::create_directories(path(operation), fault);
-    std::ofstream out(path(operation) + "/" + file, std::ios::binary | std::ios::app);
+    const std::string name = path(operation) + "/" + file;
+    std::ofstream out(name, std::ios::binary | std::ios::app);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     out.flush();
     if (!out) return cannot_write(path(operation));
+    if (!bytes.empty()) write_out(name, bytes.size());
+    return {};
+}
+
+Result<void> StepResults::keep(const std::string& operation, const std::string& file) {
+    if (!is_word(operation) || !is_word(file)) return no_file(file);
+    const std::string name = path(operation) + "/" + file;
+    if (!durable_(name)) return cannot_write(name);
     return {};
 }
 
 Result<void> StepResults::finish(const std::string& operation, const StepStatus& end) {
+    ZBS_EXPECTS(end.state == StepStatus::State::kExited);
     if (!is_word(operation)) return no_file(operation);
     std::error_code fault;
     fs::create_directories(path(operation), fault);
     const std::string name = path(operation) + "/" + kEndFile;
     std::ofstream out(name + "-new", std::ios::binary | std::ios::trunc);
-    out << end.exit_code << "\n" << end.reason;
+    out << end.exit_code << (end.is_site_fault ? kSiteFault : "") << "\n" << end.reason;
     out.close();
-    if (!out || !make_durable(name + "-new")) return cannot_write(name);
+    if (!out || !durable_(name + "-new")) return cannot_write(name);
     fs::rename(name + "-new", name, fault);
-    if (fault || !make_durable(path(operation))) return cannot_write(name);
+    if (fault || !durable_(path(operation)) || !durable_(folder_)) return cannot_write(name);
     return {};
 }
 
@@ -103,7 +130,10 @@ std::optional<StepStatus> StepResults::end_of(const std::string& operation) cons
     if (!is_word(operation)) return std::nullopt;
     std::ifstream in(path(operation) + "/" + kEndFile, std::ios::binary);
     StepStatus end{.state = StepStatus::State::kExited};
-    if (!(in >> end.exit_code) || in.get() != '\n') return std::nullopt;
+    std::string word;
+    if (!(in >> end.exit_code) || !std::getline(in, word) || in.eof()) return std::nullopt;
+    end.is_site_fault = word == kSiteFault;
+    if (!word.empty() && !end.is_site_fault) return std::nullopt;
     std::ostringstream rest;
     rest << in.rdbuf();
     end.reason = rest.str();

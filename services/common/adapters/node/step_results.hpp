@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "algorithms/base/result.hpp"
@@ -19,13 +21,21 @@ class StepResults {
         std::uint64_t bytes = 0;
         unsigned percent = 0;  ///< of all of it, where that is more
     };
-    StepResults(std::string folder, const Reserve& reserve) : folder_(std::move(folder)), reserve_(reserve) {}
+    /// Writes a file, or a folder's entries, out to the disk; false where that cannot be done.
+    using MakeDurable = std::function<bool(const std::string& path)>;
+    static bool make_durable(const std::string& path);
+
+    StepResults(std::string folder, const Reserve& reserve, MakeDurable durable = make_durable)
+        : folder_(std::move(folder)), reserve_(reserve), durable_(std::move(durable)) {}
 
     /// Whether so many bytes more leave what is to be left free. A disk that cannot be looked at has none.
     bool has_space(std::uint64_t bytes) const;
-    /// Adds to a file. Errors: kUnavailable.
+    /// Adds to a file; the disk begins to write it. Errors: kUnavailable.
     Result<void> append(const std::string& operation, const std::string& file, std::string_view bytes);
-    /// Written last, and durable: with it the step has ended. Errors: kUnavailable.
+    /// Says that a file has come whole: it is durable then. Waits for the disk: of what was added, some 32 MiB at most
+    /// are not written yet. Errors: kUnavailable.
+    Result<void> keep(const std::string& operation, const std::string& file);
+    /// Written last, and durable: with it the step has ended. Precondition: it has. Errors: kUnavailable.
     Result<void> finish(const std::string& operation, const StepStatus& end);
     /// Lists a file that cannot be read here, with its reason. Errors: kUnavailable.
     Result<void> leave_out(const std::string& operation, const Executor::File& file);
@@ -46,6 +56,7 @@ class StepResults {
     std::string path(const std::string& operation) const { return folder_ + "/" + operation; }
     std::string folder_;
     Reserve reserve_;
+    MakeDurable durable_;
 };
 
 }  // namespace zbs::node

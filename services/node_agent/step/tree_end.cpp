@@ -1,0 +1,91 @@
+#include "services/node_agent/step/tree_end.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <set>
+#include <vector>
+
+#include "services/common/adapters/process/process_tree.hpp"
+
+namespace zbs::step {
+namespace {
+using Steady = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kSoon{5};
+constexpr timespec kShortRest{0, 20'000'000};
+constexpr timespec kLongRest{1, 0};
+
+std::vector<process::ProcessRef> find_tree(const std::string& operation) {
+    return process::find_marked(process::step_variable(operation), getpid());
+}
+
+/// The control group (v2) of a process where it is the step's own; else nothing.
+std::string own_group_of(pid_t pid, const std::string& operation) {
+    const std::string text = process::read_file("/proc/" + std::to_string(pid) + "/cgroup").value_or("");
+    const std::size_t at = text.starts_with("0::") ? 0 : text.find("\n0::");
+    if (at == std::string::npos) return {};
+    const std::size_t begin = text.find("::", at) + 2;
+    const std::string group = text.substr(begin, text.find('\n', begin) - begin);
+    return group.ends_with("/step-" + operation) ? group : std::string{};
+}
+
+void kill_group(const std::string& group) {
+    for (const char* mount : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+        const int fd = open((mount + group + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC);
+        if (fd < 0) continue;
+        [[maybe_unused]] const ssize_t ignored = write(fd, "1", 1);
+        close(fd);
+    }
+}
+
+void kill_all(const std::vector<process::ProcessRef>& tree, const std::string& operation) {
+    std::set<std::string> groups;
+    for (const process::ProcessRef& process : tree) {
+        if (const std::string group = own_group_of(process.pid, operation); !group.empty()) groups.insert(group);
+    }
+    // Where this process were in it, it would go, too.
+    groups.erase(own_group_of(getpid(), operation));
+    for (const std::string& group : groups) kill_group(group);
+    for (const process::ProcessRef& process : tree) send_signal(process, SIGKILL);
+}
+
+}  // namespace
+
+void signal_tree(const std::string& operation, int signal) {
+    for (const process::ProcessRef& process : find_tree(operation)) send_signal(process, signal);
+}
+
+void kill_tree(const std::string& operation) { kill_all(find_tree(operation), operation); }
+
+std::string end_tree(const TreeEnd& tree) {
+    const Steady::time_point begin = Steady::now();
+    sigset_t but_children = tree.watched;  // what forks without end must not keep this awake
+    sigdelset(&but_children, SIGCHLD);
+    bool is_late = false;
+    while (true) {
+        while (waitpid(-1, nullptr, WNOHANG) > 0) {
+        }
+        const std::vector<process::ProcessRef> left = find_tree(tree.operation);
+        if (left.empty()) break;
+        const Steady::time_point now = Steady::now();
+        if (now >= tree.kill_at)
+            kill_all(left, tree.operation);
+        else
+            for (const process::ProcessRef& process : left) send_signal(process, SIGTERM);
+        if (!is_late && now - begin >= kSoon) {
+            is_late = true;
+            std::fprintf(stderr, "zbs-step: %zu processes do not end, one is %d; the step has not ended before them\n",
+                         left.size(), static_cast<int>(left.front().pid));
+            std::fflush(stderr);
+        }
+        sigtimedwait(is_late ? &but_children : &tree.watched, nullptr, is_late ? &kLongRest : &kShortRest);
+    }
+    if (!is_late) return {};
+    const auto took = std::chrono::duration_cast<std::chrono::seconds>(Steady::now() - begin);
+    return "what it left behind took " + std::to_string(took.count()) + " s to end";
+}
+
+}  // namespace zbs::step

@@ -1,0 +1,115 @@
+// How a step ends: in time, whole, and so that it is known.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "services/node_agent/step/exit_record.hpp"
+#include "services/node_agent/step/tree_end.hpp"
+#include "tests/unit/process/step_fixture.hpp"
+
+namespace zbs::process {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kDeaf = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
+
+struct StepEndTest : StepExecutorTest {
+    /// A program of this process's own; itself.
+    static ProcessRef spawn(std::vector<std::string> words) {
+        std::vector<char*> argv;
+        for (std::string& word : words) argv.push_back(word.data());
+        argv.push_back(nullptr);
+        char* const nothing[] = {nullptr};
+        pid_t pid = 0;
+        EXPECT_EQ(posix_spawn(&pid, argv[0], nullptr, nullptr, argv.data(), nothing), 0) << words[0];
+        return find_process(pid).value_or(ProcessRef{});
+    }
+};
+
+TEST_F(StepEndTest, WhatDoesNotListenIsKilledWhenTheGraceIsOverAndNotLater) {
+    auto least = SteadyClock::duration::max();
+    for (const char* operation : {"a", "b", "c"}) {
+        ASSERT_TRUE(start(operation, kDeaf));
+        ASSERT_TRUE(wait_for_text(operation, "stdout", "ready"));
+        const auto begin = SteadyClock::now();
+        executor->stop(operation, 210ms);
+        EXPECT_EQ(wait(operation).exit_code, 137);
+        least = std::min(least, SteadyClock::now() - begin);
+    }
+    EXPECT_GE(least, 210ms);
+    EXPECT_LT(least, 360ms) << "the best of three";
+}
+
+TEST_F(StepEndTest, WithoutAGraceOfItsOwnATreeIsGoneWithinTwoSeconds) {
+    ASSERT_TRUE(start("deaf", kDeaf));
+    ASSERT_TRUE(wait_for_text("deaf", "stdout", "ready"));
+    const auto begin = SteadyClock::now();
+    ASSERT_TRUE(send_signal(*supervisor_of("deaf"), SIGTERM));
+    EXPECT_EQ(wait("deaf").exit_code, 137);
+    EXPECT_LT(SteadyClock::now() - begin, 2s);
+    EXPECT_EQ(alive("deaf"), 0U);
+}
+
+TEST_F(StepEndTest, HowItEndedIsKeptOnADiskThatTheJobHasFilled) {
+    const std::string steps = folder.path("steps");
+    if (mount("zbs-test", steps.c_str(), "tmpfs", 0, "size=512k,mode=711") != 0) GTEST_SKIP() << "needs a small disk";
+    ASSERT_TRUE(start("fills", "head -c 2000000 /dev/zero > fill; exit 5"));
+    const StepStatus end = wait("fills");
+    EXPECT_EQ(end.exit_code, 5);
+    EXPECT_EQ(end.reason, "");
+    EXPECT_EQ(umount2(steps.c_str(), MNT_DETACH), 0);
+}
+
+TEST_F(StepEndTest, ARecordIsOneLineHoweverLongItsReason) {
+    step::ExitRecord record(folder.path(""));
+    ASSERT_TRUE(record.is_ready());
+    EXPECT_FALSE(std::filesystem::exists(folder.path("exit")));
+    ASSERT_TRUE(record.write(7, std::string(10'000, 'x')));
+    const std::string text = read_file(folder.path("exit")).value_or("");
+    EXPECT_EQ(text.substr(0, text.find('\n')), "7 " + std::string(4'000, 'x'));
+    EXPECT_FALSE(step::ExitRecord(folder.path("none")).is_ready());
+}
+
+/// The program's output goes to a pipe that nobody reads: opening it hangs, as a file system that does not answer.
+TEST_F(StepEndTest, AStopAndTheWalltimeAreHeardBeforeTheProgramBegins) {
+    for (const bool is_stop : {true, false}) {
+        const std::string operation = is_stop ? "stopped" : "long", own = folder.path(operation);
+        std::filesystem::create_directories(own + "/job");
+        ASSERT_EQ(mkfifo((own + "/job/stdout").c_str(), 0600), 0);
+        const ProcessRef supervisor = spawn({ZBS_STEP, "--operation", operation, "--folder", own, "--walltime-s",
+                                             is_stop ? "0" : "1", "--namespaces", "none", "--", "/bin/true"});
+        ASSERT_TRUE(eventually([&] { return read_file(own + "/supervisor").has_value(); }));
+        if (is_stop) send_signal(supervisor, SIGTERM);
+        EXPECT_TRUE(eventually([&] { return read_file(own + "/exit").has_value(); }));
+        EXPECT_THAT(read_file(own + "/exit").value_or(""),
+                    HasSubstr(is_stop ? "143 stopped before it began" : "143 walltime of 1 s"));
+        EXPECT_EQ(alive(operation), 0U);
+        send_signal(supervisor, SIGKILL);
+    }
+}
+
+TEST_F(StepEndTest, ATreeHasNotEndedWhileSomethingOfItIsAlive) {
+    sigset_t watched, before;
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGCHLD);
+    pthread_sigmask(SIG_BLOCK, &watched, &before);
+    const ProcessRef deaf =
+        spawn({"/bin/sh", "-c", "trap '' TERM; echo > " + folder.path("up") + "; while :; do sleep 1; done"});
+    ASSERT_TRUE(eventually([&] { return read_file(folder.path("up")).has_value(); }));
+    const std::string note = step::end_tree({"tree", SteadyClock::now() + 5'500ms, watched});
+    EXPECT_FALSE(is_alive(deaf));
+    EXPECT_THAT(note, HasSubstr("what it left behind took "));
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    send_signal(deaf, SIGKILL);
+}
+
+}  // namespace
+}  // namespace zbs::process
