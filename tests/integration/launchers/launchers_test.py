@@ -196,7 +196,12 @@ class InFrontOfSlurm(Launched):
         self.assertEqual(shown["state"], "rejected", done)
 
     def test_mpirun_launches_on_several_nodes(self):
-        done, shown = self.run_job("-n", "6", "--", OPENMPI_RING, "--bytes", "100000", "--rounds", "3")
+        for _ in range(3):
+            done, shown = self.run_job("-n", "6", "--", OPENMPI_RING, "--bytes", "100000", "--rounds", "3")
+            # The "nodes" are one host. Open MPI 4.1's daemons make the same folder in /tmp there, and one that finds it just made by another ends:
+            # "A call to mkdir was unable to create the desired directory ... File exists", about once in twelve runs. Hosts of their own do not meet.
+            if "ORTE has lost communication with a remote daemon" not in done.stderr:
+                break
         self.check_ranks(done, 6)
         self.check_on_nodes(shown, "openmpi", 3)
 
