@@ -199,7 +199,7 @@ class InFrontOfSlurm(Launched):
         for _ in range(3):
             done, shown = self.run_job("-n", "6", "--", OPENMPI_RING, "--bytes", "100000", "--rounds", "3")
             # The "nodes" are one host. Open MPI 4.1's daemons make the same folder in /tmp there, and one that finds it just made by another ends:
-            # "A call to mkdir was unable to create the desired directory ... File exists", about once in twelve runs. Hosts of their own do not meet.
+            # "A call to mkdir was unable to create the desired directory ... File exists", now and then where the host has much to do. Hosts of their own do not meet.
             if "ORTE has lost communication with a remote daemon" not in done.stderr:
                 break
         self.check_ranks(done, 6)
