@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
+
 #include "services/common/adapters/process/process_tree.hpp"
 
 namespace zbs::step {
@@ -34,7 +37,11 @@ bool ExitRecord::write_in_place(const std::string& text) {
 
 bool ExitRecord::write(int code, const std::string& reason) {
     const std::string text = std::to_string(code) + " " + reason.substr(0, kLongestReason) + "\n";
-    if (fd_ >= 0 && write_in_place(text) && rename(new_file(path_).c_str(), path_.c_str()) == 0) return true;
+    if (fd_ >= 0 && write_in_place(text)) {
+        const bool is_first = link(new_file(path_).c_str(), path_.c_str()) == 0;
+        if (is_first || errno == EEXIST) return unlink(new_file(path_).c_str()), true;
+        if (rename(new_file(path_).c_str(), path_.c_str()) == 0) return true;  // a file system without links
+    }
     return process::write_file(path_, text);
 }
 

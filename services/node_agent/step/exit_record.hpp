@@ -15,7 +15,8 @@ class ExitRecord {
 
     /// False where there is no place for it.
     bool is_ready() const { return fd_ >= 0; }
-    /// Durable when it returns; false where it could not be written. Of `reason` at most 4,000 bytes are kept.
+    /// Durable when it returns; false where it could not be written. Of `reason` at most 4,000 bytes are kept. Where
+    /// the step was given up, so that there is a file already, that one stays: somebody has acted on it.
     bool write(int code, const std::string& reason);
 
   private:

@@ -2,10 +2,11 @@
 //
 //   zbs-step --operation ID --folder DIR [OPTIONS] -- PROGRAM ARGS...
 //
-// DIR is the supervisor's: it holds `supervisor` (its pid and start time), `lock`, `stop` and last `exit` ("CODE
+// DIR is the supervisor's: it holds `supervisor` (its pid, start time and host), `lock`, `stop` and last `exit` ("CODE
 // reason"; 128 + n for signal n). DIR/job is the job's: `stdout`, `stderr`, whatever it makes. SIGTERM ends the tree:
 // SIGTERM to every process, after the grace in DIR/stop (milliseconds, default 1000) SIGKILL. Nothing of the tree is
-// alive when `exit` is there. Descriptor 3, where open, gets "ok" once the program is executing, or why it is not;
+// alive when `exit` is there. Once the program runs DIR/stop alone ends the tree, too, looked for every 5 s: whoever is on
+// another host cannot send a signal. Descriptor 3, where open, gets "ok" once the program is executing, or why it is not;
 // descriptor 4, where open, holds the job's environment and files (StepInput). Options: see step_options.hpp.
 
 #include <fcntl.h>
@@ -32,6 +33,7 @@
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/step_input.hpp"
+#include "services/common/adapters/process/supervisor_record.hpp"
 #include "services/common/messages/part.hpp"
 #include "services/node_agent/step/confinement.hpp"
 #include "services/node_agent/step/exit_record.hpp"
@@ -50,6 +52,7 @@ constexpr int kAnswerDescriptor = 3;
 constexpr std::chrono::nanoseconds kLongestWait = std::chrono::milliseconds{200};
 constexpr std::chrono::nanoseconds kKillAgain = std::chrono::milliseconds{100};
 constexpr std::chrono::milliseconds kLeftoverGrace{500};
+constexpr std::chrono::seconds kLookForStopEvery{5};
 constexpr int kGraceMs = 1'000;
 constexpr int kStopped = 128 + SIGTERM;
 
@@ -220,10 +223,7 @@ int main(int argc, char** argv) {
 
     if (auto reached = failpoint::reach(failpoint::Point::kStepBeforeRecord); !reached) fail(reached.error().message);
     const auto self = find_process(getpid());
-    if (!self || !write_file(options.folder + "/supervisor",
-                             std::to_string(self->pid) + " " + std::to_string(self->start_time) + "\n")) {
-        fail("cannot write into " + options.folder);
-    }
+    if (!self || !write_supervisor_record(options.folder, *self)) fail("cannot write into " + options.folder);
     if (auto reached = failpoint::reach(failpoint::Point::kStepAfterRecord); !reached) fail(reached.error().message);
     // Whoever stops a step writes the file first and looks for the supervisor then: one of the two sees the other.
     ExitRecord exit_record(options.folder);
@@ -285,20 +285,26 @@ int main(int argc, char** argv) {
         kill_at = next_kill;
         signal_tree(options.operation, SIGTERM);
     };
+    const auto obey_stop_file = [&](int default_grace_ms) {
+        const auto text = read_file(options.folder + "/stop");
+        if (text || default_grace_ms > 0) stop_tree("stopped", text ? std::atoi(text->c_str()) : default_grace_ms);
+    };
+    auto look_for_stop = SteadyClock::now() + kLookForStopEvery;
     while (code < 0) {
         const auto next_look = watches_folder ? folder_watch.next() : SteadyClock::time_point::max();
         const timespec wait = wait_for(kill_at ? next_kill : std::min(next_look, walltime_end));
         const int signal = sigtimedwait(&watched, nullptr, &wait);
-        if (signal == SIGTERM || signal == SIGINT) {
-            const auto text = read_file(options.folder + "/stop");
-            stop_tree("stopped", text ? std::atoi(text->c_str()) : kGraceMs);
-        }
+        if (signal == SIGTERM || signal == SIGINT) obey_stop_file(kGraceMs);
         int status = 0;
         for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;) {
             if (ended == child) code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
         }
         const auto now = SteadyClock::now();
         if (now >= walltime_end) stop_tree(walltime_reason, kGraceMs);
+        if (now >= look_for_stop) {
+            obey_stop_file(0);
+            look_for_stop = now + kLookForStopEvery;
+        }
         if (!kill_at && folder_watch.is_over()) stop_tree(folder_watch.reason(), kGraceMs);
         if (kill_at && now >= next_kill) {
             kill_tree(options.operation);

@@ -5,11 +5,14 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "services/common/adapters/process/input_copies.hpp"
+#include "services/common/adapters/process/supervisor_record.hpp"
 #include "tests/unit/process/step_fixture.hpp"
 
 // The real supervisor and real processes.
@@ -233,6 +236,25 @@ TEST_F(StepExecutorTest, StartedTwiceRunsOnce) {
     EXPECT_EQ(read_file(executor->folder("once") + "/count"), "x\n");
 }
 
+TEST_F(StepExecutorTest, ASignalToTheServiceWhileAStepBeginsIsNoSilenceOfItsSupervisor) {
+    struct sigaction before {};
+    struct sigaction handled {};
+    handled.sa_handler = [](int) {};
+    ASSERT_EQ(sigaction(SIGUSR1, &handled, &before), 0);
+    std::atomic<bool> over = false;
+    std::thread pestering([&over, service = pthread_self()] {
+        while (!over) {
+            pthread_kill(service, SIGUSR1);
+            std::this_thread::yield();
+        }
+    });
+    const auto started = start("pestered", "exit 0");
+    over = true;
+    pestering.join();
+    sigaction(SIGUSR1, &before, nullptr);
+    EXPECT_TRUE(started) << started.error();
+}
+
 TEST_F(StepExecutorTest, UnknownStepsAreUnknown) {
     EXPECT_EQ(executor->status("never").state, State::kUnknown);
     executor->stop("never", 1s);
@@ -295,6 +317,50 @@ TEST_F(StepExecutorTest, AWalltimeBelowASecondIsALimitToo) {
     spec.walltime = 100ms;
     ASSERT_TRUE(start("short", "sleep 60", spec));
     EXPECT_EQ(wait("short").exit_code, 143);
+}
+
+TEST_F(StepExecutorTest, AStepOfAnotherHostIsNotTakenForAProcessOfThisOne) {
+    ASSERT_TRUE(start("far", "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done"));
+    ASSERT_TRUE(wait_for_text("far", "stdout", "ready"));
+    const auto process = *supervisor_of("far");  // lives here, under the number that another host gave
+    const std::string file = folder.path("steps/far/supervisor");
+    EXPECT_EQ(read_file(file), std::to_string(process.pid) + " " + std::to_string(process.start_time) + " " +
+                                   this_host().id + " " + this_host().name + "\n");
+    ASSERT_TRUE(write_file(file, std::to_string(process.pid) + " " + std::to_string(process.start_time) +
+                                     " another-boot/pid:[1] far-host\n"));
+    open();
+    const StepStatus status = executor->status("far");
+    EXPECT_EQ(status.state, State::kExited);
+    EXPECT_EQ(status.exit_code, 137);
+    EXPECT_THAT(status.reason, testing::AllOf(HasSubstr("it ran on host far-host"), HasSubstr("cannot see")));
+    executor->stop("far", 0s);
+    EXPECT_TRUE(is_alive(process)) << "a process of this host was signalled for it";
+    EXPECT_EQ(executor->status("far").state, State::kExited);
+    // There its supervisor finds the stop that was put down.
+    EXPECT_TRUE(eventually([&] { return !is_alive(process); }, 30s));
+    EXPECT_EQ(executor->status("far").reason, status.reason) << "how it ended there counts no more";
+    EXPECT_EQ(alive("far"), 0U);
+}
+
+TEST_F(StepExecutorTest, AStepOfAnEarlierLifeOfThisHostIsToldAsSuch) {
+    std::filesystem::create_directory(folder.path("steps/old"));
+    ASSERT_TRUE(write_file(folder.path("steps/old/supervisor"),
+                           std::to_string(getpid()) + " 1 earlier-boot/pid:[1] " + this_host().name + "\n"));
+    const StepStatus status = executor->status("old");
+    EXPECT_EQ(status.state, State::kExited);
+    EXPECT_THAT(status.reason, HasSubstr("was started anew"));
+    EXPECT_EQ(status.reason, executor->status("old").reason) << "it is kept";
+}
+
+TEST_F(StepExecutorTest, ARecordWithoutAHostIsOfThisOne) {
+    ASSERT_TRUE(start("older", "echo ready; sleep 60"));
+    ASSERT_TRUE(wait_for_text("older", "stdout", "ready"));
+    const auto process = *supervisor_of("older");
+    ASSERT_TRUE(write_file(folder.path("steps/older/supervisor"),
+                           std::to_string(process.pid) + " " + std::to_string(process.start_time) + "\n"));
+    EXPECT_EQ(executor->status("older").state, State::kRunning);
+    executor->stop("older", 0s);
+    EXPECT_EQ(wait("older").reason, "stopped");
 }
 
 TEST_F(StepExecutorTest, AKilledSupervisorIsNoticedAndItsTreeEnds) {

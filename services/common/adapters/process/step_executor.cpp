@@ -21,6 +21,7 @@
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/protection.hpp"
 #include "services/common/adapters/process/supervisor_launch.hpp"
+#include "services/common/adapters/process/supervisor_record.hpp"
 #include "services/common/adapters/process/waiting_step.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 
@@ -93,6 +94,7 @@ std::optional<Account> owner_of(const Common& common, const std::string& account
 constexpr mode_t kPassable = 0711;
 constexpr int kCannotRun = 127;  ///< exit code, as of a shell
 constexpr int kStopped = 128 + SIGTERM;
+constexpr int kKilled = 128 + SIGKILL;
 
 class Supervised : public StepExecutor {
   public:
@@ -133,25 +135,26 @@ class Supervised : public StepExecutor {
         if (copies_.waits(operation)) return status_of_waiting(operation);
         const std::string path = control_folder(operation);
         if (const auto ended = read_exit(path)) return *ended;
-        const auto supervisor = read_supervisor(path);
+        const auto supervisor = read_supervisor_record(path);
         if (!supervisor) return resume_waiting(operation) ? status_of_waiting(operation) : StepStatus{};
-        if (is_alive(*supervisor)) return {StepStatus::State::kRunning, 0, {}};
+        if (!supervisor->is_of_this_host()) return give_up(operation, supervisor->why_out_of_reach());
+        if (is_alive(supervisor->process)) return {StepStatus::State::kRunning, 0, {}};
         if (const auto ended = read_exit(path)) return *ended;  // it ended between the two looks
         const std::vector<ProcessRef> left = find_marked(step_variable(operation), 0);
         for (const ProcessRef& process : left) send_signal(process, SIGKILL);
         // It has ended once nothing of it is alive; the next look will tell.
         if (!left.empty()) return {StepStatus::State::kRunning, 0, {}};
-        write_file(path + "/exit", "137 the step's supervisor was killed\n");
-        return {StepStatus::State::kExited, 137, "the step's supervisor was killed"};
+        return end_killed(path, "the step's supervisor was killed");
     }
 
     void stop(const std::string& operation, Duration grace) override {
         ZBS_EXPECTS(is_plain_name(operation));
         const std::string path = control_folder(operation);
         mkdir(path.c_str(), 0700);  // a supervisor that comes late has to find it
-        write_file(path + "/stop", std::to_string(grace / std::chrono::milliseconds{1}) + "\n");
+        write_stop(path, grace);
         copies_.cut(operation);
-        if (const auto supervisor = read_supervisor(path)) send_signal(*supervisor, SIGTERM);
+        if (const auto supervisor = read_supervisor_record(path); supervisor && supervisor->is_of_this_host())
+            send_signal(supervisor->process, SIGTERM);
     }
 
     Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,
@@ -210,7 +213,8 @@ class Supervised : public StepExecutor {
         const std::optional<StepSpec> spec = find_waiting(path);
         if (!spec || spec->operation != operation || !resuming_.insert(operation).second) return false;
         for (const std::string& shared : spec->shares)
-            if (shared != operation && !read_exit(control_folder(shared)) && !read_supervisor(control_folder(shared)))
+            if (shared != operation && !read_exit(control_folder(shared)) &&
+                !read_supervisor_record(control_folder(shared)))
                 resume_waiting(shared);
         resuming_.erase(operation);
         const Result<std::string> account = choose_account(common_, spec->account);
@@ -229,27 +233,40 @@ class Supervised : public StepExecutor {
         Result<void> begun = account ? done->copied : Result<void>(account.error());
         if (begun && !is_stopped) begun = launch_step(done->spec, *account);
         // A supervisor that the service before this one began may have come late, and refuses a second one.
-        const bool is_supervised = read_supervisor(path).has_value();
-        if (!read_exit(path) && !is_supervised && has_late_supervisor(path))
-            return {StepStatus::State::kRunning, 0, {}};
-        if (is_stopped && !read_exit(path) && !is_supervised)
+        const bool has_record = read_supervisor_record(path).has_value();
+        if (!read_exit(path) && !has_record && is_supervised(path)) return {StepStatus::State::kRunning, 0, {}};
+        if (is_stopped && !read_exit(path) && !has_record)
             write_file(path + "/exit", std::to_string(kStopped) + " stopped before it began\n");
-        else if (!begun && !read_exit(path) && !is_supervised)
+        else if (!begun && !read_exit(path) && !has_record)
             write_file(path + "/exit",
                        std::to_string(kCannotRun) + " " + std::string(kStepNotStarted) + begun.error().message + "\n");
         forget_waiting(path);
         if (const auto ended = read_exit(path)) return *ended;
-        if (begun || is_supervised) return {StepStatus::State::kRunning, 0, {}};
+        if (begun || has_record) return {StepStatus::State::kRunning, 0, {}};
         return {StepStatus::State::kExited, kCannotRun, std::string(kStepNotStarted) + begun.error().message, true};
     }
 
-    /// Whether a supervisor has begun that has not said who it is.
-    static bool has_late_supervisor(const std::string& path) {
-        const int lock = open((path + "/lock").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        if (lock < 0) return false;
-        const bool is_held = flock(lock, LOCK_EX | LOCK_NB) != 0;
-        close(lock);
-        return is_held;
+    static void write_stop(const std::string& path, Duration grace) {
+        write_file(path + "/stop", std::to_string(grace / std::chrono::milliseconds{1}) + "\n");
+    }
+
+    static StepStatus end_killed(const std::string& path, const std::string& reason) {
+        write_file(path + "/exit", std::to_string(kKilled) + " " + reason + "\n");
+        return {StepStatus::State::kExited, kKilled, reason};
+    }
+
+    /// A step of another host, of which nothing can be seen here; its supervisor looks for the stop now and then. Of
+    /// the two the first says how it ended, so this must not touch the draft of the other.
+    StepStatus give_up(const std::string& operation, const std::string& reason) const {
+        const std::string path = control_folder(operation);
+        write_stop(path, Duration{0});  // first: once it counts as ended nobody asks for a stop any more
+        const std::string draft = path + "/given_up";
+        if (write_file(draft, std::to_string(kKilled) + " " + reason + "\n")) {
+            if (link(draft.c_str(), (path + "/exit").c_str()) != 0 && errno != EEXIST)
+                rename(draft.c_str(), (path + "/exit").c_str());  // a file system without links
+            unlink(draft.c_str());
+        }
+        return read_exit(path).value_or(StepStatus{StepStatus::State::kExited, kKilled, reason});
     }
 
     std::string control_folder(const std::string& operation) const { return common_.options.folder + "/" + operation; }
@@ -264,15 +281,6 @@ class Supervised : public StepExecutor {
         if (space != std::string::npos) status.reason = text->substr(space + 1, text->find('\n') - space - 1);
         status.is_site_fault = status.reason.starts_with(kStepNotStarted);
         return status;
-    }
-
-    static std::optional<ProcessRef> read_supervisor(const std::string& path) {
-        const auto text = read_file(path + "/supervisor");
-        ProcessRef process;
-        unsigned long long start = 0;
-        if (!text || std::sscanf(text->c_str(), "%d %llu", &process.pid, &start) != 2) return std::nullopt;
-        process.start_time = start;
-        return process;
     }
 
     Common common_;

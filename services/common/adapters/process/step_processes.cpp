@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "services/common/adapters/process/supervisor_record.hpp"
+
 namespace zbs::process {
 namespace {
 
@@ -106,13 +108,9 @@ std::vector<pid_t> threads_of(pid_t pid) {
 }
 
 std::optional<ProcessRef> find_supervisor(const std::string& folder) {
-    const auto text = read_file(folder + "/supervisor");
-    ProcessRef process;
-    unsigned long long start = 0;
-    if (!text || std::sscanf(text->c_str(), "%d %llu", &process.pid, &start) != 2) return std::nullopt;
-    process.start_time = start;
-    if (!is_alive(process)) return std::nullopt;
-    return process;
+    const auto record = read_supervisor_record(folder);
+    if (!record || !record->is_of_this_host() || !is_alive(record->process)) return std::nullopt;
+    return record->process;
 }
 
 StepWalk walk_step(const std::string& folder, const std::string& operation) {

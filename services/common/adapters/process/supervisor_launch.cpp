@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "services/common/failpoint/failpoint.hpp"
@@ -15,23 +16,28 @@
 namespace zbs::process {
 namespace {
 
-constexpr int kAnswerTimeoutMs = 5'000;
+constexpr std::chrono::milliseconds kAnswerTimeout{5'000};
 
 Error system_error(const std::string& what, int fault) {
     return {ErrorCode::kUnavailable, what + ": " + std::strerror(fault), {}};
 }
 
-/// "ok", or the supervisor's own words; ends at end of file or after kAnswerTimeoutMs.
+/// "ok", or the supervisor's own words; ends at end of file or after kAnswerTimeout.
 std::string read_answer(int fd) {
     std::string answer;
     pollfd waiting{fd, POLLIN, 0};
-    while (poll(&waiting, 1, kAnswerTimeoutMs) > 0) {
+    const auto end = std::chrono::steady_clock::now() + kAnswerTimeout;
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+        const int ready = left > 0 ? poll(&waiting, 1, static_cast<int>(left)) : 0;
+        if (ready < 0 && errno == EINTR) continue;  // a signal to this service is no word of the supervisor
+        if (ready <= 0) return answer;
         char chunk[512];
         const ssize_t got = read(fd, chunk, sizeof chunk);
-        if (got <= 0) break;
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return answer;
         answer.append(chunk, static_cast<std::size_t>(got));
     }
-    return answer;
 }
 
 /// A file in memory that holds `text`, at its begin; -1 with errno.
