@@ -104,6 +104,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, codec::decode_node_status);
     check(*json, codec::decode_node_registration);
     check(*json, codec::decode_node_lease);
+    check(*json, codec::decode_probe_request);
+    check(*json, codec::decode_probe_report);
     check(*json, codec::decode_step_spec);
     check(*json, codec::decode_step_stop, codec::encode_step_stop);
     check(*json, codec::decode_step_page);

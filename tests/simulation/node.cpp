@@ -172,7 +172,7 @@ struct RegistryNode::Life {
           registry(
               node.config_, clock, *store, trust, secrets, prover,
               [this](const SignedText& text) { return codec::verify_entry(trust, text); }, log),
-          services{node.config_, registry, trust, audit, {}},
+          services{.config = node.config_, .registry = registry, .trust = trust, .audit = audit},
           decisions(clock, audit, log, to_uri({CallerKind::kRegistry, node.config_.organisation, node.config_.name})),
           router(make_registry_routes(services)) {
         know_all(trust, node.world_.organisations);

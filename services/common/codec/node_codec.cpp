@@ -38,6 +38,14 @@ DurationSummary read_summary(JsonReader& in, const char* key) {
     return *read;
 }
 
+/// Where an agent listens.
+std::string read_agent_url(JsonReader& in) {
+    std::string url = in.text("url", kMaxUrlBytes);
+    if (in.ok() && !url.starts_with("https://"))
+        in.fail("url", "must begin with https://: agents answer over TLS only");
+    return url;
+}
+
 /// A part of a message that has a reader of its own.
 template <class T, class Decode>
 T read_part(JsonReader& in, const char* key, Decode decode) {
@@ -178,9 +186,7 @@ Json encode(const NodeRegistration& registration) {
 Result<NodeRegistration> decode_node_registration(const Json& json) {
     JsonReader in(json);
     NodeRegistration registration;
-    registration.url = in.text("url", kMaxUrlBytes);
-    if (in.ok() && !registration.url.starts_with("https://"))
-        in.fail("url", "must begin with https://: agents answer over TLS only");
+    registration.url = read_agent_url(in);
     registration.description = read_part<NodeDescription>(in, "description", decode_node_description);
     registration.load = read_part<NodeLoad>(in, "load", decode_node_load);
     return in.finish(std::move(registration));
@@ -191,6 +197,33 @@ Json encode(const NodeLease& lease) { return {{"node", lease.node}, {"lease_s", 
 Result<NodeLease> decode_node_lease(const Json& json) {
     JsonReader in(json);
     return in.finish(NodeLease{.node = read_name(in, "node"), .lease = in.seconds("lease_s", 3'600)});
+}
+
+Json encode(const ProbeRequest& request) { return {{"node", request.node}, {"url", request.url}}; }
+
+Result<ProbeRequest> decode_probe_request(const Json& json) {
+    JsonReader in(json);
+    ProbeRequest request{.node = read_name(in, "node"), .url = read_agent_url(in)};
+    return in.finish(std::move(request));
+}
+
+Json encode(const ProbeReport& report) {
+    return {{"node", report.node},
+            {"round_trip_us", report.round_trip.count()},
+            {"bytes", report.bytes},
+            {"transfer_us", report.transfer.count()},
+            {"overhead_us", report.overhead.count()}};
+}
+
+Result<ProbeReport> decode_probe_report(const Json& json) {
+    JsonReader in(json);
+    ProbeReport report;
+    report.node = read_name(in, "node");
+    report.round_trip = Duration{in.integer("round_trip_us", 0, limits::kMaxProbeMicroseconds)};
+    report.bytes = static_cast<std::uint64_t>(in.integer("bytes", 1, limits::kMaxProbeBytes));
+    report.transfer = Duration{in.integer("transfer_us", 0, limits::kMaxProbeMicroseconds)};
+    report.overhead = Duration{in.integer("overhead_us", 0, limits::kMaxProbeMicroseconds)};
+    return in.finish(std::move(report));
 }
 
 Json encode(const SliceColumn& column) {

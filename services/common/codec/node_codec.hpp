@@ -43,6 +43,11 @@ Json encode(const ShareTable& table);
 /// Also errors: an operation twice, one with neither weight nor nice level or with both.
 Result<ShareTable> decode_share_table(const Json& json);
 
+Json encode(const ProbeRequest& request);
+Result<ProbeRequest> decode_probe_request(const Json& json);
+Json encode(const ProbeReport& report);
+Result<ProbeReport> decode_probe_report(const Json& json);
+
 /// What names a step: 1 to 64 of A-Z a-z 0-9 -.
 bool is_operation(std::string_view text);
 

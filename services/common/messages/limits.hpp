@@ -102,5 +102,7 @@ inline constexpr long long kMinSliceMicroseconds = 50'000;
 inline constexpr long long kMaxSliceMicroseconds = 3'600'000'000;
 inline constexpr int kMaxNodeWaitSeconds = 30;  ///< that an answer about steps may be held back
 inline constexpr std::size_t kMaxNodeWaiters = 256;
+inline constexpr std::size_t kMaxProbeBytes = 1024 * 1024;  ///< that one agent brings another to be measured
+inline constexpr long long kMaxProbeMicroseconds = 60'000'000;
 
 }  // namespace zbs::limits

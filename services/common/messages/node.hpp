@@ -169,4 +169,20 @@ struct NodeLease {
     bool operator==(const NodeLease&) const = default;
 };
 
+/// Whom an agent is asked to measure the way to: another agent, where it has registered.
+struct ProbeRequest {
+    std::string node;
+    std::string url;
+    bool operator==(const ProbeRequest&) const = default;
+};
+/// What it has measured.
+struct ProbeReport {
+    std::string node;         ///< the other one
+    Duration round_trip{};    ///< of the fastest of some short calls
+    std::uint64_t bytes = 0;  ///< that a long call has brought from there
+    Duration transfer{};      ///< how long the fastest of those took, its round trip included
+    Duration overhead{};      ///< of the fastest short call of the agent to itself: what the programs take, not the way
+    bool operator==(const ProbeReport&) const = default;
+};
+
 }  // namespace zbs

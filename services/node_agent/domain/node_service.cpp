@@ -75,6 +75,18 @@ void NodeService::release() {
     ports_.post_switch([this] { ports_.switcher.release_all(); });
 }
 
+Result<void> NodeService::take_turn(std::uint64_t turn) {
+    if (turn < turn_) {
+        return Error{ErrorCode::kConflict,
+                     "another scheduler of the zone has taken over: turn " + std::to_string(turn_) +
+                         " has given orders here, this one is of turn " + std::to_string(turn) +
+                         "; where the zone's database is new, restart this agent",
+                     "turn"};
+    }
+    turn_ = turn;
+    return {};
+}
+
 NodeStatus NodeService::status() {
     return {.description = description_,
             .load = measure(),

@@ -51,6 +51,10 @@ class NodeService {
     /// The agent ends; the steps go on, all of them.
     void release();
 
+    /// Before an order of a zone that has several schedulers: `turn` is the number of the lease that it acts under.
+    /// Errors: kConflict for one below the greatest seen in this life of the agent.
+    Result<void> take_turn(std::uint64_t turn);
+
     NodeStatus status();
     NodeRegistration registration(const std::string& url);
 
@@ -119,6 +123,7 @@ class NodeService {
     std::list<Waiter> waiters_;
     std::uint64_t next_waiter_ = 1;
     std::uint64_t version_ = 0;
+    std::uint64_t turn_ = 0;  ///< the greatest seen
     int looks_ = 0;
     std::optional<SliceColumn> column_;  ///< the last one taken
     ShareTable shares_;

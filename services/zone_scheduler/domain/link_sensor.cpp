@@ -7,18 +7,6 @@ namespace zbs {
 namespace {
 
 constexpr int kSmallProbes = 3;
-/// Shorter than this the clock, the strand and the other side's own work are what is measured.
-constexpr Duration kLeastTransfer{200};
-constexpr double kLeastDelay_s = 1e-6;
-
-std::optional<LinkView::Series> view_of(const forecast::AdaptiveForecast& series, const std::deque<double>& values) {
-    const std::optional<forecast::Forecast> next = series.forecast(forecast::Loss::kAbsolute);
-    if (!next) return std::nullopt;
-    return LinkView::Series{next->value,
-                            next->recent ? std::optional(next->recent->absolute) : std::nullopt,
-                            std::string(next->forecaster),
-                            {values.begin(), values.end()}};
-}
 
 }  // namespace
 
@@ -75,42 +63,22 @@ void LinkSensor::send_large(const std::shared_ptr<Probe>& probe) {
     probe->asked = clock_.steady_now();
     transport_.probe(probe->to, ProbeSize::kLarge, [this, probe](const Result<std::size_t>& answer) {
         if (!answer) return failed(*probe, answer.error());
-        Measured& link = measured_[probe->to.who.name];
-        const Duration transfer = std::max(clock_.steady_now() - probe->asked - probe->round_trip, kLeastTransfer);
-        observe(link.delay, std::max(to_seconds(probe->round_trip) / 2, kLeastDelay_s));
-        if (*answer > 0) observe(link.bandwidth, static_cast<double>(*answer) / to_seconds(transfer));
-        link.at = clock_.now();
-        link.failures = 0;
+        measured_[probe->to.who.name].observe(
+            {.round_trip = probe->round_trip, .bytes = *answer, .transfer = clock_.steady_now() - probe->asked},
+            clock_.now(), config_.probe_every);
         probe_next();
     });
 }
 
-void LinkSensor::observe(std::optional<Series>& series, double value) {
-    if (!series) {
-        Result<forecast::AdaptiveForecast> fresh = forecast::AdaptiveForecast::make(config_.probe_every);
-        ZBS_EXPECTS(fresh.has_value());
-        series.emplace(Series{*std::move(fresh), {}});
-    }
-    // Where the wall clock was set back nothing is learnt until it has caught up.
-    if (!series->forecast.observe(clock_.now(), value)) return;
-    series->values.push_back(value);
-    if (series->values.size() > kKept) series->values.pop_front();
-}
-
 void LinkSensor::failed(const Probe& probe, const Error& why) {
-    Measured& link = measured_[probe.to.who.name];
-    if (link.failures++ == 0) log_.info("probe_failed", {{"zone", to_uri(probe.to.who)}, {"reason", why.message}});
+    if (measured_[probe.to.who.name].fail())
+        log_.info("probe_failed", {{"zone", to_uri(probe.to.who)}, {"reason", why.message}});
     probe_next();
 }
 
 std::optional<Link> LinkSensor::measured_link(const std::string& zone) const {
     const auto at = measured_.find(zone);
-    if (at == measured_.end() || !at->second.delay || !at->second.bandwidth) return std::nullopt;
-    const auto delay = at->second.delay->forecast.forecast(forecast::Loss::kAbsolute);
-    const auto bandwidth = at->second.bandwidth->forecast.forecast(forecast::Loss::kAbsolute);
-    if (!delay || !bandwidth) return std::nullopt;
-    // A forecaster that follows a slope may leave the range of what there is.
-    return Link{std::max(delay->value, kLeastDelay_s), std::max(bandwidth->value, 1.0)};
+    return at == measured_.end() ? std::nullopt : at->second.forecast();
 }
 
 Link LinkSensor::link_to(const std::string& zone) const {
@@ -124,10 +92,10 @@ std::vector<LinkView> LinkSensor::links() const {
     for (const auto& [zone, link] : measured_) {
         LinkView& view = views[zone];
         view.zone = zone;
-        if (link.delay) view.delay_s = view_of(link.delay->forecast, link.delay->values);
-        if (link.bandwidth) view.bandwidth_Bps = view_of(link.bandwidth->forecast, link.bandwidth->values);
-        view.measured = link.at;
-        view.failures = link.failures;
+        view.delay_s = link.delay_s();
+        view.bandwidth_Bps = link.bandwidth_Bps();
+        view.measured = link.measured();
+        view.failures = link.failures();
     }
     std::vector<LinkView> sorted;
     for (auto& [zone, view] : views) {

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "algorithms/forecast/adaptive_forecast.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/zone_transport.hpp"
+#include "services/zone_scheduler/domain/measured_link.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 
 namespace zbs {
@@ -22,12 +22,7 @@ struct LinkView {
     std::string zone;
     Link link;  ///< what plans are made with
     Source source = Source::kAssumed;
-    struct Series {
-        double next = 0;              ///< forecast
-        std::optional<double> error;  ///< how far off the last forecasts were, mean
-        std::string forecaster;       ///< whose forecast it is
-        std::vector<double> values;   ///< measured, newest last
-    };
+    using Series = SeriesView;
     std::optional<Series> delay_s, bandwidth_Bps;  ///< what was measured, whatever counts
     std::optional<Time> measured;
     int failures = 0;  ///< probes without an answer since the last good one
@@ -43,7 +38,7 @@ const char* to_string(LinkView::Source source);
 class LinkSensor {
   public:
     using Targets = std::function<std::vector<ServiceAddress>()>;
-    static constexpr std::size_t kKept = 64;  ///< measured values that are kept to be shown
+    static constexpr std::size_t kKept = MeasuredLink::kKept;
 
     LinkSensor(const ZoneConfig& config, Clock& clock, ZoneTransport& transport, Targets targets, Log& log)
         : config_(config), clock_(clock), transport_(transport), targets_(std::move(targets)), log_(log) {}
@@ -54,15 +49,6 @@ class LinkSensor {
     std::vector<LinkView> links() const;  ///< to declared and to measured zones, by name
 
   private:
-    struct Series {
-        forecast::AdaptiveForecast forecast;
-        std::deque<double> values;
-    };
-    struct Measured {
-        std::optional<Series> delay, bandwidth;
-        std::optional<Time> at;
-        int failures = 0;
-    };
     struct Probe {
         ServiceAddress to;
         int small_left = 0;
@@ -74,7 +60,6 @@ class LinkSensor {
     void probe_next();
     void send_small(const std::shared_ptr<Probe>& probe);
     void send_large(const std::shared_ptr<Probe>& probe);
-    void observe(std::optional<Series>& series, double value);
     void failed(const Probe& probe, const Error& why);
     std::optional<Link> measured_link(const std::string& zone) const;
 
@@ -84,7 +69,7 @@ class LinkSensor {
     Targets targets_;
     Log& log_;
     std::deque<ServiceAddress> waiting_;  ///< to be probed in this round
-    std::map<std::string, Measured> measured_;
+    std::map<std::string, MeasuredLink> measured_;
 };
 
 }  // namespace zbs

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "algorithms/base/expects.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs {
@@ -35,20 +34,18 @@ Result<NodeLease> NodeDirectory::put(const std::string& name, NodeRegistration r
     entry.until = clock_.steady_now() + kLease;
     entry.registration = std::move(registration);
     if (!agents_.contains(name)) return NodeLease{name, kLease};
-    if (!entry.available) {
-        Result<forecast::AdaptiveForecast> made = forecast::AdaptiveForecast::make(kRegisteredEvery);
-        ZBS_EXPECTS(made.has_value());
-        entry.available = *std::move(made);
-    }
+    if (!entry.available) entry.available.emplace(kRegisteredEvery);
     // One that comes at the same instant as the last is left out.
-    static_cast<void>(entry.available->observe(
-        entry.seen, entry.registration.load.cpu_available / entry.registration.description.processors));
+    entry.available->observe(entry.registration.load.cpu_available / entry.registration.description.processors,
+                             entry.seen);
     return NodeLease{name, kLease};
 }
 
 std::vector<NodeDirectory::Node> NodeDirectory::nodes() const {
     std::vector<Node> nodes;
-    for (const auto& [name, entry] : entries_) nodes.push_back({entry.registration, entry.seen, is_live(name)});
+    for (const auto& [name, entry] : entries_)
+        nodes.push_back(
+            {entry.registration, entry.seen, is_live(name), entry.available ? entry.available->view() : std::nullopt});
     return nodes;
 }
 
@@ -74,7 +71,7 @@ MachineUse NodeDirectory::use_of(const Machine& machine) const {
     } else if (const int has = at->second.registration.description.processors; has < machine.processors) {
         use.fault = "its agent may use " + std::to_string(has) + " processors, not " +
                     std::to_string(machine.processors) + " as the zone's file says";
-    } else if (const auto next = at->second.available->forecast(forecast::Loss::kAbsolute)) {
+    } else if (const auto next = at->second.available->forecast()) {
         use.speed = std::clamp(next->value, kLeastSpeed, 1.0);
     }
     return use;

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
-#include "algorithms/forecast/adaptive_forecast.hpp"
 #include "algorithms/model/resource_graph.hpp"
 #include "services/common/messages/node.hpp"
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/common/ports/machine_use.hpp"
+#include "services/zone_scheduler/domain/measured_series.hpp"
 
 namespace zbs {
 
@@ -32,6 +32,8 @@ class NodeDirectory {
         NodeRegistration registration;  ///< the last one
         Time seen{};                    ///< when it came
         bool is_live = false;           ///< its lease has not run out
+        /// Share of its processors that others leave; none of a machine that the zone does not have by its agent.
+        std::optional<SeriesView> available{};
     };
     /// All that registered since the zone was started, by name.
     std::vector<Node> nodes() const;
@@ -50,8 +52,8 @@ class NodeDirectory {
     struct Entry {
         NodeRegistration registration;
         Time seen{};
-        Duration until{};                                       ///< steady time
-        std::optional<forecast::AdaptiveForecast> available{};  ///< share of its processors
+        Duration until{};                           ///< steady time
+        std::optional<MeasuredSeries> available{};  ///< share of its processors
     };
     MachineUse use_of(const Machine& machine) const;
     const Clock& clock_;

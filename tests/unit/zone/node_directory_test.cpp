@@ -41,6 +41,21 @@ TEST_F(NodeDirectoryTest, KeepsTheLastWordOfEveryNodeByName) {
     EXPECT_EQ(directory.find("c"), nullptr);
 }
 
+TEST_F(NodeDirectoryTest, TellsWhatOthersLeaveOfTheZonesMachines) {
+    directory.use({"a"});
+    for (const double available : {2, 1, 2}) {
+        ASSERT_TRUE(put("a", available));
+        ASSERT_TRUE(put("b", available));
+        clock.advance(10s);
+    }
+    const auto nodes = directory.nodes();
+    ASSERT_TRUE(nodes.at(0).available);
+    const int processors = test::some_node_registration().description.processors;
+    EXPECT_EQ(nodes[0].available->values, (std::vector<double>{2.0 / processors, 1.0 / processors, 2.0 / processors}));
+    EXPECT_TRUE(nodes[0].available->error);
+    EXPECT_FALSE(nodes.at(1).available) << "the zone does not use b";
+}
+
 TEST_F(NodeDirectoryTest, ALeaseRunsOutOnTheMonotonicClock) {
     ASSERT_TRUE(put("a"));
     clock.set_wall(clock.now() + 24h);

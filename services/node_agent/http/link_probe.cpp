@@ -1,0 +1,100 @@
+#include "services/node_agent/http/link_probe.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "services/common/http/reply.hpp"
+
+namespace zbs {
+namespace {
+
+constexpr std::size_t kShortBytes = 1;
+
+/// How many bytes came.
+Result<std::size_t> read_probe(const Result<HttpAnswer>& answer) {
+    if (!answer) return answer.error();
+    if (answer->status == 404) return Error{ErrorCode::kUnavailable, "its agent is older than probes", {}};
+    if (answer->status != 200) return http::read_problem(answer->status, answer->body);
+    return answer->body.size();
+}
+
+}  // namespace
+
+struct LinkProbe::Run {
+    ServiceAddress other;
+    std::function<void(Result<ProbeReport>)> respond;
+    Duration until{};
+    Phase phase = Phase::kOwn;
+    int left = kShortCalls;
+    ProbeReport report;
+
+    std::size_t wanted() const { return phase == Phase::kLong ? kBytes : kShortBytes; }
+};
+
+void LinkProbe::measure(const ProbeRequest& request, std::function<void(Result<ProbeReport>)> respond) {
+    if (is_busy_)
+        return respond(Error{ErrorCode::kTooManyRequests, "another probe is under way; ask again in a second", {}});
+    is_busy_ = true;
+    const auto run = std::make_shared<Run>();
+    run->other = {request.url, {CallerKind::kNode, options_.self.who.organisation, request.node}};
+    run->respond = std::move(respond);
+    run->until = options_.clock.steady_now() + kDeadline;
+    run->report = {.node = request.node, .round_trip = kDeadline, .transfer = kDeadline, .overhead = kDeadline};
+    ask(run);
+}
+
+void LinkProbe::ask(const std::shared_ptr<Run>& run) {
+    const Duration asked = options_.clock.steady_now();
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(run->until - asked);
+    if (left.count() <= 0) return end(run, Error{ErrorCode::kUnavailable, "the probe took longer than 5 s", {}});
+    options_.client.call(
+        {.to = run->phase == Phase::kOwn ? options_.self : run->other,
+         .path = "/v1/probe?bytes=" + std::to_string(run->wanted()),
+         .body = {},
+         .deadline = left},
+        // The clock is read where the answer comes, before it waits for the strand.
+        [this, run, asked](const Result<HttpAnswer>& answer) {
+            const Duration took = options_.clock.steady_now() - asked;
+            options_.post([this, run, took, bytes = read_probe(answer)] { answered(run, bytes, took); });
+        });
+}
+
+void LinkProbe::answered(const std::shared_ptr<Run>& run, const Result<std::size_t>& bytes, Duration took) {
+    ProbeReport& report = run->report;
+    if (run->phase == Phase::kOwn && (!bytes || *bytes != run->wanted())) {
+        report.overhead = Duration{0};
+        return go_on(run, Phase::kShort, kShortCalls);
+    }
+    const std::string other = "node '" + report.node + "' at " + run->other.url;
+    if (!bytes) {
+        const ErrorCode code =
+            bytes.error().code == ErrorCode::kTooManyRequests ? ErrorCode::kTooManyRequests : ErrorCode::kUnavailable;
+        return end(run, Error{code, "probe of " + other + ": " + bytes.error().message, {}});
+    }
+    if (*bytes != run->wanted())
+        return end(run, Error{ErrorCode::kUnavailable, other + " answered with another size than was asked for", {}});
+    Duration& best = run->phase == Phase::kOwn     ? report.overhead
+                     : run->phase == Phase::kShort ? report.round_trip
+                                                   : report.transfer;
+    best = std::min(best, took);
+    if (--run->left > 0) return ask(run);
+    if (run->phase == Phase::kOwn) return go_on(run, Phase::kShort, kShortCalls);
+    if (run->phase == Phase::kShort) return go_on(run, Phase::kLong, kLongCalls);
+    report.bytes = *bytes;
+    end(run, report);
+}
+
+void LinkProbe::go_on(const std::shared_ptr<Run>& run, Phase next, int calls) {
+    run->phase = next;
+    run->left = calls;
+    ask(run);
+}
+
+void LinkProbe::end(const std::shared_ptr<Run>& run, Result<ProbeReport> report) {
+    is_busy_ = false;
+    options_.done();
+    run->respond(std::move(report));
+}
+
+}  // namespace zbs

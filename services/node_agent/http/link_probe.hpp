@@ -1,0 +1,54 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "services/common/messages/node.hpp"
+#include "services/common/ports/clock.hpp"
+#include "services/common/ports/http_client.hpp"
+
+namespace zbs {
+
+/// Measures the way to another agent of the organisation, which its zone names: some short calls to this agent itself,
+/// of which the fastest tells what the programs at both ends take; as many to the other one, of which the fastest is
+/// the round trip (the first one makes the connection); and three that bring `kBytes` each, of which the fastest counts
+/// (one may have to make another connection).
+/// Who answers there has to have the certificate of that node, so this leads nowhere else. One measurement at a time.
+/// Lives on the domain's strand.
+class LinkProbe {
+  public:
+    static constexpr int kShortCalls = 4;  ///< to each of the two
+    static constexpr int kLongCalls = 3;
+    static constexpr std::size_t kBytes = 256 * 1024;
+    static constexpr Duration kDeadline = std::chrono::seconds{5};  ///< of all calls together
+
+    struct Options {
+        HttpClient& client;  ///< should accept no answers much larger than `limits::kMaxProbeBytes`
+        const Clock& clock;
+        std::function<void(std::function<void()>)> post;  ///< puts work on the domain's strand
+        ServiceAddress self;                              ///< this agent, as others reach it
+        std::function<void()> done = [] {};               ///< told after each measurement: connections may be closed
+    };
+    /// What the options name must outlive this.
+    explicit LinkProbe(Options options) : options_(std::move(options)) {}
+    /// Where this agent listens, once that is known.
+    void listens_at(std::string url) { options_.self.url = std::move(url); }
+
+    /// `respond` is called once, on the strand. Errors: kTooManyRequests while another one is under way, and where the
+    /// other side gives no more bytes now; kUnavailable where it does not answer or is not that node, and after
+    /// `kDeadline`. Where this agent does not reach itself the overhead is told as 0.
+    void measure(const ProbeRequest& request, std::function<void(Result<ProbeReport>)> respond);
+
+  private:
+    enum class Phase { kOwn, kShort, kLong };
+    struct Run;
+    void ask(const std::shared_ptr<Run>& run);
+    void answered(const std::shared_ptr<Run>& run, const Result<std::size_t>& bytes, Duration took);
+    void go_on(const std::shared_ptr<Run>& run, Phase next, int calls);
+    void end(const std::shared_ptr<Run>& run, Result<ProbeReport> report);
+
+    Options options_;
+    bool is_busy_ = false;
+};
+
+}  // namespace zbs
