@@ -17,6 +17,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kNodeDeadline{5'000};
 constexpr milliseconds kNodeStartDeadline{15'000};  ///< the agent waits up to 5 s for the program
+constexpr milliseconds kProbeDeadline{8'000};       ///< the agent gives up after 5 s
 constexpr std::size_t kMaxOperations = 200;         ///< in one address, whose length is bounded
 
 std::string step_path(const std::string& operation) { return "/v1/steps/" + encode_percent(operation); }
@@ -59,6 +60,15 @@ std::function<Result<FilePresence>(const Json&)> decode_presence_of(const std::s
         Result<FilePresence> file = codec::decode_file_presence(json);
         if (file && file->digest != digest) return invalid("is another file than " + digest, "/digest");
         return file;
+    };
+}
+
+/// Of the way to this node and to no other.
+std::function<Result<ProbeReport>(const Json&)> decode_probe_of(const std::string& node) {
+    return [node](const Json& json) -> Result<ProbeReport> {
+        Result<ProbeReport> report = codec::decode_probe_report(json);
+        if (report && report->node != node) return invalid("is another node than " + node, "/node");
+        return report;
     };
 }
 
@@ -211,6 +221,15 @@ void NodeClient::set_shares(const ShareTable& table, Respond<void> respond) cons
                 .body = codec::dump(codec::encode(table)),
                 .deadline = kNodeDeadline},
                decode_number(table.number), without_value(std::move(respond)));
+}
+
+void NodeClient::probe(const ProbeRequest& request, Respond<ProbeReport> respond) const {
+    send<ProbeReport>({.to = {},
+                       .method = "POST",
+                       .path = "/v1/probe",
+                       .body = codec::dump(codec::encode(request)),
+                       .deadline = kProbeDeadline},
+                      decode_probe_of(request.node), std::move(respond));
 }
 
 }  // namespace zbs::http

@@ -1,10 +1,12 @@
 #pragma once
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "algorithms/base/result.hpp"
+#include "algorithms/base/time.hpp"
 #include "services/common/messages/registry.hpp"
 
 namespace zbs {
@@ -30,6 +32,7 @@ struct HttpAnswer {
     bool complete = false;       ///< header Zbs-Complete of the log route
     bool try_later = false;      ///< 429 with Retry-After: the service did nothing, and will when asked again later
     std::string content_type{};  ///< header Content-Type, or empty
+    std::optional<Time> date{};  ///< header Date: the other side's clock, to a second
 };
 
 /// Makes HTTP calls to other services. A network, or a simulated one.

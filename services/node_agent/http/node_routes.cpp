@@ -92,6 +92,25 @@ Reply put_input(const Request& request, InputStore& inputs) {
     return http::reply(inputs.put(*digest, *chunk), [](const FilePresence& file) { return codec::encode(file); });
 }
 
+void probe_node(const Request& request, LinkProbe& probe, Respond respond) {
+    const Result<ProbeRequest> wanted = codec::decode_probe_request(request.json);
+    if (!wanted) return respond(http::problem(wanted.error()));
+    probe.measure(*wanted, [respond = std::move(respond)](const Result<ProbeReport>& report) {
+        respond(http::reply(report, [](const ProbeReport& r) { return codec::encode(r); }));
+    });
+}
+
+/// A refusal says nothing of `Retry-After`: who waited for that would measure the wait.
+Reply give_probe(const Request& request, NodeServices& services) {
+    if (auto good = http::check_parameters(request.call, {"bytes"}); !good) return http::problem(good.error());
+    const auto bytes = http::number_parameter(request.call, "bytes", 1);
+    if (!bytes || *bytes < 1 || *bytes > limits::kMaxProbeBytes)
+        return http::problem(invalid("must be from 1 to " + std::to_string(limits::kMaxProbeBytes), "bytes"));
+    if (auto taken = services.budget.take(*bytes, services.clock.steady_now()); !taken)
+        return http::problem(taken.error());
+    return {200, "application/octet-stream", std::string(*bytes, '\0'), {}};
+}
+
 /// "a,b,c"; none for an empty text.
 Result<std::vector<std::string>> operations_in(std::string_view text) {
     std::vector<std::string> operations;
@@ -173,6 +192,12 @@ http::Router make_node_routes(NodeServices& services) {
         if (auto set = node.set_shares(*std::move(table)); !set) return http::problem(set.error());
         return http::ok({{"number", number}});
     });
+    router.add("POST", "/v1/probe", Action::kProbeNode, Body::kJson,
+               [&services](const Request& request, Respond respond) {
+                   probe_node(request, services.probe, std::move(respond));
+               });
+    router.add_sync("GET", "/v1/probe", Action::kGetProbe, Body::kNone,
+                    [&services](const Request& request) { return give_probe(request, services); });
     router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
         return http::ok({{"status", "ok"}});
     });
@@ -184,6 +209,14 @@ http::Router make_node_routes(NodeServices& services) {
         return Reply{200, "application/json", services.contract, {}};
     });
     return router;
+}
+
+Result<void> check_turn(NodeServices& services, const http::Call& call) {
+    if (call.caller() != services.zone || call.method == "GET" || !call.query.contains("turn")) return {};
+    const auto turn = http::number_parameter(call, "turn", 0);
+    if (!turn) return turn.error();
+    if (*turn > static_cast<std::uint64_t>(INT64_MAX)) return invalid("is no number of a lease", "turn");
+    return services.node.take_turn(*turn);
 }
 
 Decision check_node_call(const NodeServices& services, Action action, const http::Call& call) {

@@ -6,6 +6,8 @@
 #include "services/common/ports/clock.hpp"
 #include "services/common/ports/log.hpp"
 #include "services/node_agent/domain/node_service.hpp"
+#include "services/node_agent/domain/probe_budget.hpp"
+#include "services/node_agent/http/link_probe.hpp"
 
 namespace zbs {
 
@@ -13,8 +15,11 @@ namespace zbs {
 struct NodeServices {
     NodeService& node;
     InputStore& inputs;
+    LinkProbe& probe;
+    ProbeBudget& budget;  ///< of what other agents measure here
+    const Clock& clock;
     Caller self;           ///< name of this agent
-    Caller zone;           ///< the only one that may call
+    Caller zone;           ///< the only one that may call, but for `getProbe`
     std::string contract;  ///< text of schemas/openapi/node.json
 };
 
@@ -23,5 +28,9 @@ http::Router make_node_routes(NodeServices& services);
 
 /// What every call passes before a handler sees it. Errors as `authorise` says.
 Decision check_node_call(const NodeServices& services, Action action, const http::Call& call);
+/// After that: whether an order of the zone that names its turn ("turn" in the query) is of a scheduler that another
+/// has followed. Of other callers, and of what only reads, no turn counts. Errors: as `NodeService::take_turn`; a turn
+/// that is no number, or none that a lease can have.
+Result<void> check_turn(NodeServices& services, const http::Call& call);
 
 }  // namespace zbs

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <tuple>
 
@@ -18,6 +19,21 @@ std::string name_of(system::ConfigFile& file, const char* key) {
     if (!name.empty() && !is_valid_name(name))
         file.fail(key, "'" + std::string(key) + "' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
     return name;
+}
+
+/// One address, or those of several schedulers with commas between, as clients take them.
+void read_zone(system::ConfigFile& file, NodeSettings& settings) {
+    const std::string text = file.required_text("zone");
+    if (text.empty()) return;
+    for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(',', at), text.size());
+        settings.zone_urls.push_back(text.substr(at, end - at));
+        at = end + 1;
+        if (settings.zone_urls.back().starts_with("https://")) continue;
+        return file.fail("zone",
+                         "'zone' must be the zone's address, https://HOST:PORT, or those of its schedulers with commas "
+                         "between: agents and zones speak TLS");
+    }
 }
 
 void read_listen(system::ConfigFile& file, NodeSettings& settings) {
@@ -42,9 +58,7 @@ Result<NodeSettings> read_node_settings(const std::string& path, const std::stri
     system::ConfigFile& file = *read;
     NodeSettings settings;
     settings.name = name_of(file, "name");
-    settings.zone_url = file.required_text("zone");
-    if (!settings.zone_url.empty() && !settings.zone_url.starts_with("https://"))
-        file.fail("zone", "'zone' must be the zone's address, https://HOST:PORT: agents and zones speak TLS");
+    read_zone(file, settings);
     settings.zone_name = name_of(file, "zone_name");
     settings.state_folder = absolute(file.required_text("state"));
     settings.identity = absolute(file.text("identity", settings.state_folder + "/identity"));

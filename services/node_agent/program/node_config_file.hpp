@@ -11,8 +11,8 @@ namespace zbs::node_program {
 /// An agent's whole configuration file (TOML; see services/node_agent/README.md).
 struct NodeSettings {
     std::string name;
-    std::string zone_url;   ///< https://HOST:PORT
-    std::string zone_name;  ///< who has to answer there, of the agent's own organisation
+    std::vector<std::string> zone_urls;  ///< https://HOST:PORT, one for each scheduler of the zone
+    std::string zone_name;               ///< who has to answer there, of the agent's own organisation
     std::string state_folder;
     std::string identity;  ///< folder with key.pem, certificate.pem, bundle.pem
     std::string listen_address = "127.0.0.1";

@@ -227,16 +227,28 @@ int run(const std::string& config_path) {
                      settings->name, host->step_folder);
     cpprest::HttpCaller caller({.self = self, .local_token = {}, .tls = tls_client});
     const Caller zone{CallerKind::kZone, self.organisation, settings->zone_name};
-    ZoneSession session(clock, node, make_registration_sender(caller, {settings->zone_url, zone}, post), *log);
+    std::vector<ServiceAddress> schedulers;
+    for (const std::string& address : settings->zone_urls) schedulers.push_back({address, zone});
+    ZoneSession session(clock, node, make_registration_sender(caller, std::move(schedulers), post), *log);
 
-    NodeServices services{node, inputs, self, zone, node_contract()};
+    // A client of its own, because other agents' answers are bounded more tightly, and connections to them are closed
+    // after each measurement: there may be thousands.
+    cpprest::HttpCaller prober(
+        {.self = self, .local_token = {}, .tls = tls_client, .max_reply_bytes = limits::kMaxProbeBytes});
+    LinkProbe probe({.client = prober, .clock = clock, .post = post, .self = {{}, self}, .done = [&prober] {
+                         prober.forget_connections();
+                     }});
+    ProbeBudget budget;
+    NodeServices services{node, inputs, probe, budget, clock, self, zone, node_contract()};
     http::Router router = make_node_routes(services);
     Refusals refusals(clock, *log);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
     router.guard([&](Action action, const http::Call& call) -> Result<void> {
         const Decision decision = check_node_call(services, action, call);
-        if (!decision) refusals.note(action, call, decision.reason);
-        return to_result(decision);
+        Result<void> admitted = to_result(decision);
+        if (admitted) admitted = check_turn(services, call);
+        if (!admitted) refusals.note(action, call, admitted.error().message);
+        return admitted;
     });
     router.name_calls([&ids] { return to_string(ids.fresh()); });
     http::RateLimiter limiter(http::RateLimits{});
@@ -267,6 +279,7 @@ int run(const std::string& config_path) {
     openssl::SelfRenewal renewal(**keys, **tls, clock, *log,
                                  "put it in place of " + settings->identity + "/certificate.pem and send SIGHUP");
     post([&] {
+        probe.listens_at(url);
         node.resume();
         session.start(url);
         renewal.start();

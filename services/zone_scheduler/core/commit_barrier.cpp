@@ -70,6 +70,11 @@ void DurableClient::call(HttpCall call, std::function<void(Result<HttpAnswer>)> 
     });
 }
 
+StepStatus DurableExecutor::status(const std::string& operation) {
+    if (!barrier_.is_ours()) return {StepStatus::State::kRunning, 0, {}};
+    return executor_.status(operation);
+}
+
 Result<void> DurableExecutor::start(const StepSpec& spec) {
     if (auto durable = barrier_.commit_now(); !durable) return durable;
     return executor_.start(spec);

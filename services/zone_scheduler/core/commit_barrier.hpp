@@ -30,9 +30,11 @@ class CommitBarrier {
     /// Something kept back in the audit log has to be durable with the rest.
     void note_record() { record_waits_ = true; }
 
+    /// Whether nobody has taken over; where somebody has, nothing gets out any more.
+    bool is_ours();
+
   private:
     bool is_dirty() const { return record_waits_ || journal_.is_dirty(); }
-    bool is_ours();
     void run_effects();
     void break_with(const Error& error);
 
@@ -69,7 +71,9 @@ class DurableExecutor : public Executor {
     void want(const std::string& operation, Wanted wanted) override { executor_.want(operation, std::move(wanted)); }
     void share_output(const std::vector<std::string>& operations) override { executor_.share_output(operations); }
     Result<void> start(const StepSpec& spec) override;
-    StepStatus status(const std::string& operation) override { return executor_.status(operation); }
+    /// To look at a step may end it (of another host) or begin it (its inputs are there): not any more where another
+    /// process has taken over; this one ends then.
+    StepStatus status(const std::string& operation) override;
     void stop(const std::string& operation, Duration grace) override;
     std::string folder(const std::string& operation) override { return executor_.folder(operation); }
     Result<std::string> read(const std::string& operation, const std::string& file, std::uint64_t offset,

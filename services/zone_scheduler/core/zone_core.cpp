@@ -76,11 +76,28 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       links_(
           config, ports_.clock, *transport_, [this] { return known_zones(); }, ports_.log),
       nodes_(ports_.clock, ports_.log),
+      node_links_(
+          config, ports_.clock, [this] { return live_agents(); }, ports_.probe_node, ports_.log),
       files_(config, ports_.depot),
       applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
-      services_{config, applications_, parts_, peers_,  peerings_, membership_,  delegations_, registry_,
-                links_, nodes_,        files_, events_, feed_,     ports_.store, ports_.audit, std::move(contract)},
+      services_{config,
+                applications_,
+                parts_,
+                peers_,
+                peerings_,
+                membership_,
+                delegations_,
+                registry_,
+                links_,
+                node_links_,
+                nodes_,
+                files_,
+                events_,
+                feed_,
+                ports_.store,
+                ports_.audit,
+                std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
@@ -122,6 +139,7 @@ void ZoneCore::connect() {
         parts_.use_machines([this](auto done) { done(nodes_.uses_of(config_.zone.machines)); }, kLookAtAgents);
     }
     parts_.use_links([this](const std::string& zone) { return links_.link_to(zone); });
+    parts_.use_link_within([this] { return node_links_.within_zone(); });
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     applications_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
@@ -157,6 +175,7 @@ void ZoneCore::start() {
     barrier_.start();
     exchange_.start();
     links_.start();
+    if (ports_.probe_node) node_links_.start();
     parts_.start();
     registry_.start();
     retention_.start();
@@ -175,6 +194,14 @@ std::vector<ServiceAddress> ZoneCore::known_zones() const {
     std::vector<ServiceAddress> known;
     for (const Peer& peer : peers_.peers()) known.push_back(address_of(peer));
     return known;
+}
+
+/// Of the zone's machines; others may have registered, too.
+std::vector<NodeLinkSensor::Agent> ZoneCore::live_agents() const {
+    std::vector<NodeLinkSensor::Agent> live;
+    for (const std::string& name : config_.agents)
+        if (nodes_.is_live(name)) live.push_back({name, nodes_.find(name)->url});
+    return live;
 }
 
 Result<void> ZoneCore::commit() {

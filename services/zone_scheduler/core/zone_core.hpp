@@ -31,6 +31,7 @@ struct ZonePorts {
     FileDepot& depot;
     Allocations* allocations = nullptr;  ///< of the site's own scheduler; null: the machines are the zone's own
     SliceSink* slices = nullptr;         ///< where parts take turns; null: they do not
+    NodeLinkSensor::Ask probe_node{};    ///< how an agent is made to probe another; empty: machines have none
     HttpClient& client;
     std::function<void(std::function<void()>)> post;  ///< puts work on the domain's strand; from any thread
     TrustBundles& trust;
@@ -115,6 +116,7 @@ class ZoneCore {
     Result<std::string> own_account(const Caller& user);
     Result<void> check_delegation(const PartRequest& part, bool required);
     std::vector<ServiceAddress> known_zones() const;
+    std::vector<NodeLinkSensor::Agent> live_agents() const;
     void connect();
 
     const ZoneConfig& config_;
@@ -139,6 +141,7 @@ class ZoneCore {
     TrustExchange exchange_;
     LinkSensor links_;
     NodeDirectory nodes_;
+    NodeLinkSensor node_links_;
     FileLibrary files_;
     ApplicationService applications_;
     Retention retention_;

@@ -49,11 +49,11 @@ class Program:
         self.process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=self.log)
         ready, _, _ = select.select([self.process.stdout], [], [], DEADLINE_S)
         line = self.process.stdout.readline() if ready else b""
-        found = re.search(rb"listening on https://127\.0\.0\.1:(\d+)$", line.strip())
+        found = re.search(rb"listening on https://([0-9.]+):(\d+)$", line.strip())
         if not found:
             self.end(signal.SIGKILL)
             raise AssertionError(f"{command[0]} did not start: {line} {pathlib.Path(log).read_text()[-2000:]}")
-        self.port = int(found.group(1))
+        self.address, self.port = found.group(1).decode(), int(found.group(2))
 
     def end(self, how=signal.SIGTERM):
         if self.process.poll() is None:
@@ -87,28 +87,36 @@ name = "node-1"
 processors = 2
 """
 
+    def enter(self, name):
+        """Words before the command of that agent, or of "zone"."""
+        return []
+
+    def address_of(self, name):
+        """Where that agent listens."""
+        return "127.0.0.1"
+
     def start_zone(self):
         """The same address as before, where there was one."""
         port = self.zone.port if self.zone else 0
         (self.folder / "alpha.toml").write_text(self.zone_text("alpha", port))
-        self.zone = Program([self.programs / "zbs-zone", "run", "--config", self.folder / "alpha.toml"], self.folder / "alpha.log")
+        self.zone = Program([*self.enter("zone"), self.programs / "zbs-zone", "run", "--config", self.folder / "alpha.toml"], self.folder / "alpha.log")
 
     def add(self, name, settings=""):
         run(self.programs / "zbs-zone", "node", "add", name, "--out", self.folder / f"{name}-identity", "--config", self.folder / "alpha.toml")
         (self.folder / f"{name}.toml").write_text(f"""
 name = "{name}"
-zone = "https://127.0.0.1:{self.zone.port}"
+zone = "https://{self.zone.address}:{self.zone.port}"
 zone_name = "alpha-one"
 state = "{self.folder}/{name}"
 identity = "{self.folder}/{name}-identity"
-listen = "127.0.0.1:0"
+listen = "{self.address_of(name)}:0"
 run_as = "self"
 {settings}
 """)
         self.start(name)
 
     def start(self, name):
-        self.agents[name] = Program([self.programs / "zbs-node", "run", "--config", self.folder / f"{name}.toml"], self.folder / f"{name}.log")
+        self.agents[name] = Program([*self.enter(name), self.programs / "zbs-node", "run", "--config", self.folder / f"{name}.toml"], self.folder / f"{name}.log")
 
     def stop(self):
         faults = []
@@ -130,8 +138,8 @@ run_as = "self"
     def zone_identity(self):
         return own(self.cas["alpha"])
 
-    def call_port(self, port, method, target, identity=None, body=None):
-        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=DEADLINE_S, context=context(identity))
+    def call_program(self, program, method, target, identity=None, body=None):
+        connection = http.client.HTTPSConnection(program.address, program.port, timeout=DEADLINE_S, context=context(identity))
         try:
             connection.request(method, target, None if body is None else json.dumps(body))
             response = connection.getresponse()
@@ -141,14 +149,14 @@ run_as = "self"
 
     def call(self, name, method, target, body=None, status=None, identity="zone"):
         identity = self.zone_identity() if identity == "zone" else identity
-        reply = self.call_port(self.agents[name].port, method, target, identity, body)
+        reply = self.call_program(self.agents[name], method, target, identity, body)
         self.contract.check(method, target, reply)
         if status is not None:
             assert reply.status == status, f"{method} {target}: {reply.status} {reply.body[:500]!r}"
         return reply
 
     def ask_zone(self, method, target, identity, body=None):
-        return self.call_port(self.zone.port, method, target, identity, body)
+        return self.call_program(self.zone, method, target, identity, body)
 
     def begin(self, name, operation, script, status=200, **spec):
         argv = script if isinstance(script, list) else ["/bin/sh", "-c", script]

@@ -172,11 +172,25 @@ class NodeTest(unittest.TestCase):
                    "a zone of the same name of another organisation": (self.world.issue("gamma", "zone", "alpha-one"), 401),
                    "another agent": (own(self.folder / "n2-identity"), 403)}
         for who, (identity, status) in refused.items():
-            for method, target, body in (("GET", "/v1/node", None), ("PUT", "/v1/steps/bad", {"argv": ["/bin/true"]}), ("PUT", "/v1/slices", {})):
+            for method, target, body in (("GET", "/v1/node", None), ("PUT", "/v1/steps/bad", {"argv": ["/bin/true"]}), ("PUT", "/v1/slices", {}), ("POST", "/v1/probe", {"node": "n2", "url": "https://127.0.0.1:1"})):
                 with self.subTest(f"{method} {target} by {who}"):
                     self.world.call("n1", method, target, body, status, identity)
+            with self.subTest(f"bytes to be measured for {who}"):
+                self.world.call("n1", "GET", "/v1/probe?bytes=1", None, 200 if who == "another agent" else status, identity)
+        self.world.call("n1", "GET", "/v1/probe?bytes=1", None, 403)  # its zone measures by its agents only
         self.assertEqual(self.world.state("n1", "bad")["state"], "unknown")
         self.world.call("n1", "GET", "/livez", identity=None, status=200)
+
+    def test_an_agent_probes_another_one_and_nobody_else(self):
+        url = f"https://127.0.0.1:{self.world.agents['n2'].port}"
+        report = self.world.call("n1", "POST", "/v1/probe", {"node": "n2", "url": url}, 200).json
+        self.assertEqual((report["node"], report["bytes"]), ("n2", 256 * 1024))
+        self.assertGreater(report["round_trip_us"], 0)
+        self.assertGreater(report["transfer_us"], 0)
+        # Whoever answers there has to have the certificate of that node: neither another agent nor the zone will do.
+        for there in (url, f"https://127.0.0.1:{self.world.zone.port}", "https://127.0.0.1:1"):
+            self.assertEqual(self.world.call("n1", "POST", "/v1/probe", {"node": "n3", "url": there}).status, 503, there)
+        self.assertEqual(self.world.call("n1", "POST", "/v1/probe", {"node": "n2", "url": "http://127.0.0.1:1"}).status, 400)
 
     def test_an_agent_registers_itself_only(self):
         good = {"url": "https://127.0.0.1:1", "description": self.world.call("n1", "GET", "/v1/node", status=200).json["description"],

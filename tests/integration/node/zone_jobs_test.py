@@ -17,7 +17,7 @@ import unittest
 
 PROGRAMS, SOURCE, APPS = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
 sys.path.insert(0, str(SOURCE / "tests/integration/node"))
-from agents import Agents, marked, until  # noqa: E402
+from agents import Agents, Contract, marked, own, until  # noqa: E402
 
 MACHINES = ("node-1", "node-2")
 
@@ -85,7 +85,10 @@ class OnMachines(unittest.TestCase):
 class ZoneJobs(OnMachines):
     def steps(self):
         """Operations that an agent knows, by machine."""
-        return {machine: [step["operation"] for step in self.world.call(machine, "GET", "/v1/steps").json["steps"]] for machine in MACHINES}
+        return {machine: self.steps_of(machine) for machine in MACHINES}
+
+    def steps_of(self, machine):
+        return [step["operation"] for step in self.world.call(machine, "GET", "/v1/steps").json["steps"]]
 
     def run_ring(self, ranks=4):
         done = self.world.zbs("run", "-n", str(ranks), "--", str(APPS / "ring"))
@@ -138,6 +141,21 @@ class ZoneJobs(OnMachines):
         until(lambda: not any(marked(operation) for operation in operations), "processes are left")
         until(lambda: self.steps() == {machine: [] for machine in MACHINES}, "steps are left at an agent")
 
+    def test_a_machine_that_answers_no_more_ends_its_job_which_says_so(self):
+        application = self.world.submit("-n", "4", "--walltime", "10m", "--", "/bin/sh", "-c", "sleep 500 & sleep 500")
+        self.world.wait_state(application, {"running"})
+        operations = [operation for steps in self.steps().values() for operation in steps]
+        silent = self.world.agents["node-2"].process.pid  # as behind a cable that was pulled
+        os.kill(silent, signal.SIGSTOP)
+        try:
+            until(lambda: self.world.show(application)["state"] == "failed", "the job of a lost machine goes on", 120)
+            self.assertIn("machine node-2 has not answered", self.world.show(application)["reason"])
+            until(lambda: self.steps_of("node-1") == [], "what ran on the other machine is left", 30)
+        finally:
+            os.kill(silent, signal.SIGCONT)
+        until(lambda: not any(marked(operation) for operation in operations), "it came back, and what it ran goes on", 60)
+        self.run_ring()
+
     def test_a_machine_whose_agent_is_gone_offers_nothing(self):
         self.world.agents["node-2"].end()
         try:
@@ -147,6 +165,47 @@ class ZoneJobs(OnMachines):
             self.world.start("node-2")
         until(lambda: self.world.zbs("run", "-n", "4", "--dry-run", "--", "/bin/true").returncode == 0, "it is not offered again", 30)
         self.run_ring()
+
+
+class ProbingWorld(World):
+    def zone_text(self, name, port):
+        return super().zone_text(name, port) + "\n[sensors]\nprobe_s = 0.5\n"
+
+
+class LinksBetweenMachines(OnMachines):
+    world_of = ProbingWorld
+
+    def links(self):
+        reply = self.world.ask_zone("GET", "/v1/links", own(self.world.cas["alpha"] / "operator"))
+        Contract(SOURCE / "schemas/openapi/zone.json").check("GET", "/v1/links", reply)
+        return reply.json["machines"]
+
+    def measured(self):
+        links = self.links()
+        return links if links["source"] == "measured" and links["pairs"] == 2 and not any(pair["failures"] for pair in links["worst"]) else None
+
+    def test_they_are_measured_planned_with_and_shown_and_a_dead_machine_stops_nobody(self):
+        links = until(self.measured, "both ways are not measured", 30)
+        self.assertEqual({(pair["from"], pair["to"]) for pair in links["worst"]}, {("node-1", "node-2"), ("node-2", "node-1")})
+        # What is planned with is what was measured; a round may have ended between the two calls.
+        def capacity_agrees():
+            told = self.world.ask_zone("POST", "/v1/capacity", self.world.zone_identity(),
+                                       {"user": "spiffe://alpha/user/ana", "processors": 1, "walltime_s": 60, "zones": []})
+            self.assertEqual(told.status, 200, told.body)
+            return told.json["within_zone"] == self.links()["link"]
+        until(capacity_agrees, "capacity tells another link")
+        rows = json.loads(self.world.zbs("zone", "machine-links", "-o", "json").stdout)
+        self.assertEqual({row["from"] for row in rows}, set(MACHINES))
+        shown = self.world.zbs("zone", "show").stdout
+        self.assertRegex(shown, r"Between machines plans take .*\(measured")
+        self.assertRegex(shown, r"node-1 +node-2 ")
+
+        self.world.agents["node-2"].end(signal.SIGKILL)
+        failing = until(lambda: (pairs := self.links()["worst"]) and pairs[0]["failures"] >= 1 and pairs, "nobody notices", 30)
+        self.assertIn("node-2", (failing[0]["from"], failing[0]["to"]))
+        self.assertEqual(self.links()["source"], "measured", "the last forecast stays")
+        self.world.start("node-2")
+        until(self.measured, "it is not measured again", 60)
 
 
 class SharedWorld(World):

@@ -62,6 +62,17 @@ control_group = "/sys/fs/cgroup/zbs"
     EXPECT_EQ(settings->control_group, "/sys/fs/cgroup/zbs");
 }
 
+TEST(NodeConfigFile, TakesTheAddressesOfSeveralSchedulers) {
+    const auto one = read(kGood);
+    ASSERT_TRUE(one) << one.error();
+    EXPECT_THAT(one->zone_urls, testing::ElementsAre("https://z:1"));
+    std::string text = kGood;
+    text.replace(text.find("https://z:1"), 11, "https://z:1,https://y:2");
+    const auto two = read(text);
+    ASSERT_TRUE(two) << two.error();
+    EXPECT_THAT(two->zone_urls, testing::ElementsAre("https://z:1", "https://y:2"));
+}
+
 struct Bad {
     const char* name;
     std::string text;
@@ -78,6 +89,9 @@ INSTANTIATE_TEST_SUITE_P(, BadNodeConfigFile,
                          testing::Values(Bad{"Empty", "", "'name' is missing"}, Bad{"NoToml", "=", ""},
                                          Bad{"Unknown", kGood + "nmae = 1\n", "'nmae' is not a setting"},
                                          Bad{"PlainZone", "name = \"n\"\nzone = \"http://z:1\"\n", "https://"},
+                                         Bad{"PlainSecond", "name = \"n\"\nzone = \"https://z:1,http://y:1\"\n",
+                                             "https://"},
+                                         Bad{"Trailing", "name = \"n\"\nzone = \"https://z:1,\"\n", "https://"},
                                          Bad{"Name", "name = \"N 1\"\n", "'name' must be 1 to 64"},
                                          Bad{"Listen", kGood + "listen = \"here\"\n", "ADDRESS:PORT"},
                                          Bad{"Everywhere", kGood + "listen = \"0.0.0.0:1\"\n", "set 'advertise'"},

@@ -62,6 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadCall{"Piece", "PUT",
                             "/v1/files/ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
                             "{\"size\":3,\"offset\":4,\"bytes\":\"\"}", "/bytes"},
+                    BadCall{"Probed", "POST", "/v1/probe", "{\"node\":\"n2\",\"url\":\"http://n2:1\"}", "/url"},
                     BadCall{"Slices", "PUT", "/v1/slices", "{\"number\":0}", "/number"},
                     BadCall{"Grace", "POST", "/v1/steps/a/stop", "{\"grace_s\":-1}", "/grace_s"}),
     [](const auto& param_info) { return param_info.param.name; });
@@ -76,6 +77,31 @@ TEST(NodeRoutes, OnlyTheZoneOfTheNodeMayCall) {
         EXPECT_EQ(call(world, "GET", "/livez", "", who).status, 200) << who;
     }
     EXPECT_EQ(call(world, "GET", "/v1/node").status, 200);
+}
+
+TEST(NodeRoutes, OrdersOfASchedulerThatAnotherHasFollowedAreRefused) {
+    test::NodeWorld world;
+    const auto stop = [&](const std::string& query) {
+        return call(world, "POST", "/v1/steps/a/stop" + query, R"({"grace_s":0})");
+    };
+    EXPECT_EQ(stop("?turn=2").status, 200);
+    EXPECT_EQ(stop("?turn=3").status, 200);
+    EXPECT_EQ(stop("?turn=3").status, 200);
+    const http::Reply late = stop("?turn=2");
+    EXPECT_EQ(late.status, 409);
+    EXPECT_THAT(late.body, testing::HasSubstr("turn 3 has given orders here"));
+    EXPECT_EQ(stop("?turn=x").status, 400);
+    EXPECT_EQ(stop("").status, 200) << "a zone with one scheduler names no turn";
+    EXPECT_EQ(
+        call(world, "POST", "/v1/steps/a/stop?turn=9", R"({"grace_s":0})", {CallerKind::kZone, "beta", "alpha-one"})
+            .status,
+        403);
+    EXPECT_EQ(stop("?turn=3").status, 200) << "who may not call changes nothing";
+    EXPECT_EQ(stop("?turn=18446744073709551615").status, 400);
+    for (const Caller& who : {Caller{}, Caller{CallerKind::kNode, "alpha", "n2"}, test::kZoneOfNode})
+        for (const char* path : {"/livez", "/readyz", "/openapi.json", "/v1/probe"})
+            call(world, "GET", std::string(path) + "?turn=99", "", who);
+    EXPECT_EQ(stop("?turn=3").status, 200) << "what anybody may ask is no order";
 }
 
 }  // namespace

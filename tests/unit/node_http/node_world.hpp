@@ -18,6 +18,35 @@ namespace zbs::test {
 
 inline const Caller kZoneOfNode{CallerKind::kZone, "alpha", "alpha-one"};
 
+/// Another agent, as one that probes it sees it: brings what it is asked for after half a millisecond, and a
+/// microsecond more per byte; the agent that probes answers itself after 80 us.
+class FakePeer : public HttpClient {
+  public:
+    explicit FakePeer(VirtualClock& clock) : clock_(clock) {}
+    void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) override {
+        calls.push_back(call);
+        const std::size_t bytes = std::stoul(call.path.substr(call.path.find('=') + 1));
+        const bool is_own = call.to.who.name == "n1";
+        if (is_own && own) return respond_at_once(*own, std::move(respond));
+        if (is_silent) return;
+        const std::int64_t way = is_own ? 80 : 500;
+        clock_.after(Duration{way + static_cast<std::int64_t>(bytes)}, [this, is_own, bytes,
+                                                                        respond = std::move(respond)] {
+            respond(answer && !is_own ? *answer : Result<HttpAnswer>(HttpAnswer{200, std::string(bytes, '\0'), {}}));
+        });
+    }
+    std::vector<HttpCall> calls;
+    std::optional<Result<HttpAnswer>> answer;  ///< in place of its own
+    std::optional<Result<HttpAnswer>> own;     ///< of the agent that probes, to itself
+    bool is_silent = false;
+
+  private:
+    void respond_at_once(Result<HttpAnswer> what, std::function<void(Result<HttpAnswer>)> respond) {
+        clock_.after(Duration{0}, [what = std::move(what), respond = std::move(respond)] { respond(what); });
+    }
+    VirtualClock& clock_;
+};
+
 /// An agent without a network: its routes over fakes, and who calls them.
 struct NodeWorld {
     VirtualClock clock;
@@ -37,12 +66,22 @@ struct NodeWorld {
                                .inputs = inputs,
                                .log = log},
                      "n1", "/steps/{operation}/job"};
-    NodeServices services{node, inputs, {CallerKind::kNode, "alpha", "n1"}, kZoneOfNode, node_contract()};
+    FakePeer peer{clock};
+    LinkProbe probe{{.client = peer,
+                     .clock = clock,
+                     .post = [](const std::function<void()>& work) { work(); },
+                     .self = {"https://n1:1", {CallerKind::kNode, "alpha", "n1"}},
+                     .done = [this] { ++probes_done; }}};
+    int probes_done = 0;
+    ProbeBudget budget;
+    NodeServices services{node,        inputs,         probe, budget, clock, {CallerKind::kNode, "alpha", "n1"},
+                          kZoneOfNode, node_contract()};
     http::Router router = make_node_routes(services);
 
     NodeWorld() {
         router.guard([this](Action action, const http::Call& call) {
-            return to_result(check_node_call(services, action, call));
+            const Result<void> allowed = to_result(check_node_call(services, action, call));
+            return allowed ? check_turn(services, call) : allowed;
         });
         node.resume();
     }

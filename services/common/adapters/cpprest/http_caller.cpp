@@ -255,6 +255,17 @@ std::optional<std::chrono::seconds> wait_asked_for(const wh::http_response& resp
     return std::chrono::seconds{std::clamp(seconds, 1U, 3'600U)};
 }
 
+/// What the header Date says; none where it is not there or is no date.
+std::optional<Time> date_of(const wh::http_response& response) {
+    std::string text;
+    if (!response.headers().match("Date", text)) return std::nullopt;
+    const auto date = utility::datetime::from_string(text, utility::datetime::RFC_1123);
+    if (!date.is_initialized()) return std::nullopt;
+    constexpr std::int64_t kSecondsFrom1601To1970 = 11'644'473'600;
+    const auto seconds = static_cast<std::int64_t>(date.to_interval() / 10'000'000) - kSecondsFrom1601To1970;
+    return Time{std::chrono::seconds{seconds}};
+}
+
 /// Sends once; sends again where a kept connection turned out to be closed. That is safe: every call that changes
 /// something carries an id, and the total deadline holds over all tries.
 void send(const Sending& how, const std::shared_ptr<Pending>& pending, const HttpCall& call) {
@@ -280,6 +291,7 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                     answer->try_later = wait->has_value();
                     response.headers().match("Zbs-Next-Offset", answer->next_offset);
                     answer->content_type = response.headers().content_type();
+                    answer->date = date_of(response);
                     std::string complete;
                     answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
                     pending->pieces = on_piece && answer->status == 200;

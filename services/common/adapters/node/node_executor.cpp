@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "services/common/adapters/node/node_step.hpp"
+#include "services/common/messages/lost_machine.hpp"
 
 namespace zbs::node {
 namespace {
@@ -245,8 +246,9 @@ void NodeExecutor::take_page(const std::string& machine, const std::vector<std::
 void NodeExecutor::give_up_lost(const std::string& machine) {
     Agent& agent = *agents_.at(machine);
     if (!agent.is_lost(clock_.steady_now(), options_.lost_after)) return;
-    const std::string why = "machine " + machine + " has not answered for " +
-                            std::to_string(static_cast<int>(to_seconds(options_.lost_after))) + " s";
+    const std::string why = std::string(kLostMachineReason) + ": machine " + machine + " has not answered for " +
+                            std::to_string(static_cast<int>(to_seconds(options_.lost_after))) +
+                            " s; look at it, its network and its zbs-node";
     for (const std::string& operation : std::set<std::string>(agent.running)) {
         log_.warn("step_lost", {{"operation", operation}, {"reason", why}});
         stop(operation, Duration{0});  // should the machine come back
