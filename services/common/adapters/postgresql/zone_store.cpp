@@ -38,6 +38,13 @@ Result<KnowsStep> known_steps(Database& database) {
     });
 }
 
+Result<std::string> known_folder(Database& database) {
+    Query query(database, "SELECT id FROM state_folder");
+    const Result<bool> row = query.step();
+    if (!row) return row.error();
+    return *row ? query.text(0) : std::string{};
+}
+
 class PostgresAuditLog : public AuditLog {
   public:
     PostgresAuditLog(std::shared_ptr<Database> database, AuditHead head)
@@ -200,16 +207,17 @@ Result<std::int64_t> go_on_from_restored(const Address& address, Time now,
     return *token + 1;
 }
 
+Result<std::string> state_folder_of(const Address& address) {
+    const Result<std::unique_ptr<Database>> database = Database::open_to_read(address, zone_schema().size());
+    if (!database) return database.error();
+    return known_folder(**database);
+}
+
 Result<void> claim_state_folder(Database& database, const std::string& id) {
-    std::string known;
-    {
-        Query query(database, "SELECT id FROM state_folder");
-        const Result<bool> row = query.step();
-        if (!row) return row.error();
-        if (*row) known = query.text(0);
-    }
-    if (known == id) return {};
-    if (!known.empty()) {
+    const Result<std::string> known = known_folder(database);
+    if (!known) return known.error();
+    if (*known == id) return {};
+    if (!known->empty()) {
         return Error{ErrorCode::kConflict,
                      "the state folder is not the one that goes with the database: all zone schedulers of one database "
                      "share one 'state' folder; correct 'state', or 'schema' of [database]",

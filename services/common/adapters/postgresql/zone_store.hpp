@@ -39,6 +39,10 @@ using KnowsStep = std::function<bool(const std::string& operation)>;
 Result<std::int64_t> go_on_from_restored(const Address& address, Time now,
                                          const std::function<Result<void>(const KnowsStep&)>& look);
 
+/// The id of the state folder that goes with a database, without a change to it; empty where it has none yet. Errors:
+/// as `examine_zone_database`.
+Result<std::string> state_folder_of(const Address& address);
+
 /// Whether a state folder is the one that goes with this database: the first that asks is it. kConflict where not.
 Result<void> claim_state_folder(Database& database, const std::string& id);
 

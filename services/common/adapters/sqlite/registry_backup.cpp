@@ -4,6 +4,7 @@
 
 #include "services/common/adapters/sql/audit_row.hpp"
 #include "services/common/adapters/sql/statements.hpp"
+#include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/registry_store.hpp"
 
 namespace zbs::sqlite {

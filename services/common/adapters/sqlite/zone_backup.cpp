@@ -7,6 +7,7 @@
 #include <set>
 
 #include "services/common/adapters/sql/statements.hpp"
+#include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/sqlite/zone_schema.hpp"
 
 namespace zbs::sqlite {
