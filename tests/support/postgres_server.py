@@ -1,4 +1,4 @@
-"""A PostgreSQL of its own: in a temporary folder, reached by a socket in it and nothing else, as an unprivileged account where the test is root.
+"""A PostgreSQL of its own: in a temporary folder, reached by a socket in it and nothing else, or over TCP on loopback with a password in a file; as an unprivileged account where the test is root.
 
     with PostgresServer() as server:
         server.url, server.ask("SELECT 1")
@@ -8,7 +8,9 @@ Needs Debian's package postgresql: `missing()` says what is not there. Everythin
 import glob
 import os
 import pwd
+import secrets
 import shutil
+import socket
 import subprocess
 import tempfile
 
@@ -26,8 +28,16 @@ def missing():
     return "" if programs() else "no PostgreSQL here: install Debian's package postgresql"
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 class PostgresServer:
-    def __init__(self):
+    def __init__(self, over_tcp=False):
+        self.port = free_port() if over_tcp else 5432  # of the socket's name, too
+        self.addresses = "127.0.0.1" if over_tcp else ""
         self.bin = programs()
         self.folder = tempfile.mkdtemp(prefix="zbs-postgres-")
         self.as_user = {}
@@ -37,10 +47,21 @@ class PostgresServer:
             os.chown(self.folder, account.pw_uid, account.pw_gid)
             self.as_user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
         self.url = f"postgresql://zbs@/zbs?host={self.folder}"
+        self.authentication = ["--auth=trust"]
+        if over_tcp:
+            password = secrets.token_hex(16)
+            self.passfile = tempfile.NamedTemporaryFile("w", prefix="zbs-pgpass-")  # 0600, and not the server's
+            self.passfile.write(f"127.0.0.1:{self.port}:zbs:zbs:{password}\n")
+            self.passfile.flush()
+            self.url = f"postgresql://zbs@127.0.0.1:{self.port}/zbs?passfile={self.passfile.name}"
+            with open(f"{self.folder}/password", "w") as file:
+                file.write(password + "\n")
+            os.chmod(f"{self.folder}/password", 0o644)  # in a folder of the server's own
+            self.authentication = ["--auth-local=trust", "--auth-host=scram-sha-256", f"--pwfile={self.folder}/password"]
 
     def __enter__(self):
         try:
-            self._run("initdb", "-D", f"{self.folder}/data", "-U", "zbs", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+            self._run("initdb", "-D", f"{self.folder}/data", "-U", "zbs", *self.authentication, "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
             self.start()
             self._run("createdb", "-h", self.folder, "-U", "zbs", "zbs")
         except BaseException:
@@ -54,7 +75,7 @@ class PostgresServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self):
-        self._run("pg_ctl", "-w", "-t", str(WAIT_S), "-D", f"{self.folder}/data", "-l", f"{self.folder}/log", "-o", f"-k {self.folder} -c listen_addresses= -c shared_buffers=16MB", "start")
+        self._run("pg_ctl", "-w", "-t", str(WAIT_S), "-D", f"{self.folder}/data", "-l", f"{self.folder}/log", "-o", f"-k {self.folder} -p {self.port} -c listen_addresses={self.addresses} -c shared_buffers=16MB", "start")
 
     def stop(self, mode="immediate"):
         """`immediate`: as a power cut."""
@@ -66,6 +87,6 @@ class PostgresServer:
 
     def _run(self, program, *arguments):
         done = subprocess.run([f"{self.bin}/{program}", *arguments], **self.as_user, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=2 * WAIT_S, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+                              stderr=subprocess.STDOUT, text=True, timeout=2 * WAIT_S, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PGPORT": str(self.port)})
         assert done.returncode == 0, (program, done.stdout)
         return done.stdout

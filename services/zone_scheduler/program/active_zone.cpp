@@ -2,10 +2,10 @@
 
 #include <boost/asio/post.hpp>
 #include <cstdlib>
-#include <filesystem>
 
 #include "schemas/contract.hpp"
 #include "services/common/adapters/cpprest/address_rules.hpp"
+#include "services/common/adapters/sqlite/database_size.hpp"
 #include "services/common/adapters/system/program_digest.hpp"
 #include "services/zone_scheduler/program/queue_log_file.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
@@ -29,15 +29,7 @@ std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, ZoneCore& zon
 ZoneResources resources_of(const StateFolder& state, bool is_shared, const openssl::KeyFolder* keys) {
     ZoneResources resources;
     if (!is_shared) {
-        resources.store_bytes = [database = state.database()] {
-            std::uint64_t bytes = 0;
-            for (const char* suffix : {"", "-wal"}) {
-                std::error_code none;
-                const auto size = std::filesystem::file_size(database + suffix, none);
-                if (!none) bytes += size;
-            }
-            return bytes;
-        };
+        resources.store_bytes = [database = state.database()] { return sqlite::database_bytes(database); };
     }
     if (keys != nullptr) resources.certificate_until = [keys] { return std::optional(keys->not_after()); };
     return resources;
@@ -67,7 +59,10 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSetting
     if (!allocations) return allocations.error();
     made->allocations = *std::move(allocations);
     made->client = make_client(engine, settings);
-    made->nodes = make_nodes(engine, settings, state, *made->storage.executor, post, log);
+    const auto lost = [&log, is_shared = settings.database.has_value()](const Error& error) {
+        end_at_once(log, error, is_shared);
+    };
+    made->nodes = make_nodes(engine, settings, state, made->storage, post, lost, log);
     made->zone = std::make_unique<ZoneCore>(
         settings.zone,
         ZonePorts{.clock = engine.clock,
@@ -79,6 +74,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSetting
                   .depot = *made->storage.depot,
                   .allocations = made->allocations.get(),
                   .slices = made->nodes ? made->nodes->executor.get() : nullptr,
+                  .probe_node = made->nodes ? made->nodes->probe(settings.zone.organisation, post) : nullptr,
                   .client = *made->client,
                   .post = post,
                   .trust = engine.trust,
@@ -86,8 +82,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSetting
                   .secrets = engine.secrets,
                   .audit = *made->storage.audit,
                   .log = log,
-                  .storage_failed = [&log, is_shared = settings.database.has_value()](
-                                        const Error& error) { end_at_once(log, error, is_shared); },
+                  .storage_failed = lost,
                   .resources = resources_of(state, settings.database.has_value(), engine.credentials.keys.get())},
         zone_contract());
     ZoneCore& zone = *made->zone;

@@ -11,6 +11,7 @@
 #include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/job_folder.hpp"
+#include "services/common/adapters/process/supervisor_record.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
@@ -65,9 +66,12 @@ Result<int> put_aside_unknown(const ZoneSettings& settings, const StateFolder& s
     if (!unknown.empty() && mkdir(aside.c_str(), 0700) != 0)
         return Error{ErrorCode::kUnavailable, "cannot make the folder", aside};
     for (const std::string& step : unknown) {
-        while (runs(step)) {
+        while (runs(step) || process::is_supervised(state.steps() + "/" + step)) {
             if (std::chrono::steady_clock::now() > end)
-                return Error{ErrorCode::kUnavailable, "step " + step + " does not end; end it and restore again", {}};
+                return Error{ErrorCode::kUnavailable,
+                             "step " + step + " does not end" + process::where_supervised(state.steps() + "/" + step) +
+                                 "; end it and restore again",
+                             {}};
             std::this_thread::sleep_for(std::chrono::milliseconds{50});
         }
         std::filesystem::rename(state.steps() + "/" + step, aside + "/" + step, fault);

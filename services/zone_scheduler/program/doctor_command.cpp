@@ -22,8 +22,10 @@
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
+#include "services/zone_scheduler/program/ready_command.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
+#include "services/zone_scheduler/program/take_over_checks.hpp"
 
 namespace zbs::zone_program {
 namespace {
@@ -147,16 +149,36 @@ void look_at_port(const ZoneSettings& settings, Checks& checks) {
                       "end the program that listens there ('ss -ltnp'), or set another 'listen'"});
 }
 
+/// Could this host take over, where several share the zone?
+void look_at_take_over(const ZoneSettings& settings, const StateFolder& state, Checks& checks) {
+    if (!settings.database) return;
+    const Result<void> good = TakeOverChecks(settings, state).of_folder();
+    checks.push_back({"shared folder", good ? Verdict::kOk : Verdict::kFail,
+                      good ? state.path + " goes with the database" : told(good.error()),
+                      good ? "" : "what it says; until then this host cannot take over"});
+}
+
+/// Whether this host's scheduler runs, and what it says. False where it does not.
+bool look_at_own_service(const std::string& config_path, const ZoneSettings& settings, Checks& checks) {
+    const Result<OwnScheduler> own = look_at_own_scheduler(config_path);
+    if (!own) {
+        checks.push_back({"service", Verdict::kWarn, "does not run, or does not answer: " + told(own.error()),
+                          "start it: 'systemctl start zbs-zone' or 'zbs-zone run --config FILE'"});
+        look_at_port(settings, checks);
+    } else if (!own->fault.empty()) {
+        checks.push_back({"service", Verdict::kFail, "stands by, and could not take over: " + own->fault, "mend that"});
+    } else {
+        checks.push_back(
+            {"service", Verdict::kOk, own->is_active ? "runs and takes calls" : "stands by; could take over", {}});
+    }
+    return own.has_value();
+}
+
 /// Whether it runs; what it says of peers and machines.
 void look_at_service(const std::string& config_path, const ZoneSettings& settings, Checks& checks) {
+    if (!look_at_own_service(config_path, settings, checks)) return;
     const auto client = OperatorClient::connect(config_path);
-    const Result<codec::Json> ready = client ? (*client)->call("GET", "/readyz") : Result<codec::Json>(client.error());
-    if (!ready) {
-        checks.push_back({"service", Verdict::kWarn, "does not run, or does not answer: " + told(ready.error()),
-                          "start it: 'systemctl start zbs-zone' or 'zbs-zone run --config FILE'"});
-        return look_at_port(settings, checks);
-    }
-    checks.push_back({"service", Verdict::kOk, "runs and takes calls", {}});
+    if (!client) return;  // nobody has been active yet
     const auto peers = (*client)->call("GET", "/v1/peerings");
     if (!peers) return checks.push_back({"peers", Verdict::kFail, told(peers.error()), "look at the zone's log"});
     const std::size_t zones = peers->value("peers", codec::Json::array()).size();
@@ -215,6 +237,7 @@ Checks examine(const std::string& config_path) {
     look_at_folder(state, checks);
     look_at_keys(*settings, state, checks);
     look_at_database(*settings, state, checks);
+    look_at_take_over(*settings, state, checks);
     look_at_service(config_path, *settings, checks);
     look_at_programs(*settings, checks);
     look_at_slurm(*settings, checks);

@@ -35,11 +35,11 @@ Edge::Edge(Engine& engine, const ZoneSettings& settings, std::function<http::Rep
                  if (const auto wait = limiter.take(call.peer, call.address, engine.clock.steady_now()))
                      return respond(http::too_many_requests(call.peer, *wait));
                  // At once where nothing else is under way, without a change of threads.
-                 boost::asio::dispatch(engine.strand,
-                                       [this, call = std::move(call), respond = std::move(respond)]() mutable {
-                                           if (zone_ == nullptr) return respond(standby_(call));
-                                           zone_->serve(std::move(call), std::move(respond));
-                                       });
+                 boost::asio::dispatch(engine.strand, [this, came_early = !serves_, call = std::move(call),
+                                                       respond = std::move(respond)]() mutable {
+                     if (zone_ == nullptr || was_judged_early(came_early, call)) return respond(standby_(call));
+                     zone_->serve(std::move(call), std::move(respond));
+                 });
              }),
       standby_(std::move(standby)) {}
 

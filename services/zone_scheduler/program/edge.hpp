@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,13 +20,23 @@ struct Edge {
     /// Writes down where it listens, for programs of this host, and into the operator's credentials.
     static Result<void> tell(const ZoneSettings& settings, const StateFolder& state, const std::string& url);
     /// From now on calls are this one's, which must outlive the edge; on the strand, or before anything runs.
-    void serve(ZoneCore& zone) { zone_ = &zone; }
+    void serve(ZoneCore& zone) {
+        zone_ = &zone;
+        serves_ = true;
+    }
 
     http::RateLimiter limiter;
     beast::Server server;
 
   private:
+    /// Whether `call`, which came while there was no zone, has to come again: who calls was judged by what a standby
+    /// knows of other organisations, which is nothing.
+    static bool was_judged_early(bool came_early, const http::Call& call) {
+        return came_early && !call.peer.refusal().empty();
+    }
+
     ZoneCore* zone_ = nullptr;
+    std::atomic<bool> serves_ = false;
     std::function<http::Reply(const http::Call&)> standby_;
 };
 

@@ -3,23 +3,30 @@
 #include <memory>
 
 #include "services/common/adapters/node/node_executor.hpp"
+#include "services/zone_scheduler/core/leased_client.hpp"
 #include "services/zone_scheduler/core/zone_core.hpp"
 #include "services/zone_scheduler/program/engine.hpp"
+#include "services/zone_scheduler/program/storage.hpp"
 
 namespace zbs::zone_program {
 
 /// What runs steps on machines that have agents.
 struct Nodes {
-    std::unique_ptr<HttpClient> client;  ///< agents live at private addresses, whatever may be said of peers
+    std::unique_ptr<HttpClient> caller;  ///< agents live at private addresses, whatever may be said of peers
+    std::unique_ptr<LeasedClient> client;
     std::unique_ptr<node::PieceReader> reader;
     std::unique_ptr<node::NodeExecutor> executor;
 
     /// Where agents are, as they register.
     void use(const NodeDirectory& directory);
+    /// How one of them is made to probe another. `post` puts work on the domain's strand.
+    NodeLinkSensor::Ask probe(const std::string& organisation, node::NodeExecutor::Post post) const;
 };
 
-/// None where no machine has an agent. `local` must outlive it.
-std::optional<Nodes> make_nodes(Engine& engine, const ZoneSettings& settings, const StateFolder& state, Executor& local,
-                                node::NodeExecutor::Post post, Log& log);
+/// None where no machine has an agent. What `storage` has must outlive it: steps of this host are its executor's.
+/// `lost`: as of LeasedClient.
+std::optional<Nodes> make_nodes(Engine& engine, const ZoneSettings& settings, const StateFolder& state,
+                                const Storage& storage, node::NodeExecutor::Post post,
+                                std::function<void(const Error&)> lost, Log& log);
 
 }  // namespace zbs::zone_program

@@ -16,21 +16,39 @@ std::string first_line(std::string text) {
     return text;
 }
 
+/// As the running zone has written it down; of several schedulers the active one did.
+Result<std::string> active_address(const ZoneSettings& settings, const StateFolder& state,
+                                   const std::string& config_path) {
+    auto address = process::read_file(state.address());
+    if (address) return first_line(*std::move(address));
+    return Error{
+        ErrorCode::kUnavailable,
+        "zone " + settings.zone.zone.name + " has never run; start it with 'zbs-zone run --config " + config_path + "'",
+        state.address()};
+}
+
+/// Where the scheduler of this host listens.
+Result<std::string> own_address(const ZoneSettings& settings, const StateFolder& state) {
+    if (settings.listen_port == 0)
+        return invalid("'listen' names no port, so nobody knows where this host's scheduler is; give one", "listen");
+    std::string host = settings.listen_address;
+    if (host == "0.0.0.0") host = "127.0.0.1";
+    if (host == "::") host = "::1";
+    return (state.has_identity() ? "https://" : "http://") +
+           (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(settings.listen_port);
+}
+
 }  // namespace
 
-Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(const std::string& config_path) {
+Result<std::unique_ptr<OperatorClient>> OperatorClient::connect(const std::string& config_path, Whom whom) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     const StateFolder state{settings->state_folder};
-    const auto address = process::read_file(state.address());
-    if (!address) {
-        return Error{ErrorCode::kUnavailable,
-                     "zone " + settings->zone.zone.name + " has never run; start it with 'zbs-zone run --config " +
-                         config_path + "'",
-                     state.address()};
-    }
+    const Result<std::string> address =
+        whom == Whom::kThisHost ? own_address(*settings, state) : active_address(*settings, state, config_path);
+    if (!address) return address.error();
     std::unique_ptr<OperatorClient> client(new OperatorClient);
-    client->zone_ = {first_line(*address), {CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name}};
+    client->zone_ = {*address, {CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name}};
     const bool with_tls = client->zone_.url.starts_with("https://");
     if (with_tls != state.has_identity()) {
         return Error{ErrorCode::kConflict,

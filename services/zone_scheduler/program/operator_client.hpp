@@ -14,8 +14,10 @@ namespace zbs::zone_program {
 /// Calls to the running zone with the operator's key (or, without TLS, the local token) from its state folder.
 class OperatorClient {
   public:
-    /// Errors: a zone that is not running, keys that cannot be read.
-    static Result<std::unique_ptr<OperatorClient>> connect(const std::string& config_path);
+    /// Of the schedulers that a zone may have: the active one, or the one of this host, which may stand by.
+    enum class Whom { kActive, kThisHost };
+    /// Errors: a zone that is not running, keys that cannot be read; of this host: a 'listen' without a port.
+    static Result<std::unique_ptr<OperatorClient>> connect(const std::string& config_path, Whom whom = Whom::kActive);
     Result<codec::Json> call(const std::string& method, const std::string& path, const codec::Json& body = {});
     const Caller& zone() const { return zone_.who; }
 

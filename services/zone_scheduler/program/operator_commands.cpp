@@ -18,6 +18,7 @@
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/peer_commands.hpp"
 #include "services/zone_scheduler/program/peer_text.hpp"
+#include "services/zone_scheduler/program/ready_command.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -312,13 +313,6 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
         });
 }
 
-void add_ready(CLI::App& cli, const OperatorCommand& shared) {
-    cli.add_subcommand("ready",
-                       "exits with 0 where the zone runs and takes calls: for health checks of containers and "
-                       "watchdogs\n\nExample: zbs-zone ready --config zone.toml")
-        ->callback([shared] { static_cast<void>(shared.call("GET", "/readyz")); });
-}
-
 void add_drain(CLI::App& cli, const OperatorCommand& shared) {
     const auto command = [&](const char* name, const char* help, bool on) {
         cli.add_subcommand(name, help)->callback([shared, on] {
@@ -398,9 +392,10 @@ void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_co
     add_user(cli, shared);
     add_blocks(cli, shared);
     add_audit(cli, shared);
-    add_ready(cli, shared);
+    add_ready_command(cli, shared);
     add_drain(cli, shared);
     add_backup_commands(cli, config_path, exit_code);
+    add_database_command(cli, config_path, exit_code);
     add_enrol_command(cli, config_path, exit_code);
     add_peer_commands(cli, config_path, exit_code);
     add_doctor_command(cli, config_path, exit_code);

@@ -10,6 +10,7 @@
 #include "services/zone_scheduler/program/active_zone.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
 #include "services/zone_scheduler/program/standby.hpp"
+#include "services/zone_scheduler/program/take_over_checks.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr Duration kFarewell = std::chrono::milliseconds{300};
 constexpr Duration kCertificateLook = std::chrono::hours{1};
+constexpr Duration kTakeOverLook = std::chrono::seconds{10};  ///< a load on the shared file system, of each standby
 
 void drain(Engine& engine, Edge& edge, const std::unique_ptr<ActiveZone>& active) {
     edge.server.drain();
@@ -59,6 +61,12 @@ void read_certificate_again(Engine& engine, Log& log) {
     if (!read) log.warn("certificate_not_read", {{"reason", read.error().message}});
 }
 
+void keep_looking(Engine& engine, TakeOverChecks& checks, Standby& standby, const std::unique_ptr<ActiveZone>& active) {
+    if (active) return;
+    standby.note(checks.of_folder());
+    engine.clock.after(kTakeOverLook, [&] { keep_looking(engine, checks, standby, active); });
+}
+
 void keep_certificate_fresh(Engine& engine, const std::unique_ptr<ActiveZone>& active, Log& log) {
     engine.clock.after(kCertificateLook, [&] {
         if (active) return;
@@ -85,6 +93,10 @@ int run(const std::string& config_path) {
         if (!opened) return fail(opened.error());
         storage = *std::move(opened);
     }
+    TakeOverChecks take_over_checks(*settings, state);
+    if (settings->database) {
+        if (auto good = take_over_checks.at_start(); !good) return fail(good.error());
+    }
     failpoint::arm(*failpoints, *log);
     std::unique_ptr<Standby> standby;  // the storage's fence looks at its lease
     Engine engine;
@@ -110,7 +122,10 @@ int run(const std::string& config_path) {
         if (!made) return fail(made.error());
         standby = *std::move(made);
         std::cout << "zbs-zone " << settings->zone.zone.name << " standing by on " << settings->zone.url << std::endl;
-        boost::asio::post(engine.strand, [&] { keep_certificate_fresh(engine, active, *log); });
+        boost::asio::post(engine.strand, [&] {
+            keep_looking(engine, take_over_checks, *standby, active);
+            keep_certificate_fresh(engine, active, *log);
+        });
         standby->start([&](std::int64_t epoch) {
             boost::asio::post(engine.strand, [&, epoch] {
                 auto taken = take_over(engine, *settings, state, {standby->lease(), epoch}, config_path, *log);

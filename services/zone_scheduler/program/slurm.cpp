@@ -27,15 +27,25 @@ Result<void> take_limits(const slurm::Partition& partition, ZoneConfig& zone) {
     return {};
 }
 
+Result<slurm::SlurmCommands> find_commands(const SlurmSettings& wanted) {
+    slurm::CommandSettings where{.configuration = wanted.configuration};
+    where.folders.insert(where.folders.begin(), wanted.folders.begin(), wanted.folders.end());
+    return slurm::SlurmCommands::find(std::move(where));
+}
+
 }  // namespace
+
+Result<void> check_slurm_commands(const ZoneSettings& settings) {
+    if (!settings.slurm) return {};
+    const Result<slurm::SlurmCommands> commands = find_commands(*settings.slurm);
+    return commands ? Result<void>{} : Result<void>(commands.error());
+}
 
 Result<std::unique_ptr<Allocations>> open_slurm(ZoneSettings& settings,
                                                 std::function<void(std::function<void()>)> post) {
     if (!settings.slurm) return std::unique_ptr<Allocations>{};
     const SlurmSettings& wanted = *settings.slurm;
-    slurm::CommandSettings where{.configuration = wanted.configuration};
-    where.folders.insert(where.folders.begin(), wanted.folders.begin(), wanted.folders.end());
-    Result<slurm::SlurmCommands> commands = slurm::SlurmCommands::find(std::move(where));
+    Result<slurm::SlurmCommands> commands = find_commands(wanted);
     if (!commands) return commands.error();
     slurm::SlurmBackEnd back_end(*std::move(commands), {.submit_options = wanted.submit_options});
     const Result<slurm::Site> site = back_end.read_site();

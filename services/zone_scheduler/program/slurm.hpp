@@ -13,4 +13,7 @@ namespace zbs::zone_program {
 Result<std::unique_ptr<Allocations>> open_slurm(ZoneSettings& settings,
                                                 std::function<void(std::function<void()>)> post);
 
+/// Whether the commands are there that `open_slurm` needs; asks no Slurm. Success where the settings name none.
+Result<void> check_slurm_commands(const ZoneSettings& settings);
+
 }  // namespace zbs::zone_program

@@ -29,14 +29,31 @@ void Standby::start(std::function<void(std::int64_t epoch)> taken) {
                    .lost = [this](const Error& error) { end_at_once(log_, error, /*is_shared=*/true); }});
 }
 
+void Standby::note(const Result<void>& could_take_over) {
+    const std::string fault = could_take_over ? std::string{} : http::text_with_place(could_take_over.error());
+    if (fault == std::exchange(fault_, fault)) return;
+    if (fault.empty()) return log_.info("could_take_over", {{"zone", zone_}});
+    log_.warn("could_not_take_over",
+              {{"reason", fault}, {"what_now", "mend it while another is active; this one would end at its turn"}});
+}
+
 http::Reply Standby::answer(const http::Call& call, const std::string& id) const {
-    if (call.path == "/livez") return {.body = R"({"status":"standby"})", .headers = {{"Zbs-Request-Id", id}}};
-    const postgresql::LeaseView view = lease_->seen();
-    const std::string who = view.holder.empty() || lease_->holds() ? "none is active yet, try again"
-                                                                   : "active is " + view.holder + " at " + view.url;
-    http::Reply reply =
-        http::problem({ErrorCode::kUnavailable, "this scheduler of zone " + zone_ + " stands by; " + who, {}});
-    reply.headers.emplace_back("Retry-After", "1");
+    const bool is_known = call.caller().kind != CallerKind::kAnonymous;
+    if (call.path == "/livez") {
+        codec::Json health = {{"status", "standby"}};
+        if (is_known && !fault_.empty()) health["reason"] = fault_;
+        http::Reply reply = http::ok(health);
+        reply.headers.emplace_back("Zbs-Request-Id", id);
+        return reply;
+    }
+    std::string words = "this scheduler of zone " + zone_ + " stands by";
+    if (is_known) {
+        const postgresql::LeaseView view = lease_->seen();
+        words += view.holder.empty() || lease_->holds() ? "; none is active yet, try again"
+                                                        : "; active is " + view.holder + " at " + view.url;
+        if (!fault_.empty()) words += "; it could not take over: " + fault_;
+    }
+    http::Reply reply = http::problem({ErrorCode::kUnavailable, words, {}});
     reply.headers.emplace_back("Zbs-Request-Id", id);
     return reply;
 }

@@ -16,8 +16,11 @@ class Standby {
     /// `taken` is called once, on a thread of the lease's, when this is the active one. Where the lease is lost, or the
     /// database, the process ends at once.
     void start(std::function<void(std::int64_t epoch)> taken);
-    /// To a caller while another is active: 503, who is, and where; "/livez" only is well. `id` names the call, as a
-    /// router does.
+    /// Whether this one could take over as things are now, as it was found last; it is told with "/livez", and in the
+    /// log where it changes. On the strand, as `answer` is.
+    void note(const Result<void>& could_take_over);
+    /// To a caller while another is active: 503, and to who has an identity who is active, and where; "/livez" only is
+    /// well. `id` names the call, as a router does.
     http::Reply answer(const http::Call& call, const std::string& id) const;
     const postgresql::Lease& lease() const { return *lease_; }
     /// For the end of an orderly stop: the next one need not wait.
@@ -28,6 +31,7 @@ class Standby {
         : lease_(std::move(lease)), zone_(std::move(zone)), log_(log) {}
     std::unique_ptr<postgresql::Lease> lease_;
     std::string zone_;
+    std::string fault_;  ///< why it could not take over; empty where it could
     Log& log_;
 };
 

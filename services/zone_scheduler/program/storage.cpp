@@ -1,7 +1,10 @@
 #include "services/zone_scheduler/program/storage.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "services/common/adapters/openssl/random_secrets.hpp"
@@ -75,17 +78,22 @@ Result<void> open_rest(Storage& storage, const ZoneSettings& settings, const Sta
     return {};
 }
 
-/// What the folder is known by to the database; made where it is missing.
+}  // namespace
+
 Result<std::string> folder_id(const StateFolder& state) {
     const std::string path = state.database_mark();
-    if (auto known = process::read_file(path); known && known->size() > 10) return *std::move(known);
+    if (access(path.c_str(), F_OK) == 0) {  // one that is there is never replaced
+        if (auto known = process::read_file(path); known && known->size() > 10) return *std::move(known);
+        return Error{ErrorCode::kUnavailable, "the mark of the state folder cannot be read, or is no mark", path};
+    }
+    if (errno != ENOENT)
+        return Error{ErrorCode::kUnavailable,
+                     std::string("cannot look for the mark of the state folder: ") + std::strerror(errno), path};
     std::string id = openssl::RandomSecrets{}.fresh();
     if (!process::write_file(path, id))
         return Error{ErrorCode::kUnavailable, "cannot write the mark of the state folder", path};
     return id;
 }
-
-}  // namespace
 
 Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& state, Log& log) {
     Storage storage;
@@ -94,10 +102,12 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     if (!lock) return lock.error();
     storage.lock = *std::move(lock);
     if (std::filesystem::exists(state.database_mark(), fault)) {
-        return Error{ErrorCode::kConflict,
-                     "the database of this state folder is in PostgreSQL: set 'url' of [database]; or, to start "
-                     "empty, use another 'state' folder",
-                     state.database_mark()};
+        return Error{
+            ErrorCode::kConflict,
+            "the database of this state folder is in PostgreSQL, or its move there was cut short: set 'url' of "
+            "[database], and run 'zbs-zone database move' where zone.db is still here; or, to start empty, use "
+            "another 'state' folder",
+            state.database_mark()};
     }
     storage.runner = std::make_unique<system::ThreadRunner>(0);
     const sqlite::ServiceFiles files = zone_files(settings, state);
@@ -113,21 +123,25 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     return storage;
 }
 
+Result<void> check_no_own_database(const StateFolder& state) {
+    std::error_code fault;
+    if (!std::filesystem::exists(state.database(), fault)) return {};
+    return Error{ErrorCode::kConflict,
+                 "this state folder has a database of its own, and [database] names another: what is in the file "
+                 "would be forgotten; move it with 'zbs-zone database move', or use a new 'state' folder",
+                 state.database()};
+}
+
 Result<Storage> open_shared_storage(const ZoneSettings& settings, const StateFolder& state, Log& log,
                                     const Turn& turn) {
     Storage storage;
-    std::error_code fault;
-    if (std::filesystem::exists(state.database(), fault)) {
-        return Error{ErrorCode::kConflict,
-                     "this state folder has a database of its own, and [database] names another: what is in the file "
-                     "would be forgotten; use a new 'state' folder, or move the file away once nothing runs",
-                     state.database()};
-    }
+    if (auto without = check_no_own_database(state); !without) return without.error();
     storage.runner = std::make_unique<system::ThreadRunner>(0);
     auto database =
         postgresql::open_zone_database(database_address(settings), sql::Durability::kBatches, storage.runner.get());
     if (!database) return database.error();
     database->database->use_fence({turn.epoch, [&lease = turn.lease] { return lease.holds(); }});
+    storage.turn = turn.epoch;
     storage.database = std::move(database->stores);
     const Result<std::string> id = folder_id(state);
     if (!id) return id.error();

@@ -22,6 +22,7 @@ struct Storage {
     std::unique_ptr<AuditLog> audit;
     std::unique_ptr<process::StepExecutor> executor;
     std::unique_ptr<FileDepot> depot;
+    std::int64_t turn = 0;  ///< of the lease; 0: there is none
 };
 
 sqlite::ServiceFiles zone_files(const ZoneSettings& settings, const StateFolder& state);
@@ -40,6 +41,13 @@ struct Turn {
 };
 /// The same with the database in PostgreSQL. Errors also: a state folder that is not the one of this database.
 Result<Storage> open_shared_storage(const ZoneSettings& settings, const StateFolder& state, Log& log, const Turn& turn);
+
+/// What the state folder is known by to a database elsewhere; made where it is missing, and from then on no zone starts
+/// on a database in the folder.
+Result<std::string> folder_id(const StateFolder& state);
+
+/// kConflict where the state folder has a database in a file, too.
+Result<void> check_no_own_database(const StateFolder& state);
 
 /// Where the settings say that the database is; they have one.
 postgresql::Address database_address(const ZoneSettings& settings);

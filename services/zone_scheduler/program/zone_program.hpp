@@ -44,6 +44,9 @@ void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_co
 /// backup, restore; likewise.
 void add_backup_commands(CLI::App& cli, std::string& config_path, int& exit_code);
 
+/// database move; likewise.
+void add_database_command(CLI::App& cli, std::string& config_path, int& exit_code);
+
 /// Makes a registry known.
 void add_enrol_command(CLI::App& cli, std::string& config_path, int& exit_code);
 /// Where the zone has enrolled, into `config`, and the registry's bundle into `trust`; nothing where it has not.

@@ -56,10 +56,7 @@ run_as = "self"
 shared_memory = true
 queue = "fcfs"
 queue_log = "{world.folder}/queue.jsonl"
-[[machine]]
-name = "m0"
-processors = {PROCESSORS}
-[database]
+{world.machines}[database]
 url = "{world.server.url}"
 [high_availability]
 node = "{name}"
@@ -95,6 +92,8 @@ connection_per_s = 0
             connection.close()
 
     def serves(self):
+        if self.url.startswith("https:"):
+            return " listening on " in self.text()
         return self.ask("/readyz", timeout=1)[0] == 200
 
 
@@ -116,6 +115,8 @@ class Client(threading.Thread):
 
 
 class World:
+    machines = f'[[machine]]\nname = "m0"\nprocessors = {PROCESSORS}\n'
+
     def __init__(self, bin_folder, server):
         self.bin, self.server = pathlib.Path(bin_folder).resolve(), server
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-fail-over-"))
@@ -182,7 +183,9 @@ def fail_over(world):
     one, two = world.schedulers
     one.start().wait_for(" listening on ")
     two.start().wait_for(" standing by on ")
-    until(lambda: "one at" in str(two.ask("/readyz")), DEADLINE_S, lambda: f"the standby does not know who is active: {two.ask('/readyz')}")
+    until(lambda: "one at" in str(two.ask("/readyz", world.token())), DEADLINE_S, lambda: f"the standby does not know who is active: {two.ask('/readyz', world.token())}")
+    status, problem = two.ask("/readyz")
+    assert status == 503 and "stands by" in problem["detail"] and "active" not in problem["detail"] and one.url not in str(problem), "a stranger is told who is active"
     status, problem = two.ask("/v1/applications", world.token())
     assert status == 503 and one.url in problem["detail"], (status, problem)
     assert two.ask("/livez") == (200, {"status": "standby"}), two.ask("/livez")

@@ -12,6 +12,10 @@ from fail_over_test import DEADLINE_S, World, until
 from postgres_server import SKIPPED, PostgresServer, missing
 
 
+# As in docs/operator.md.
+RESTORE = ("--clean", "--if-exists", "--single-transaction", "--exit-on-error")
+
+
 def restore(world):
     one, server = world.schedulers[0], world.server
     zone = lambda *words: subprocess.run([one.program, *map(str, words), "--config", one.config], capture_output=True, text=True, timeout=DEADLINE_S)  # noqa: E731
@@ -32,7 +36,16 @@ def restore(world):
 
     one.process.terminate()
     assert one.process.wait(DEADLINE_S) == 0
-    tool("pg_restore", f"{server.folder}/zone-b.dump", "--clean", "-d", "zbs")
+    server.ask("CREATE VIEW holds_it AS SELECT * FROM a.lease")
+    try:
+        tool("pg_restore", f"{server.folder}/zone-b.dump", *RESTORE, "-d", "zbs")
+        failed = False
+    except AssertionError:
+        failed = True
+    untouched = world.number("SELECT value FROM counter WHERE name='token'") == token and world.number("SELECT count(*) FROM application") == 2
+    assert failed and untouched, "what fails on the way has to leave all as it was"
+    server.ask("DROP VIEW holds_it")
+    tool("pg_restore", f"{server.folder}/zone-b.dump", *RESTORE, "-d", "zbs")
     assert world.number("SELECT value FROM counter WHERE name='token'") < token
     done = zone("restore", "--database-restored")
     assert done.returncode == 0 and "tokens go on at " in done.stdout, done.stderr
@@ -61,15 +74,43 @@ def restore(world):
     assert "PostgreSQL, of schema version" in doctor.stdout and f"one at {one.url}" in doctor.stdout, doctor.stdout
     until(lambda: zone("ready").returncode == 0, DEADLINE_S, "the zone is not ready")
 
+    two = world.schedulers[1].start()
+    two.wait_for(" standing by on ")
+    other = lambda *words: subprocess.run([two.program, *words, "--config", two.config], capture_output=True, text=True, timeout=DEADLINE_S)  # noqa: E731
+    ready = other("ready")
+    assert (ready.returncode, ready.stdout) == (0, "standby\n"), ready
+    mark = world.folder / "state/folder_id"
+    mark.rename(world.folder / "mark")  # as where the shared file system goes
+    try:
+        until(lambda: other("ready").returncode == 1, DEADLINE_S, "the standby does not say that it could not take over")
+        assert "could not take over: " in other("ready").stderr and "could_not_take_over" in two.text(), (other("ready").stderr, two.text())
+        assert "lacks the mark" in two.ask("/readyz", world.token())[1]["detail"] and two.ask("/livez") == (200, {"status": "standby"})
+    finally:
+        (world.folder / "mark").rename(mark)
+    until(lambda: other("ready").returncode == 0, DEADLINE_S, "the standby is not in order again")
+    two.process.terminate()
+    assert two.process.wait(DEADLINE_S) == 0
+
     one.process.terminate()
     assert one.process.wait(DEADLINE_S) == 0
     settings = one.config.read_text()
     for text, word in ((settings.replace("[database]\nurl", "#"), "the database of this state folder is in PostgreSQL"),
-                       (settings.replace('/state"', '/other"'), "the state folder is not the one that goes with the database")):
+                       (settings.replace('/state"', '/other"'), "it lacks the mark of the folder that goes with the database")):
         text = text if "[database]" in text else text.replace("[high_availability]\n", "").replace('node = "one"\n', "")
         one.config.write_text(text)
         started = zone("run")
         assert started.returncode == 1 and word in started.stderr, (started.returncode, started.stderr)
+    # A folder of another zone: a scheduler that could never take over does not stand by, but says so.
+    (world.folder / "other/folder_id").write_text("a folder of another zone's")
+    one.config.write_text(settings.replace('/state"', '/other"'))
+    for command, at in (("run", "stderr"), ("doctor", "stdout")):
+        told = zone(command)
+        assert told.returncode == 1 and "the state folder is not the one that goes with the database" in getattr(told, at), (command, told)
+    server.ask("INSERT INTO a.schema_version VALUES(99)")
+    one.config.write_text(settings)
+    started = zone("run")
+    assert started.returncode == 1 and "has version 99, this program knows" in started.stderr, started.stderr
+    server.ask("DELETE FROM a.schema_version WHERE version=99")
     (world.folder / "state/zone.db").touch()
     one.config.write_text(settings)
     started = zone("run")

@@ -1,0 +1,50 @@
+// zbs-zone ready: for health checks of containers and watchdogs.
+#include "services/zone_scheduler/program/ready_command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+namespace zbs::zone_program {
+namespace {
+
+/// Of several schedulers each watchdog asks its own host's: where it asked the active one, all would look alike.
+void ready(const OperatorCommand& shared, bool wants_active) {
+    const Result<ZoneSettings> settings = load_settings(*shared.config);
+    if (!settings) return shared.fail(settings.error());
+    const Result<OwnScheduler> own = look_at_own_scheduler(*shared.config);
+    if (!own) return shared.fail(own.error());
+    if (!own->fault.empty())
+        return shared.fail({ErrorCode::kUnavailable, "stands by, and could not take over: " + own->fault, {}});
+    if (wants_active && !own->is_active)
+        return shared.fail({ErrorCode::kUnavailable, "this host's scheduler stands by; another one is active", {}});
+    if (settings->database) std::cout << (own->is_active ? "active\n" : "standby\n");
+}
+
+}  // namespace
+
+Result<OwnScheduler> look_at_own_scheduler(const std::string& config_path) {
+    const Result<ZoneSettings> settings = load_settings(config_path);
+    if (!settings) return settings.error();
+    using Whom = OperatorClient::Whom;
+    // A single one may listen at any port; it has written down where.
+    const auto client = OperatorClient::connect(config_path, settings->database ? Whom::kThisHost : Whom::kActive);
+    if (!client) return client.error();
+    const Result<codec::Json> health = (*client)->call("GET", "/livez");
+    if (!health) return health.error();
+    if (health->value("status", "") == "standby") return OwnScheduler{false, health->value("reason", "")};
+    if (const auto takes_calls = (*client)->call("GET", "/readyz"); !takes_calls) return takes_calls.error();
+    return OwnScheduler{true, {}};
+}
+
+void add_ready_command(CLI::App& cli, const OperatorCommand& shared) {
+    CLI::App* const command = cli.add_subcommand(
+        "ready",
+        "exits with 0 where the zone runs and takes calls: for health checks of containers and watchdogs. Where a zone "
+        "has several schedulers it asks the one of this host, and prints active or standby; a standby that could not "
+        "take over is not ready\n\nExample: zbs-zone ready --config zone.toml");
+    auto active = std::make_shared<bool>(false);
+    command->add_flag("--active", *active, "not where it stands by");
+    command->callback([shared, active] { ready(shared, *active); });
+}
+
+}  // namespace zbs::zone_program
