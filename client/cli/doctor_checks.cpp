@@ -43,6 +43,18 @@ Check check_clock(bool kept, Duration at_most) {
             "start a time service (chrony, systemd-timesyncd), or that of the machine that this container runs on"};
 }
 
+Check check_home_clock(Duration ahead, Duration exact) {
+    constexpr Duration kTolerated = std::chrono::seconds{10};
+    const Duration apart = std::chrono::abs(ahead);
+    if (apart <= kTolerated + exact)
+        return {
+            "home clock", Verdict::kOk, "the home zone's agrees with this machine's, to " + format_duration(exact), {}};
+    return {"home clock", Verdict::kWarn,
+            "this machine is " + format_duration(apart) + (ahead > Duration{0} ? " ahead of" : " behind") +
+                " the home zone; new certificates may count as not yet valid, or as over",
+            "set the clock that is wrong: 'date -u' here, and ask the zone's operator for the same"};
+}
+
 Check check_version(const std::string& said) {
     constexpr const char* kOurs = "1";
     if (said == kOurs) return {"version", Verdict::kOk, "the home zone speaks version 1 of the interface", {}};

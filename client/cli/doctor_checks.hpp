@@ -19,6 +19,9 @@ using command_line::worst_of;
 Check check_lifetime(std::optional<Duration> left);
 /// Whether the kernel believes this clock to be kept right, and by how much it may be wrong at most.
 Check check_clock(bool kept, Duration at_most);
+/// This machine's clock beside that of the home zone, which is known to `exact` only: warns where they differ by more
+/// than 10 s beyond that.
+Check check_home_clock(Duration ahead, Duration exact);
 /// `said`: what /openapi.json of the home zone gives as its version.
 Check check_version(const std::string& said);
 /// One check per peer that the home zone knows; a warning where there is none.

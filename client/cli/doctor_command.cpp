@@ -63,6 +63,13 @@ void look_at_home(client::ZoneClient& zone, std::vector<Check>& checks) {
         return;
     }
     checks.push_back({"home zone", Verdict::kOk, self->value("zone", zone.url()) + " at " + zone.url(), {}});
+    const Time asked = system::wall_clock();
+    if (const Result<Time> theirs = zone.clock()) {
+        const Time answered = system::wall_clock();
+        const Duration wait = std::max(answered - asked, Duration{0});
+        // Their second had begun when they answered, and the answer was under way for some of the wait.
+        checks.push_back(check_home_clock(answered - *theirs, wait + std::chrono::seconds{1}));
+    }
     if (const Result<codec::Json> contract = zone.get("/openapi.json"); !contract) {
         checks.push_back(failed("version", contract.error(), "ask the operator of the zone"));
     } else {

@@ -21,6 +21,8 @@ int main(int argc, char** argv) {
         cli.add_flag(
             "--allow-private-addresses", options.allow_private_addresses,
             "zones may be at loopback, private and link-local addresses (one machine, or one private network)");
+        cli.add_flag("--public-metrics", options.public_metrics,
+                     "anybody who reaches the registry may read /metrics, not its operators only");
         cli.add_option("--zone-rate", options.rates.zone.per_second,
                        "calls a second of one zone, in the long run; 0: any")
             ->check(CLI::Range(0.0, 100'000.0))

@@ -97,8 +97,10 @@ enum class Action {
     kPutInput,
     kSetSlices,
     kSetShares,
+    kProbeNode,
+    kGetProbe,
 };
-inline constexpr int kActionCount = static_cast<int>(Action::kSetShares) + 1;
+inline constexpr int kActionCount = static_cast<int>(Action::kGetProbe) + 1;
 
 /// The operationId, e.g. "scheduleApplication".
 std::string_view to_string(Action action);

@@ -107,7 +107,7 @@ constexpr std::array kRules = {
     zone(kDeleteDelegation, "deleteDelegation", kUsers, kFullProxy, kDelegation, kOwn),
 
     ActionRule{kReadAudit, "readAudit", kAtZone | kAtRegistry, kService, kOperators, kAny, kCertificate},
-    zone(kGetMetrics, "getMetrics", kInsider, kAnything),
+    ActionRule{kGetMetrics, "getMetrics", kAtZone | kAtRegistry, kService, kInsider, kAny, kAnything},
     zone(kGetDrain, "getDrain", kOperators, kCertificate),
     zone(kSetDrain, "setDrain", kOperators, kCertificate),
     zone(kRegisterNode, "registerNode", bit(Role::kOwnNode), kCertificate, ObjectKind::kNode, kOwn),
@@ -135,6 +135,9 @@ constexpr std::array kRules = {
     node(kPutInput, "putInput"),
     node(kSetSlices, "setSlices"),
     node(kSetShares, "setShares"),
+    node(kProbeNode, "probeNode"),
+    // The only thing that an agent does for another one.
+    ActionRule{kGetProbe, "getProbe", kAtNode, kService, bit(Role::kOwnNode), kAny, kCertificate},
 };
 
 constexpr bool is_in_order() {

@@ -97,6 +97,10 @@ void add_operator_routes(http::Router& router, RegistryServices& services) {
                                 return codec::Json{{"zones", zones}};
                             });
                     });
+    router.add_sync("GET", "/metrics", Action::kGetMetrics, Body::kNone, [&services](const Request& request) {
+        const metrics::TextFormat format = metrics::choose_format(request.call.accept);
+        return Reply{200, metrics::content_type(format), services.metrics_text(format), {}};
+    });
     router.add_sync("GET", "/v1/audit", Action::kReadAudit, Body::kNone,
                     [&services](const Request& request) { return http::audit_reply(request.call, services.audit); });
 }
@@ -162,6 +166,7 @@ http::Router make_registry_routes(RegistryServices& services) {
 
 Result<void> check_registry_call(const RegistryServices& services, http::DecisionLog& decisions, Action action,
                                  const http::Call& call) {
+    if (action == Action::kGetMetrics && services.has_public_metrics) return {};
     const bool enrolled = services.registry.is_enrolled(call.caller());
     Object object;
     if (action == Action::kPublishZone) object = {ObjectKind::kZoneEntry, call.caller(), {}};  // the entry is checked

@@ -1,9 +1,11 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "services/common/http/decision_log.hpp"
 #include "services/common/http/router.hpp"
+#include "services/common/metrics/metrics.hpp"
 #include "services/registry/domain/registry.hpp"
 
 namespace zbs {
@@ -14,7 +16,9 @@ struct RegistryServices {
     Registry& registry;
     const TrustBundles& trust;
     AuditLog& audit;
-    std::string contract;  ///< text of schemas/openapi/registry.json
+    std::string contract{};  ///< text of schemas/openapi/registry.json
+    std::function<std::string(metrics::TextFormat)> metrics_text{};
+    bool has_public_metrics = false;  ///< anybody who reaches the registry may read its figures
 };
 
 /// Routes of schemas/openapi/registry.json. `services` must outlive the router.

@@ -18,6 +18,7 @@ struct Options {
     std::string advertised;  ///< host that others call; default: the listen address
     unsigned short port = 0;
     bool allow_private_addresses = false;
+    bool public_metrics = false;
     http::RateLimits rates;
 };
 

@@ -17,6 +17,7 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
+#include "services/common/adapters/sqlite/database_size.hpp"
 #include "services/common/adapters/sqlite/registry_backup.hpp"
 #include "services/common/adapters/sqlite/registry_store.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
@@ -26,6 +27,7 @@
 #include "services/common/http/rate_limit.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/registry/http/registry_metrics.hpp"
 #include "services/registry/http/registry_routes.hpp"
 #include "services/registry/program/registry_program.hpp"
 #include "services/registry/program/tls_prover.hpp"
@@ -83,13 +85,26 @@ int run(const Options& options) {
     Registry registry(
         config, clock, **store, trust, secrets, *prover,
         [&trust](const SignedText& text) { return codec::verify_entry(trust, text); }, *log);
-    RegistryServices services{config, registry, trust, **audit, registry_contract()};
+    RegistryMetrics figures(config, clock,
+                            {.store_bytes = [database = state.database()] { return sqlite::database_bytes(database); },
+                             .certificate_until = [&keys] { return (*keys)->not_after(); }});
+    RegistryServices services{
+        .config = config,
+        .registry = registry,
+        .trust = trust,
+        .audit = **audit,
+        .contract = registry_contract(),
+        .metrics_text = [&](metrics::TextFormat format) { return figures.text(format, registry); },
+        .has_public_metrics = options.public_metrics};
     http::DecisionLog decisions(clock, **audit, *log, to_uri((*keys)->name()));
     http::Router router = make_registry_routes(services);
     router.on_exception([&log](const std::string& what) { log->warn("handler_threw", {{"what", what}}); });
     router.guard(
         [&](Action action, const http::Call& call) { return check_registry_call(services, decisions, action, call); });
-    router.watch([&](Action action, const http::Call& call, int status) { decisions.done(action, call, status); });
+    router.watch([&](Action action, const http::Call& call, int status) {
+        decisions.done(action, call, status);
+        figures.answered(action, status);
+    });
     router.name_calls([&ids] { return to_string(ids.fresh()); });
 
     http::RateLimiter limiter(options.rates);

@@ -141,6 +141,30 @@ class Metrics(unittest.TestCase):
         damaged = subprocess.run(["promtool", "check", "metrics"], input=text + "zbs_zone_parts{ 1\n", capture_output=True, text=True, timeout=60)
         self.assertNotEqual(damaged.returncode, 0)
 
+    def test_a_registry_has_figures_too(self):
+        state = pathlib.Path(f"{self.f.folder}/state/registry")
+
+        def scrape(keys, accept=OPEN):
+            request = urllib.request.Request((state / "address").read_text().strip() + "/metrics", headers={"Accept": accept})
+            context = self.f.tls(str(keys) if keys else None)
+            context.load_verify_locations(state / "identity/bundle.pem")
+            with urllib.request.urlopen(request, timeout=30, context=context) as answer:
+                return answer.headers["Content-Type"], answer.read().decode()
+        media, text = scrape(state / "identity/operator")
+        self.assertEqual(media, OPEN)
+        found = samples(text)
+        self.assertEqual(total(found, "zbs_registry_zones", state="live"), 3)
+        self.assertEqual(total(found, "zbs_registry_zones", state="silent"), 0)
+        self.assertGreaterEqual(total(found, "zbs_registry_requests_total", operation="listZones", code="200"), 1)
+        self.assertGreater(total(found, "zbs_registry_store_bytes"), 4096)
+        self.assertGreater(total(found, "zbs_registry_certificate_left_seconds"), 3600)
+        for keys, status in ((None, 401), (self.f.identity("zone a"), 403), (self.f.identity("you"), 403)):
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                scrape(keys)
+            self.assertEqual(refused.exception.code, status)
+        checked = subprocess.run(["promtool", "check", "metrics"], input=scrape(state / "identity/operator", "text/plain")[1], capture_output=True, text=True, timeout=60)
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""), checked.stdout)
+
     def test_prometheus_collects_them(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-prometheus-"))
         self.addCleanup(shutil.rmtree, folder, True)

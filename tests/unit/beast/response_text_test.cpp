@@ -25,6 +25,15 @@ TEST(ResponseText, HeadAndBodyAreOnePiece) {
     EXPECT_THAT(text, Not(HasSubstr("Connection:")));
 }
 
+TEST(ResponseText, SaysWhenItWasMade) {
+    EXPECT_EQ(http_date(784'111'777), "Sun, 06 Nov 1994 08:49:37 GMT");
+    EXPECT_EQ(http_date(951'782'400), "Tue, 29 Feb 2000 00:00:00 GMT");
+    EXPECT_THAT(response_text(reply_of(200, ""), true, false, http_date(0)),
+                HasSubstr("\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\n"));
+    EXPECT_THAT(response_text(reply_of(200, ""), true, false), Not(HasSubstr("Date:")));
+    EXPECT_EQ(http_date_now().size(), 29U);
+}
+
 TEST(ResponseText, HeadRequestIsToldTheLengthOfABodyThatDoesNotFollow) {
     const std::string text = response_text(reply_of(200, "12345"), true, true);
     EXPECT_THAT(text, HasSubstr("Content-Length: 5\r\n"));

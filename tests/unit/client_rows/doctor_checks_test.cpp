@@ -22,6 +22,16 @@ TEST(DoctorChecks, WarnOfAClockThatNothingKeepsRight) {
     EXPECT_EQ(check_clock(false, 16s).verdict, Verdict::kWarn);
 }
 
+TEST(DoctorChecks, WarnOfAHomeZoneWithAnotherTime) {
+    EXPECT_EQ(check_home_clock(9s, 1s).verdict, Verdict::kOk);
+    EXPECT_EQ(check_home_clock(-11s, 1s).verdict, Verdict::kOk);
+    const Check ahead = check_home_clock(3min, 1s);
+    EXPECT_EQ(ahead.verdict, Verdict::kWarn);
+    EXPECT_NE(ahead.found.find("ahead of"), std::string::npos) << ahead.found;
+    EXPECT_NE(check_home_clock(-3min, 1s).found.find("behind"), std::string::npos);
+    EXPECT_EQ(check_home_clock(25s, 20s).verdict, Verdict::kOk) << "an answer that came late tells less";
+}
+
 TEST(DoctorChecks, FailForAnotherVersionOfTheInterface) {
     EXPECT_EQ(check_version("1").verdict, Verdict::kOk);
     for (const char* other : {"", "2", "1.0", "\x1b[2J"}) {

@@ -22,7 +22,7 @@ class RegistryRemoval : public RegistryWorld {
         const Result<void> allowed = check(Action::kListZones, call);
         return allowed ? "good" : to_string(allowed.error().code);
     }
-    RegistryServices services() { return {config, *registry, trust, audit, {}}; }
+    RegistryServices services() { return {.config = config, .registry = *registry, .trust = trust, .audit = audit}; }
 
     Result<void> check(Action action, const http::Call& call) {
         http::DecisionLog decisions(*clock, audit, log, "spiffe://reg/registry/main");  // a restart makes a new clock

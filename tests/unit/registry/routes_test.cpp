@@ -15,7 +15,8 @@ class RegistryRoutes : public test::RegistryWorld {
   protected:
     std::string contract = registry_contract();
     MemoryAuditLog audit;
-    RegistryServices services{config, *registry, trust, audit, contract};
+    RegistryServices services{
+        .config = config, .registry = *registry, .trust = trust, .audit = audit, .contract = contract};
 };
 
 TEST_F(RegistryRoutes, AreThoseOfTheContract) {

@@ -82,7 +82,7 @@ TEST(AuthorisationTable, NamesServicesAndCallersAsTheContractDoes) {
         if (allows("own_user")) callers.insert("user");
         if (allows("own_operator")) callers.insert("operator");
         if (allows("accepted_zone") || (row.service == "node" && allows("own_accepted_zone"))) callers.insert("zone");
-        if (allows("own_node") && row.service == "zone") callers.insert("node");
+        if (allows("own_node") && (row.service == "zone" || row.service == "node")) callers.insert("node");
         if (at->second.callers->contains("anonymous") && allows("anonymous")) callers.insert("anonymous");
         EXPECT_EQ(callers, *at->second.callers);
         ++compared;

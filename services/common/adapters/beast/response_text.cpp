@@ -2,13 +2,36 @@
 
 #include <algorithm>
 #include <boost/beast/http/status.hpp>
+#include <cstdio>
 #include <string_view>
 
 #include "services/common/adapters/beast/request_head.hpp"
 
 namespace zbs::beast {
 
-std::string response_text(const http::Reply& reply, bool keep_alive, bool is_head) {
+std::string http_date(std::time_t at) {
+    constexpr const char* kDays[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+    constexpr const char* kMonths[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    std::tm utc{};
+    gmtime_r(&at, &utc);
+    char text[64];
+    std::snprintf(text, sizeof text, "%s, %02d %s %04d %02d:%02d:%02d GMT", kDays[utc.tm_wday], utc.tm_mday,
+                  kMonths[utc.tm_mon], utc.tm_year + 1900, utc.tm_hour, utc.tm_min, utc.tm_sec);
+    return text;
+}
+
+const std::string& http_date_now() {
+    thread_local std::time_t written = -1;
+    thread_local std::string text;
+    if (const std::time_t now = std::time(nullptr); now != written) {
+        text = http_date(now);
+        written = now;
+    }
+    return text;
+}
+
+std::string response_text(const http::Reply& reply, bool keep_alive, bool is_head, std::string_view date) {
     constexpr std::size_t kHeadBytes = 512;
     std::string text;
     text.reserve(kHeadBytes + (is_head ? 0 : reply.body.size()));
@@ -19,6 +42,7 @@ std::string response_text(const http::Reply& reply, bool keep_alive, bool is_hea
     const auto reason = boost::beast::http::obsolete_reason(boost::beast::http::int_to_status(reply.status));
     text.append("HTTP/1.1 ").append(std::to_string(reply.status)).append(" ");
     text.append(reason.data(), reason.size()).append("\r\n");
+    if (!date.empty()) field("Date", date);
     field("Content-Type", reply.content_type);
     field("X-Content-Type-Options", "nosniff");
     const bool says_how_long =

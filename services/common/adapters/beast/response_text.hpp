@@ -1,5 +1,7 @@
 #pragma once
+#include <ctime>
 #include <string>
+#include <string_view>
 
 #include "services/common/http/reply.hpp"
 
@@ -9,6 +11,12 @@ namespace zbs::beast {
 /// what Beast's own message takes. Headers whose value has control bytes are left out. `is_head`: the reply is to a
 /// HEAD request; its body is left out but counted in Content-Length. Of a reply with a stream the end of the
 /// connection is the end of the body.
-std::string response_text(const http::Reply& reply, bool keep_alive, bool is_head);
+/// `date`: the time of the reply as `http_date` writes it; empty = none.
+std::string response_text(const http::Reply& reply, bool keep_alive, bool is_head, std::string_view date = {});
+
+/// "Sun, 06 Nov 1994 08:49:37 GMT", as the header Date has it (RFC 9110, 5.6.7), whatever the locale.
+std::string http_date(std::time_t at);
+/// That of now; written once a second on each thread.
+const std::string& http_date_now();
 
 }  // namespace zbs::beast

@@ -278,7 +278,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
 
     void write(http::Reply reply, bool keep_alive) {
         if (host_->draining() || reply.stream) keep_alive = false;
-        reply_text_ = response_text(reply, keep_alive, is_head_);
+        reply_text_ = response_text(reply, keep_alive, is_head_, http_date_now());
         std::shared_ptr<http::Stream> source = is_head_ ? nullptr : std::move(reply.stream);
         wait_for_peer();  // not when the writing is known to be done: who was served first has been silent for longest
         expire_after(host_->options().write_deadline);
