@@ -4,6 +4,7 @@
 
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/failpoint/failpoint.hpp"
+#include "services/common/messages/lost_machine.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/launchers.hpp"
 
@@ -327,7 +328,8 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     // Zones keep the walltime each for itself: where another one is first, the launcher may end with code 0.
     std::string limit = end.reason;
     for (const ApplicationPart& part : changed.parts)
-        if (part.status.reason.starts_with(kWalltimeReason) || part.status.reason.starts_with(kTakenBackReason))
+        if (part.status.reason.starts_with(kWalltimeReason) || part.status.reason.starts_with(kTakenBackReason) ||
+            part.status.reason.starts_with(kLostMachineReason))
             limit = part.status.reason;
     if (changed.cancel_requested) {
         state = ApplicationState::kCancelled;

@@ -169,7 +169,7 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
     if (!entitlement.given) capacity = {};
     capacity.zone = config_.zone.name;
     capacity.queues = has_queue_;
-    capacity.within_zone = config_.zone.within_zone;
+    capacity.within_zone = link_within_();
     for (const std::string& zone : request.zones) {
         if (zone == config_.zone.name) continue;
         capacity.links.push_back({zone, link_to_(zone)});
@@ -218,7 +218,7 @@ std::set<std::size_t> PartService::machines_for_one(const std::vector<bool>& usa
 /// The free processors of a row as a zone of their own, and the part mapped onto it.
 Result<PartService::Placement> PartService::place_in_row(const PartRequest& request, const std::vector<bool>& usable,
                                                          std::size_t row) const {
-    Zone free_zone{config_.zone.name, {}, config_.zone.within_machine, config_.zone.within_zone};
+    Zone free_zone{config_.zone.name, {}, config_.zone.within_machine, link_within_()};
     std::vector<std::int32_t> number;  // leads back to ours
     for (const std::size_t m : machines_for_one(usable, row)) {
         Machine machine = config_.zone.machines[m];

@@ -7,6 +7,7 @@
 #include "algorithms/formats/rank_profile.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/lost_machine.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/launchers.hpp"
 #include "services/zone_scheduler/domain/open_mpi.hpp"
@@ -15,6 +16,10 @@
 
 namespace zbs {
 namespace {
+
+bool tells_why_all_end(const std::string& reason) {
+    return reason.starts_with(kWalltimeReason) || reason.starts_with(kLostMachineReason);
+}
 
 constexpr const char* kModelFile = "profile.json";
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
@@ -351,8 +356,8 @@ void PartService::check_running(Live& part) {
         if (status.state == StepStatus::State::kRunning) {
             all_gone = false;
         } else if (status.state == StepStatus::State::kExited && status.exit_code != 0) {
-            // The end of one takes the others along: the walltime that ended one is why all ended.
-            if (worst == 0 || status.reason.starts_with(kWalltimeReason)) why = status.reason;
+            // The end of one takes the others along: the walltime that ended one, or its machine, is why all ended.
+            if (worst == 0 || tells_why_all_end(status.reason)) why = status.reason;
             if (worst == 0) worst = status.exit_code;
             part.not_started = part.not_started || status.is_site_fault;
         } else if (status.state == StepStatus::State::kUnknown) {
@@ -361,7 +366,7 @@ void PartService::check_running(Live& part) {
         }
     }
     std::string fault;
-    if (worst != 0 && why.starts_with(kWalltimeReason))
+    if (worst != 0 && tells_why_all_end(why))
         fault = why + " in zone " + config_.zone.name;
     else if (worst != 0)
         fault = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +

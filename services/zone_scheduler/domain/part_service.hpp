@@ -52,6 +52,8 @@ class PartService {
     }
     /// The link to another zone as it is told in capacities; default what the configuration declares or assumes.
     void use_links(std::function<Link(const std::string& zone)> link_to) { link_to_ = std::move(link_to); }
+    /// Between machines of the zone; without it what the configuration says.
+    void use_link_within(std::function<Link()> link_within) { link_within_ = std::move(link_within); }
     /// Whose work is stopped and refused; default nobody's.
     void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
     /// The site's own scheduler, that is asked for the processors of each part; without this they are the zone's own.
@@ -287,6 +289,7 @@ class PartService {
     CheckDelegation check_delegation_;
     std::function<Result<void>(const std::string&)> check_address_ = [](const std::string&) { return Result<void>{}; };
     std::function<Link(const std::string&)> link_to_;
+    std::function<Link()> link_within_ = [this] { return config_.zone.within_zone; };
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
     std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
     ZoneQueue queue_;                                ///< what is promised to them, and who waits

@@ -44,7 +44,8 @@ enum class SharingMode {
 
 /// What an operator settles for a zone. Read at start; what `settings_table` says of SIGHUP changes on the strand.
 struct ZoneConfig {
-    Zone zone;  ///< name, machines, links inside
+    Zone zone;                          ///< name, machines, links inside
+    bool declares_within_zone = false;  ///< the operator has said what `zone.within_zone` is; else it may be measured
     std::string organisation;
     std::string contact;
     std::string url;                ///< where others reach this zone
@@ -98,7 +99,7 @@ struct ZoneConfig {
     Duration renew_every = std::chrono::seconds{10};
     Duration discover_every = std::chrono::seconds{5};
     Duration exchange_every = std::chrono::seconds{15};  ///< looks at others' revocations and blocks
-    Duration probe_every = std::chrono::minutes{1};      ///< delay and bandwidth to other zones are measured; 0: never
+    Duration probe_every = std::chrono::minutes{1};      ///< delay and bandwidth are measured; 0: never
     Duration poll_every = std::chrono::milliseconds{200};
     Duration results_kept = std::chrono::hours{30 * 24};  ///< output and records of what has ended
     /// Plans tried before an application is turned away. The wait between two grows with their number and is random, so
