@@ -104,6 +104,13 @@ Result<std::string> ZoneClient::assignment(const std::string& id, const std::str
 }
 Result<codec::Json> ZoneClient::get(const std::string& path) { return json("GET", path); }
 
+Result<Time> ZoneClient::clock() {
+    const Result<HttpAnswer> answer = success_of(caller_->call({home_, "GET", "/livez", {}, std::chrono::seconds{15}}));
+    if (!answer) return answer.error();
+    if (!answer->date) return Error{ErrorCode::kNotFound, home_.url + " does not tell its time", {}};
+    return *answer->date;
+}
+
 Result<codec::Json> ZoneClient::call(const std::string& method, const std::string& path, const codec::Json& body) {
     return json(method, path, body.is_null() ? std::string{} : codec::dump(body));
 }

@@ -50,6 +50,8 @@ class ZoneClient {
     Result<ApplicationModel> profile(const std::string& profile_id);
     /// GET of a JSON document, e.g. "/v1/nodes".
     Result<codec::Json> get(const std::string& path);
+    /// Its clock, to a second. Errors besides those of a call: kNotFound (a server that does not tell).
+    Result<Time> clock();
     /// GET of a body that goes on, for an hour at most: `on_piece` as in `HttpCall`, `ended` once, both on any thread.
     /// Not repeated.
     void stream(const std::string& path, std::function<bool(std::string_view)> on_piece,

@@ -92,7 +92,11 @@ DelegationKeeper::DelegationKeeper(client::ZoneClient& zone, std::string id, Dur
 
 Result<void> DelegationKeeper::sign() {
     signed_at_ = std::chrono::steady_clock::now();
-    return client::delegate(zone_, id_, id_, lifetime_);
+    Result<void> handed = client::delegate(zone_, id_, id_, lifetime_);
+    // An application that was submitted under this id before may have ended between the two calls of this, and took
+    // what the first had begun along.
+    if (!handed && handed.error().code == ErrorCode::kNotFound) handed = client::delegate(zone_, id_, id_, lifetime_);
+    return handed;
 }
 
 void DelegationKeeper::look(const std::string& state) {

@@ -1,6 +1,9 @@
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 
 #include "algorithms/formats/sparkline.hpp"
 #include "client/cli/context.hpp"
@@ -64,6 +67,15 @@ std::string measured_text(const Json& view, const char* key, std::string (*write
     return text + "  " + formats::sparkline(series.value("values", std::vector<double>{}));
 }
 
+std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
+
+/// The agent of a machine in the answer about nodes; an empty document where there is none.
+Json agent_of(const Json& nodes, const std::string& machine) {
+    for (const Json& agent : nodes.value("agents", Json::array()))
+        if (raw_text(agent.value("description", Json::object()), "name") == machine) return agent;
+    return Json::object();
+}
+
 std::string bytes_a_second(double rate) { return human_bytes(rate) + "/s"; }
 
 /// What plans take for the links to other zones, and what was measured.
@@ -84,6 +96,50 @@ void list_links(Context& context, client::ZoneClient& zone) {
     print(context, listing);
 }
 
+constexpr std::size_t kMachineLinksShown = 16;  ///< of `zbs zone show`
+
+/// Pairs of machines as `GET /v1/links` tells them, at most so many.
+Listing machine_links(const Json& machines, std::size_t most) {
+    Listing listing{{"FROM MACHINE", "TO", "MEASURED DELAY", "MEASURED BANDWIDTH", "FAILURES"}, {}, Json::array()};
+    for (const Json& pair : machines.value("worst", Json::array())) {
+        if (listing.rows.size() == most) break;
+        listing.items.push_back(pair);
+        listing.rows.push_back({raw_text(pair, "from"), raw_text(pair, "to"), measured_text(pair, "delay", short_time),
+                                measured_text(pair, "bandwidth", bytes_a_second), pair.value("failures", 0)});
+    }
+    return listing;
+}
+
+/// The machines of the answer about links; empty of a zone that is older than they are.
+std::optional<Json> ask_machine_links(Context& context, client::ZoneClient& zone) {
+    const Result<Json> answer = zone.get("/v1/links");
+    if (!answer) return context.fail(answer.error()), std::nullopt;
+    return answer->value("machines", Json::object());
+}
+
+void show_machine_links(Context& context) {
+    const auto zone = context.connect();
+    if (!zone) return;
+    if (const auto machines = ask_machine_links(context, *zone)) print(context, machine_links(*machines, SIZE_MAX));
+}
+
+/// What plans take for the links between machines of the zone, and the worst of what was measured; for people. Nothing
+/// where nothing was measured and nothing declared.
+void print_machine_links(Context& context, client::ZoneClient& zone) {
+    const std::optional<Json> machines = ask_machine_links(context, zone);
+    if (!machines || raw_text(*machines, "source").empty()) return;
+    const Json link = machines->value("link", Json::object());
+    const auto pairs = machines->value("pairs", std::size_t{0});
+    if (pairs == 0 && raw_text(*machines, "source") == "assumed") return;
+    std::cout << "\nBetween machines plans take " << short_time(link.value("delay_s", 0.0)) << ", "
+              << bytes_a_second(link.value("bandwidth_Bps", 0.0)) << " (" << printable(raw_text(*machines, "source"))
+              << ").\n";
+    if (pairs == 0) return;
+    const Listing listing = machine_links(*machines, kMachineLinksShown);
+    print(context, listing);
+    if (pairs > listing.rows.size()) std::cout << "... and " << pairs - listing.rows.size() << " more pairs.\n";
+}
+
 void show_links(Context& context) {
     if (const auto zone = context.connect()) list_links(context, *zone);
 }
@@ -93,10 +149,12 @@ void show_zone(Context& context) {
     if (!zone) return;
     const Result<Json> own = zone->get("/v1/nodes");
     if (!own) return context.fail(own.error());
-    Listing listing{{"MACHINE", "PROCESSORS", "USED", "SPEED"}, {}, own->value("nodes", Json::array())};
+    Listing listing{{"MACHINE", "PROCESSORS", "USED", "SPEED", "AVAILABLE"}, {}, own->value("nodes", Json::array())};
     for (const Json& node : listing.items) {
+        const Json agent = agent_of(*own, raw_text(node, "name"));
         listing.rows.push_back({raw_text(node, "name"), node.value("processors", 0), node.value("used", 0),
-                                Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json()))});
+                                Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json())),
+                                measured_text(agent, "available", percent)});
     }
     print(context, listing);
     if (!context.for_people() || !context.choice.empty())
@@ -105,6 +163,7 @@ void show_zone(Context& context) {
         std::cout << "Parts share processors by " << printable(by) << ".\n";
     std::cout << "\n";
     list_links(context, *zone);
+    print_machine_links(context, *zone);
 }
 
 }  // namespace
@@ -121,7 +180,11 @@ void add_zone_commands(CLI::App& app, Context& context) {
     listing("links",
             "delay and bandwidth from your home zone to others: what plans are made with, and what was measured",
             show_links);
-    listing("show", "machines and links of your home zone", show_zone);
+    listing(
+        "machine-links",
+        "delay and bandwidth between machines of your home zone, as their agents have measured them; the worst first",
+        show_machine_links);
+    listing("show", "machines of your home zone, what others leave of them, and links", show_zone);
 }
 
 }  // namespace zbs::cli

@@ -13,10 +13,11 @@ import tempfile
 import unittest
 
 PROGRAMS, SOURCE = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-sys.path.insert(0, str(SOURCE / "tests/integration/docs"))
+sys.path[:0] = [str(SOURCE / "tests/integration/docs"), str(SOURCE / "tests/support")]
 
 from examples import all_examples  # noqa: E402
 from pages import Command  # noqa: E402
+from postgres_server import PostgresServer, missing  # noqa: E402
 from reader import Reader, free_port  # noqa: E402
 
 ZONE = """name = "{name}"
@@ -200,6 +201,7 @@ class Story(unittest.TestCase):
         self.tell("zbs zone list", "org-b-one")
         self.tell("zbs zone show", "m0")
         self.tell("zbs zone links")
+        self.tell("zbs zone machine-links")
         self.tell("zbs run -n 6 -- ./solver input.dat", "org-b-one", again=True)
         self.tell("zbs run -n 6 -- ./my_program input.dat", "plan:")
         self.here["ID"] = self.tell("zbs submit -n 6 -- ./solver input.dat").split()[-1]
@@ -297,6 +299,15 @@ class Story(unittest.TestCase):
         self.tell("zbs-registry audit verify --state DIR")
         self.tell_as({"1200": "1"}, "zbs-registry audit list --after 1200 --state DIR", "createEnrolmentToken")
 
+    def into_postgresql(self, example):
+        if missing():
+            print(missing())
+            return self.told.add(example)
+        with PostgresServer() as server:
+            with open(self.folder / "etc/zbs/zone.toml", "a") as file:
+                file.write(f'\n[database]\nurl = "{server.url}"\n')
+            self.tell(example, "the database is in PostgreSQL")
+
     def zones_of_the_system(self):
         zone = (self.folder / "org-b/zone.toml").read_text().replace(f"{self.folder}/org-b/state", f"{self.folder}/var/lib/zbs").replace("org-b-one", "org-b-two")
         (self.folder / "etc/zbs/zone.toml").write_text(zone.replace(str(self.ports["b"]), str(free_port())))
@@ -304,6 +315,7 @@ class Story(unittest.TestCase):
         self.tell("zbs-zone backup /backup/zone-2026-01-31.db --config /etc/zbs/zone.toml")
         self.end(service)
         self.tell("zbs-zone restore /backup/zone-2026-01-31.db --config /etc/zbs/zone.toml")
+        self.into_postgresql("zbs-zone database move --config /etc/zbs/zone.toml")
         service = self.stays_as_told("zbs-registry init --state /var/lib/zbs-registry --organisation grid && zbs-registry run --state /var/lib/zbs-registry --listen-port 8000")
         self.tell("zbs-registry backup /backup/registry-2026-01-31.db --state /var/lib/zbs-registry")
         self.end(service)
