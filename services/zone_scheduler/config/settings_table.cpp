@@ -23,7 +23,10 @@ std::string advertise_of(S s) { return s.advertised_host == s.listen_address ? "
 auto account_map_of(S s) { return std::tie(s.zone.account_map_file, s.zone.accounts); }
 auto machines_of(S s) { return std::tie(s.zone.zone.machines, s.zone.partition_of, s.zone.agents); }
 auto turns_of(S s) { return std::tie(s.zone.slots, s.zone.slice, s.zone.sharing); }
-auto network_of(S s) { return std::tie(s.zone.zone.within_machine, s.zone.zone.within_zone, s.zone.default_link); }
+auto network_of(S s) {
+    return std::tie(s.zone.zone.within_machine, s.zone.zone.within_zone, s.zone.declares_within_zone,
+                    s.zone.default_link);
+}
 auto mpi_of(S s) {
     return std::tie(s.zone.mpiexec, s.zone.mpi_proxy, s.zone.mpirun, s.zone.orted, s.zone.mpi_interface,
                     s.zone.profiler, s.zone.max_output_bytes);

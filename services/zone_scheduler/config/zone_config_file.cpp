@@ -230,6 +230,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.grid_users = read_grid_mapfiles(file, path, zone.organisation);
     zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
     zone.zone.within_zone = link_of(file, "network.zone_", zone.zone.within_zone);
+    zone.declares_within_zone = file.has("network.zone_delay_s") || file.has("network.zone_bandwidth_Bps");
     zone.default_link = link_of(file, "network.other_", zone.default_link);
     for (std::size_t i = 0; i < file.table_count("link"); ++i) {
         const std::string at = "link." + std::to_string(i) + ".";

@@ -28,37 +28,8 @@ Result<Id> id_of(const Request& request) {
     return codec::decode_id<Id>(request.call.parameters.at("id"), "id");
 }
 
-Json encode(const LinkView::Series& series) {
-    Json json = {{"next", series.next}, {"forecaster", series.forecaster}, {"values", series.values}};
-    if (series.error) json["error"] = *series.error;
-    return json;
-}
-
-Json encode(const LinkView& view) {
-    Json json = {{"zone", view.zone},
-                 {"link", {{"delay_s", view.link.delay_s}, {"bandwidth_Bps", view.link.bandwidth_Bps}}},
-                 {"source", to_string(view.source)},
-                 {"failures", view.failures}};
-    if (view.delay_s) json["delay"] = encode(*view.delay_s);
-    if (view.bandwidth_Bps) json["bandwidth"] = encode(*view.bandwidth_Bps);
-    if (view.measured) json["measured_us"] = to_microseconds(*view.measured);
-    return json;
-}
-
 Reply part_reply(const Result<PartStatus>& status) {
     return http::reply(status, [](const PartStatus& s) { return codec::encode(s); });
-}
-
-/// Own users and the operator see the inside of the zone; nobody else.
-Result<void> check_insider(const Request& request, const ZoneServices& services) {
-    const Caller& caller = request.call.caller();
-    if (caller.kind == CallerKind::kAnonymous)
-        return Error{ErrorCode::kUnauthenticated, "say who you are: no identity came with the call", {}};
-    if (!caller.is_user_of(services.config.organisation) && !caller.is_operator_of(services.config.organisation)) {
-        return Error{
-            ErrorCode::kDenied, "only users of organisation '" + services.config.organisation + "' may see this", {}};
-    }
-    return {};
 }
 
 void submit(const Request& request, ZoneServices& services, Respond respond) {
@@ -254,6 +225,7 @@ Json agent_rows(const Request& request, const ZoneServices& services) {
                     {"seen_us", to_microseconds(node.seen)},
                     {"description", codec::encode(node.registration.description)},
                     {"load", codec::encode(node.registration.load)}};
+        if (node.available) row["available"] = encode_series(*node.available);
         if (request.call.caller().kind == CallerKind::kOperator) row["url"] = node.registration.url;
         agents.push_back(std::move(row));
     }
@@ -310,12 +282,7 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         for (const PartRecord* part : services.parts.parts()) rows.push_back(queue_row(*part, services.parts));
         return http::ok({{"parts", std::move(rows)}});
     });
-    router.add_sync("GET", "/v1/links", Action::kListLinks, Body::kNone, [&services](const Request& request) {
-        if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-        Json rows = Json::array();
-        for (const LinkView& link : services.links.links()) rows.push_back(encode(link));
-        return http::ok({{"zone", services.config.zone.name}, {"links", std::move(rows)}});
-    });
+    add_link_routes(router, services);
     router.add_sync("GET", "/v1/profiles", Action::kListProfiles, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         return http::reply(services.applications.profiles().list(request.call.caller()),
@@ -370,6 +337,17 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
 }
 
 }  // namespace
+
+Result<void> check_insider(const http::Request& request, const ZoneServices& services) {
+    const Caller& caller = request.call.caller();
+    if (caller.kind == CallerKind::kAnonymous)
+        return Error{ErrorCode::kUnauthenticated, "say who you are: no identity came with the call", {}};
+    if (!caller.is_user_of(services.config.organisation) && !caller.is_operator_of(services.config.organisation)) {
+        return Error{
+            ErrorCode::kDenied, "only users of organisation '" + services.config.organisation + "' may see this", {}};
+    }
+    return {};
+}
 
 http::Router make_zone_routes(ZoneServices& services) {
     http::Router router;

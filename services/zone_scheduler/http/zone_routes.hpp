@@ -9,6 +9,7 @@
 #include "services/zone_scheduler/domain/link_sensor.hpp"
 #include "services/zone_scheduler/domain/membership_service.hpp"
 #include "services/zone_scheduler/domain/node_directory.hpp"
+#include "services/zone_scheduler/domain/node_link_sensor.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/peer_service.hpp"
 #include "services/zone_scheduler/domain/peering_service.hpp"
@@ -29,6 +30,7 @@ struct ZoneServices {
     DelegationService& delegations;
     RegistrySession& registry;
     const LinkSensor& links;
+    const NodeLinkSensor& node_links;
     NodeDirectory& nodes;
     FileLibrary& files;
     EventLog& events;
@@ -43,6 +45,14 @@ struct ZoneServices {
 
 /// Routes of schemas/openapi/zone.json. `services` must outlive the router.
 http::Router make_zone_routes(ZoneServices& services);
+
+/// Own users and the operator see the inside of the zone; nobody else. Errors: kUnauthenticated, kDenied.
+Result<void> check_insider(const http::Request& request, const ZoneServices& services);
+
+/// Those about links to other zones and between machines; part of `make_zone_routes`.
+void add_link_routes(http::Router& router, ZoneServices& services);
+/// As `LinkDelay` and `ProcessorShare` of schemas/openapi/zone.json.
+codec::Json encode_series(const SeriesView& series);
 
 /// Server-sent events; part of `make_zone_routes`.
 void add_event_routes(http::Router& router, ZoneServices& services);

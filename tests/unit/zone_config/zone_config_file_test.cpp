@@ -56,6 +56,13 @@ TEST_F(ZoneConfigFileTest, WhatOthersAreToldMustBeAHostThatTheyCanCall) {
             << bad;
 }
 
+TEST_F(ZoneConfigFileTest, TheLinkBetweenMachinesIsDeclaredOnlyWhereItIsWritten) {
+    EXPECT_FALSE(read("")->zone.declares_within_zone);
+    EXPECT_FALSE(read("", "[network]\nmachine_delay_s = 1e-6\n")->zone.declares_within_zone);
+    EXPECT_TRUE(read("", "[network]\nzone_delay_s = 5e-5\n")->zone.declares_within_zone);
+    EXPECT_TRUE(read("", "[network]\nzone_bandwidth_Bps = 1e9\n")->zone.declares_within_zone);
+}
+
 TEST_F(ZoneConfigFileTest, ADatabaseInPostgresqlHasTheUsualNamesAndTimes) {
     EXPECT_FALSE(read("")->database);
     const auto settings = read("", "[database]\nurl = 'postgresql://zbs@db/zbs'\n");
