@@ -34,6 +34,8 @@ class MemoryDepot : public FileDepot {
     }
     /// As if all of it had been taken in.
     void put(const std::string& shelf, const std::string& name, std::string bytes) {
+        forget(shelf, name);
+        used_ += bytes.size();
         shelves_[shelf][name] = {std::move(bytes), true, next_turn(), 0};
     }
 
@@ -53,15 +55,16 @@ class MemoryDepot : public FileDepot {
         entry.size = piece.size;
         if (piece.offset > entry.bytes.size()) return Error{ErrorCode::kConflict, "a gap", {}};
         const std::size_t known = std::min(entry.bytes.size() - piece.offset, piece.bytes.size());
-        if (used() + piece.bytes.size() - known > room)
+        if (used_ + piece.bytes.size() - known > room)
             return Error{ErrorCode::kRejected, "the disk of this zone has no room for staged files", {}};
         entry.bytes += piece.bytes.substr(known);
+        used_ += piece.bytes.size() - known;
         entry.turn = next_turn();
         if (entry.bytes.size() < piece.size) return file_of(name, entry);
         File done = file_of(name, entry);
         done.digest = digest_of(entry.bytes);
         if (!piece.digest.empty() && done.digest != piece.digest) {
-            shelves_[shelf].erase(name);
+            forget(shelf, name);
             return Error{ErrorCode::kConflict, "the checksum of what came is " + done.digest, {}};
         }
         done.complete = entry.complete = true;
@@ -81,12 +84,15 @@ class MemoryDepot : public FileDepot {
     }
     Result<void> remove(const std::string& shelf, const std::string& name) override {
         if (unremovable.contains(name)) return Error{ErrorCode::kUnavailable, "cannot remove a staged file", {}};
-        if (const auto at = shelves_.find(shelf); at != shelves_.end()) at->second.erase(name);
+        forget(shelf, name);
         return {};
     }
     Result<void> remove_shelf(const std::string& shelf) override {
         if (unremovable.contains(shelf)) return Error{ErrorCode::kUnavailable, "cannot remove a shelf", {}};
-        shelves_.erase(shelf);
+        const auto at = shelves_.find(shelf);
+        if (at == shelves_.end()) return {};
+        for (const auto& [name, entry] : at->second) used_ -= entry.bytes.size();
+        shelves_.erase(at);
         return {};
     }
     void touch(const std::string& shelf, const std::string& name) override {
@@ -95,7 +101,7 @@ class MemoryDepot : public FileDepot {
     std::string path(const std::string& shelf, const std::string& name) const override {
         return "/depot/" + shelf + "/" + name;
     }
-    std::uint64_t bytes() const override { return used(); }
+    std::uint64_t bytes() const override { return used_; }
     Result<std::vector<std::string>> shelves() override {
         std::vector<std::string> names;
         for (const auto& [name, files] : shelves_) names.push_back(name);
@@ -124,14 +130,17 @@ class MemoryDepot : public FileDepot {
                 .digest = {}};
     }
     std::int64_t next_turn() { return to_microseconds(now()) + ++turn_; }
-    std::uint64_t used() const {
-        std::uint64_t sum = 0;
-        for (const auto& [name, files] : shelves_)
-            for (const auto& [file, entry] : files) sum += entry.bytes.size();
-        return sum;
+    void forget(const std::string& shelf, const std::string& name) {
+        const auto at = shelves_.find(shelf);
+        if (at == shelves_.end()) return;
+        const auto file = at->second.find(name);
+        if (file == at->second.end()) return;
+        used_ -= file->second.bytes.size();
+        at->second.erase(file);
     }
 
     std::map<std::string, std::map<std::string, Entry>> shelves_;
+    std::uint64_t used_ = 0;  ///< bytes in all shelves
     std::int64_t turn_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "algorithms/base/expects.hpp"
@@ -23,11 +24,14 @@ class VirtualClock : public Clock {
     Duration steady_now() const override { return steady_; }
     TimerId after(Duration delay, std::function<void()> wake) override {
         const TimerId id = ++last_;
-        timers_.emplace(std::pair{steady_ + std::max(delay, Duration{0}), id}, std::move(wake));
+        const Duration due = steady_ + std::max(delay, Duration{0});
+        timers_.emplace(std::pair{due, id}, std::move(wake));
+        due_.emplace(id, due);
         return id;
     }
     void cancel(TimerId timer) override {
-        std::erase_if(timers_, [timer](const auto& item) { return item.first.second == timer; });
+        const auto due = due_.extract(timer);
+        if (!due.empty()) timers_.erase({due.mapped(), timer});
     }
 
     /// Moves on by `step` and fires what becomes due.
@@ -36,6 +40,7 @@ class VirtualClock : public Clock {
         for (int fired = 0; !timers_.empty() && timers_.begin()->first.first <= end; ++fired) {
             ZBS_EXPECTS(fired < 10'000'000);  // a timer that sets itself again without delay
             const auto next = timers_.extract(timers_.begin());
+            due_.erase(next.key().second);
             move_to(next.key().first);
             next.mapped()();
         }
@@ -57,6 +62,7 @@ class VirtualClock : public Clock {
     Duration steady_;
     TimerId last_ = 0;
     std::map<std::pair<Duration, TimerId>, std::function<void()>> timers_;
+    std::unordered_map<TimerId, Duration> due_;  ///< of the timers that are set
 };
 
 /// Ids 1, 2, 3, ... of one instant.
