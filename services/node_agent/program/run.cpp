@@ -301,6 +301,8 @@ int run(const std::string& config_path) {
         log->info("certificates_reloaded", {});
     };
     beast::run_until_signalled(io, 2, drain, reload);
+    caller.close();  // what still comes finds nobody
+    prober.close();
     switching.finish();  // what was suspended runs again
     return 0;
 }

@@ -48,6 +48,11 @@ ZoneResources resources_of(const StateFolder& state, bool is_shared, const opens
     std::_Exit(kStorageFailed);
 }
 
+ActiveZone::~ActiveZone() {
+    if (client) client->close();
+    if (nodes) nodes->caller->close();
+}
+
 Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSettings& settings, const StateFolder& state,
                                                      Storage storage, const std::string& config_path, Log& log) {
     auto made = std::make_unique<ActiveZone>();

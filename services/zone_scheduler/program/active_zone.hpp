@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/zone_scheduler/program/edge.hpp"
 #include "services/zone_scheduler/program/nodes.hpp"
@@ -16,10 +17,16 @@ constexpr int kStorageFailed = 74;  ///< exit code, as of sysexits' EX_IOERR
 struct ActiveZone {
     Storage storage;
     std::unique_ptr<Allocations> allocations;
-    std::unique_ptr<HttpClient> client;
+    std::unique_ptr<cpprest::HttpCaller> client;
     std::optional<Nodes> nodes;
     std::unique_ptr<ZoneCore> zone;
     std::unique_ptr<openssl::SelfRenewal> renewal;
+
+    ActiveZone() = default;
+    /// Answers that still come find nobody.
+    ~ActiveZone();
+    ActiveZone(const ActiveZone&) = delete;
+    ActiveZone& operator=(const ActiveZone&) = delete;
 
     /// Makes the zone; nothing is served yet. All but `storage` have to outlive it. Errors: a Slurm that does not
     /// answer.

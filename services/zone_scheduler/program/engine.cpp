@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::zone_program {
@@ -20,7 +19,7 @@ Result<void> prepare(Engine& engine, const StateFolder& state, ZoneSettings& set
     return read_registry(state, settings.zone, engine.trust);
 }
 
-std::unique_ptr<HttpClient> make_client(const Engine& engine, const ZoneSettings& settings) {
+std::unique_ptr<cpprest::HttpCaller> make_client(const Engine& engine, const ZoneSettings& settings) {
     return std::make_unique<cpprest::HttpCaller>(
         cpprest::HttpCallerOptions{.self = {CallerKind::kZone, settings.zone.organisation, settings.zone.zone.name},
                                    .local_token = {},

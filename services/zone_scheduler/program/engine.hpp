@@ -3,9 +3,9 @@
 #include <boost/asio/strand.hpp>
 #include <memory>
 
+#include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/random_secrets.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
-#include "services/common/ports/http_client.hpp"
 #include "services/zone_scheduler/program/credentials.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -25,6 +25,6 @@ struct Engine {
 Result<void> prepare(Engine& engine, const StateFolder& state, ZoneSettings& settings);
 
 /// Calls to other zones and to the registry.
-std::unique_ptr<HttpClient> make_client(const Engine& engine, const ZoneSettings& settings);
+std::unique_ptr<cpprest::HttpCaller> make_client(const Engine& engine, const ZoneSettings& settings);
 
 }  // namespace zbs::zone_program

@@ -12,7 +12,7 @@ namespace zbs::zone_program {
 
 /// What runs steps on machines that have agents.
 struct Nodes {
-    std::unique_ptr<HttpClient> caller;  ///< agents live at private addresses, whatever may be said of peers
+    std::unique_ptr<cpprest::HttpCaller> caller;  ///< agents live at private addresses, whatever may be said of peers
     std::unique_ptr<LeasedClient> client;
     std::unique_ptr<node::PieceReader> reader;
     std::unique_ptr<node::NodeExecutor> executor;

@@ -151,6 +151,36 @@ pplx::task<bool> read_pieces(concurrency::streams::istream stream, std::function
 
 }  // namespace
 
+/// Through which all that a caller is told goes, until it is closed.
+class HttpCaller::Gate {
+  public:
+    void pass(const std::function<void()>& tell) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!is_open_) return;
+            ++inside_;
+        }
+        const std::unique_ptr<Gate, void (*)(Gate*)> leaving(this, [](Gate* gate) { gate->leave(); });
+        tell();
+    }
+    void close() {
+        std::unique_lock lock(mutex_);
+        is_open_ = false;
+        nobody_inside_.wait(lock, [this] { return inside_ == 0; });
+    }
+
+  private:
+    void leave() {
+        const std::lock_guard lock(mutex_);
+        if (--inside_ == 0) nobody_inside_.notify_all();
+    }
+
+    std::mutex mutex_;
+    std::condition_variable nobody_inside_;
+    int inside_ = 0;  // one call may be made inside another's answer
+    bool is_open_ = true;
+};
+
 struct HttpCaller::Impl {
     /// cpprestsdk's client of one service, and why its last handshake was given up.
     struct Client {
@@ -161,6 +191,7 @@ struct HttpCaller::Impl {
     HttpCallerOptions options;
     Watchdog watchdog;
     std::mutex mutex;
+    std::shared_ptr<Gate> gate = std::make_shared<Gate>();
     std::map<std::string, Client> clients;  // by base address and who must answer: keeps connections
 
     explicit Impl(HttpCallerOptions o) : options(std::move(o)) {
@@ -228,6 +259,8 @@ struct HttpCaller::Impl {
 
 HttpCaller::HttpCaller(HttpCallerOptions options) : impl_(std::make_shared<Impl>(std::move(options))) {}
 HttpCaller::~HttpCaller() = default;
+
+void HttpCaller::close() { impl_->gate->close(); }
 
 void HttpCaller::forget_connections() {
     const std::lock_guard lock(impl_->mutex);
@@ -340,10 +373,16 @@ void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> res
     // A service that could not be reached may have moved: its name is resolved anew next time.
     pending->respond = [impl = impl_, to = call.to, respond = std::move(respond)](Result<HttpAnswer> answer) {
         if (!answer && answer.error().code == ErrorCode::kUnavailable) impl->forget(to);
-        respond(std::move(answer));
+        impl->gate->pass([&] { respond(std::move(answer)); });
     };
     const std::string where = call.method + " " + call.to.url + call.path.substr(0, call.path.find('?'));
-    pending->on_cut = std::move(call.on_cut);
+    if (call.on_cut) pending->on_cut = [gate = impl_->gate, on_cut = std::move(call.on_cut)] { gate->pass(on_cut); };
+    if (call.on_piece)
+        call.on_piece = [gate = impl_->gate, on_piece = std::move(call.on_piece)](std::string_view piece) {
+            bool goes_on = false;
+            gate->pass([&] { goes_on = on_piece(piece); });
+            return goes_on;
+        };
     pending->until = SteadyClock::now() + call.deadline;
     impl_->watchdog.watch(pending->until, [pending, where, deadline = call.deadline] {
         pending->answer(Error{

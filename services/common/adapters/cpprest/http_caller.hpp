@@ -30,16 +30,20 @@ class HttpCaller : public HttpClient {
   public:
     explicit HttpCaller(HttpCallerOptions options);
     ~HttpCaller() override;
-    /// `respond` is called exactly once, on a thread of cpprestsdk's pool. Errors: kUnavailable (refused, reset),
-    /// kTimeout, kTooLarge, kDenied (somebody else answers there), kInvalidArgument (bad address; plain HTTP to another
-    /// host; https without certificates).
+    /// `respond` is called exactly once, unless `close` comes first, on a thread of cpprestsdk's pool. Errors:
+    /// kUnavailable (refused, reset), kTimeout, kTooLarge, kDenied (somebody else answers there), kInvalidArgument (bad
+    /// address; plain HTTP to another host; https without certificates).
     void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) override;
     /// The same, waiting.
     Result<HttpAnswer> call(HttpCall call);
     /// Connections made from now on use the certificates as they are now.
     void forget_connections();
+    /// Nobody is answered any more once this has returned: what answers would go to may end. Waits for those that are
+    /// being called; not to be called by one of them.
+    void close();
 
   private:
+    class Gate;
     struct Impl;
     std::shared_ptr<Impl> impl_;
 };

@@ -1,0 +1,61 @@
+// Whoever waits for answers may end once the caller is closed.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <future>
+
+#include "services/common/adapters/cpprest/http_caller.hpp"
+
+namespace zbs::test {
+namespace {
+namespace asio = boost::asio;
+
+const Caller kZone{CallerKind::kZone, "org-a", "a"};
+
+/// Takes connections and says nothing.
+struct SilentPeer {
+    asio::io_context io;
+    asio::ip::tcp::acceptor acceptor{io, {asio::ip::make_address("127.0.0.1"), 0}};
+
+    HttpCall call(int milliseconds) const {
+        return {.to = {"http://127.0.0.1:" + std::to_string(acceptor.local_endpoint().port()), {}},
+                .path = "/x",
+                .deadline = std::chrono::milliseconds{milliseconds}};
+    }
+};
+
+TEST(ClosedCaller, TellsNobodyOfWhatComesLater) {
+    const SilentPeer peer;
+    std::atomic<int> told = 0;
+    cpprest::HttpCaller caller({.self = kZone});
+    caller.call(peer.call(100), [&](const Result<HttpAnswer>&) { ++told; });
+    caller.close();
+    cpprest::HttpCaller other({.self = kZone});
+    EXPECT_FALSE(other.call(peer.call(400))) << "later than the first one's deadline";
+    EXPECT_EQ(told, 0);
+}
+
+TEST(ClosedCaller, WaitsForTheOneThatIsBeingTold) {
+    const SilentPeer peer;
+    std::promise<void> inside, go_on;
+    std::atomic<bool> is_done = false;
+    cpprest::HttpCaller caller({.self = kZone});
+    caller.call(peer.call(50), [&](const Result<HttpAnswer>&) {
+        inside.set_value();
+        go_on.get_future().wait();
+        is_done = true;
+    });
+    inside.get_future().wait();
+    std::future<bool> closed = std::async(std::launch::async, [&] {
+        caller.close();
+        return is_done.load();
+    });
+    EXPECT_EQ(closed.wait_for(std::chrono::milliseconds{100}), std::future_status::timeout);
+    go_on.set_value();
+    EXPECT_TRUE(closed.get());
+}
+
+}  // namespace
+}  // namespace zbs::test
