@@ -14,7 +14,7 @@ constexpr std::size_t kShortBytes = 1;
 /// How many bytes came.
 Result<std::size_t> read_probe(const Result<HttpAnswer>& answer) {
     if (!answer) return answer.error();
-    if (answer->status == 404) return Error{ErrorCode::kUnavailable, "its agent is older than probes", {}};
+    if (answer->status == 404) return Error{ErrorCode::kRejected, "its agent is older than probes", {}};
     if (answer->status != 200) return http::read_problem(answer->status, answer->body);
     return answer->body.size();
 }
@@ -24,7 +24,7 @@ Result<std::size_t> read_probe(const Result<HttpAnswer>& answer) {
 struct LinkProbe::Run {
     ServiceAddress other;
     std::function<void(Result<ProbeReport>)> respond;
-    Duration until{};
+    Duration until{}, own_until{};
     Phase phase = Phase::kOwn;
     int left = kShortCalls;
     ProbeReport report;
@@ -40,16 +40,20 @@ void LinkProbe::measure(const ProbeRequest& request, std::function<void(Result<P
     run->other = {request.url, {CallerKind::kNode, options_.self.who.organisation, request.node}};
     run->respond = std::move(respond);
     run->until = options_.clock.steady_now() + kDeadline;
+    run->own_until = options_.clock.steady_now() + kOwnDeadline;
     run->report = {.node = request.node, .round_trip = kDeadline, .transfer = kDeadline, .overhead = kDeadline};
     ask(run);
 }
 
 void LinkProbe::ask(const std::shared_ptr<Run>& run) {
     const Duration asked = options_.clock.steady_now();
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(run->until - asked);
+    const bool is_own = run->phase == Phase::kOwn;
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>((is_own ? run->own_until : run->until) - asked);
+    if (is_own && left.count() <= 0) return own_failed(run, Error{ErrorCode::kTimeout, "took longer than 1 s", {}});
     if (left.count() <= 0) return end(run, Error{ErrorCode::kUnavailable, "the probe took longer than 5 s", {}});
     options_.client.call(
-        {.to = run->phase == Phase::kOwn ? options_.self : run->other,
+        {.to = is_own ? options_.self : run->other,
          .path = "/v1/probe?bytes=" + std::to_string(run->wanted()),
          .body = {},
          .deadline = left},
@@ -62,15 +66,14 @@ void LinkProbe::ask(const std::shared_ptr<Run>& run) {
 
 void LinkProbe::answered(const std::shared_ptr<Run>& run, const Result<std::size_t>& bytes, Duration took) {
     ProbeReport& report = run->report;
-    if (run->phase == Phase::kOwn && (!bytes || *bytes != run->wanted())) {
-        report.overhead = Duration{0};
-        return go_on(run, Phase::kShort, kShortCalls);
-    }
+    if (run->phase == Phase::kOwn && (!bytes || *bytes != run->wanted())) return own_failed(run, bytes);
     const std::string other = "node '" + report.node + "' at " + run->other.url;
     if (!bytes) {
-        const ErrorCode code =
-            bytes.error().code == ErrorCode::kTooManyRequests ? ErrorCode::kTooManyRequests : ErrorCode::kUnavailable;
-        return end(run, Error{code, "probe of " + other + ": " + bytes.error().message, {}});
+        const ErrorCode why = bytes.error().code;
+        const bool is_told = why == ErrorCode::kTooManyRequests || why == ErrorCode::kRejected;
+        return end(
+            run,
+            Error{is_told ? why : ErrorCode::kUnavailable, "probe of " + other + ": " + bytes.error().message, {}});
     }
     if (*bytes != run->wanted())
         return end(run, Error{ErrorCode::kUnavailable, other + " answered with another size than was asked for", {}});
@@ -83,6 +86,17 @@ void LinkProbe::answered(const std::shared_ptr<Run>& run, const Result<std::size
     if (run->phase == Phase::kShort) return go_on(run, Phase::kLong, kLongCalls);
     report.bytes = *bytes;
     end(run, report);
+}
+
+/// What is known of the overhead counts; without any, a busy agent (its answers would come too late to be compared)
+/// ends it, and one that does not reach itself goes on.
+void LinkProbe::own_failed(const std::shared_ptr<Run>& run, const Result<std::size_t>& bytes) {
+    if (run->left == kShortCalls) {
+        if (!bytes && bytes.error().code == ErrorCode::kTooManyRequests)
+            return end(run, Error{ErrorCode::kTooManyRequests, "this agent is probed too often", {}});
+        run->report.overhead = Duration{0};
+    }
+    go_on(run, Phase::kShort, kShortCalls);
 }
 
 void LinkProbe::go_on(const std::shared_ptr<Run>& run, Phase next, int calls) {

@@ -13,14 +13,16 @@ namespace zbs {
 /// of which the fastest tells what the programs at both ends take; as many to the other one, of which the fastest is
 /// the round trip (the first one makes the connection); and three that bring `kBytes` each, of which the fastest counts
 /// (one may have to make another connection).
-/// Who answers there has to have the certificate of that node, so this leads nowhere else. One measurement at a time.
-/// Lives on the domain's strand.
+/// Who answers there has to have the certificate of that node: to anybody else no request is sent, only a TLS handshake
+/// is begun; but an agent of the zone can so have the others begin one at any address that it registers. One
+/// measurement at a time. Lives on the domain's strand.
 class LinkProbe {
   public:
     static constexpr int kShortCalls = 4;  ///< to each of the two
     static constexpr int kLongCalls = 3;
     static constexpr std::size_t kBytes = 256 * 1024;
-    static constexpr Duration kDeadline = std::chrono::seconds{5};  ///< of all calls together
+    static constexpr Duration kDeadline = std::chrono::seconds{5};     ///< of all calls together
+    static constexpr Duration kOwnDeadline = std::chrono::seconds{1};  ///< of those to this agent itself
 
     struct Options {
         HttpClient& client;  ///< should accept no answers much larger than `limits::kMaxProbeBytes`
@@ -35,8 +37,9 @@ class LinkProbe {
     void listens_at(std::string url) { options_.self.url = std::move(url); }
 
     /// `respond` is called once, on the strand. Errors: kTooManyRequests while another one is under way, and where the
-    /// other side gives no more bytes now; kUnavailable where it does not answer or is not that node, and after
-    /// `kDeadline`. Where this agent does not reach itself the overhead is told as 0.
+    /// other side, or this agent itself, gives no more bytes now; kRejected where the other agent is older than probes;
+    /// kUnavailable where it does not answer or is not that node, and after `kDeadline`. Where this agent does not
+    /// reach itself within `kOwnDeadline` the overhead is told as 0.
     void measure(const ProbeRequest& request, std::function<void(Result<ProbeReport>)> respond);
 
   private:
@@ -44,6 +47,7 @@ class LinkProbe {
     struct Run;
     void ask(const std::shared_ptr<Run>& run);
     void answered(const std::shared_ptr<Run>& run, const Result<std::size_t>& bytes, Duration took);
+    void own_failed(const std::shared_ptr<Run>& run, const Result<std::size_t>& bytes);
     void go_on(const std::shared_ptr<Run>& run, Phase next, int calls);
     void end(const std::shared_ptr<Run>& run, Result<ProbeReport> report);
 

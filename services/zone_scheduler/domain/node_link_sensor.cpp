@@ -6,6 +6,7 @@ namespace zbs {
 namespace {
 
 constexpr Duration kLeastRest = std::chrono::seconds{1};
+constexpr std::size_t kMedianEvery = 64;  ///< probes of one round
 
 /// The one in the middle; of an even number the mean of the two there. Changes the order. Precondition: not empty.
 double median_of(std::vector<double>& values) {
@@ -27,7 +28,9 @@ void NodeLinkSensor::begin_round() {
     present_ = agents_();
     std::ranges::sort(present_, {}, &Agent::name);
     next_ = 0;
-    begun_ = clock_.steady_now();
+    const Duration now = clock_.steady_now();
+    pace_ = round_ == 0 ? config_.probe_every : now - begun_;
+    begun_ = now;
     forget_old();
     probe_next();
 }
@@ -39,7 +42,7 @@ void NodeLinkSensor::probe_next() {
     const std::size_t step = 1 + static_cast<std::size_t>(round_ % (count - 1));
     const Agent& from = present_[next_];
     const Agent& to = present_[(next_ + step) % count];
-    ++next_;
+    if (++next_ % kMedianEvery == 0) update_median();
     const Pair pair{from.name, to.name};
     entry_of(pair).asked = clock_.steady_now();
     ask_(from, {to.name, to.url}, [this, pair](const Result<ProbeReport>& report) {
@@ -50,21 +53,27 @@ void NodeLinkSensor::probe_next() {
 
 void NodeLinkSensor::end_round() {
     ++round_;
-    median_ = median_of_pairs(false);
-    if (!median_) median_ = median_of_pairs(true);
+    update_median();
     // Rounds begin as often as they should, so that a pair comes again when its forecasters expect it.
     const Duration took = clock_.steady_now() - begun_;
     clock_.after(std::max(config_.probe_every - took, kLeastRest), [this] { begin_round(); });
 }
 
+void NodeLinkSensor::update_median() {
+    median_ = median_of_pairs(false);
+    if (!median_) median_ = median_of_pairs(true);
+}
+
+bool NodeLinkSensor::is_present(const std::string& name) const {
+    return std::ranges::binary_search(present_, name, {}, &Agent::name);
+}
+
 std::optional<Link> NodeLinkSensor::median_of_pairs(bool also_failing) const {
-    const auto is_present = [this](const std::string& name) {
-        return std::ranges::binary_search(present_, name, {}, &Agent::name);
-    };
     std::vector<double> delays, bandwidths;
     for (const auto& [pair, entry] : pairs_) {
         if (!entry.link.forecast() || (entry.link.failures() > 0 && !also_failing)) continue;
         if (!is_present(pair.first) || !is_present(pair.second)) continue;
+        if (clock_.steady_now() - entry.answered > kForgottenAfter) continue;
         delays.push_back(entry.link.forecast()->delay_s);
         bandwidths.push_back(entry.link.forecast()->bandwidth_Bps);
     }
@@ -73,30 +82,48 @@ std::optional<Link> NodeLinkSensor::median_of_pairs(bool also_failing) const {
 }
 
 void NodeLinkSensor::answered(const Pair& pair, const Result<ProbeReport>& report) {
-    if (!report && report.error().code == ErrorCode::kNotFound) return note_too_old(pair);
-    if (!report && report.error().code == ErrorCode::kTooManyRequests) return;  // says nothing of the way
-    Entry& entry = entry_of(pair);
     if (!report) {
-        if (entry.link.fail())
-            log_.info("node_probe_failed",
-                      {{"node", pair.first}, {"other", pair.second}, {"reason", report.error().message}});
-        return;
+        const ErrorCode code = report.error().code;
+        if (code == ErrorCode::kNotFound) return note_too_old(pair, pair.first);
+        if (code == ErrorCode::kRejected) return note_too_old(pair, pair.second);
+        if (code == ErrorCode::kTooManyRequests) return;  // says nothing of the way
+        return note_failed(pair, report.error());
     }
+    Entry& entry = entry_of(pair);
     // A pair comes again once its first one has probed all others.
     const auto rounds = static_cast<int>(std::max<std::size_t>(present_.size(), 2)) - 1;
     entry.link.observe({.round_trip = report->round_trip,
                         .bytes = static_cast<std::size_t>(report->bytes),
                         .transfer = report->transfer,
-                        .overhead = report->overhead},
-                       clock_.now(), config_.probe_every * rounds);
+                        .overhead = overhead_of_both(pair, *report)},
+                       clock_.now(), std::max(config_.probe_every, pace_) * rounds);
+    entry.answered = clock_.steady_now();
+    entry.both_ways = report->round_trip - report->overhead;
+    told_.erase(pair);
     too_old_.erase(pair.first);
+    too_old_.erase(pair.second);
 }
 
-/// Its agent cannot measure: nothing is known of the pair.
-void NodeLinkSensor::note_too_old(const Pair& pair) {
+/// What of the round trip is not the way. A call to another one takes this side's half of a call and the other's half
+/// of an answer, a call to itself both of this side: what is too much here is too little in the measurement from the
+/// other side, and falls out of the sum.
+Duration NodeLinkSensor::overhead_of_both(const Pair& pair, const ProbeReport& report) {
+    const auto back = pairs_.find({pair.second, pair.first});
+    if (back == pairs_.end() || !back->second.both_ways || back->second.link.failures() > 0) return report.overhead;
+    return report.round_trip - (report.round_trip - report.overhead + *back->second.both_ways) / 2;
+}
+
+void NodeLinkSensor::note_failed(const Pair& pair, const Error& error) {
+    entry_of(pair).link.fail();
+    if (told_.size() >= kMostTold || !told_.insert(pair).second) return;
+    log_.info("node_probe_failed", {{"node", pair.first}, {"other", pair.second}, {"reason", error.message}});
+}
+
+/// This agent cannot measure or be measured: nothing is known of the pair.
+void NodeLinkSensor::note_too_old(const Pair& pair, const std::string& agent) {
     if (const auto at = pairs_.find(pair); at != pairs_.end() && !at->second.link.measured()) pairs_.erase(at);
-    if (too_old_.insert(pair.first).second)
-        log_.info("node_cannot_probe", {{"node", pair.first}, {"remedy", "its zbs-node is older than probes"}});
+    if (too_old_.insert(agent).second)
+        log_.info("node_cannot_probe", {{"node", agent}, {"remedy", "its zbs-node is older than probes"}});
 }
 
 /// Makes room for a new one.
@@ -110,6 +137,7 @@ NodeLinkSensor::Entry& NodeLinkSensor::entry_of(const Pair& pair) {
 void NodeLinkSensor::forget_old() {
     const Duration now = clock_.steady_now();
     std::erase_if(pairs_, [&](const auto& p) { return now - p.second.asked > kForgottenAfter; });
+    std::erase_if(told_, [this](const Pair& p) { return !is_present(p.first) || !is_present(p.second); });
 }
 
 Link NodeLinkSensor::within_zone() const {

@@ -23,15 +23,18 @@ struct NodeLinkView {
 };
 
 /// Measures delay and bandwidth between machines that have agents: in each round each agent probes one other, and over
-/// the rounds all others; one probe at a time in the whole zone, so that they disturb neither jobs nor each other. What
-/// counts for the zone is the median over the pairs that answer, of agents that are there, taken at the end of each
-/// round; what the operator has declared counts more.
+/// the rounds all others; one probe at a time in the whole zone, so that they disturb neither jobs nor each other. The
+/// delay of a pair is the mean of the last ones measured from both sides: the programs that answer at the two ends are
+/// not equally fast, and only together is what they take known. What counts for the zone is the median over the pairs
+/// that answer and were measured within a day, of agents that are there, taken at the end of each round and after each
+/// 64 probes; what the operator has declared counts more.
 ///
 /// Lives on the domain's strand. Cost of a round: one probe per agent, some 768 KiB each. Memory: `kMostPairs`.
 class NodeLinkSensor {
   public:
     static constexpr std::size_t kMostPairs = 1'024;  ///< the ones asked for longest ago are forgotten first
     static constexpr std::size_t kMostShown = 64;
+    static constexpr std::size_t kMostTold = 1'024;  ///< pairs that fail, in the log; each once until it answers
     static constexpr Duration kForgottenAfter = std::chrono::hours{24};  ///< unasked, as of machines that are gone
 
     struct Agent {
@@ -60,13 +63,19 @@ class NodeLinkSensor {
     using Pair = std::pair<std::string, std::string>;
     struct Entry {
         MeasuredLink link;
-        Duration asked{};  ///< last time, steady
+        Duration asked{};                     ///< last time, steady
+        Duration answered{};                  ///< last measured, steady
+        std::optional<Duration> both_ways{};  ///< round trip without overhead as last measured; may be negative
     };
 
     void begin_round();
     void probe_next();
     void answered(const Pair& pair, const Result<ProbeReport>& report);
-    void note_too_old(const Pair& pair);
+    void note_failed(const Pair& pair, const Error& error);
+    void note_too_old(const Pair& pair, const std::string& agent);
+    Duration overhead_of_both(const Pair& pair, const ProbeReport& report);
+    void update_median();
+    bool is_present(const std::string& name) const;
     std::optional<Link> median_of_pairs(bool also_failing) const;
     Entry& entry_of(const Pair& pair);
     void forget_old();
@@ -80,10 +89,12 @@ class NodeLinkSensor {
     std::vector<Agent> present_;  ///< in this round
     std::size_t next_ = 0;        ///< of `present_`: who probes next
     Duration begun_{};            ///< when this round did, steady
+    Duration pace_{};             ///< from the begin of the last round to that of this one
     std::uint64_t round_ = 0;
     std::map<Pair, Entry> pairs_;
     std::optional<Link> median_;
-    std::set<std::string> too_old_;  ///< agents of which it was told that they cannot probe
+    std::set<std::string> too_old_;  ///< agents of which it was told that they know no probes
+    std::set<Pair> told_;            ///< pairs of which it was told that they fail
 };
 
 }  // namespace zbs

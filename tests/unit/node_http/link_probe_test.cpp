@@ -57,6 +57,29 @@ TEST_F(LinkProbeTest, WhoDoesNotReachItselfTellsNoOverhead) {
     EXPECT_EQ(report->round_trip, Duration{501});
 }
 
+TEST_F(LinkProbeTest, WhoHearsNothingOfItselfHasTimeForTheOtherOne) {
+    world.peer.is_deaf_to_itself = true;
+    const auto report = measure();
+    ASSERT_TRUE(report) << report.error();
+    EXPECT_EQ(report->overhead, Duration{0});
+    EXPECT_EQ(report->round_trip, Duration{501});
+}
+
+TEST_F(LinkProbeTest, OneGoodCallToItselfTellsTheOverhead) {
+    world.peer.own = Error{ErrorCode::kUnavailable, "refused", {}};
+    world.peer.own_answers = 1;
+    const auto report = measure();
+    ASSERT_TRUE(report) << report.error();
+    EXPECT_EQ(report->overhead, Duration{81});
+}
+
+TEST_F(LinkProbeTest, AnAgentThatOthersProbeTooOftenMeasuresNothingForNow) {
+    world.peer.own = HttpAnswer{429, R"({"title":"probed too often"})", {}};
+    const auto report = measure();
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code, ErrorCode::kTooManyRequests);
+}
+
 TEST_F(LinkProbeTest, AnotherSideThatIsBusyIsNoSilentOne) {
     world.peer.answer = HttpAnswer{429, R"({"title":"probed too often"})", {}};
     const auto report = measure();
@@ -95,7 +118,7 @@ TEST_F(LinkProbeTest, AnOlderAgentOnTheOtherSideIsNoOlderAgentHere) {
     world.peer.answer = HttpAnswer{404, "{}", {}};
     const auto report = measure();
     ASSERT_FALSE(report);
-    EXPECT_EQ(report.error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(report.error().code, ErrorCode::kRejected);
     EXPECT_THAT(report.error().message, HasSubstr("older"));
 }
 

@@ -27,7 +27,9 @@ class FakePeer : public HttpClient {
         calls.push_back(call);
         const std::size_t bytes = std::stoul(call.path.substr(call.path.find('=') + 1));
         const bool is_own = call.to.who.name == "n1";
-        if (is_own && own) return respond_at_once(*own, std::move(respond));
+        if (is_own && own && own_answers-- <= 0) return respond_after(Duration{0}, *own, std::move(respond));
+        if (is_own && is_deaf_to_itself)  // nothing comes before its time is over
+            return respond_after(call.deadline, Error{ErrorCode::kTimeout, "no answer", {}}, std::move(respond));
         if (is_silent) return;
         const std::int64_t way = is_own ? 80 : 500;
         clock_.after(Duration{way + static_cast<std::int64_t>(bytes)}, [this, is_own, bytes,
@@ -37,12 +39,14 @@ class FakePeer : public HttpClient {
     }
     std::vector<HttpCall> calls;
     std::optional<Result<HttpAnswer>> answer;  ///< in place of its own
-    std::optional<Result<HttpAnswer>> own;     ///< of the agent that probes, to itself
+    std::optional<Result<HttpAnswer>> own;     ///< of the agent that probes, to itself,
+    int own_answers = 0;                       ///< after so many good ones
+    bool is_deaf_to_itself = false;            ///< the agent that probes
     bool is_silent = false;
 
   private:
-    void respond_at_once(Result<HttpAnswer> what, std::function<void(Result<HttpAnswer>)> respond) {
-        clock_.after(Duration{0}, [what = std::move(what), respond = std::move(respond)] { respond(what); });
+    void respond_after(Duration wait, Result<HttpAnswer> what, std::function<void(Result<HttpAnswer>)> respond) {
+        clock_.after(wait, [what = std::move(what), respond = std::move(respond)] { respond(what); });
     }
     VirtualClock& clock_;
 };

@@ -28,11 +28,13 @@ struct NodeLinkSensorTest : testing::Test {
     Result<ProbeReport> answer(const std::string& from, const ProbeRequest& to) {
         EXPECT_EQ(to.url, "https://" + to.node + ":1");
         if (old.contains(from)) return Error{ErrorCode::kNotFound, "no such path", {}};
+        if (old.contains(to.node)) return Error{ErrorCode::kRejected, "its agent is older than probes", {}};
         if (dead.contains(to.node)) return Error{ErrorCode::kUnavailable, "no answer", {}};
         if (busy.contains(to.node)) return Error{ErrorCode::kTooManyRequests, "probed too often", {}};
         const Duration extra = varies ? Duration{40 * (asked.size() % 3)} : Duration{0};
         const Duration round_trip = (slow.contains({from, to.node}) ? Duration{9'000} : Duration{100}) + extra;
-        return ProbeReport{to.node, round_trip, 524'288, round_trip + Duration{5'243}, overhead};
+        return ProbeReport{to.node, round_trip, 524'288, round_trip + Duration{5'243},
+                           sluggish == from ? overhead * 2 : overhead};
     }
 
     ZoneConfig config;
@@ -42,6 +44,8 @@ struct NodeLinkSensorTest : testing::Test {
     std::set<std::string> old, dead, busy;
     bool varies = false;
     Duration overhead{0};
+    std::string sluggish;  ///< its programs take twice as long
+    Duration takes = 5ms;
     std::set<Pair> slow;
     std::vector<Pair> asked;
     int under_way = 0, most_under_way = 0;
@@ -49,7 +53,7 @@ struct NodeLinkSensorTest : testing::Test {
                           [this](const NodeLinkSensor::Agent& from, const ProbeRequest& to, auto respond) {
                               asked.emplace_back(from.name, to.node);
                               most_under_way = std::max(most_under_way, ++under_way);
-                              clock.after(5ms, [this, report = answer(from.name, to), respond] {
+                              clock.after(takes, [this, report = answer(from.name, to), respond] {
                                   --under_way;
                                   respond(report);
                               });
@@ -79,6 +83,55 @@ TEST_F(NodeLinkSensorTest, ForecastsAreJudgedHoweverManyAgentsThereAre) {
             EXPECT_TRUE(view.delay_s->error) << count << " agents, " << view.from << " to " << view.to;
         }
     }
+}
+
+TEST_F(NodeLinkSensorTest, ForecastsAreJudgedWhereARoundTakesLongerThanItShould) {
+    varies = true;
+    takes = 8s;
+    use_agents(20);
+    sensor.start();
+    clock.advance(19 * 8 * 161s);
+    ASSERT_FALSE(sensor.worst().empty());
+    for (const NodeLinkView& view : sensor.worst()) EXPECT_TRUE(view.delay_s->error) << view.from << " to " << view.to;
+}
+
+TEST_F(NodeLinkSensorTest, AMachineWhoseProgramsAreSlowIsNotNearer) {
+    use_agents(2);
+    overhead = Duration{60};  // of n10 120 of a round trip of 100: without the other side its way would be negative
+    sluggish = "n10";
+    sensor.start();
+    run(6);
+    ASSERT_EQ(sensor.worst().size(), 2U);
+    for (const NodeLinkView& view : sensor.worst())
+        EXPECT_NEAR(view.delay_s->values.back(), 5e-6, 1e-9) << view.from << " to " << view.to;
+}
+
+TEST_F(NodeLinkSensorTest, WhatWasMeasuredADayAgoCountsNoMore) {
+    use_agents(2);
+    sensor.start();
+    run(2);
+    busy = {"n10", "n11"};
+    clock.advance(23h);
+    EXPECT_EQ(sensor.source(), LinkView::Source::kMeasured);
+    clock.advance(2h);
+    EXPECT_EQ(sensor.source(), LinkView::Source::kAssumed);
+}
+
+TEST_F(NodeLinkSensorTest, WhoFailsIsToldOnceHoweverManyPairsAreForgotten) {
+    use_agents(34);
+    dead = {"n10"};
+    sensor.start();
+    run(33 * 3);
+    EXPECT_EQ(log.count("node_probe_failed"), 33) << "each pair once";
+    EXPECT_GT(34 * 33U, NodeLinkSensor::kMostPairs);
+}
+
+TEST_F(NodeLinkSensorTest, TheLogOfPairsThatFailHasABound) {
+    use_agents(40);
+    for (const NodeLinkSensor::Agent& agent : agents) dead.insert(agent.name);
+    sensor.start();
+    run(39 * 2);
+    EXPECT_EQ(log.count("node_probe_failed"), static_cast<int>(NodeLinkSensor::kMostTold));
 }
 
 TEST_F(NodeLinkSensorTest, WhatTheProgramsTakeIsNotTheWay) {
