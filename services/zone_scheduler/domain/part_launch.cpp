@@ -389,7 +389,8 @@ void PartService::check_running(Live& part) {
     PartState end = PartState::kCompleted;
     std::string reason;
     if (part.stopping) {
-        reason = part.stop_reason;
+        // Another rank's connection may break before its machine is given up: that one is why all ended.
+        reason = !part.stop_asked && tells_why_all_end(why) ? fault : part.stop_reason;
         end = part.stop_asked ? PartState::kReleased : PartState::kFailed;
     } else if (!fault.empty()) {
         reason = fault;

@@ -149,7 +149,8 @@ class ZoneJobs(OnMachines):
         os.kill(silent, signal.SIGSTOP)
         try:
             until(lambda: self.world.show(application)["state"] == "failed", "the job of a lost machine goes on", 120)
-            self.assertIn("machine node-2 has not answered", self.world.show(application)["reason"])
+            reason = self.world.show(application)["reason"]
+            self.assertTrue(reason.startswith("lost machine: machine node-2 has not answered"), reason)
             until(lambda: self.steps_of("node-1") == [], "what ran on the other machine is left", 30)
         finally:
             os.kill(silent, signal.SIGCONT)

@@ -348,7 +348,7 @@ TEST_F(StepExecutorTest, AStepOfAnEarlierLifeOfThisHostIsToldAsSuch) {
                            std::to_string(getpid()) + " 1 earlier-boot/pid:[1] " + this_host().name + "\n"));
     const StepStatus status = executor->status("old");
     EXPECT_EQ(status.state, State::kExited);
-    EXPECT_THAT(status.reason, HasSubstr("was started anew"));
+    EXPECT_THAT(status.reason, AllOf(testing::StartsWith("lost machine: "), HasSubstr("was started anew")));
     EXPECT_EQ(status.reason, executor->status("old").reason) << "it is kept";
 }
 

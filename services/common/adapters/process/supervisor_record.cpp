@@ -6,6 +6,9 @@
 
 #include <array>
 #include <sstream>
+#include <string>
+
+#include "services/common/messages/lost_machine.hpp"
 
 namespace zbs::process {
 namespace {
@@ -36,7 +39,9 @@ const HostLife& this_host() {
 
 std::string SupervisorRecord::why_out_of_reach() const {
     const std::string& here = this_host().name;
-    if (host.name == here) return "host " + here + " (or its container) was started anew while this ran on it";
+    if (host.name == here)
+        return std::string(kLostMachineReason) + ": host " + here +
+               " (or its container) was started anew while this ran on it";
     return "it ran on host " + host.name + ", whose processes the scheduler's host " + here +
            " cannot see; it was given up, and what is left of it there is ended";
 }
