@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "algorithms/formats/sparkline.hpp"
 #include "client/cli/context.hpp"
@@ -69,11 +71,15 @@ std::string measured_text(const Json& view, const char* key, std::string (*write
 
 std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
-/// The agent of a machine in the answer about nodes; an empty document where there is none.
-Json agent_of(const Json& nodes, const std::string& machine) {
-    for (const Json& agent : nodes.value("agents", Json::array()))
-        if (raw_text(agent.value("description", Json::object()), "name") == machine) return agent;
-    return Json::object();
+/// The agents in the answer about nodes, by machine; they are part of it.
+std::map<std::string, const Json*> agents_of(const Json& nodes) {
+    std::map<std::string, const Json*> agents;
+    const auto all = nodes.find("agents");
+    if (all == nodes.end() || !all->is_array()) return agents;
+    for (const Json& agent : *all)
+        if (const auto what = agent.find("description"); what != agent.end())
+            agents.emplace(raw_text(*what, "name"), &agent);
+    return agents;
 }
 
 std::string bytes_a_second(double rate) { return human_bytes(rate) + "/s"; }
@@ -150,11 +156,12 @@ void show_zone(Context& context) {
     const Result<Json> own = zone->get("/v1/nodes");
     if (!own) return context.fail(own.error());
     Listing listing{{"MACHINE", "PROCESSORS", "USED", "SPEED", "AVAILABLE"}, {}, own->value("nodes", Json::array())};
+    const std::map<std::string, const Json*> agents = agents_of(*own);
     for (const Json& node : listing.items) {
-        const Json agent = agent_of(*own, raw_text(node, "name"));
+        const auto agent = agents.find(raw_text(node, "name"));
         listing.rows.push_back({raw_text(node, "name"), node.value("processors", 0), node.value("used", 0),
                                 Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json())),
-                                measured_text(agent, "available", percent)});
+                                agent == agents.end() ? "-" : measured_text(*agent->second, "available", percent)});
     }
     print(context, listing);
     if (!context.for_people() || !context.choice.empty())

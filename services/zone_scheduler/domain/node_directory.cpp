@@ -1,6 +1,7 @@
 #include "services/zone_scheduler/domain/node_directory.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "services/common/messages/limits.hpp"
@@ -35,9 +36,10 @@ Result<NodeLease> NodeDirectory::put(const std::string& name, NodeRegistration r
     entry.registration = std::move(registration);
     if (!agents_.contains(name)) return NodeLease{name, kLease};
     if (!entry.available) entry.available.emplace(kRegisteredEvery);
-    // One that comes at the same instant as the last is left out.
-    entry.available->observe(entry.registration.load.cpu_available / entry.registration.description.processors,
-                             entry.seen);
+    // In thousandths, as it is shown: there may be thousands of agents with dozens of values each. One that comes at
+    // the same instant as the last is left out.
+    const double share = entry.registration.load.cpu_available / entry.registration.description.processors;
+    entry.available->observe(std::round(share * 1'000) / 1'000, entry.seen);
     return NodeLease{name, kLease};
 }
 
