@@ -21,6 +21,7 @@ class FakeExecutor : public Executor {
         std::string reason;
         std::string refusal;                       ///< not empty: it cannot be started, for this reason
         bool overruns = false;                     ///< its walltime does not end it
+        bool hears_no_stop = false;                ///< its machine answers no more
         Duration stop_takes{};                     ///< from being asked to end to its end
         std::map<std::string, std::string> files;  ///< in its folder once it has started
         std::optional<StepWork> work;              ///< that its agent tells
@@ -76,7 +77,7 @@ class FakeExecutor : public Executor {
     void stop(const std::string& operation, Duration grace) override {
         const auto at = steps_.find(operation);
         if (at == steps_.end()) stopped_.insert(operation);
-        if (at == steps_.end() || at->second.ends <= clock_.steady_now()) return;
+        if (at == steps_.end() || at->second.ends <= clock_.steady_now() || at->second.script.hears_no_stop) return;
         Step& step = at->second;
         const bool killed = step.script.stop_takes > grace;
         const Duration end = clock_.steady_now() + std::min(step.script.stop_takes, grace);

@@ -399,6 +399,25 @@ TEST_F(PartServiceTest, NoMoreProxiesThanRanksAndEachOnce) {
     EXPECT_TRUE(executor.steps().empty());
 }
 
+TEST_F(PartServiceTest, ALostMachineIsTheReasonThoughAnotherRankEndsFirst) {
+    const auto held = parts->hold(home, request(4));
+    ASSERT_TRUE(held) << held.error();
+    LaunchRequest both = launch(*held);
+    both.proxies = {{0, "m0"}, {1, "m1"}};
+    const std::string operation = launch_operation(held->id);
+    executor.script(operation + "-p0", {.runtime = std::chrono::seconds{1}, .exit_code = 9, .reason = "reset"});
+    executor.script(operation + "-p1", {.runtime = std::chrono::seconds{30},
+                                        .exit_code = 137,
+                                        .reason = "lost machine: m1 is silent",
+                                        .hears_no_stop = true});
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    ASSERT_TRUE(parts->launch(home, held->id, both));
+    clock.advance(std::chrono::minutes{1});
+    const auto status = parts->status(home, held->id);
+    EXPECT_EQ(status->state, PartState::kFailed);
+    EXPECT_EQ(status->reason, "lost machine: m1 is silent in zone b");
+}
+
 TEST_F(PartServiceTest, StoreThatFailsMeansNothingHappened) {
     store.fault = Error{ErrorCode::kUnavailable, "disk full", {}};
     EXPECT_EQ(parts->hold(home, request(2)).error().code, ErrorCode::kUnavailable);
