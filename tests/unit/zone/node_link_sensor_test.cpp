@@ -173,7 +173,7 @@ TEST_F(NodeLinkSensorTest, BeforeTheFirstRoundItIsAssumed) {
 
 TEST_F(NodeLinkSensorTest, TheMedianCountsNotOneSlowPair) {
     use_agents(3);
-    slow = {{"n10", "n11"}};
+    slow = {{"n10", "n11"}, {"n11", "n10"}};
     sensor.start();
     run(8);
     EXPECT_EQ(sensor.source(), LinkView::Source::kMeasured);

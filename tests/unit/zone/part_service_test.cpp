@@ -400,10 +400,10 @@ TEST_F(PartServiceTest, NoMoreProxiesThanRanksAndEachOnce) {
 }
 
 TEST_F(PartServiceTest, ALostMachineIsTheReasonThoughAnotherRankEndsFirst) {
-    const auto held = parts->hold(home, request(4));
+    const auto held = parts->hold(home, request(2));
     ASSERT_TRUE(held) << held.error();
     LaunchRequest both = launch(*held);
-    both.proxies = {{0, "m0"}, {1, "m1"}};
+    both.proxies.push_back({1, held->assignment[0].machine});
     const std::string operation = launch_operation(held->id);
     executor.script(operation + "-p0", {.runtime = std::chrono::seconds{1}, .exit_code = 9, .reason = "reset"});
     executor.script(operation + "-p1", {.runtime = std::chrono::seconds{30},
@@ -411,11 +411,12 @@ TEST_F(PartServiceTest, ALostMachineIsTheReasonThoughAnotherRankEndsFirst) {
                                         .reason = "lost machine: m1 is silent",
                                         .hears_no_stop = true});
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
-    ASSERT_TRUE(parts->launch(home, held->id, both));
+    const auto launched = parts->launch(home, held->id, both);
+    ASSERT_TRUE(launched) << launched.error();
     clock.advance(std::chrono::minutes{1});
     const auto status = parts->status(home, held->id);
     EXPECT_EQ(status->state, PartState::kFailed);
-    EXPECT_EQ(status->reason, "lost machine: m1 is silent in zone b");
+    EXPECT_EQ(store.all_parts().at(0).status.reason, "lost machine: m1 is silent in zone b");
 }
 
 TEST_F(PartServiceTest, StoreThatFailsMeansNothingHappened) {
