@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "services/common/messages/lost_machine.hpp"
+
 namespace zbs {
 namespace {
 
@@ -21,6 +23,8 @@ std::string outside_reason(const PartStatus& part, bool asked) {
                 return std::string(kWalltimeReason) + " reached in zone " + part.zone;
             if (part.reason.starts_with(kTakenBackReason))
                 return std::string(kTakenBackReason) + " by zone " + part.zone;
+            if (part.reason.starts_with(kLostMachineReason))  // which one is not told
+                return std::string(kLostMachineReason) + " in zone " + part.zone;
             return "zone " + part.zone + " could not start it, or its processes did not end well; ask its operator";
         default:
             return "ended by zone " + part.zone;

@@ -78,7 +78,9 @@ class Disk(unittest.TestCase):
         self.home.start()
         until(lambda: self.w.answers("a"), DEADLINE_S, lambda: f"home does not start: {self.home.text()[-2000:]}")
         states = self.w.assert_whole(acknowledged)
-        self.assertEqual(set(states.values()) - {"completed"}, set(), [self.w.state_of(i)["reason"] for i in states])
+        for identifier, state in states.items():
+            if state != "completed":  # its zone ended between writing that it runs and running it: nobody knows whether it did, so it is told
+                self.assertIn("stopped before it had started all of its part", self.w.state_of(identifier)["reason"])
         for request in refused:  # the same ids again
             self.w.submit(request)
         self.assertEqual(set(self.w.assert_whole(refused).values()) - {"completed"}, set())

@@ -416,6 +416,7 @@ TEST_F(PartServiceTest, ALostMachineIsTheReasonThoughAnotherRankEndsFirst) {
     clock.advance(std::chrono::minutes{1});
     const auto status = parts->status(home, held->id);
     EXPECT_EQ(status->state, PartState::kFailed);
+    EXPECT_EQ(status->reason, "lost machine in zone b") << "which one is not told outside";
     EXPECT_EQ(store.all_parts().at(0).status.reason, "lost machine: m1 is silent in zone b");
 }
 
