@@ -25,6 +25,8 @@ inline constexpr std::array kApplicationTransitions = [] {
         T{kAccepted, kCancelled, "its owner cancels"},
         T{kAccepted, kRejected, "no zone could ever give what it needs"},
         T{kPlanned, kHeld, "every zone holds its part"},
+        T{kPlanned, kCommitted,
+          "another zone refuses what one that waits in a queue would have had there: it waits on, at its place"},
         T{kPlanned, kAccepted, "a zone refuses or does not answer, or home restarts: all parts are given back"},
         T{kPlanned, kCancelled, "its owner cancels; outstanding answers are awaited first"},
         T{kPlanned, kRejected, "as to accepted, in the last round"},

@@ -19,7 +19,6 @@ constexpr int kMostDoubts = 8;
 constexpr Duration kShortest{1};
 constexpr const char* kWaitsForStart =
     "waiting for processors: a common start is reserved, and taken earlier where something ends early";
-constexpr const char* kWaitsInQueue = "waiting in the queue of its zone";
 constexpr Duration kChoiceKept = std::chrono::minutes{1};
 constexpr Duration kSoon = std::chrono::seconds{1};
 
@@ -382,6 +381,8 @@ void ApplicationService::hold(const std::shared_ptr<Run>& run) {
             if (--run->pending > 0) return;
             run->busy = false;
             run->swaps = false;
+            if (!run->failed_zone.empty() && run->place && !run->app.status.cancel_requested) return wait_on(run);
+            run->place.reset();
             if (run->app.status.cancel_requested) return advance(run);
             if (!run->failed_zone.empty()) return plan_again(run, run->failed_zone, run->failed_reason);
             if (!enter(run, ApplicationState::kHeld)) return;

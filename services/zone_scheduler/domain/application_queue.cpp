@@ -1,6 +1,7 @@
 // ApplicationService in `committed` while its part waits in the queue of its zone: asks when it is its turn, and looks
 // whether another zone could start it now.
 #include <algorithm>
+#include <utility>
 
 #include "services/zone_scheduler/domain/application_run.hpp"
 
@@ -110,9 +111,31 @@ void ApplicationService::look_elsewhere(const std::shared_ptr<Run>& run) {
                        note_offers(run, offers);
                        run->model = choice.model;
                        run->swaps = true;
+                       run->place = Run::Place{run->app.status, run->owed};
                        if (take_plan(run, *std::move(made))) return advance(run);
                        run->swaps = false;
+                       run->place.reset();
                    });
+}
+
+/// The zone that could have started it refuses: it has not left its place, and waits on.
+void ApplicationService::wait_on(const std::shared_ptr<Run>& run) {
+    Run::Place place = *std::exchange(run->place, std::nullopt);
+    ApplicationStatus changed = run->app.status;
+    const auto is_its_own = [&place](const ApplicationPart& part) {
+        return std::ranges::any_of(place.status.parts, [&part](const auto& kept) { return kept.id == part.id; });
+    };
+    std::erase_if(changed.releasing, is_its_own);
+    changed.releasing.insert(changed.releasing.end(), changed.parts.begin(), changed.parts.end());
+    changed.parts = std::move(place.status.parts);
+    changed.plan = std::move(place.status.plan);
+    changed.start = place.status.start;
+    run->was_denied = false;
+    run->owed = std::move(place.owed);
+    run->turn_asked = false;  // while it looked the place was not asked for
+    if (!enter(run, std::move(changed), ApplicationState::kCommitted, kWaitsInQueue)) return;
+    release(run);
+    advance(run);
 }
 
 }  // namespace zbs

@@ -182,6 +182,7 @@ class ApplicationService {
     void await_turn(const std::shared_ptr<Run>& run);
     void ask_turn(const std::shared_ptr<Run>& run);
     void look_elsewhere(const std::shared_ptr<Run>& run);
+    void wait_on(const std::shared_ptr<Run>& run);
     void plan(const std::shared_ptr<Run>& run);
     void hold(const std::shared_ptr<Run>& run);
     void commit(const std::shared_ptr<Run>& run);

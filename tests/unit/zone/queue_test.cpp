@@ -434,6 +434,43 @@ TEST_F(ZoneQueueTest, WaitingApplicationGoesWhereItCanStartNow) {
     EXPECT_THAT(told, ElementsAre("hold", "release")) << "the place is kept until the other zone holds";
 }
 
+TEST_F(ZoneQueueTest, AZoneThatRefusesWhatItOfferedCostsNoPlaceInAQueue) {
+    use("easy", "ab");
+    for (const char* name : {"a", "b"}) world.node(name).executor->script("", {.runtime = 9min});
+    world.node("c").executor->script("", {.runtime = 1min});
+    for (const char* name : {"a", "b", "c"}) {
+        ApplicationRequest fills = world.request(4);
+        fills.zones = {name};
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), fills));
+    }
+    world.run(5s);
+    const ApplicationId id = submit(4);
+    world.run(5s);
+    ASSERT_EQ(state(id), ApplicationState::kCommitted);
+    const ApplicationPart before = world.status(id).parts.at(0);
+    int refused = 0, released = 0;
+    world.bend = [&](const std::string& to, const std::string& what, Result<PartStatus>& answer) {
+        if (to == "c" && what == "hold") {
+            ++refused;
+            answer = Error{ErrorCode::kRejected, "another was faster", {}};
+        }
+        released += to == before.zone && what == "release";
+    };
+    world.run(4min);
+    EXPECT_GE(refused, 1);
+    EXPECT_EQ(released, 0);
+    ASSERT_EQ(world.status(id).parts.size(), 1U);
+    EXPECT_EQ(world.status(id).parts[0].id, before.id) << "its place is as old as it was";
+    EXPECT_EQ(state(id), ApplicationState::kCommitted);
+    EXPECT_EQ(world.status(id).plan->zone_of_rank.at(0), before.zone);
+    world.run(6min);
+    EXPECT_EQ(state(id), ApplicationState::kRunning) << world.status(id).reason;
+    EXPECT_EQ(world.status(id).parts.at(0).zone, before.zone);
+    world.run(15min);
+    EXPECT_EQ(state(id), ApplicationState::kCompleted);
+    EXPECT_EQ(world.held(), 0);
+}
+
 TEST_F(ZoneQueueTest, CancelledInTheQueueLeavesNothing) {
     use("easy");
     run_for(5min);

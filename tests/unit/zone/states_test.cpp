@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 /// "from to" for each step of a machine, written out by hand: the table must say exactly this.
 constexpr const char* kApplicationSteps =
-    "accepted:planned,cancelled,rejected planned:accepted,held,cancelled,rejected "
+    "accepted:planned,cancelled,rejected planned:accepted,held,committed,cancelled,rejected "
     "held:accepted,committed,cancelled,rejected "
     "committed:accepted,planned,launching,cancelled,rejected launching:running,failed,cancelled "
     "running:completed,failed,cancelled completed: failed: cancelled: rejected:";
