@@ -5,9 +5,9 @@
 // DIR is the supervisor's: it holds `supervisor` (its pid, start time and host), `lock`, `stop` and last `exit` ("CODE
 // reason"; 128 + n for signal n). DIR/job is the job's: `stdout`, `stderr`, whatever it makes. SIGTERM ends the tree:
 // SIGTERM to every process, after the grace in DIR/stop (milliseconds, default 1000) SIGKILL. Nothing of the tree is
-// alive when `exit` is there. Once the program runs DIR/stop alone ends the tree, too, looked for every 5 s: whoever is on
-// another host cannot send a signal. Descriptor 3, where open, gets "ok" once the program is executing, or why it is not;
-// descriptor 4, where open, holds the job's environment and files (StepInput). Options: see step_options.hpp.
+// alive when `exit` is there. Once the program runs DIR/stop alone ends the tree, too, looked for every 5 s: whoever is
+// on another host cannot send a signal. Descriptor 3, where open, gets "ok" once the program is executing, or why it is
+// not; descriptor 4, where open, holds the job's environment and files (StepInput). Options: see step_options.hpp.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -56,8 +57,11 @@ constexpr std::chrono::seconds kLookForStopEvery{5};
 constexpr int kGraceMs = 1'000;
 constexpr int kStopped = 128 + SIGTERM;
 
+/// To the starter, which may be gone: the step goes on, so that whoever comes after it finds it.
 void answer(const std::string& text) {
+    const auto before = std::signal(SIGPIPE, SIG_IGN);  // only here: a program would inherit it
     [[maybe_unused]] const ssize_t ignored = write(kAnswerDescriptor, text.data(), text.size());
+    std::signal(SIGPIPE, before);
     close(kAnswerDescriptor);
 }
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -13,6 +15,7 @@
 
 #include "services/common/adapters/process/input_copies.hpp"
 #include "services/common/adapters/process/supervisor_record.hpp"
+#include "services/common/failpoint/failpoint.hpp"
 #include "tests/unit/process/step_fixture.hpp"
 
 // The real supervisor and real processes.
@@ -39,6 +42,26 @@ TEST_F(StepExecutorTest, ASignalIs128PlusItsNumber) {
         ASSERT_TRUE(start(operation, "kill -" + std::to_string(signal) + " $$; sleep 60"));
         EXPECT_EQ(wait(operation).exit_code, 128 + signal);
     }
+}
+
+TEST_F(StepExecutorTest, AServiceThatIsKilledWhileItStartsAStepDoesNotTakeItAlong) {
+    // Its supervisor tells a starter that is gone.
+    const pid_t service = fork();
+    ASSERT_GE(service, 0);
+    if (service == 0) {
+        failpoint::arm({{.point = failpoint::Point::kPeerStepSpawned}}, [](const failpoint::Arming&) {});
+        static_cast<void>(start("orphan", "sleep 0.3; echo done"));
+        std::ofstream(folder.path("was not killed"));
+        _exit(1);
+    }
+    waitpid(service, nullptr, 0);  // finds nothing where children are not waited for, but only once it has ended
+    ASSERT_FALSE(std::filesystem::exists(folder.path("was not killed")));
+    const auto late = std::chrono::steady_clock::now() + 20s;
+    while (executor->status("orphan").state == State::kUnknown && std::chrono::steady_clock::now() < late)
+        std::this_thread::yield();  // the supervisor has yet to put itself down
+    const StepStatus status = wait("orphan");
+    EXPECT_EQ(status.exit_code, 0) << status.reason;
+    EXPECT_EQ(text("orphan", "stdout"), "done\n");
 }
 
 TEST_F(StepExecutorTest, OutputIsKeptApartAndReadInPieces) {
