@@ -135,12 +135,39 @@ const cases = {
     });
     const part = (application, slice, state) => ({ part: application, application, home: `home${slice}`, ranks: 2, state, walltime_s: 60, slice, places: [["m10", 0], ["m9", 1]] });
     await change("**/v1/nodes", (nodes) => Object.assign(nodes, { sharing: "turns", slices: 3 }));
-    await change("**/v1/queue", (queue) => (queue.parts = [part("01J9Z3V7Q0ABCDEFGHJKMNPQR1", 0, "running"), part("01J9Z3V7Q0ABCDEFGHJKMNPQR2", 2, "held")]));
+    await change("**/v1/queue?*", (queue) => (queue.parts = [part("01J9Z3V7Q0ABCDEFGHJKMNPQR1", 0, "running"), part("01J9Z3V7Q0ABCDEFGHJKMNPQR2", 2, "held")]));
     await open(page, "gantt");
     const matrix = page.getByRole("region", { name: "Slice matrix" });
     await matrix.waitFor();
     assert.deepEqual(await matrix.getByRole("row").allInnerTexts().then((rows) => rows.map((row) => row.split(/\t/).map((cell) => cell.trim()))),
       [["Processor", "Slice 1", "Slice 2", "Slice 3"], ["m9:1", "home0, MNPQR1", "-", "home2, MNPQR2 (held)"], ["m10:0", "home0, MNPQR1", "-", "home2, MNPQR2 (held)"]]);
+  },
+
+  async "what waits in the queue is drawn where processors are free soonest, and what guests ran is past"(page) {
+    const waits = "01J9Z3V7Q0ABCDEFGHJKMNPQR3", guest = "01J9Z3V7Q0ABCDEFGHJKMNPQR4";
+    const now = Date.now() * 1000;
+    const row = (id, more) => ({ part: id, application: id, home: "b", ranks: 2, walltime_s: 60, places: [], ...more });
+    await page.route("**/v1/applications?*", (route) => route.fulfill({ json: { applications: [] } }));
+    await page.route("**/v1/nodes", (route) => route.fulfill({ json: { zone: "a", organisation: "org-a", agents: [], nodes: [{ name: "m", processors: 3, used: 1, speed: 1 }] } }));
+    const asked = [];
+    await page.route("**/v1/queue?*", (route) => {
+      asked.push(new URL(route.request().url()).searchParams.get("ended_after"));
+      return route.fulfill({ json: {
+        parts: [row("01J9Z3V7Q0ABCDEFGHJKMNPQR5", { ranks: 1, state: "running", start_us: now - 1e7, places: [["m", 0]] }), row(waits, { state: "committed", queue: { place: 1, start_in_s: 5, promised_in_s: 40 } })],
+        ended: asked.length > 1 ? [] : [row(guest, { state: "completed", start_us: now - 3e8, end_us: now - 2e8, places: [["m", 1], ["m", 2]] })] } });
+    });
+    await open(page, "gantt");
+    await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) === 5); // one runs, two past, two wait
+    assert.match(await page.getByRole("region", { name: "Reservations" }).innerText(), /in its turn, at place 1, about /);
+    assert.equal(asked[0], "0");
+    const canvas = page.getByRole("img", { name: "Work by processor over time" });
+    const box = await canvas.boundingBox();
+    const told = [];
+    for (const share of [0.3, 0.9]) for (let line = 0; line < 3; line++) {
+      await page.mouse.click(box.x + box.width * share, box.y + 24 + 14 + line * 28);
+      told.push(await page.getByRole("status").innerText());
+    }
+    assert.ok(told.some((text) => /waits in the queue at place 1/.test(text)) || told.some((text) => /part of home b/.test(text)), told.join(" | "));
   },
 
   async "100,000 bars are drawn within a frame or two"(page) {

@@ -92,6 +92,15 @@ class MemoryZoneStore : public ZoneStore {
             rows.push_back({p.request.id, p.operation, p.proxies});
         return rows;
     }
+    Result<std::vector<PartRecord>> recent_parts(Time time, std::size_t limit) override {
+        if (fault) return *fault;
+        auto ended = chosen(parts_, [time](const PartRecord& p) { return is_final(p.status.state) && p.ended > time; });
+        std::ranges::stable_sort(ended, [](const PartRecord& a, const PartRecord& b) {
+            return std::tie(b.ended, b.request.id) < std::tie(a.ended, a.request.id);
+        });
+        if (ended.size() > limit) ended.erase(ended.begin() + static_cast<std::ptrdiff_t>(limit), ended.end());
+        return ended;
+    }
     Result<void> remove(const PartId& id) override {
         if (fault) return *fault;
         removed_parts_.insert(id);

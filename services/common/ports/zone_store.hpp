@@ -82,6 +82,8 @@ class ZoneStore {
     virtual Result<std::optional<PartRecord>> find_part(const PartId& id) = 0;
     /// As of applications.
     virtual Result<std::vector<EndedPart>> ended_parts(Time time, std::size_t limit) = 0;
+    /// Those that ended after `time`, the last one first. Cost: that of the rows it gives.
+    virtual Result<std::vector<PartRecord>> recent_parts(Time time, std::size_t limit) = 0;
     virtual Result<void> remove(const PartId& id) = 0;
     virtual Result<bool> was_removed(const PartId& id) = 0;
     /// Adds an event with an id above all others. Of its application (or part) the newest `kMaxEventsOfOne` stay; with

@@ -156,6 +156,15 @@ void PartService::run_queue() {
 }
 
 QueueOutlook PartService::outlook_of(const Live& part) const {
+    QueueOutlook told = whole_outlook(part);
+    if (part.record.home_caller.organisation == config_.organisation) return told;
+    return {.place = {},
+            .start_in = told.start_in,
+            .promised_in = {},
+            .waits_for = {}};  // the rest is this zone's business
+}
+
+QueueOutlook PartService::whole_outlook(const Live& part) const {
     QueueOutlook told;
     if (!part.outlook) return told;
     const Duration now = clock_.steady_now();
@@ -163,12 +172,17 @@ QueueOutlook PartService::outlook_of(const Live& part) const {
         if (start == kNoStart || start - now > kFarAway) return std::nullopt;
         return std::max(Duration{0}, start - now);
     };
-    told.start_in = in(part.outlook->start);
-    if (part.record.home_caller.organisation != config_.organisation) return told;  // the rest is this zone's business
     told.place = static_cast<int>(part.outlook->place);
+    told.start_in = in(part.outlook->start);
     told.promised_in = in(part.outlook->promised);
     told.waits_for = to_string(part.outlook->reason);
     return told;
+}
+
+std::optional<QueueOutlook> PartService::outlook_inside(const PartRecord& part) const {
+    const auto at = parts_.find(part.request.id);
+    if (at == parts_.end() || !is_queued(at->second->record)) return std::nullopt;
+    return whole_outlook(*at->second);
 }
 
 }  // namespace zbs

@@ -133,8 +133,13 @@ class PartService {
     Use use() const;
     std::size_t waiting_parts() const { return queue_.size(); }  ///< in the queue, without processors
     std::vector<const PartRecord*> parts() const;                ///< those not ended; valid until the strand is left
-    /// Row of the slice matrix that the part lies in, 0 to `slice_count()` - 1. None where processors are not shared, or
-    /// it has none yet.
+    /// Those that were launched here and ended after `time`, the last one first, from at most `limit` that ended.
+    /// Errors: the store's.
+    Result<std::vector<PartRecord>> ended_since(Time time, std::size_t limit) const;
+    /// What a part that waits in the queue can expect, as this zone's own people are told; none of others.
+    std::optional<QueueOutlook> outlook_inside(const PartRecord& part) const;
+    /// Row of the slice matrix that the part lies in, 0 to `slice_count()` - 1. None where processors are not shared,
+    /// or it has none yet.
     std::optional<int> slice_of(const PartRecord& part) const;
     int slice_count() const { return config_.slots; }  ///< rows of the matrix; 1: processors are not shared
     /// When its processors are promised to a part that has not ended, in steady time.
@@ -193,6 +198,7 @@ class PartService {
     std::vector<bool> usable_by(const PartRecord& record);
     bool give_processors(Live& part, Duration decided);
     QueueOutlook outlook_of(const Live& part) const;
+    QueueOutlook whole_outlook(const Live& part) const;
     bool is_ready(const Live& part) const;
     /// Of a part that would be held now: all that it may need.
     ProcessorCalendar::Interval interval_of(Duration start_in, Duration walltime) const;

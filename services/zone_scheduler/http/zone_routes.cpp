@@ -22,6 +22,7 @@ using http::Request;
 using http::Respond;
 
 constexpr std::size_t kMaxReasonBytes = 1024;
+constexpr std::size_t kMostEnded = 100;  ///< parts in one answer
 
 template <class Id>
 Result<Id> id_of(const Request& request) {
@@ -244,7 +245,28 @@ Json queue_row(const PartRecord& part, const PartService& parts) {
                 {"places", std::move(places)}};
     if (part.starts_at) row["start_us"] = to_microseconds(*part.starts_at);
     if (const std::optional<int> slice = parts.slice_of(part)) row["slice"] = *slice;
+    if (const std::optional<QueueOutlook> outlook = parts.outlook_inside(part)) row["queue"] = codec::encode(*outlook);
+    if (is_final(part.status.state)) row["end_us"] = to_microseconds(part.ended);
     return row;
+}
+
+Reply list_queue(const Request& request, const ZoneServices& services) {
+    if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
+    if (auto good = http::check_parameters(request.call, {"ended_after"}); !good) return http::problem(good.error());
+    const Result<std::uint64_t> after = http::number_parameter(request.call, "ended_after", 0);
+    if (!after) return http::problem(after.error());
+    if (*after > INT64_MAX) return http::problem(invalid("is later than any time", "ended_after"));
+    Json rows = Json::array();
+    for (const PartRecord* part : services.parts.parts()) rows.push_back(queue_row(*part, services.parts));
+    Json answer = {{"parts", std::move(rows)}};
+    if (!request.call.query.contains("ended_after")) return http::ok(std::move(answer));
+    const Result<std::vector<PartRecord>> ended =
+        services.parts.ended_since(time_from_microseconds(static_cast<std::int64_t>(*after)), kMostEnded);
+    if (!ended) return http::problem(ended.error());
+    Json past = Json::array();
+    for (const PartRecord& part : *ended) past.push_back(queue_row(part, services.parts));
+    answer["ended"] = std::move(past);
+    return http::ok(std::move(answer));
 }
 
 Reply register_node(const Request& request, ZoneServices& services) {
@@ -276,12 +298,8 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         }
         return http::ok(answer);
     });
-    router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone, [&services](const Request& request) {
-        if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
-        Json rows = Json::array();
-        for (const PartRecord* part : services.parts.parts()) rows.push_back(queue_row(*part, services.parts));
-        return http::ok({{"parts", std::move(rows)}});
-    });
+    router.add_sync("GET", "/v1/queue", Action::kListQueue, Body::kNone,
+                    [&services](const Request& request) { return list_queue(request, services); });
     add_link_routes(router, services);
     router.add_sync("GET", "/v1/profiles", Action::kListProfiles, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());

@@ -43,6 +43,13 @@ class Jobs:
 
         completed = self.let_end(lambda: (view := self.state_of(request["id"]))["state"] == "completed" and view)
         self.assertEqual(completed["exit_code"], 0)
+        mine = [row for row in self.call("GET", "/v1/queue?ended_after=0", USER, status=200).json["ended"] if row["application"] == request["id"]]
+        self.assertEqual([(row["state"], row["ranks"], len(row["places"])) for row in mine], [("completed", 2, 2)])
+        self.assertGreaterEqual(mine[0]["end_us"], mine[0]["start_us"])
+        later = self.call("GET", f"/v1/queue?ended_after={mine[0]['end_us']}", USER, status=200).json["ended"]
+        self.assertNotIn(request["id"], [row["application"] for row in later])
+        for bad in ("ended_after=-1", "ended_after=x", f"ended_after={2**63}", "ended=0"):
+            self.call("GET", f"/v1/queue?{bad}", USER, status=400)
         self.assertEqual(self.call("GET", at + "/logs/0", USER, status=200).headers["Zbs-Complete"], "true")
         self.assertEqual(self.call("GET", at + "/logs", USER, status=200).json["complete"], True)
         profiles = self.call("GET", "/v1/profiles", USER, status=200).json["profiles"]

@@ -178,6 +178,9 @@ TYPED_TEST(ZoneStoreContract, EndedPartsAreFoundByTheirIdAndByTheirAge) {
     EXPECT_EQ(*this->store().find_part({some_id(2)}), ended_part(2, 20));
     EXPECT_THAT(*this->store().ended_parts(time_from_microseconds(30), 10),
                 ElementsAre(EndedPart{{some_id(3)}, "op-1", {0, 2}}, EndedPart{{some_id(2)}, "op-1", {0, 2}}));
+    EXPECT_THAT(*this->store().recent_parts(time_from_microseconds(10), 10),
+                ElementsAre(ended_part(4, 30), ended_part(2, 20)));
+    EXPECT_THAT(*this->store().recent_parts(time_from_microseconds(0), 1), ElementsAre(ended_part(4, 30)));
     ASSERT_TRUE(this->store().remove(PartId{some_id(3)}));
     EXPECT_EQ(*this->store().find_part({some_id(3)}), std::nullopt);
     EXPECT_TRUE(*this->store().was_removed(PartId{some_id(3)}));

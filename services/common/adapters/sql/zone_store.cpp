@@ -193,6 +193,13 @@ class SqlZoneStore : public ZoneStore {
         }
     }
 
+    Result<std::vector<PartRecord>> recent_parts(Time time, std::size_t limit) override {
+        Query query(*database_,
+                    "SELECT record FROM part WHERE open=0 AND ended_us>? ORDER BY ended_us DESC, id DESC LIMIT ?");
+        query.bind(to_microseconds(time)).bind(static_cast<std::int64_t>(limit));
+        return read_parts(query);
+    }
+
     Result<void> remove(const PartId& id) override {
         return database_->together([&]() -> Result<void> {
             for (const char* sql :

@@ -28,6 +28,7 @@ export interface Nodes {
 }
 export interface QueueRow {
   part: string; application?: string; home: string; ranks: number; state: string; walltime_s?: number; start_us?: number; places?: [string, number][]; slice?: number;
+  queue?: { place?: number; start_in_s?: number; promised_in_s?: number }; end_us?: number;
 }
 export interface LinkView {
   zone: string; source: string; failures: number; link: { delay_s: number; bandwidth_Bps: number }; measured_us?: number; delay?: { values: number[] };

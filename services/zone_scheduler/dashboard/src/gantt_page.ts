@@ -1,4 +1,4 @@
-// Past, running and planned work by processor: what runs or is promised here from the zone's queue, what has been from applications that the caller may see.
+// Past, running and planned work by processor: what runs here, is promised, waits or has been from the zone's queue, what is elsewhere from applications that the caller may see.
 import { get, type Application, type Nodes, type QueueRow, type Summary } from "./api";
 import { badge, h, link, problem, table } from "./dom";
 import { instant, seconds } from "./format";
@@ -10,6 +10,8 @@ const kAtOnce = 4;
 const kSlots = 256; // processors in the slice matrix
 const kEnds = ["completed", "failed", "cancelled", "rejected"];
 const known = new Map<string, Application>(); // those that have ended change no more
+const kEnded = 2000; // parts that are kept
+let ended: QueueRow[] = []; // here, the last one first; they change no more
 
 async function detailsOf(list: Summary[], signal: AbortSignal): Promise<Application[]> {
   const found: Application[] = [];
@@ -42,11 +44,45 @@ export function barsOf(one: Application, now: number, add: (row: string, bar: Ba
   }
 }
 
+/** Applications of other homes are not known here. */
+function linkOf(row: QueueRow, zone: string): { link?: string } {
+  return row.home === zone ? { link: `#/application/${row.application}` } : {};
+}
+
 function barsOfQueue(row: QueueRow, zone: string, now: number, add: (row: string, bar: Bar) => void): void {
   const begin = (row.start_us ?? now * 1000) / 1000;
-  const end = Math.max(begin + (row.walltime_s ?? 60) * 1000, row.state === "running" ? now : 0);
+  const end = row.end_us !== undefined ? row.end_us / 1000 : Math.max(begin + (row.walltime_s ?? 60) * 1000, row.state === "running" ? now : 0);
+  const kind = row.end_us !== undefined ? "past" : row.state === "running" ? "running" : "planned";
   for (const [machine, processor] of row.places ?? [])
-    add(`${zone}/${machine}:${processor}`, { begin, end, kind: row.state === "running" ? "running" : "planned", text: `part of home ${row.home}` });
+    add(`${zone}/${machine}:${processor}`, { begin, end, kind, text: `part of home ${row.home}`, ...linkOf(row, zone) });
+}
+
+/** When a part that waits may begin, milliseconds since the Unix epoch; none where that is not known. */
+export function expectedStart(row: QueueRow, now: number): number | undefined {
+  const seconds = row.queue?.promised_in_s ?? row.queue?.start_in_s;
+  return seconds === undefined ? undefined : now + seconds * 1000;
+}
+
+/** What waits in the queue has no processors yet: it is drawn on those that are free soonest, in the order of its starts. */
+export function addWaiting(waiting: QueueRow[], rows: Map<string, Bar[]>, zone: string, now: number): void {
+  const known = waiting.flatMap((row) => { const begin = expectedStart(row, now); return begin === undefined ? [] : [{ row, begin }]; });
+  const lanes = [...rows].filter(([name]) => name.startsWith(`${zone}/`)).map(([, bars]) => ({ bars, free: Math.max(0, ...bars.map((bar) => bar.end)) }));
+  for (const { row, begin } of known.sort((a, b) => a.begin - b.begin)) {
+    lanes.sort((a, b) => a.free - b.free);
+    for (const lane of lanes.slice(0, row.ranks)) {
+      const end = begin + (row.walltime_s ?? 60) * 1000;
+      lane.bars.push({ begin, end, kind: "planned", ...linkOf(row, zone),
+        text: `part of home ${row.home}, waits in the queue${row.queue?.place === undefined ? "" : ` at place ${row.queue.place}`}; on which processors is not known yet` });
+      lane.free = Math.max(lane.free, end);
+    }
+  }
+}
+
+function startOf(row: QueueRow, now: number): string {
+  if (row.start_us !== undefined) return instant(row.start_us);
+  if (row.queue === undefined) return "when its home wishes";
+  const expected = expectedStart(row, now);
+  return `in its turn${row.queue.place === undefined ? "" : `, at place ${row.queue.place}`}${expected === undefined ? "" : `, about ${instant(expected * 1000)}`}`;
 }
 
 /** The slice matrix, where parts share processors: who has which processor in which slice. */
@@ -69,11 +105,11 @@ export function sliceMatrix(queue: QueueRow[], slices: number): HTMLElement {
 export async function ganttPage(room: HTMLElement, signal: AbortSignal): Promise<void> {
   const gantt = makeGantt("Work by processor over time", signal);
   const reservations = h("div"), slices = h("div"), fault = h("div");
-  room.append(h("p", { class: "row" }, h("span", { class: "quiet" }, "Blue: past. Green: running, to the end of its walltime. Brown: planned.")),
+  room.append(h("p", { class: "row" }, h("span", { class: "quiet" }, "Blue: past. Green: running, to the end of its walltime. Brown: planned, or waiting for its turn, drawn on processors that may be free then.")),
     fault, gantt.element, h("h2", {}, "Reservations and waiting parts"), reservations, slices);
   const draw = async () => {
     const [nodes, queue, list] = await Promise.all([
-      get<Nodes>("v1/nodes"), get<{ parts: QueueRow[] }>("v1/queue"), get<{ applications: Summary[] }>(`v1/applications?limit=${kApplications}`)]);
+      get<Nodes>("v1/nodes"), get<{ parts: QueueRow[]; ended?: QueueRow[] }>(`v1/queue?ended_after=${ended[0]?.end_us ?? 0}`), get<{ applications: Summary[] }>(`v1/applications?limit=${kApplications}`)]);
     const applications = await detailsOf(list.applications, signal);
     if (signal.aborted) return;
     const rows = new Map<string, Bar[]>();
@@ -85,14 +121,16 @@ export async function ganttPage(room: HTMLElement, signal: AbortSignal): Promise
     };
     const now = Date.now();
     for (const one of applications) barsOf(one, now, add);
-    const own = new Set(applications.filter((one) => !kEnds.includes(one.state)).map((one) => one.id));
-    for (const row of queue.parts) if (!own.has(row.application ?? "")) barsOfQueue(row, nodes.zone, now, add);
+    ended = [...(queue.ended ?? []), ...ended].slice(0, kEnded);
+    const own = new Set(applications.map((one) => one.id));
+    for (const row of [...queue.parts, ...ended]) if (!own.has(row.application ?? "")) barsOfQueue(row, nodes.zone, now, add);
+    addWaiting(queue.parts.filter((row) => row.queue !== undefined), rows, nodes.zone, now);
     gantt.show([...rows].map(([name, bars]): Row => ({ name, bars })));
     fault.replaceChildren();
     const waiting = queue.parts.filter((row) => row.state !== "running");
     reservations.replaceChildren(table("Reservations", ["Application", "Home", "Ranks", "State", "Start", "Walltime"], waiting.map((row) => [
       row.application === undefined ? row.part : link(`#/application/${row.application}`, row.application), row.home, row.ranks, badge(row.state),
-      row.start_us === undefined ? "when its home wishes" : instant(row.start_us), seconds(row.walltime_s)]), "None."));
+      startOf(row, now), seconds(row.walltime_s)]), "None."));
     slices.replaceChildren(...(nodes.sharing === undefined ? [] : [h("h2", {}, `Slices (by ${nodes.sharing})`), sliceMatrix(queue.parts, nodes.slices ?? 1)]));
   };
   await draw();
