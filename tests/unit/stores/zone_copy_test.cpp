@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
+#include <future>
 #include <set>
 #include <utility>
 
@@ -22,8 +25,10 @@
 namespace zbs::sql {
 namespace {
 using namespace zbs::test;
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 
+constexpr auto kDeadline = std::chrono::seconds{60};
 const char* const kWho = "spiffe://org-a/zone/a";
 
 Application copied_application(std::uint64_t low) {
@@ -31,6 +36,39 @@ Application copied_application(std::uint64_t low) {
     made.request.id = {some_id(low)};
     return made;
 }
+
+/// Another database, with something done before it is read for the first time.
+class InterruptedSource : public Database {
+  public:
+    InterruptedSource(Database& inner, std::function<void()> before) : inner_(inner), before_(std::move(before)) {}
+    ~InterruptedSource() override { forget_statements(); }
+    Result<void> together(const std::function<Result<void>()>& writes) override { return inner_.together(writes); }
+    bool is_dirty() const override { return inner_.is_dirty(); }
+    Result<void> commit() override { return inner_.commit(); }
+
+  protected:
+    std::unique_ptr<Statement> prepare(std::string_view sql) override {
+        if (const auto before = std::exchange(before_, nullptr)) before();
+        return std::make_unique<Passed>(inner_, sql);
+    }
+
+  private:
+    class Passed : public Statement {
+      public:
+        Passed(Database& database, std::string_view sql) : query_(database, sql) {}
+        void bind(std::string_view text) override { query_.bind(text); }
+        void bind(std::int64_t number) override { query_.bind(number); }
+        Result<bool> step() override { return query_.step(); }
+        std::string text(int column) const override { return query_.text(column); }
+        std::int64_t integer(int column) const override { return query_.integer(column); }
+        bool reset() override { return false; }
+
+      private:
+        Query query_;
+    };
+    Database& inner_;
+    std::function<void()> before_;
+};
 
 /// What is in a table, as text: its columns, and its rows in any order.
 struct Contents {
@@ -112,11 +150,16 @@ class ZoneCopy : public testing::Test {
         ASSERT_TRUE(log) << log.error();
         for (int i = 0; i < 3; ++i) ASSERT_TRUE((*log)->append({.action = "createUser"}, AuditUrgency::kNow));
     }
-    Result<std::vector<CopiedTable>> move() {
+    /// `meanwhile` is called when half of it is done.
+    Result<std::vector<CopiedTable>> move(const std::string& node = "mover", std::function<void()> meanwhile = {}) {
         const auto zone = sqlite::Database::open_read_only(zone_file);
         const auto audit = sqlite::Database::open_read_only(audit_file);
         EXPECT_TRUE(zone && audit);
-        return postgresql::take_in_zone(address, **zone, **audit, "folder-1");
+        InterruptedSource source(**audit, std::move(meanwhile));
+        return postgresql::take_in_zone(
+            address, **zone, source,
+            {.folder_id = "folder-1",
+             .lease = {.node = node, .url = {}, .length = 10s, .renew_every = std::chrono::milliseconds{100}}});
     }
     TemporaryFolder folder;
     std::string zone_file = folder.path("zone.db"), audit_file = folder.path("audit.db");
@@ -176,6 +219,58 @@ TEST_F(ZoneCopy, TakesEveryColumnOfEveryTable) {
         }
     }
     EXPECT_EQ(tables, copied->size() + 1) << "of the audit log's two tables one is told";
+}
+
+TEST_F(ZoneCopy, MeanwhileNoSchedulerBeginsAndNoOtherMove) {
+    std::promise<std::int64_t> taken;
+    std::future<std::int64_t> epoch = taken.get_future();
+    std::unique_ptr<postgresql::Lease> scheduler;
+    const auto copied = move("first mover", [&] {
+        const auto second = move("second mover");
+        ASSERT_FALSE(second);
+        EXPECT_EQ(second.error().code, ErrorCode::kConflict);
+        EXPECT_EQ(second.error().message,
+                  "first mover works on schema '" + address.schema + "' of the database; stop it first");
+        auto opened = postgresql::Lease::open(address, {.node = "scheduler", .url = "http://scheduler"});
+        ASSERT_TRUE(opened) << opened.error();
+        scheduler = *std::move(opened);
+        scheduler->start({.taken = [&](std::int64_t given) { taken.set_value(given); },
+                          .lost = [](const Error& error) { ADD_FAILURE() << error; }});
+        const auto end = postgresql::boot_time() + kDeadline;
+        while (scheduler->seen().holder.empty()) ASSERT_LT(postgresql::boot_time(), end);
+        EXPECT_EQ(scheduler->seen().holder, "first mover");
+    });
+    ASSERT_TRUE(copied) << copied.error();
+    ASSERT_EQ(epoch.wait_for(kDeadline), std::future_status::ready) << "the move has not given the lease back";
+    EXPECT_EQ(epoch.get(), 2);
+    EXPECT_EQ(*postgresql::state_folder_of(address), "folder-1");
+}
+
+TEST_F(ZoneCopy, ASchemaWhoseSchedulerIsActiveIsLeftAsItIs) {
+    const auto active = postgresql::Lease::take(address, {.node = "one", .url = "http://one", .length = 600s});
+    ASSERT_TRUE(active) << active.error();
+    const auto copied = move();
+    ASSERT_FALSE(copied);
+    EXPECT_EQ(copied.error().code, ErrorCode::kConflict);
+    EXPECT_THAT(copied.error().message, HasSubstr("one at http://one works on schema"));
+    EXPECT_EQ(postgresql::state_folder_of(address).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(ZoneCopy, ASchemaThatGoesWithAnotherStateFolderIsLeftAsItIs) {
+    {
+        const auto opened = postgresql::open_zone_database(address, Durability::kEachCall);
+        ASSERT_TRUE(opened) << opened.error();
+        ASSERT_TRUE(postgresql::claim_state_folder(*opened->database, "folder-2"));
+    }
+    const auto copied = move();
+    ASSERT_FALSE(copied);
+    EXPECT_EQ(copied.error().code, ErrorCode::kConflict);
+    EXPECT_THAT(copied.error().message,
+                testing::AllOf(HasSubstr("goes with a state folder already"), HasSubstr("another 'schema'")));
+    const auto server = postgresql::Database::open(address, postgresql::zone_schema());
+    ASSERT_TRUE(server) << server.error();
+    EXPECT_EQ(texts_of(**server, "SELECT id FROM state_folder"), std::vector<std::string>{"folder-2"});
+    EXPECT_EQ(*number_of(**server, "SELECT count(*) FROM application"), 0);
 }
 
 TEST_F(ZoneCopy, ASchemaThatHoldsAZoneIsLeftAsItIs) {
