@@ -34,12 +34,13 @@ struct TakeOverWatch::State {
     std::optional<Clock::time_point> begun;  ///< of the look under way
     std::uint64_t looks = 0;                 ///< that came back
     bool is_wanted = false;                  ///< before its time
+    bool is_given_up = false;                ///< by whoever waited for the look under way
     bool is_ending = false;
     bool is_over = false;
 
     Result<void> found() const {
-        if (begun && Clock::now() - *begun >= timing.patience) return hangs(timing.patience);
-        return last;
+        const bool hangs_now = is_given_up || (begun && Clock::now() - *begun >= timing.patience);
+        return hangs_now ? hangs(timing.patience) : last;
     }
     bool is_fresh() const { return last_ended && Clock::now() - *last_ended <= timing.fresh; }
 
@@ -57,7 +58,7 @@ struct TakeOverWatch::State {
             last_ended = Clock::now();
             ++looks;
             begun.reset();
-            is_wanted = false;
+            is_wanted = is_given_up = false;
             changed.notify_all();
         }
         is_over = true;
@@ -85,16 +86,16 @@ Result<void> TakeOverWatch::found() const {
 Result<void> TakeOverWatch::found_now() {
     State& state = *state_;
     std::unique_lock lock(state.mutex);
-    bool is_known = state.is_fresh();
-    if (!is_known) {
+    if (!state.is_fresh()) {
         state.is_wanted = true;
         state.changed.notify_all();
         const auto until = state.begun.value_or(Clock::now()) + state.timing.patience;
-        is_known = state.changed.wait_until(
+        const bool came_back = state.changed.wait_until(
             lock, until, [&, before = state.looks] { return state.looks != before || state.is_ending; });
+        state.is_given_up = !came_back;
     }
     if (state.is_ending) return Error{ErrorCode::kUnavailable, "it ends", {}};
-    return is_known ? state.last : hangs(state.timing.patience);
+    return state.found();
 }
 
 void TakeOverWatch::end() {
