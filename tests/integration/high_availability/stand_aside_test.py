@@ -36,6 +36,9 @@ def says_nobody_is_active(world, scheduler, why):
     assert scheduler.ask("/livez") == (200, {"status": "standby"}), "a stranger is told more than that it lives"
     told = zone(scheduler, "doctor")
     assert told.returncode == 1 and why in told.stdout and "no scheduler of this zone is active" in told.stdout, told
+    told = subprocess.run([world.bin / "zbs", "doctor"], capture_output=True, text=True, timeout=DEADLINE_S,
+                          env={"PATH": "/usr/bin:/bin", "HOME": str(world.folder), "ZBS_URL": scheduler.url, "ZBS_IDENTITY": "spiffe://org-a/user/ana", "ZBS_TOKEN": world.token()})
+    assert told.returncode == 1 and "none is active; it could not take over: " in told.stdout and why in told.stdout, told
 
 
 def runs_jobs(world, mark):
