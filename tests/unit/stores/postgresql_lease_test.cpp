@@ -6,6 +6,8 @@
 #include <atomic>
 #include <functional>
 #include <future>
+#include <optional>
+#include <thread>
 
 #include "tests/support/messages.hpp"
 #include "tests/support/postgres_fixture.hpp"
@@ -135,6 +137,27 @@ TEST_F(PostgresLease, OfOneThatHasDiedItIsTakenOnceItRanOut) {
     const auto taken = Lease::take(address, {.node = "command", .url = {}});
     ASSERT_TRUE(taken) << taken.error();
     EXPECT_EQ((*taken)->epoch(), 2);
+}
+
+TEST_F(PostgresLease, NoSchedulerBeginsWhileASchemaIsMadeToGoOnFromABackup) {
+    { ASSERT_TRUE(Lease::open(address, {.node = "one", .url = "http://one"})); }
+    for (const bool is_good : {false, true}) {
+        SCOPED_TRACE(is_good);
+        std::optional<Contender> scheduler;
+        const auto next = go_on_from_restored(address, Time{std::chrono::seconds{1}}, [&](const KnowsStep&) {
+            scheduler.emplace(address, "scheduler");
+            const Duration end = boot_time() + kDeadline;
+            while (scheduler->lease->seen().holder.empty() && boot_time() < end) std::this_thread::yield();
+            EXPECT_EQ(to_string(scheduler->lease->seen()), "'zbs-zone restore'");
+            return is_good ? Result<void>{} : Result<void>(Error{ErrorCode::kConflict, "a step does not end", {}});
+        });
+        ASSERT_EQ(next.has_value(), is_good);
+        if (is_good) {
+            EXPECT_EQ(*next, (1 << 20) + 1);
+        }
+        EXPECT_GT(scheduler->wait(), 1 << 20) << "it has not given the lease back";
+        scheduler->lease->give_back();
+    }
 }
 
 TEST_F(PostgresLease, ManyThatStartAtOnceOnAnEmptyDatabaseAllGetIn) {
