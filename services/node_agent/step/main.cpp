@@ -5,9 +5,9 @@
 // DIR is the supervisor's: it holds `supervisor` (its pid, start time and host), `lock`, `stop` and last `exit` ("CODE
 // reason"; 128 + n for signal n). DIR/job is the job's: `stdout`, `stderr`, whatever it makes. SIGTERM ends the tree:
 // SIGTERM to every process, after the grace in DIR/stop (milliseconds, default 1000) SIGKILL. Nothing of the tree is
-// alive when `exit` is there. Once the program runs DIR/stop alone ends the tree, too, looked for every 5 s: whoever is
-// on another host cannot send a signal. Descriptor 3, where open, gets "ok" once the program is executing, or why it is
-// not; descriptor 4, where open, holds the job's environment and files (StepInput). Options: see step_options.hpp.
+// alive when `exit` is there. DIR/stop alone ends the tree, too, looked for every 5 s: whoever is on another host
+// cannot send a signal. Descriptor 3, where open, gets "ok" once the program is executing, or why it is not; descriptor
+// 4, where open, holds the job's environment and files (StepInput). Options: see step_options.hpp.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -153,22 +153,31 @@ struct Beginning {
     std::string cut;    ///< why there is no waiting any more
 };
 
-/// Until the child has become the program (or has ended), a stop comes or `latest`: what is on the way may hang, as a
-/// file system that does not answer.
-Beginning await_program(int report, SteadyClock::time_point latest) {
+/// Until the child has become the program (or has ended), a stop comes, by signal or in `stop_file`, or `latest`: what
+/// is on the way may hang, as a file system that does not answer.
+Beginning await_program(int report, const std::string& stop_file, SteadyClock::time_point latest) {
     Beginning beginning;
     sigset_t stops;
     sigemptyset(&stops);
     for (const int s : {SIGTERM, SIGINT}) sigaddset(&stops, s);
     const int signals = signalfd(-1, &stops, SFD_CLOEXEC | SFD_NONBLOCK);
+    auto look_for_stop = SteadyClock::now() + kLookForStopEvery;
     while (beginning.cut.empty()) {
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(latest - SteadyClock::now()).count();
-        if (left <= 0) {
+        const auto now = SteadyClock::now();
+        if (now >= latest) {
             beginning.cut = kWalltimeReason;
             break;
         }
+        if (now >= look_for_stop) {
+            if (access(stop_file.c_str(), F_OK) == 0) {
+                beginning.cut = "stopped";
+                break;
+            }
+            look_for_stop = now + kLookForStopEvery;
+        }
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::min(latest, look_for_stop) - now).count();
         pollfd waiting[] = {{report, POLLIN, 0}, {signals, POLLIN, 0}};
-        if (poll(waiting, 2, static_cast<int>(std::min<std::int64_t>(left, 60'000))) <= 0) continue;
+        if (poll(waiting, 2, static_cast<int>(left)) <= 0) continue;
         if (waiting[0].revents != 0) {
             char chunk[512];
             const ssize_t got = read(report, chunk, sizeof chunk);
@@ -260,7 +269,7 @@ int main(int argc, char** argv) {
         fault = reached.error().message;
     }
     if (fault.empty()) {
-        const Beginning beginning = await_program(report[0], walltime_end);
+        const Beginning beginning = await_program(report[0], options.folder + "/stop", walltime_end);
         fault = beginning.fault;
         if (!beginning.cut.empty()) {
             kill(child, SIGKILL);

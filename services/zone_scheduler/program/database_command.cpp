@@ -40,7 +40,13 @@ Result<Copied> copy_files(const ZoneSettings& settings, const StateFolder& state
     if (!zone) return zone.error();
     const auto audit = sqlite::Database::open_read_only(state.audit());
     if (!audit) return audit.error();
-    return postgresql::take_in_zone(database_address(settings), **zone, **audit, folder);
+    const DatabaseSettings& database = *settings.database;
+    return postgresql::take_in_zone(database_address(settings), **zone, **audit,
+                                    {.folder_id = folder,
+                                     .lease = {.node = "'zbs-zone database move' on " + database.node,
+                                               .url = {},
+                                               .length = database.lease,
+                                               .renew_every = database.renew_every}});
 }
 
 /// What was moved is kept, under a name that no zone opens.

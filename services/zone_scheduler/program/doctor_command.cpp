@@ -26,6 +26,7 @@
 #include "services/zone_scheduler/program/slurm.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 #include "services/zone_scheduler/program/take_over_checks.hpp"
+#include "services/zone_scheduler/program/take_over_watch.hpp"
 
 namespace zbs::zone_program {
 namespace {
@@ -115,7 +116,7 @@ void look_at_server(const ZoneSettings& settings, Checks& checks) {
         return;
     }
     if (lease->left > Duration{0})
-        checks.push_back({"active", Verdict::kOk, lease->holder + " at " + lease->url, {}});
+        checks.push_back({"active", Verdict::kOk, to_string(*lease), {}});
     else
         checks.push_back(
             {"active", Verdict::kWarn, "no scheduler of this zone is active", "start one: 'zbs-zone run'"});
@@ -149,24 +150,32 @@ void look_at_port(const ZoneSettings& settings, Checks& checks) {
                       "end the program that listens there ('ss -ltnp'), or set another 'listen'"});
 }
 
-/// Could this host take over, where several share the zone?
-void look_at_take_over(const ZoneSettings& settings, const StateFolder& state, Checks& checks) {
-    if (!settings.database) return;
-    const Result<void> good = TakeOverChecks(settings, state).of_folder();
-    checks.push_back({"shared folder", good ? Verdict::kOk : Verdict::kFail,
+/// Could this host take over, where several share the zone? kTimeout where the shared folder does not answer: whoever
+/// else looked into it would hang.
+Result<void> look_at_take_over(const ZoneSettings& settings, const StateFolder& state, Checks& checks) {
+    if (!settings.database) return {};
+    TakeOverWatch watch([own = TakeOverChecks(settings, state)] { return own.while_standing_by(); });
+    const Result<void> good = watch.found_now();
+    checks.push_back({"take-over", good ? Verdict::kOk : Verdict::kFail,
                       good ? state.path + " goes with the database" : told(good.error()),
-                      good ? "" : "what it says; until then this host cannot take over"});
+                      good ? "" : "what it says; until then this host does not take over"});
+    return good;
 }
 
 /// Whether this host's scheduler runs, and what it says. False where it does not.
-bool look_at_own_service(const std::string& config_path, const ZoneSettings& settings, Checks& checks) {
+bool look_at_own_service(const std::string& config_path, const ZoneSettings& settings, bool could_take_over,
+                         Checks& checks) {
     const Result<OwnScheduler> own = look_at_own_scheduler(config_path);
-    if (!own) {
+    if (!own && !could_take_over) {
+        checks.push_back({"service", Verdict::kWarn, "cannot be asked: " + told(own.error()),
+                          "first what 'take-over' says: whoever asks needs the state folder"});
+    } else if (!own) {
         checks.push_back({"service", Verdict::kWarn, "does not run, or does not answer: " + told(own.error()),
                           "start it: 'systemctl start zbs-zone' or 'zbs-zone run --config FILE'"});
         look_at_port(settings, checks);
     } else if (!own->fault.empty()) {
-        checks.push_back({"service", Verdict::kFail, "stands by, and could not take over: " + own->fault, "mend that"});
+        checks.push_back({"service", Verdict::kFail, "stands by, and could not take over: " + own->fault,
+                          "mend that; it takes its turn by itself then"});
     } else {
         checks.push_back(
             {"service", Verdict::kOk, own->is_active ? "runs and takes calls" : "stands by; could take over", {}});
@@ -175,8 +184,9 @@ bool look_at_own_service(const std::string& config_path, const ZoneSettings& set
 }
 
 /// Whether it runs; what it says of peers and machines.
-void look_at_service(const std::string& config_path, const ZoneSettings& settings, Checks& checks) {
-    if (!look_at_own_service(config_path, settings, checks)) return;
+void look_at_service(const std::string& config_path, const ZoneSettings& settings, bool could_take_over,
+                     Checks& checks) {
+    if (!look_at_own_service(config_path, settings, could_take_over, checks)) return;
     const auto client = OperatorClient::connect(config_path);
     if (!client) return;  // nobody has been active yet
     const auto peers = (*client)->call("GET", "/v1/peerings");
@@ -234,11 +244,13 @@ Checks examine(const std::string& config_path) {
     }
     checks.push_back({"settings", Verdict::kOk, config_path + ", zone " + settings->zone.zone.name, {}});
     const StateFolder state{settings->state_folder};
-    look_at_folder(state, checks);
-    look_at_keys(*settings, state, checks);
+    const Result<void> could_take_over = look_at_take_over(*settings, state, checks);
+    if (could_take_over || could_take_over.error().code != ErrorCode::kTimeout) {
+        look_at_folder(state, checks);
+        look_at_keys(*settings, state, checks);
+        look_at_service(config_path, *settings, could_take_over.has_value(), checks);
+    }
     look_at_database(*settings, state, checks);
-    look_at_take_over(*settings, state, checks);
-    look_at_service(config_path, *settings, checks);
     look_at_programs(*settings, checks);
     look_at_slurm(*settings, checks);
     return checks;

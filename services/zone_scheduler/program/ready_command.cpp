@@ -4,15 +4,26 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "services/zone_scheduler/program/take_over_checks.hpp"
+#include "services/zone_scheduler/program/take_over_watch.hpp"
+
 namespace zbs::zone_program {
 namespace {
+
+Result<void> look_in_time(const std::string& folder) {
+    TakeOverWatch watch([state = StateFolder{folder}] { return look_into_shared_folder(state); });
+    return watch.found_now();
+}
 
 /// Of several schedulers each watchdog asks its own host's: where it asked the active one, all would look alike.
 void ready(const OperatorCommand& shared, bool wants_active) {
     const Result<ZoneSettings> settings = load_settings(*shared.config);
     if (!settings) return shared.fail(settings.error());
+    // What it asks with lies in the state folder, which may be gone, or hang.
+    const Result<void> folder = settings->database ? look_in_time(settings->state_folder) : Result<void>{};
+    if (!folder && folder.error().code == ErrorCode::kTimeout) return shared.fail(folder.error());
     const Result<OwnScheduler> own = look_at_own_scheduler(*shared.config);
-    if (!own) return shared.fail(own.error());
+    if (!own) return shared.fail(folder ? own.error() : folder.error());
     if (!own->fault.empty())
         return shared.fail({ErrorCode::kUnavailable, "stands by, and could not take over: " + own->fault, {}});
     if (wants_active && !own->is_active)

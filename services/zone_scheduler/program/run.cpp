@@ -11,6 +11,7 @@
 #include "services/zone_scheduler/program/reload.hpp"
 #include "services/zone_scheduler/program/standby.hpp"
 #include "services/zone_scheduler/program/take_over_checks.hpp"
+#include "services/zone_scheduler/program/take_over_watch.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -18,7 +19,7 @@ namespace {
 
 constexpr Duration kFarewell = std::chrono::milliseconds{300};
 constexpr Duration kCertificateLook = std::chrono::hours{1};
-constexpr Duration kTakeOverLook = std::chrono::seconds{10};  ///< a load on the shared file system, of each standby
+constexpr Duration kNote = std::chrono::seconds{1};  ///< how late a standby knows what was found at most
 
 void drain(Engine& engine, Edge& edge, const std::unique_ptr<ActiveZone>& active) {
     edge.server.drain();
@@ -61,18 +62,28 @@ void read_certificate_again(Engine& engine, Log& log) {
     if (!read) log.warn("certificate_not_read", {{"reason", read.error().message}});
 }
 
-void keep_looking(Engine& engine, TakeOverChecks& checks, Standby& standby, const std::unique_ptr<ActiveZone>& active) {
-    if (active) return;
-    standby.note(checks.of_folder());
-    engine.clock.after(kTakeOverLook, [&] { keep_looking(engine, checks, standby, active); });
+void keep_noting(Engine& engine, TakeOverWatch& watch, Standby& standby, const std::unique_ptr<ActiveZone>& active) {
+    if (active) return watch.end();
+    standby.note(watch.found());
+    engine.clock.after(kNote, [&] { keep_noting(engine, watch, standby, active); });
 }
 
-void keep_certificate_fresh(Engine& engine, const std::unique_ptr<ActiveZone>& active, Log& log) {
+/// Not where the folder is out of order: reading might hang the strand with it.
+void keep_certificate_fresh(Engine& engine, const TakeOverWatch& watch, const std::unique_ptr<ActiveZone>& active,
+                            Log& log) {
     engine.clock.after(kCertificateLook, [&] {
         if (active) return;
-        read_certificate_again(engine, log);
-        keep_certificate_fresh(engine, active, log);
+        if (watch.found()) read_certificate_again(engine, log);
+        keep_certificate_fresh(engine, watch, active, log);
     });
+}
+
+void reload_standby(Engine& engine, const TakeOverWatch& watch, Log& log) {
+    if (const Result<void> good = watch.found(); good)
+        read_certificate_again(engine, log);
+    else
+        log.warn("certificate_not_read", {{"reason", good.error().message}});
+    log.info("rules_not_reloaded", {{"reason", "a standby reads its settings when it takes over"}});
 }
 
 }  // namespace
@@ -93,9 +104,8 @@ int run(const std::string& config_path) {
         if (!opened) return fail(opened.error());
         storage = *std::move(opened);
     }
-    TakeOverChecks take_over_checks(*settings, state);
     if (settings->database) {
-        if (auto good = take_over_checks.at_start(); !good) return fail(good.error());
+        if (auto good = TakeOverChecks(*settings, state).at_start(); !good) return fail(good.error());
     }
     failpoint::arm(*failpoints, *log);
     std::unique_ptr<Standby> standby;  // the storage's fence looks at its lease
@@ -107,6 +117,7 @@ int run(const std::string& config_path) {
                     "set 'advertise', e.g. advertise = \"zone-a.example.org\"",
                     config_path));
     }
+    std::unique_ptr<TakeOverWatch> watch;  // of a standby
     std::unique_ptr<ActiveZone> active;
     Edge edge(engine, *settings,
               [&](const http::Call& call) { return standby->answer(call, to_string(engine.ids.fresh())); });
@@ -121,39 +132,44 @@ int run(const std::string& config_path) {
         auto made = Standby::make(*settings, *log);
         if (!made) return fail(made.error());
         standby = *std::move(made);
+        watch = std::make_unique<TakeOverWatch>(
+            [checks = std::make_shared<TakeOverChecks>(*settings, state)] { return checks->while_standing_by(); });
         std::cout << "zbs-zone " << settings->zone.zone.name << " standing by on " << settings->zone.url << std::endl;
         boost::asio::post(engine.strand, [&] {
-            keep_looking(engine, take_over_checks, *standby, active);
-            keep_certificate_fresh(engine, active, *log);
+            keep_noting(engine, *watch, *standby, active);
+            keep_certificate_fresh(engine, *watch, active, *log);
         });
-        standby->start([&](std::int64_t epoch) {
-            boost::asio::post(engine.strand, [&, epoch] {
-                auto taken = take_over(engine, *settings, state, {standby->lease(), epoch}, config_path, *log);
-                Result<void> begun = taken ? (*taken)->begin(engine, *settings, *log) : taken.error();
-                if (begun) begun = Edge::tell(*settings, state, settings->zone.url);
-                if (!begun) {
-                    standby->give_back();
-                    std::_Exit(fail(begun.error()));
-                }
-                active = *std::move(taken);
-                edge.limiter.set_limits(settings->rates);
-                edge.serve(*active->zone);
-                say_listening(*settings);
-            });
-        });
+        const auto become_active = [&](std::int64_t epoch) {
+            auto taken = take_over(engine, *settings, state, {standby->lease(), epoch}, config_path, *log);
+            Result<void> begun = taken ? (*taken)->begin(engine, *settings, *log) : taken.error();
+            if (begun) begun = Edge::tell(*settings, state, settings->zone.url);
+            if (!begun) {
+                standby->give_back();
+                std::_Exit(fail(begun.error()));
+            }
+            active = *std::move(taken);
+            edge.limiter.set_limits(settings->rates);
+            edge.serve(*active->zone);
+            say_listening(*settings);
+        };
+        standby->start(
+            [&engine, become_active](std::int64_t epoch) {
+                boost::asio::post(engine.strand, [become_active, epoch] { become_active(epoch); });
+            },
+            [&watch = *watch] { return watch.found_now().has_value(); });
     }
     beast::run_until_signalled(
         engine.io, 2, [&] { drain(engine, edge, active); },
         [&] {
             boost::asio::post(engine.strand, [&] {
                 if (active) return reload(config_path, engine, *active->zone, edge, *settings, *log);
-                read_certificate_again(engine, *log);
-                log->info("rules_not_reloaded", {{"reason", "a standby reads its settings when it takes over"}});
+                reload_standby(engine, *watch, *log);
             });
         });
     if (active) {
         if (auto kept = active->zone->commit(); !kept) return fail(kept.error());
     }
+    if (watch) watch->end();  // the lease's thread may wait for it
     if (standby) standby->give_back();
     return 0;
 }

@@ -18,7 +18,7 @@ Result<std::unique_ptr<Standby>> Standby::make(const ZoneSettings& settings, Log
     return std::unique_ptr<Standby>(new Standby(*std::move(lease), settings.zone.zone.name, log));
 }
 
-void Standby::start(std::function<void(std::int64_t epoch)> taken) {
+void Standby::start(std::function<void(std::int64_t epoch)> taken, std::function<bool()> could_take_over) {
     beast::tell_status("stands by");
     log_.info("standing_by", {{"zone", zone_}});
     lease_->start({.taken =
@@ -26,22 +26,42 @@ void Standby::start(std::function<void(std::int64_t epoch)> taken) {
                            log_.info("lease_taken", {{"zone", zone_}, {"epoch", std::to_string(epoch)}});
                            taken(epoch);
                        },
-                   .lost = [this](const Error& error) { end_at_once(log_, error, /*is_shared=*/true); }});
+                   .lost = [this](const Error& error) { end_at_once(log_, error, /*is_shared=*/true); },
+                   .may_take = std::move(could_take_over)});
 }
 
 void Standby::note(const Result<void>& could_take_over) {
     const std::string fault = could_take_over ? std::string{} : http::text_with_place(could_take_over.error());
-    if (fault == std::exchange(fault_, fault)) return;
-    if (fault.empty()) return log_.info("could_take_over", {{"zone", zone_}});
-    log_.warn("could_not_take_over",
-              {{"reason", fault}, {"what_now", "mend it while another is active; this one would end at its turn"}});
+    const bool is_new = fault != std::exchange(fault_, fault);
+    const bool was_without = is_zone_without();
+    notes_without_ = !fault.empty() && lease_->is_left_to_others() ? notes_without_ + 1 : 0;
+    if (is_new && fault.empty()) log_.info("could_take_over", {{"zone", zone_}});
+    if (is_new && !fault.empty())
+        log_.warn(
+            "could_not_take_over",
+            {{"reason", fault}, {"what_now", "mend it while another is active; until then this one stands aside"}});
+    if (is_new || was_without != is_zone_without()) tell_status();
+    if (is_zone_without() && (is_new || (notes_without_ - kTellWithout) % kTellAgain == 0))
+        log_.warn("zone_without_scheduler",
+                  {{"zone", zone_},
+                   {"reason", fault},
+                   {"what_now",
+                    "nobody is active, and this one cannot be: mend it, and it takes over by itself, or "
+                    "start a scheduler of the zone on a host that can"}});
+}
+
+void Standby::tell_status() const {
+    beast::tell_status(fault_.empty()      ? "stands by"
+                       : is_zone_without() ? "NOBODY IS ACTIVE, and this one cannot take over: " + fault_
+                                           : "stands by, but could not take over: " + fault_);
 }
 
 http::Reply Standby::answer(const http::Call& call, const std::string& id) const {
     const bool is_known = call.caller().kind != CallerKind::kAnonymous;
     if (call.path == "/livez") {
         codec::Json health = {{"status", "standby"}};
-        if (is_known && !fault_.empty()) health["reason"] = fault_;
+        if (is_known && !fault_.empty())
+            health["reason"] = fault_ + (is_zone_without() ? "; no scheduler of the zone is active" : "");
         http::Reply reply = http::ok(health);
         reply.headers.emplace_back("Zbs-Request-Id", id);
         return reply;
@@ -49,9 +69,9 @@ http::Reply Standby::answer(const http::Call& call, const std::string& id) const
     std::string words = "this scheduler of zone " + zone_ + " stands by";
     if (is_known) {
         const postgresql::LeaseView view = lease_->seen();
-        words += view.holder.empty() || lease_->holds() ? "; none is active yet, try again"
-                                                        : "; active is " + view.holder + " at " + view.url;
-        if (!fault_.empty()) words += "; it could not take over: " + fault_;
+        const bool is_free = view.left <= Duration{0} || lease_->holds();
+        words += is_free ? "; none is active" : "; active is " + to_string(view);
+        words += fault_.empty() ? (is_free ? " yet, try again" : "") : "; it could not take over: " + fault_;
     }
     http::Reply reply = http::problem({ErrorCode::kUnavailable, words, {}});
     reply.headers.emplace_back("Zbs-Request-Id", id);

@@ -13,11 +13,13 @@ class Standby {
   public:
     /// Looks for the database. The settings have one, and the zone's URL. Errors: the database's.
     static Result<std::unique_ptr<Standby>> make(const ZoneSettings& settings, Log& log);
-    /// `taken` is called once, on a thread of the lease's, when this is the active one. Where the lease is lost, or the
-    /// database, the process ends at once.
-    void start(std::function<void(std::int64_t epoch)> taken);
-    /// Whether this one could take over as things are now, as it was found last; it is told with "/livez", and in the
-    /// log where it changes. On the strand, as `answer` is.
+    /// `taken` is called once, on a thread of the lease's, when this is the active one; `could_take_over` is asked
+    /// there before the lease is, which goes to others while it says no. Where the lease is lost, or the database, the
+    /// process ends at once.
+    void start(std::function<void(std::int64_t epoch)> taken, std::function<bool()> could_take_over);
+    /// Whether this one could take over as things are now, as it was found last, about once a second; it is told with
+    /// "/livez", to the service manager, and in the log where it changes, again and again where nobody is active
+    /// because of it. On the strand, as `answer` is.
     void note(const Result<void>& could_take_over);
     /// To a caller while another is active: 503, and to who has an identity who is active, and where; "/livez" only is
     /// well. `id` names the call, as a router does.
@@ -31,7 +33,13 @@ class Standby {
         : lease_(std::move(lease)), zone_(std::move(zone)), log_(log) {}
     std::unique_ptr<postgresql::Lease> lease_;
     std::string zone_;
-    std::string fault_;  ///< why it could not take over; empty where it could
+    /// "nobody is active": for so long that no other one is about to be.
+    bool is_zone_without() const { return notes_without_ >= kTellWithout; }
+    void tell_status() const;
+
+    static constexpr int kTellWithout = 3, kTellAgain = 60;  ///< notes
+    std::string fault_;                                      ///< why it could not take over; empty where it could
+    int notes_without_ = 0;  ///< one after the other, of a lease that is free and left to others
     Log& log_;
 };
 

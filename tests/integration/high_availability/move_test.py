@@ -36,6 +36,13 @@ def move(world):
 
     world.server.ask("CREATE SCHEMA a; CREATE TABLE a.schema_version(version bigint NOT NULL); INSERT INTO a.schema_version VALUES(99)")
     refused("has version 99", "database", "move")
+    world.server.ask("DELETE FROM a.schema_version; INSERT INTO a.schema_version VALUES(1); CREATE TABLE a.state_folder(id text PRIMARY KEY); INSERT INTO a.state_folder VALUES('of another zone')")
+    refused("belongs to another state folder", "database", "move")
+    world.server.ask("DROP SCHEMA a CASCADE")
+    # A scheduler that keeps its lease, of another folder: it has begun, and has not said yet which one is its.
+    world.server.ask("CREATE SCHEMA a; CREATE TABLE a.lease(one boolean PRIMARY KEY DEFAULT true, holder text, url text, epoch bigint, until timestamptz); "
+                     "INSERT INTO a.lease VALUES(true, 'host-9', 'http://host-9', 7, now() + interval '1 hour')")
+    refused("host-9 at http://host-9 works on schema 'a' of the database", "database", "move")
     world.server.ask("DROP SCHEMA a CASCADE")
     assert (state / "zone.db").exists() and not (state / "folder_id").exists(), "a move that failed has changed the files"
 

@@ -80,17 +80,24 @@ TEST_F(StepEndTest, ARecordIsOneLineHoweverLongItsReason) {
 
 /// The program's output goes to a pipe that nobody reads: opening it hangs, as a file system that does not answer.
 TEST_F(StepEndTest, AStopAndTheWalltimeAreHeardBeforeTheProgramBegins) {
-    for (const bool is_stop : {true, false}) {
-        const std::string operation = is_stop ? "stopped" : "long", own = folder.path(operation);
+    // By a signal; as from another host, which can only write a file; and by nobody.
+    for (const std::string operation : {"signalled", "written", "long"}) {
+        SCOPED_TRACE(operation);
+        const std::string own = folder.path(operation);
         std::filesystem::create_directories(own + "/job");
         ASSERT_EQ(mkfifo((own + "/job/stdout").c_str(), 0600), 0);
-        const ProcessRef supervisor = spawn({ZBS_STEP, "--operation", operation, "--folder", own, "--walltime-s",
-                                             is_stop ? "0" : "1", "--namespaces", "none", "--", "/bin/true"});
-        ASSERT_TRUE(eventually([&] { return read_file(own + "/supervisor").has_value(); }));
-        if (is_stop) send_signal(supervisor, SIGTERM);
-        EXPECT_TRUE(eventually([&] { return read_file(own + "/exit").has_value(); }));
+        const ProcessRef supervisor =
+            spawn({ZBS_STEP, "--operation", operation, "--folder", own, "--walltime-s", operation == "long" ? "1" : "0",
+                   "--namespaces", "none", "--", "/bin/true"});
+        // The supervisor has looked for a stop for the last time before it has a child.
+        ASSERT_TRUE(eventually([&] { return !find_marked(step_variable(operation), supervisor.pid).empty(); }));
+        if (operation == "signalled") send_signal(supervisor, SIGTERM);
+        if (operation == "written") {
+            ASSERT_TRUE(write_file(own + "/stop", "0"));
+        }
+        EXPECT_TRUE(eventually([&] { return read_file(own + "/exit").has_value(); }, 30s));
         EXPECT_THAT(read_file(own + "/exit").value_or(""),
-                    HasSubstr(is_stop ? "143 stopped before it began" : "143 walltime of 1 s"));
+                    HasSubstr(operation == "long" ? "143 walltime of 1 s" : "143 stopped before it began"));
         EXPECT_EQ(alive(operation), 0U);
         send_signal(supervisor, SIGKILL);
     }

@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
 #include <future>
+#include <optional>
+#include <thread>
 
 #include "tests/support/messages.hpp"
 #include "tests/support/postgres_fixture.hpp"
@@ -24,13 +28,15 @@ struct Contender {
     std::unique_ptr<Lease> lease;
     Contender(const Address& address, const std::string& node, Duration length = std::chrono::seconds{20})
         : Contender(address, node, length, length / 4) {}
-    Contender(const Address& address, const std::string& node, Duration length, Duration renew_every) {
+    Contender(const Address& address, const std::string& node, Duration length, Duration renew_every,
+              std::function<bool()> may_take = {}) {
         auto opened =
             Lease::open(address, {.node = node, .url = "http://" + node, .length = length, .renew_every = renew_every});
         EXPECT_TRUE(opened) << opened.error();
         lease = *std::move(opened);
         lease->start({.taken = [this](std::int64_t given) { taken.set_value(given); },
-                      .lost = [this](const Error& error) { lost.set_value(error); }});
+                      .lost = [this](const Error& error) { lost.set_value(error); },
+                      .may_take = std::move(may_take)});
     }
     std::int64_t wait() {
         EXPECT_EQ(epoch.wait_for(kDeadline), std::future_status::ready);
@@ -78,6 +84,80 @@ TEST_F(PostgresLease, OneHasItAndTheOtherSeesWho) {
     first.lease->give_back();
     EXPECT_EQ(second.wait(), 2) << "well before it would have run out";
     EXPECT_FALSE(first.lease->holds());
+}
+
+TEST_F(PostgresLease, WhoCouldNotTakeOverLeavesItToOthersUntilItCan) {
+    std::atomic<bool> is_fit{false};
+    std::atomic<int> asked{0};
+    Contender unfit(address, "unfit", std::chrono::seconds{20}, std::chrono::seconds{5}, [&] {
+        ++asked;
+        asked.notify_all();
+        return is_fit.load();
+    });
+    for (int seen = 0; seen < 2; seen = asked) asked.wait(seen);
+    EXPECT_TRUE(unfit.lease->is_left_to_others());
+    EXPECT_EQ(look_at_lease(address)->epoch, 0) << "nobody has had it";
+    Contender fit(address, "fit");
+    EXPECT_EQ(fit.wait(), 1);
+    const auto seen = [&] { return unfit.lease->seen().holder; };
+    const Duration end = boot_time() + kDeadline;
+    while (seen() != "fit" || unfit.lease->is_left_to_others()) ASSERT_LT(boot_time(), end) << seen();
+    is_fit = true;
+    fit.lease->give_back();
+    EXPECT_EQ(unfit.wait(), 2);
+    EXPECT_FALSE(unfit.lease->is_left_to_others());
+}
+
+TEST_F(PostgresLease, ItIsTakenNowOrRefusedWithWhoHasIt) {
+    Contender first(address, "first", std::chrono::seconds{8}, std::chrono::milliseconds{100});
+    first.wait();
+    const auto refused = Lease::take(address, {.node = "command", .url = {}});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+    EXPECT_EQ(refused.error().message,
+              "first at http://first works on schema '" + address.schema + "' of the database; stop it first");
+    EXPECT_TRUE(first.lease->holds());
+    first.lease->give_back();
+    const auto taken = Lease::take(address, {.node = "command", .url = {}, .length = std::chrono::minutes{10}});
+    ASSERT_TRUE(taken) << taken.error();
+    EXPECT_EQ((*taken)->epoch(), 2);
+    EXPECT_TRUE((*taken)->holds());
+    const auto other = Lease::take(address, {.node = "other", .url = {}});
+    ASSERT_FALSE(other) << "nobody waits ten minutes for one that may have died";
+    EXPECT_THAT(other.error().message,
+                testing::AllOf(HasSubstr("command works on"), HasSubstr("once its lease has run out, in ")));
+    (*taken)->give_back();
+    EXPECT_TRUE(Lease::take(address, {.node = "other", .url = {}}));
+}
+
+TEST_F(PostgresLease, OfOneThatHasDiedItIsTakenOnceItRanOut) {
+    auto first = std::make_unique<Contender>(address, "first", std::chrono::seconds{1});
+    first->wait();
+    first.reset();
+    const auto taken = Lease::take(address, {.node = "command", .url = {}});
+    ASSERT_TRUE(taken) << taken.error();
+    EXPECT_EQ((*taken)->epoch(), 2);
+}
+
+TEST_F(PostgresLease, NoSchedulerBeginsWhileASchemaIsMadeToGoOnFromABackup) {
+    { ASSERT_TRUE(Lease::open(address, {.node = "one", .url = "http://one"})); }
+    for (const bool is_good : {false, true}) {
+        SCOPED_TRACE(is_good);
+        std::optional<Contender> scheduler;
+        const auto next = go_on_from_restored(address, Time{std::chrono::seconds{1}}, [&](const KnowsStep&) {
+            scheduler.emplace(address, "scheduler");
+            const Duration end = boot_time() + kDeadline;
+            while (scheduler->lease->seen().holder.empty() && boot_time() < end) std::this_thread::yield();
+            EXPECT_EQ(to_string(scheduler->lease->seen()), "'zbs-zone restore'");
+            return is_good ? Result<void>{} : Result<void>(Error{ErrorCode::kConflict, "a step does not end", {}});
+        });
+        ASSERT_EQ(next.has_value(), is_good);
+        if (is_good) {
+            EXPECT_EQ(*next, (1 << 20) + 1);
+        }
+        EXPECT_GT(scheduler->wait(), 1 << 20) << "it has not given the lease back";
+        scheduler->lease->give_back();
+    }
 }
 
 TEST_F(PostgresLease, ManyThatStartAtOnceOnAnEmptyDatabaseAllGetIn) {

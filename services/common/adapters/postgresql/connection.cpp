@@ -9,11 +9,14 @@
 #include <cstdlib>
 #include <ctime>
 #include <optional>
+#include <thread>
 
 namespace zbs::postgresql {
 namespace {
 
 constexpr int kOldestServer = 130'000;
+constexpr Duration kSchemaPatience = std::chrono::seconds{2};
+constexpr Duration kSchemaPause = std::chrono::milliseconds{5};
 
 /// What the server says, in one line.
 std::string in_one_line(const char* text) {
@@ -64,6 +67,8 @@ bool is_good(const PGresult* result) {
 Error refused(const Address& address, const std::string& what) {
     return {ErrorCode::kUnavailable, "the database of schema '" + address.schema + "' cannot be used: " + what, {}};
 }
+
+std::string search_path(const Address& address) { return sql_name(address.schema) + ", pg_catalog"; }
 
 }  // namespace
 
@@ -137,8 +142,8 @@ Result<void> Connection::check(const Address& address) {
         return refused(address,
                        "its encoding is " + text_of(*answer, 0, 3) + "; make one with 'createdb -E UTF8 -T template0'");
     // A zone that is stopped must not hold its rows for ever; what waits for others does not wait for ever either.
-    return run("SET search_path TO " + sql_name(address.schema) +
-               ", pg_catalog; SET default_transaction_isolation TO 'read committed'; SET statement_timeout TO 0; SET "
+    return run("SET search_path TO " + search_path(address) +
+               "; SET default_transaction_isolation TO 'read committed'; SET statement_timeout TO 0; SET "
                "lock_timeout TO 3000; SET idle_in_transaction_session_timeout TO 600000" +
                (text_of(*answer, 0, 4) == "off" ? "; SET synchronous_commit TO on" : ""));
 }
@@ -146,11 +151,27 @@ Result<void> Connection::check(const Address& address) {
 Result<void> Connection::make_schema(const Address& address) {
     const Result<Answer> there = ask({{"SELECT 1 FROM pg_namespace WHERE nspname=$1", {address.schema}}});
     if (!there) return there.error();
-    if (rows_of(*there) > 0) return {};
-    // Another that starts at the same moment may be faster; the server then calls the name taken, and no more.
-    const Result<void> made = run("CREATE SCHEMA IF NOT EXISTS " + sql_name(address.schema));
-    if (made || made.error().code == ErrorCode::kConflict) return {};
-    return refused(address, made.error().message + "; let the zone's role make it: GRANT CREATE ON DATABASE");
+    if (rows_of(*there) == 0) {
+        // Another that starts at the same moment may be faster; the server then calls the name taken, and no more.
+        const Result<void> made = run("CREATE SCHEMA IF NOT EXISTS " + sql_name(address.schema));
+        if (!made && made.error().code != ErrorCode::kConflict)
+            return refused(address, made.error().message + "; let the zone's role make it: GRANT CREATE ON DATABASE");
+    }
+    return await_schema(address);
+}
+
+Result<void> Connection::await_schema(const Address& address) {
+    const Duration end = boot_time() + kSchemaPatience;
+    for (;;) {
+        const Result<Answer> current = ask({{"SELECT current_schema()"}});
+        if (!current) return current.error();
+        if (text_of(*current, 0, 0) == address.schema) return {};
+        if (boot_time() > end)
+            return refused(address, "its role may not use it; let it: GRANT USAGE, CREATE ON SCHEMA");
+        std::this_thread::sleep_for(kSchemaPause);
+        // The server looks up what the path names when that is set, and may have done so too early.
+        if (auto set = run("SET search_path TO " + search_path(address)); !set) return set;
+    }
 }
 
 Result<bool> Connection::has_table(const Address& address, const std::string& table) {

@@ -64,6 +64,9 @@ class Connection {
   private:
     explicit Connection(pg_conn* handle) : handle_(handle) {}
     Result<void> check(const Address& address);
+    /// Until the server takes names without a schema for this one's: for a moment after another connection has made it
+    /// it is not yet known to this one, and what is made would go elsewhere.
+    Result<void> await_schema(const Address& address);
     Error fault(const pg_result* result) const;
     bool send(const Call& call);
     pg_conn* handle_;

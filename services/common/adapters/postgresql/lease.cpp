@@ -1,8 +1,10 @@
 #include "services/common/adapters/postgresql/lease.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "algorithms/base/duration_text.hpp"
 #include "services/common/adapters/postgresql/database.hpp"
 #include "services/common/adapters/postgresql/zone_schema.hpp"
 
@@ -12,6 +14,9 @@ namespace {
 constexpr Duration kPatience = std::chrono::seconds{10};  ///< of one that has nothing to lose
 constexpr Duration kLeastPause = std::chrono::milliseconds{50};
 constexpr Duration kLongestPause = std::chrono::seconds{1};  ///< between looks: it may be given back
+constexpr Duration kLongestWait = std::chrono::seconds{15};  ///< for one that may have died
+constexpr Duration kWaitPause = std::chrono::milliseconds{250};
+constexpr Duration kRenewed = std::chrono::milliseconds{100};  ///< more than two clocks differ by meanwhile
 
 constexpr const char* kLook =
     "SELECT holder, url, epoch, CASE WHEN until<=clock_timestamp() THEN 0 ELSE (extract(epoch FROM until - "
@@ -26,6 +31,8 @@ std::string milliseconds(Duration length) {
 }
 
 }  // namespace
+
+std::string to_string(const LeaseView& view) { return view.holder + (view.url.empty() ? "" : " at " + view.url); }
 
 Result<LeaseView> look_at_lease(const Address& address) {
     const Result<std::unique_ptr<Connection>> connection = Connection::open(address);
@@ -123,35 +130,83 @@ Result<Duration> Lease::renew() {
     return options_.renew_every;
 }
 
-/// Takes it where it is free.
-Result<Duration> Lease::look() {
+Result<LeaseView> Lease::view() {
     const Result<Answer> looked = connection_->ask_until({kLook}, boot_time() + kPatience);
     if (!looked) return looked.error();
     LeaseView view = view_of(*looked);
-    if (view.left > Duration{0}) {
-        const std::lock_guard lock(mutex_);
-        seen_ = view;
-        return std::clamp(view.left, kLeastPause, std::min(options_.renew_every, kLongestPause));
-    }
-    // Whoever had it may stand still within a transaction: it would keep the rows, and the lease's own.
-    if (const Result<int> ended = end_writers(*connection_, view.epoch, boot_time() + kPatience); !ended)
-        return ended.error();
+    const std::lock_guard lock(mutex_);
+    seen_ = view;
+    return view;
+}
+
+Result<bool> Lease::ask_for(std::int64_t seen) {
     const Duration sent = boot_time();
     const Result<Answer> taken = connection_->ask_until(
         {"UPDATE lease SET holder=$1, url=$2, epoch=epoch+1, until=clock_timestamp() + $3::bigint * interval '1 "
          "millisecond' WHERE until<clock_timestamp() AND epoch=$4 RETURNING epoch",
-         {options_.node, options_.url, milliseconds(options_.length), std::to_string(view.epoch)}},
+         {options_.node, options_.url, milliseconds(options_.length), std::to_string(seen)}},
         sent + kPatience);
     if (!taken) return taken.error();
-    if (rows_of(*taken) == 0) return kLeastPause;  // another was faster
+    if (rows_of(*taken) == 0) return false;
     epoch_ = integer_of(*taken, 0, 0);
     held_until_us_ = (sent + options_.length).count();
-    {
-        const std::lock_guard lock(mutex_);
-        seen_ = {options_.node, options_.url, epoch_, options_.length};
-    }
+    const std::lock_guard lock(mutex_);
+    seen_ = {options_.node, options_.url, epoch_, options_.length};
+    return true;
+}
+
+/// Takes it where it is free.
+Result<Duration> Lease::look() {
+    const Result<LeaseView> seen = view();
+    if (!seen) return seen.error();
+    const bool is_free = seen->left <= Duration{0};
+    is_left_to_others_ = is_free && listener_.may_take && !listener_.may_take();
+    if (is_left_to_others_) return kLongestPause;
+    if (!is_free) return std::clamp(seen->left, kLeastPause, std::min(options_.renew_every, kLongestPause));
+    // Whoever had it may stand still within a transaction: it would keep the rows, and the lease's own.
+    if (const Result<int> ended = end_writers(*connection_, seen->epoch, boot_time() + kPatience); !ended)
+        return ended.error();
+    const Result<bool> taken = ask_for(seen->epoch);
+    if (!taken) return taken.error();
+    if (!*taken) return kLeastPause;
     listener_.taken(epoch_);
     return options_.renew_every;
+}
+
+Result<LeaseView> Lease::await_free(const std::string& schema) {
+    const Duration begun = boot_time();
+    std::optional<Duration> end;  // not before that of the first look; whoever lives moves it
+    for (;;) {
+        const Duration sent = boot_time();
+        Result<LeaseView> seen = view();
+        if (!seen || seen->left <= Duration{0}) return seen;
+        if (!end) end = boot_time() + seen->left;
+        const bool is_renewed = sent + seen->left > *end + kRenewed;
+        if (is_renewed || *end > begun + kLongestWait) {
+            return Error{ErrorCode::kConflict,
+                         to_string(*seen) + " works on schema '" + schema + "' of the database" +
+                             (is_renewed ? std::string("; stop it first")
+                                         : "; stop it first, or, where it has died, try again once its lease has run "
+                                           "out, in " +
+                                               format_duration(std::chrono::ceil<std::chrono::seconds>(seen->left))),
+                         {}};
+        }
+        std::this_thread::sleep_for(std::min(seen->left, kWaitPause));
+    }
+}
+
+Result<std::unique_ptr<Lease>> Lease::take(const Address& address, LeaseOptions options) {
+    Result<std::unique_ptr<Lease>> lease = open(address, std::move(options));
+    if (!lease) return lease;
+    const Result<LeaseView> free = (*lease)->await_free(address.schema);
+    if (!free) return free.error();
+    const Result<bool> taken = (*lease)->ask_for(free->epoch);
+    if (!taken) return taken.error();
+    if (!*taken)
+        return Error{ErrorCode::kConflict,
+                     "another has begun to work on schema '" + address.schema + "' of the database; stop it first",
+                     {}};
+    return lease;
 }
 
 }  // namespace zbs::postgresql

@@ -45,6 +45,20 @@ Result<std::string> known_folder(Database& database) {
     return *row ? query.text(0) : std::string{};
 }
 
+/// The next token.
+Result<std::int64_t> lift_counters(Database& database, std::int64_t least,
+                                   const std::function<Result<void>(const KnowsStep&)>& look) {
+    const Result<KnowsStep> knows = known_steps(database);
+    if (!knows) return knows.error();
+    if (auto looked = look(*knows); !looked) return looked.error();
+    Query lift(database, "UPDATE counter SET value=? WHERE value<? AND name<>'believed_us'");
+    lift.bind(least).bind(least);
+    if (const Result<bool> step = lift.step(); !step) return step.error();
+    const Result<std::int64_t> token = sql::number_of(database, "SELECT value FROM counter WHERE name='token'");
+    if (!token) return token.error();
+    return *token + 1;
+}
+
 class PostgresAuditLog : public AuditLog {
   public:
     PostgresAuditLog(std::shared_ptr<Database> database, AuditHead head)
@@ -192,19 +206,17 @@ Result<std::int64_t> go_on_from_restored(const Address& address, Time now,
                                          const std::function<Result<void>(const KnowsStep&)>& look) {
     const Result<std::unique_ptr<Database>> database = Database::open(address, zone_schema());
     if (!database) return database.error();
-    const Result<KnowsStep> knows = known_steps(**database);
-    if (!knows) return knows.error();
-    if (auto looked = look(*knows); !looked) return looked.error();
-    Query lift(**database, "UPDATE counter SET value=? WHERE value<? AND name<>'believed_us'");
     const std::int64_t least = to_microseconds(now) / 1'000'000 << 20;
-    lift.bind(least).bind(least);
-    if (const Result<bool> step = lift.step(); !step) return step.error();
-    Query lease(**database, "UPDATE lease SET until='-infinity', epoch=greatest(epoch, ?)");
-    lease.bind(least);
-    if (const Result<bool> step = lease.step(); !step) return step.error();
-    const Result<std::int64_t> token = sql::number_of(**database, "SELECT value FROM counter WHERE name='token'");
-    if (!token) return token.error();
-    return *token + 1;
+    // Whoever takes a free lease ends the connection that writes, which is this one.
+    Query hold(**database,
+               "UPDATE lease SET holder=?, url='', epoch=greatest(epoch+1, ?), until=clock_timestamp() + interval '10 "
+               "minutes'");
+    hold.bind("'zbs-zone restore'").bind(least);
+    if (const Result<bool> step = hold.step(); !step) return step.error();
+    Result<std::int64_t> next = lift_counters(**database, least, look);
+    Query free(**database, "UPDATE lease SET until='-infinity'");
+    if (const Result<bool> step = free.step(); !step && next) return step.error();
+    return next;
 }
 
 Result<std::string> state_folder_of(const Address& address) {

@@ -15,7 +15,7 @@ struct Table {
     std::string_view order;
 };
 
-// A table that is missing here would be lost by a move: `ZoneCopy.KnowsEveryTable` compares.
+// A table or column that is missing here would be lost by a move: `ZoneCopy.TakesEveryColumnOfEveryTable` compares.
 constexpr std::array<Table, 10> kZoneTables = {
     Table{"application", "id, owner, open, ended_us, ranks, program, outline, status", "ttiiittt", "id"},
     Table{"application_request", "id, request", "tt", "id"},
