@@ -94,6 +94,22 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _zbs; printf '%s\\n' "${{COMPREPLY[@]}
         done = subprocess.run([PROGRAMS / "zbs", "completion", "tcsh"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 2)
 
+    def test_every_program_names_what_it_does_not_know_and_its_version(self):
+        for program, words, told in (("zbs-zone", ("usr", "add", "x"), "there is no command 'usr' of zbs-zone; did you mean 'user'?"),
+                                     ("zbs-zone", ("user", "ad", "x"), "there is no command 'ad' of 'user'; did you mean 'add'?"),
+                                     ("zbs-registry", ("inti",), "there is no command 'inti' of zbs-registry; did you mean 'init'?"),
+                                     ("zbs-node", ("--confg", "x"), "there is no option '--confg' of zbs-node; did you mean '--config'?")):
+            done = subprocess.run([PROGRAMS / program, *words], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(f"{program}: {told}\n", done.stderr)
+        for program in NAMES:
+            self.assertEqual(output_of(PROGRAMS / program, "--version"), f"{program} 0.1.0\n")
+
+    def test_every_program_tells_of_a_full_disk(self):
+        for program in NAMES:
+            done = subprocess.run(["sh", "-c", 'exec "$0" --help > /dev/full', PROGRAMS / program], stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (1, f"{program}: cannot write standard output: No space left on device\n"))
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
