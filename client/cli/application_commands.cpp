@@ -223,7 +223,7 @@ void logs(Context& context, const std::string& id, const std::string& rank, bool
     for (;;) {
         const Result<bool> complete = follower.copy();
         if (!complete) return context.fail(complete.error());
-        if (*complete || !follow_it) return;
+        if (follower.write_fault() != 0 || *complete || !follow_it) return;  // main tells what could not be written
         // Before it runs there is no output; then there may be some at any time, and no event tells of it.
         const std::string state = events.state();
         const bool runs = state.empty() || state == "running" || is_ended(state);

@@ -37,6 +37,7 @@ class Zone(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
+        self.send_header("Zbs-Next-Offset", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
 
@@ -275,6 +276,61 @@ class Watching(Manners):
     def test_an_interval_that_is_none_is_refused(self):
         for every in ("0", "x", "2d"):
             self.assertIn("--watch", self.refused("list", f"--watch={every}"))
+
+
+class FullDisk(Manners):
+    """Output that nobody can have is no success. Only the shell's redirection touches /dev/full."""
+
+    def full(self, *words, code=1):
+        env = dict(os.environ, HOME=self.folder, ZBS_URL=f"http://127.0.0.1:{self.server.server_port}", ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
+        done = subprocess.run(["sh", "-c", 'exec "$0" "$@" > /dev/full', ZBS, *words], cwd=self.folder, env=env, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, code, (words, done.stderr))
+        return done.stderr
+
+    def test_every_command_tells_of_a_full_disk(self):
+        one = "01JJJJJJJJJJJJJJJJJJJJJJJJ"
+        Zone.answers |= {"/v1/applications/" + one: {"id": one, "state": "completed", "ranks": 1, "argv": ["/bin/a"], "submitted_us": 1},
+                         "/v1/applications/" + one + "/logs": {"files": [{"rank": "0", "stream": "stdout", "bytes": 5}], "complete": True},
+                         "/v1/applications/" + one + "/logs/0": {"x": 1}, "/v1/profiles": {"profiles": []}}
+        for words in (["list"], ["list", "-o", "json"], ["show", one, "-o", "json"], ["profile", "list", "-o", "csv"], ["logs", one], ["logs", one, "-l"], ["simulate", "--list"], ["--help"], ["--version"]):
+            self.assertEqual(self.full(*words), "zbs: cannot write standard output: No space left on device\n", words)
+
+    def test_a_fault_keeps_its_own_code(self):
+        self.assertIn("cannot write standard output", self.full("show", "01JJJJJJJJJJJJJJJJJJJJJJJJ", "-o", "json", code=3))
+
+    def test_more_than_a_buffer_is_told_with_its_reason_too(self):
+        Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=f"{i:02}") for i in range(5_000)]}
+        self.assertEqual(self.full("list"), "zbs: cannot write standard output: No space left on device\n")
+
+    def test_a_reader_that_has_seen_enough_is_no_fault(self):
+        Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=f"{i:02}") for i in range(5_000)]}
+        env = dict(os.environ, HOME=self.folder, ZBS_URL=f"http://127.0.0.1:{self.server.server_port}", ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
+        with subprocess.Popen([ZBS, "list"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertEqual((process.stderr.read(), process.wait(30)), ("", 0))
+
+
+class Files(Manners):
+    """Files that options name: written where they lead to."""
+    SCHEDULE = ("simulate", "--generate", "lublin:jobs=5,processors=8", "--policy", "fcfs", "--schedule")
+
+    def test_a_schedule_goes_to_standard_output(self):
+        self.good(*self.SCHEDULE, "kept.csv")
+        with open(os.path.join(self.folder, "kept.csv")) as f:
+            kept = f.read()
+        for name in ("-", "/dev/stdout"):
+            self.assertIn(kept, self.good(*self.SCHEDULE, name), name)
+
+    def test_a_link_stays_and_a_mode_is_kept(self):
+        path = self.script("old", "target")
+        os.chmod(path, 0o600)
+        os.symlink("target", os.path.join(self.folder, "link"))
+        self.good(*self.SCHEDULE, "link")
+        self.assertTrue(os.path.islink(os.path.join(self.folder, "link")))
+        with open(path) as f:
+            self.assertNotEqual(f.read(), "old")
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
 
 
 class Golden(Manners):
