@@ -55,6 +55,9 @@ std::string default_credentials_folder();
 void print(Context& context, const Listing& listing);
 /// One document for programs: `yaml`, else JSON; `name` prints its id, name or zone. Not for `for_people()`.
 void print_document(const Context& context, const codec::Json& json);
+/// Whether the output can be that of one document, which no table of values is, and no name where it `has_name` not;
+/// else says what it can be. To be asked before anything is done.
+bool can_be_document(Context& context, bool has_name = true);
 /// --columns, --sort and --filter of a command that prints a list.
 void add_list_options(CLI::App& command, Context& context);
 /// -o of a command; `variable` of the environment stands in for it.

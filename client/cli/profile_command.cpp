@@ -116,6 +116,7 @@ void describe_row(const ProfileRow& row) {
 }
 
 void show_profile(Context& context, const Source& source) {
+    if (!can_be_document(context, source.is_id())) return;
     const std::optional<ApplicationModel> model = read_source(context, source);
     if (!model) return;
     std::optional<ProfileRow> row;
@@ -126,6 +127,10 @@ void show_profile(Context& context, const Source& source) {
         if (!rows) return context.fail(rows.error());
         for (const ProfileRow& one : *rows)
             if (one.profile.id.value == *parse_id128(source.words[0])) row = one;
+    }
+    if (context.output == "name") {
+        std::cout << source.words[0] << "\n";
+        return;
     }
     if (!context.for_people()) {
         Json json = codec::encode(*model);
@@ -193,6 +198,7 @@ Result<ProfileImport> make_import(const ImportOptions& options) {
 }
 
 void import_profile(Context& context, const ImportOptions& options) {
+    if (!can_be_document(context)) return;
     const Result<ProfileImport> wanted = make_import(options);
     if (!wanted) return context.fail(wanted.error());
     const auto zone = context.connect();
