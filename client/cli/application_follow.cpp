@@ -55,6 +55,7 @@ Result<bool> LogFollower::copy() {
         const std::string rank = text_of(file, "rank");
         const std::string stream = text_of(file, "stream");
         if (!only_rank_.empty() && rank != only_rank_) continue;
+        rank_known_ = true;
         std::uint64_t& at = offsets_[rank + "/" + stream];
         while (at < file.value("bytes", std::uint64_t{0})) {
             const Result<client::ZoneClient::LogChunk> chunk = zone_.log(id_, rank, stream, at);
@@ -65,6 +66,12 @@ Result<bool> LogFollower::copy() {
         }
     }
     flush(stdout);
+    if (!only_rank_.empty() && !rank_known_) {
+        // One without output is in no index, as one that does not exist: the zone knows which.
+        const Result<client::ZoneClient::LogChunk> nothing = zone_.log(id_, only_rank_, "stdout", 0);
+        if (!nothing) return nothing.error();
+        rank_known_ = true;
+    }
     return index->value("complete", false);
 }
 
@@ -157,7 +164,8 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         if (delegation != nullptr) delegation->look(state);
         const std::string reason = text_of(view, "reason");
         if (!plan_shown && view.contains("plan") && (state == "running" || is_ended(state))) {
-            if (const auto plan = codec::decode_application_plan(view.at("plan"))) describe_plan(std::cerr, *plan);
+            if (const auto plan = codec::decode_application_plan(view.at("plan")))
+                describe_plan(std::cerr, *plan, planned_at(view));
             plan_shown = true;
         }
         if (!quiet && !reason.empty() && !is_ended(state) && state + reason != said) {

@@ -22,7 +22,8 @@ class LogFollower {
     LogFollower(const LogFollower&) = delete;
     LogFollower& operator=(const LogFollower&) = delete;
 
-    /// True once everything has been copied and nothing will follow.
+    /// True once everything has been copied and nothing will follow. Errors: what the zone says, kNotFound of a rank
+    /// that the application does not have.
     Result<bool> copy();
     /// 0, or the errno of the first write that one of our own streams refused, EPIPE where nobody reads it any more.
     /// What comes later is not written.
@@ -37,6 +38,7 @@ class LogFollower {
     client::ZoneClient& zone_;
     std::string id_, only_rank_;
     bool label_;
+    bool rank_known_ = false;  ///< there is such a rank
     int write_fault_ = 0;
     std::map<std::string, std::uint64_t> offsets_;
     std::map<std::string, std::string> partial_;

@@ -45,6 +45,10 @@ class Zone(http.server.BaseHTTPRequestHandler):
         found = Zone.answers.get(self.path.split("?")[0])
         self.reply(404 if found is None else 200, found if found is not None else {"title": "Not Found", "status": 404, "detail": "nothing there"})
 
+    def do_DELETE(self):
+        Zone.sent.append(self.path)
+        self.do_GET()
+
     def do_POST(self):
         Zone.sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         self.reply(400, {"title": "Bad Request", "status": 400, "detail": "seen"})
@@ -331,6 +335,79 @@ class Files(Manners):
         with open(path) as f:
             self.assertNotEqual(f.read(), "old")
         self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+
+
+ONE, TWO = "01JJJJJJJJJJJJJJJJJJJJJJJJ", "01JJJJJJJJJJJJJJJJJJJJJJJK"
+PLAN = {"profile": "none", "clusters": [[0, 1]], "zone_of_cluster": ["x"], "zone_of_rank": ["x", "x"], "round": 1, "start_in_s": 304.0, "queued": True,
+        "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": ""}]}
+VIEW = {"id": ONE, "state": "planned", "reason": "", "ranks": 2, "argv": ["/bin/a"], "submitted_us": 1, "directory": "/", "plan": PLAN,
+        "history": [{"state": "accepted", "at_us": 1_000_000}, {"state": "planned", "at_us": 3_723_000_000}],
+        "parts": [{"id": TWO, "zone": "x", "ranks": [0, 1], "state": "queued", "reason": "", "assignment": [],
+                   "queue": {"place": 3, "start_in_s": 128.0, "waits_for": "turn"}}]}
+
+
+class Applications(Manners):
+    def setUp(self):
+        super().setUp()
+        Zone.answers["/v1/applications/" + ONE] = VIEW
+        Zone.answers["/v1/applications/" + ONE + "/explain"] = {"id": ONE, "state": "planned", "reason": "", "events": [], "plan": PLAN}
+
+    def test_a_rank_that_is_not_there_is_told(self):
+        Zone.answers["/v1/applications/" + ONE + "/logs"] = {"files": [], "complete": True}
+        Zone.answers["/v1/applications/" + ONE + "/logs/1"] = {}
+        done = self.zbs("logs", ONE, "--rank", "77")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", "zbs: nothing there\n"))
+        self.assertEqual(self.good("logs", ONE, "--rank", "1"), "", "it is there, and has said nothing")
+        self.assertIn("'x' is neither a rank nor 'launcher'", self.refused("logs", ONE, "--rank", "x"))
+
+    def test_a_matrix_of_what_is_not_learnt_is_told_with_the_remedy(self):
+        for profile in ("none", "request"):
+            Zone.answers["/v1/applications/" + ONE] = dict(VIEW, plan=dict(PLAN, profile=profile))
+            done = self.zbs("show", ONE, "--matrix")
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("nothing is learnt of this program and size yet", done.stderr)
+            self.assertIn("zbs profile import", done.stderr)
+
+    def test_an_expected_start_counts_from_the_plan(self):
+        for words in (("show", ONE), ("explain", ONE)):
+            told = self.good(*words)
+            self.assertIn("waits in the queue of its zone, planned at 01:02:03 to start in 5m4s\n", told, words)
+            self.assertIn("place 3, expected to start in 2m8s; others are before it", told, words)
+
+    def test_cancel_tells_what_had_ended_and_takes_several(self):
+        Zone.answers["/v1/applications/" + TWO] = dict(VIEW, id=TWO, state="completed")
+        done = self.zbs("cancel", ONE, TWO)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", f"zbs: {TWO} had already ended: completed\n"))
+        self.assertEqual(Zone.sent, ["/v1/applications/" + ONE, "/v1/applications/" + TWO])
+        self.assertEqual(self.good("cancel", ONE, TWO, "-o", "name").split(), [ONE, TWO])
+        self.assertEqual(json.loads(self.good("cancel", ONE, "-o", "json"))["id"], ONE)
+        del Zone.answers["/v1/applications/" + ONE]
+        Zone.sent.clear()
+        done = self.zbs("cancel", ONE, TWO)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"zbs: {ONE}: nothing there\n", done.stderr)
+        self.assertEqual(len(Zone.sent), 2, "the others are cancelled")
+
+    def test_what_is_no_list_is_no_csv(self):
+        for words in (("show", ONE), ("explain", ONE), ("cancel", ONE), ("submit", "/bin/true"), ("run", "--dry-run", "/bin/true"), ("profile", "show", ONE)):
+            self.assertIn("--output: csv is for lists; this command prints table, wide, json, jsonl", self.refused(*words, "-o", "csv"))
+        self.assertEqual(Zone.sent, [], "before anything is done")
+        self.assertIn("--output: name is for what has an id", self.refused("run", "--dry-run", "/bin/true", "-o", "name"))
+        self.assertEqual((self.good("show", ONE, "-o", "name"), self.good("explain", ONE, "-o", "name")), (ONE + "\n", ONE + "\n"))
+
+    def test_top_prints_its_applications_as_rows(self):
+        Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": []}
+        self.assertEqual([row["ID"] for row in csv.DictReader(io.StringIO(self.good("top", "-o", "csv")))], ["01", "02", "03"])
+        self.assertEqual(self.good("top", "-o", "name").split(), ["01", "02", "03"])
+
+    def test_what_was_measured_is_a_number_to_programs(self):
+        series = lambda next_s: {"next": next_s, "error": next_s / 2, "values": [next_s]}  # noqa: E731
+        Zone.answers["/v1/links"] = {"links": [{"zone": name, "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}, "delay": series(s)}
+                                               for name, s in (("y", 0.000429), ("z", 0.02), ("w", 0.1))]}
+        rows = list(csv.DictReader(io.StringIO(self.good("zone", "links", "-o", "csv"))))
+        self.assertEqual([float(row["MEASURED DELAY"]) for row in rows], [0.000429, 0.02, 0.1])
+        self.assertEqual(self.good("zone", "links", "--filter", "measured_delay>0.01", "--sort", "-measured_delay", "-o", "name").split(), ["w", "z"])
+        self.assertIn("429 us +- 214 us", self.good("zone", "links"))
 
 
 class Golden(Manners):
