@@ -6,6 +6,7 @@
 
 #include "algorithms/base/duration_text.hpp"
 #include "client/api/zone_client.hpp"
+#include "client/cli/exit_codes.hpp"
 #include "client/cli/rows.hpp"
 
 namespace CLI {
@@ -14,18 +15,6 @@ class App;
 
 namespace zbs::cli {
 
-/// Exit codes of every command; with `run --wait` and `wait` the program's own code goes through.
-enum ExitCode {
-    kOk = 0,
-    kFailed = 1,
-    kUsage = 2,
-    kNotFound = 3,
-    kDenied = 4,
-    kUnreachable = 5,
-    kTimedOut = 6,
-    kRejected = 7,
-    kConflict = 8
-};
 int exit_code_of(const Error& error);
 
 /// What all commands share: global options and the outcome.

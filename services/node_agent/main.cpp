@@ -28,7 +28,8 @@ int run(int argc, char** argv) {
                        "exits with 0 where the agent runs and takes calls: for health checks of containers and "
                        "watchdogs\n\nExample: zbs-node ready --config node.toml");
     int exit_code = 0;
-    zbs::command_line::add_page_commands(cli, "zbs-node", {8, "zbs 0.1.0", "ZBS services"}, exit_code);
+    zbs::command_line::add_page_commands(
+        cli, "zbs-node", {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kPlainExitCodes}, exit_code);
     try {
         cli.parse(argc, argv);
     } catch (const CLI::Success& done) {

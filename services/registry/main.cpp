@@ -40,7 +40,8 @@ int run(int argc, char** argv) {
     cli.require_subcommand(0, 1);
     cli.add_subcommand("run", "the service, until SIGTERM (also without any command)");
     zbs::registry_program::add_operator_commands(cli, options, exit_code);
-    zbs::command_line::add_page_commands(cli, "zbs-registry", {8, "zbs 0.1.0", "ZBS services"}, exit_code);
+    zbs::command_line::add_page_commands(
+        cli, "zbs-registry", {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kPlainExitCodes}, exit_code);
     try {
         cli.parse(argc, argv);
     } catch (const CLI::Success& done) {

@@ -11,6 +11,9 @@
 
 namespace {
 
+constexpr zbs::command_line::ExitCode kExitCodes[] = {
+    {0, "good"}, {1, "failed"}, {2, "usage"}, {74, "run: another scheduler has taken the zone over"}};
+
 int run(int argc, char** argv) {
     CLI::App cli{
         "Scheduler of one zone, and its operator's commands.\n\nExample: zbs-zone init --config /etc/zbs/zone.toml "
@@ -30,7 +33,7 @@ int run(int argc, char** argv) {
         "(stall:5s)\n\nExample: ZBS_FAILPOINTS='home.after_held=crash' zbs-zone run --config zone.toml");
     failpoints->add_flag("--json", json, "as JSON");
     zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
-    zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services"}, exit_code);
+    zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services", kExitCodes}, exit_code);
     try {
         cli.parse(argc, argv);
     } catch (const CLI::Success& done) {

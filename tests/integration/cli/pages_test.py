@@ -57,6 +57,20 @@ class Pages(unittest.TestCase):
         for words in ("--ntasks", "EXAMPLES", "zbs run -n 6 -- ./solver input.dat", "OPTIONS OF ALL COMMANDS"):
             self.assertIn(words, text)
 
+    def test_every_page_has_the_exit_codes_of_the_readme(self):
+        readme = (pathlib.Path(__file__).parents[3] / "README.md").read_text()
+        sentence = re.search(r"these exit codes: ([^;]+);", readme).group(1)
+        promised = dict(one.split(maxsplit=1) for one in re.split(r",\s+", sentence))
+        self.assertEqual(len(promised), 9)
+        for page in sorted(self.folder.glob("*/man/*")):
+            section = page.read_text().split(".SH EXIT STATUS\n")[1].split(".SH ")[0]
+            found = dict(re.findall(r"\.TP\n\\fB(\d+)\\fR\n(.*)\n", section))
+            if page.name.endswith(".1"):
+                self.assertEqual(found, promised, page.name)
+                self.assertIn("program's own code", section)
+            else:
+                self.assertEqual({k: v for k, v in found.items() if k != "74"}, {k: v for k, v in promised.items() if k < "3"}, page.name)
+
     def complete_in_bash(self, *words):
         script = f"""source '{self.folder}/zbs/completions/bash/zbs'
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _zbs; printf '%s\\n' "${{COMPREPLY[@]}}" """

@@ -101,6 +101,14 @@ TEST_F(CommandLine, CompletionQuotesForItsShell) {
     EXPECT_EQ(parse_shell("tcsh"), std::nullopt);
 }
 
+TEST_F(CommandLine, PagesTellTheExitCodes) {
+    constexpr ExitCode kCodes[] = {{0, "good"}, {3, "not found"}};
+    const std::string page = man_page(tree_.commands[0], tree_, {1, "tool 1", "Tools", kCodes, "run gives others."});
+    EXPECT_THAT(
+        page, HasSubstr(".SH EXIT STATUS\n.TP\n\\fB0\\fR\ngood\n.TP\n\\fB3\\fR\nnot found\n.PP\nrun gives others.\n"));
+    EXPECT_THAT(man_page(tree_, tree_, {1, "tool 1", "Tools"}), Not(HasSubstr("EXIT STATUS")));
+}
+
 TEST(Refusal, NamesTheFirstWordThatIsUnknownAndTheNearest) {
     const auto told = [](std::vector<std::string> words) -> std::string {
         CLI::App app{"A tool"};
