@@ -29,7 +29,7 @@ JOBS = [
 
 
 class Zone(http.server.BaseHTTPRequestHandler):
-    """GETs answer from `answers`; everything that is sent is kept in `sent`, and refused."""
+    """GETs answer from `answers`; everything that is sent is kept in `sent`, and refused where there is no answer to the address with its "?"."""
     answers, sent = {}, []
 
     def reply(self, status, body):
@@ -51,6 +51,8 @@ class Zone(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         Zone.sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        if self.path in Zone.answers:
+            return self.reply(200, Zone.answers[self.path])
         self.reply(400, {"title": "Bad Request", "status": 400, "detail": "seen"})
 
     def log_message(self, *_):
@@ -417,13 +419,20 @@ class Golden(Manners):
         Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}]},
                          "/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana", "via_proxy": False, "limited": False, "groups": ["g"]},
                          "/openapi.json": {"info": {"version": "1"}},
-                         "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}}]},
+                         "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}}],
+                                       "machines": {"source": "measured", "worst": [{"from": "n1", "to": "n2", "failures": 0, "delay": {"next": 0.1, "error": 0.1, "values": [0.1]}}]}},
+                         "/v1/peerings/org-b": {"peerings": [{"organisation": "org-b", "state": "accepted", "fingerprint": "sha256:1", "trust": {"score": 0.5}, "rights_now": {"processors": 4}, "usage": {"processors": 1, "parts": 1}}], "notes": ["n"]},
+                         "/v1/applications/" + ONE: VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [], "plan": PLAN},
+                         "/v1/applications?dry_run=true": PLAN | {"crossing_bytes": 1.5, "crossing_bytes_block": 2.5, "crossing_bytes_round_robin": 3.5, "learned": "l", "predicted_s": 4.5,
+                                                                  "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": "", "start_from_s": 0.5, "start_to_s": 1.5}]},
                          "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": ""}]}}
         golden = os.path.join(SOURCE, "tests", "golden", "cli")
         found = {}
         for name, words in (("list", ["list"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
                             ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
-                            ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
+                            ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
+                            ("peer_show", ["peer", "show", "org-b"]), ("zone_machine_links", ["zone", "machine-links"]),
+                            ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
                             ("list_columns", ["list", "--columns", "id,ranks,exit,state"])):
             found[name] = shape(json.loads(self.zbs(*words, "-o", "json").stdout))
         for name, got in found.items():
