@@ -89,6 +89,9 @@ Result<void> check_room(int ranks, std::span<const Offer> offers) {
         }
     }
     if (free >= ranks) return {};
+    // Of zones that do not exist, or accept nobody, fewer ranks would not help.
+    if (total == 0 && !silent && !refusals.empty())
+        return Error{ErrorCode::kRejected, "no zone takes the application: " + refusals.substr(2), {}};
     if (total < ranks && !silent) {
         return Error{ErrorCode::kRejected,
                      "the application needs " + std::to_string(ranks) +
