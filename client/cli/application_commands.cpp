@@ -27,6 +27,8 @@ namespace fs = std::filesystem;
 
 void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (const Result<void> read = apply_directives(command, options); !read) return context.fail(read.error());
+    const bool has_id = !options.dry_run;
+    if ((options.dry_run || !options.wait) && !can_be_document(context, has_id)) return;
     const auto zone = context.connect();
     if (!zone) return;
     const Result<ApplicationRequest> request = make_request(options);
@@ -114,7 +116,7 @@ bool failed_with(Context& context, const Error& error) {
 
 /// False where it has ended, or something went wrong.
 bool show(Context& context, const std::string& id, const std::string& format, bool matrix) {
-    if (!check_ids(context, {id})) return false;
+    if (!check_ids(context, {id}) || (format.empty() && !can_be_document(context))) return false;
     const auto zone = context.connect();
     if (!zone) return false;
     if (!format.empty()) {
@@ -149,13 +151,23 @@ bool show(Context& context, const std::string& id, const std::string& format, bo
         if (part.contains("work")) std::cout << "work       " << printable(text_of(part, "work")) << ", lately\n";
         if (part.contains("queue")) std::cout << "queue      " << queue_text(part.at("queue")) << "\n";
     }
-    if (!view->contains("plan")) return more;
+    if (!view->contains("plan")) {
+        if (matrix) return failed_with(context, {ErrorCode::kNotFound, "there is no plan yet, so no matrix", {}});
+        return more;
+    }
     const auto plan = codec::decode_application_plan(view->at("plan"));
     if (!plan) return failed_with(context, plan.error());
-    describe_plan(std::cout, *plan);
+    describe_plan(std::cout, *plan, planned_at(*view));
     if (!matrix) return more;
     // The newest knowledge of who talks to whom: what this run left, else what its plan was made from.
     const std::string profile = view->contains("profile") ? text_of(*view, "profile") : plan->profile;
+    if (!parse_id128(profile))
+        return failed_with(
+            context,
+            {ErrorCode::kNotFound,
+             "no profile to draw: nothing is learnt of this program and size yet. A run that ends leaves a profile "
+             "(unless --no-record was given); 'zbs profile import MODEL -- PROGRAM' stores one from elsewhere",
+             {}});
     const Result<ApplicationModel> model = zone->profile(profile);
     if (!model) return failed_with(context, {model.error().code, "no profile to draw: " + model.error().message, {}});
     if (!plan->crossing_bytes) {
@@ -213,8 +225,59 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
     }
 }
 
+/// One that has ended is told, and no fault. Of several the others are cancelled also where one is a fault.
+void cancel(Context& context, const std::vector<std::string>& ids) {
+    if (!check_ids(context, ids) || !can_be_document(context)) return;
+    const auto zone = context.connect();
+    if (!zone) return;
+    Json answers = Json::array();
+    for (const std::string& id : ids) {
+        const Result<Json> before = zone->show(id);
+        if (before && is_ended(text_of(*before, "state")))
+            std::cerr << "zbs: " << id << " had already ended: " << text_of(*before, "state") << "\n";
+        const Result<Json> answer = zone->cancel(id);
+        if (answer)
+            answers.push_back(*answer);
+        else
+            context.fail({answer.error().code, id + ": " + answer.error().message, answer.error().pointer});
+    }
+    if (context.for_people()) return;
+    if (ids.size() > 1) return print(context, applications_of(answers));
+    for (const Json& answer : answers) print_document(context, answer);
+}
+
+void explain(Context& context, const std::string& id) {
+    if (!check_ids(context, {id}) || !can_be_document(context)) return;
+    const auto zone = context.connect();
+    if (!zone) return;
+    const Result<Json> answer = zone->explain(id);
+    if (!answer) return context.fail(answer.error());
+    if (!context.for_people()) return print_document(context, *answer);
+    // When it was planned and what its queue says is told there only.
+    const Result<Json> view = zone->show(id);
+    if (!view) return context.fail(view.error());
+    std::cout << text_of(*answer, "state")
+              << (text_of(*answer, "reason").empty() ? "" : ": " + printable(text_of(*answer, "reason"))) << "\n";
+    if (answer->contains("start_us")) std::cout << "reserved start: " << time_text(*answer, "start_us") << "\n";
+    for (const Json& part : view->value("parts", Json::array()))
+        if (part.contains("queue"))
+            std::cout << "queue of zone " << printable(text_of(part, "zone")) << ": " << queue_text(part.at("queue"))
+                      << "\n";
+    if (answer->contains("plan")) {
+        const auto plan = codec::decode_application_plan(answer->at("plan"));
+        if (!plan) return context.fail(plan.error());
+        describe_plan(std::cout, *plan, planned_at(*view));
+    }
+    const auto events = codec::decode_events(*answer);
+    if (!events) return context.fail(events.error());
+    print(context, events_of(*events));
+}
+
 void logs(Context& context, const std::string& id, const std::string& rank, bool follow_it, bool label) {
     if (!check_ids(context, {id})) return;
+    const bool is_number = std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; });
+    if (!is_number && rank != "launcher")
+        return context.fail(invalid("'" + ascii(rank) + "' is neither a rank nor 'launcher'", "--rank"));
     const auto zone = context.connect();
     if (!zone) return;
     LogFollower follower(*zone, id, rank, label);
@@ -223,7 +286,7 @@ void logs(Context& context, const std::string& id, const std::string& rank, bool
     for (;;) {
         const Result<bool> complete = follower.copy();
         if (!complete) return context.fail(complete.error());
-        if (*complete || !follow_it) return;
+        if (follower.write_fault() != 0 || *complete || !follow_it) return;  // main tells what could not be written
         // Before it runs there is no output; then there may be some at any time, and no event tells of it.
         const std::string state = events.state();
         const bool runs = state.empty() || state == "running" || is_ended(state);
@@ -309,45 +372,17 @@ void add_application_commands(CLI::App& app, Context& context) {
         command->callback([&context, id, rank, follow_it, label] { logs(context, *id, *rank, *follow_it, *label); });
     }
     {
-        CLI::App* command = app.add_subcommand("cancel", "stop an application everywhere\n\nExample: zbs cancel ID");
-        command->add_option("id", *id, "application")->required();
-        command->callback([&context, id] {
-            if (!check_ids(context, {*id})) return;
-            const auto zone = context.connect();
-            if (!zone) return;
-            const Result<Json> answer = zone->cancel(*id);
-            if (!answer) return context.fail(answer.error());
-            if (!context.for_people()) print_document(context, *answer);
-        });
+        auto ids = std::make_shared<std::vector<std::string>>();
+        CLI::App* command = app.add_subcommand("cancel", "stop applications everywhere\n\nExample: zbs cancel ID");
+        command->add_option("id", *ids, "applications")->required();
+        command->callback([&context, ids] { cancel(context, *ids); });
     }
     {
         CLI::App* command = app.add_subcommand("explain",
                                                "why an application is where it is: its plan, and what every zone was "
                                                "asked and answered\n\nExample: zbs explain ID");
         command->add_option("id", *id, "application")->required();
-        command->callback([&context, id] {
-            if (!check_ids(context, {*id})) return;
-            const auto zone = context.connect();
-            if (!zone) return;
-            const Result<Json> answer = zone->explain(*id);
-            if (!answer) return context.fail(answer.error());
-            if (!context.for_people()) {
-                print_document(context, *answer);
-                return;
-            }
-            std::cout << text_of(*answer, "state")
-                      << (text_of(*answer, "reason").empty() ? "" : ": " + printable(text_of(*answer, "reason")))
-                      << "\n";
-            if (answer->contains("start_us")) std::cout << "reserved start: " << time_text(*answer, "start_us") << "\n";
-            if (answer->contains("plan")) {
-                const auto plan = codec::decode_application_plan(answer->at("plan"));
-                if (!plan) return context.fail(plan.error());
-                describe_plan(std::cout, *plan);
-            }
-            const auto events = codec::decode_events(*answer);
-            if (!events) return context.fail(events.error());
-            print(context, events_of(*events));
-        });
+        command->callback([&context, id] { explain(context, *id); });
     }
 }
 

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <iostream>
 
 #include "client/api/delegate.hpp"
@@ -53,6 +55,7 @@ Result<bool> LogFollower::copy() {
         const std::string rank = text_of(file, "rank");
         const std::string stream = text_of(file, "stream");
         if (!only_rank_.empty() && rank != only_rank_) continue;
+        rank_known_ = true;
         std::uint64_t& at = offsets_[rank + "/" + stream];
         while (at < file.value("bytes", std::uint64_t{0})) {
             const Result<client::ZoneClient::LogChunk> chunk = zone_.log(id_, rank, stream, at);
@@ -62,15 +65,20 @@ Result<bool> LogFollower::copy() {
             at = chunk->next_offset;
         }
     }
-    std::fflush(stdout);
+    flush(stdout);
+    if (!only_rank_.empty() && !rank_known_) {
+        // One without output is in no index, as one that does not exist: the zone knows which.
+        const Result<client::ZoneClient::LogChunk> nothing = zone_.log(id_, only_rank_, "stdout", 0);
+        if (!nothing) return nothing.error();
+        rank_known_ = true;
+    }
     return index->value("complete", false);
 }
 
 void LogFollower::emit(const std::string& rank, const std::string& stream, const std::string& bytes) {
     std::FILE* out = stream == "stderr" ? stderr : stdout;
     if (!label_) {
-        std::fwrite(bytes.data(), 1, bytes.size(), out);
-        return;
+        return put(bytes, out);
     }
     std::string& rest = partial_[rank + "/" + stream];
     std::size_t begin = 0, from = rest.size();  // what was there before holds no line end
@@ -82,9 +90,21 @@ void LogFollower::emit(const std::string& rank, const std::string& stream, const
 }
 
 void LogFollower::emit_line(const std::string& rank, std::string_view line, std::FILE* out) {
-    std::fprintf(out, "[%s] ", rank.c_str());
-    std::fwrite(line.data(), 1, line.size(), out);
-    std::fputc('\n', out);
+    put("[" + rank + "] ", out);
+    put(line, out);
+    put("\n", out);
+}
+
+void LogFollower::put(std::string_view bytes, std::FILE* out) {
+    if (write_fault_ != 0) return;
+    errno = 0;
+    if (std::fwrite(bytes.data(), 1, bytes.size(), out) != bytes.size()) write_fault_ = errno != 0 ? errno : EIO;
+}
+
+void LogFollower::flush(std::FILE* out) {
+    if (write_fault_ != 0) return;
+    errno = 0;
+    if (std::fflush(out) != 0) write_fault_ = errno != 0 ? errno : EIO;
 }
 
 DelegationKeeper::DelegationKeeper(client::ZoneClient& zone, std::string id, Duration walltime)
@@ -115,7 +135,7 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
     LogFollower logs(zone, id, {}, label);
     std::string said, state;
     bool plan_shown = quiet;
-    bool cancelled = false, input_told = quiet;
+    bool cancelled = false, input_told = quiet, loss_told = false;
     client::EventWaiter events(zone, id);
     const client::Polling polling;
     Json view;
@@ -144,7 +164,8 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         if (delegation != nullptr) delegation->look(state);
         const std::string reason = text_of(view, "reason");
         if (!plan_shown && view.contains("plan") && (state == "running" || is_ended(state))) {
-            if (const auto plan = codec::decode_application_plan(view.at("plan"))) describe_plan(std::cerr, *plan);
+            if (const auto plan = codec::decode_application_plan(view.at("plan")))
+                describe_plan(std::cerr, *plan, planned_at(view));
             plan_shown = true;
         }
         if (!quiet && !reason.empty() && !is_ended(state) && state + reason != said) {
@@ -153,6 +174,11 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         }
         const Result<bool> complete = logs.copy();
         if (!complete) return context.fail(complete.error());
+        if (const int fault = logs.write_fault(); fault != 0 && fault != EPIPE && !loss_told) {
+            loss_told = true;
+            std::cerr << "zbs: the output cannot be written: " << std::strerror(fault) << "; " << id
+                      << " goes on, and 'zbs logs " << id << "' has all of it\n";
+        }
         if (is_ended(state) && *complete) {
             context.exit_code = code_of_end(view);
             if (state != "completed") std::cerr << "zbs: " << id << " " << state << ": " << printable(reason) << "\n";

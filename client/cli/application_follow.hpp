@@ -22,16 +22,24 @@ class LogFollower {
     LogFollower(const LogFollower&) = delete;
     LogFollower& operator=(const LogFollower&) = delete;
 
-    /// True once everything has been copied and nothing will follow.
+    /// True once everything has been copied and nothing will follow. Errors: what the zone says, kNotFound of a rank
+    /// that the application does not have.
     Result<bool> copy();
+    /// 0, or the errno of the first write that one of our own streams refused, EPIPE where nobody reads it any more.
+    /// What comes later is not written.
+    int write_fault() const { return write_fault_; }
 
   private:
     void emit(const std::string& rank, const std::string& stream, const std::string& bytes);
-    static void emit_line(const std::string& rank, std::string_view line, std::FILE* out);
+    void emit_line(const std::string& rank, std::string_view line, std::FILE* out);
+    void put(std::string_view bytes, std::FILE* out);
+    void flush(std::FILE* out);
 
     client::ZoneClient& zone_;
     std::string id_, only_rank_;
     bool label_;
+    bool rank_known_ = false;  ///< there is such a rank
+    int write_fault_ = 0;
     std::map<std::string, std::uint64_t> offsets_;
     std::map<std::string, std::string> partial_;
 };
@@ -51,7 +59,8 @@ class DelegationKeeper {
     std::chrono::steady_clock::time_point signed_at_{};
 };
 
-/// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it.
+/// Follows an application to its end, copying its output; the first interrupt cancels it, the second leaves it. Where
+/// the output cannot be written that is told once, and the application goes on.
 void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,
             DelegationKeeper* delegation = nullptr);
 

@@ -66,7 +66,15 @@ std::string ranks_text(const std::vector<TaskIndex>& ranks) {
     return text;
 }
 
-void describe_plan(std::ostream& out, const ApplicationPlan& plan) {
+std::optional<Time> planned_at(const Json& view) {
+    std::optional<Time> at;
+    for (const Json& change : view.value("history", Json::array()))
+        if (text_of(change, "state") == "planned" && change.contains("at_us"))
+            at = time_from_microseconds(change.value("at_us", std::int64_t{0}));
+    return at;
+}
+
+void describe_plan(std::ostream& out, const ApplicationPlan& plan, const std::optional<Time>& planned) {
     if (plan.profile == "none") {
         out << "plan: no profile of this program and size is known; blocks of consecutive ranks\n";
         if (!plan.learned.empty()) out << "  " << printable(plan.learned) << "\n";
@@ -82,11 +90,14 @@ void describe_plan(std::ostream& out, const ApplicationPlan& plan) {
         std::sort(members.begin(), members.end());
         out << "  cluster {" << ranks_text(members) << "} -> zone " << printable(plan.zone_of_cluster[c]) << "\n";
     }
+    // Said later, "in 5m" would be wrong: it counts from the time of the plan.
+    const std::string at = planned ? "planned at " + clock_text(*planned).substr(11, 8) + " to start in " : "";
+    const std::string start_in = plan.start_in > Duration{0} ? format_duration(plan.start_in) : "";
     if (plan.queued)
         out << "  waits in the queue of its zone"
-            << (plan.start_in > Duration{0} ? ", expected to start in " + format_duration(plan.start_in) : "") << "\n";
-    else if (plan.start_in > Duration{0})
-        out << "  common start: in " << format_duration(plan.start_in) << "\n";
+            << (start_in.empty() ? "" : ", " + (planned ? at : "expected to start in ") + start_in) << "\n";
+    else if (!start_in.empty())
+        out << "  common start: " << (planned ? at : "in ") << start_in << "\n";
     for (const ZoneVerdict& zone : plan.zones) {
         if (zone.ranks == 0)
             out << "  zone " << printable(zone.zone) << " left out: " << printable(zone.reason) << "\n";

@@ -1,5 +1,6 @@
 #pragma once
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,10 @@ std::string time_text(const codec::Json& json, const char* key);
 Listing applications_of(const codec::Json& applications);
 /// "0-3,7".
 std::string ranks_text(const std::vector<TaskIndex>& ranks);
-void describe_plan(std::ostream& out, const ApplicationPlan& plan);
+/// When the application of this view was planned last; none where the view does not tell.
+std::optional<Time> planned_at(const codec::Json& view);
+/// `planned`: when the plan was made; what it expects counts from then on. None: now.
+void describe_plan(std::ostream& out, const ApplicationPlan& plan, const std::optional<Time>& planned = {});
 /// When each zone could start its share.
 Listing starts_of(const ApplicationPlan& plan);
 /// What every zone was asked and answered, by time.

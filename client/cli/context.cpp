@@ -134,6 +134,16 @@ void print_document(const Context& context, const codec::Json& json) {
     std::cout << codec::dump(json) << "\n";
 }
 
+bool can_be_document(Context& context, bool has_name) {
+    const bool is_list = context.output == "csv";
+    if (!is_list && (has_name || context.output != "name")) return true;
+    context.fail(invalid(std::string(is_list ? "csv is for lists" : "name is for what has an id") +
+                             "; this command prints table, wide, json, jsonl" +
+                             (has_name ? ", yaml or name" : " or yaml"),
+                         "--output"));
+    return false;
+}
+
 void add_list_options(CLI::App& command, Context& context) {
     command.add_option("--columns", context.choice.columns, "only these columns, in this order: state,ranks")
         ->delimiter(',')

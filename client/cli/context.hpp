@@ -6,6 +6,7 @@
 
 #include "algorithms/base/duration_text.hpp"
 #include "client/api/zone_client.hpp"
+#include "client/cli/exit_codes.hpp"
 #include "client/cli/rows.hpp"
 
 namespace CLI {
@@ -14,18 +15,6 @@ class App;
 
 namespace zbs::cli {
 
-/// Exit codes of every command; with `run --wait` and `wait` the program's own code goes through.
-enum ExitCode {
-    kOk = 0,
-    kFailed = 1,
-    kUsage = 2,
-    kNotFound = 3,
-    kDenied = 4,
-    kUnreachable = 5,
-    kTimedOut = 6,
-    kRejected = 7,
-    kConflict = 8
-};
 int exit_code_of(const Error& error);
 
 /// What all commands share: global options and the outcome.
@@ -55,6 +44,9 @@ std::string default_credentials_folder();
 void print(Context& context, const Listing& listing);
 /// One document for programs: `yaml`, else JSON; `name` prints its id, name or zone. Not for `for_people()`.
 void print_document(const Context& context, const codec::Json& json);
+/// Whether the output can be that of one document, which no table of values is, and no name where it `has_name` not;
+/// else says what it can be. To be asked before anything is done.
+bool can_be_document(Context& context, bool has_name = true);
 /// --columns, --sort and --filter of a command that prints a list.
 void add_list_options(CLI::App& command, Context& context);
 /// -o of a command; `variable` of the environment stands in for it.

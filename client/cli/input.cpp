@@ -4,11 +4,9 @@
 #include <zlib.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "algorithms/formats/trace_log.hpp"
 #include "algorithms/sim/rank_trace.hpp"
@@ -70,19 +68,6 @@ Result<std::string> read_all(const std::string& path, std::size_t max_bytes, std
                 "the compressed data grows to more than 200 times its size; unpack it yourself if it is meant so",
                 path};
     }
-}
-
-Result<void> write_file(const std::string& path, std::string_view text) {
-    const std::string temporary = path + ".new";
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
-        const std::string why = std::strerror(errno);
-        std::remove(temporary.c_str());
-        return Error{ErrorCode::kInternal, "cannot be written: " + why, path};
-    }
-    return {};
 }
 
 bool is_trace(std::string_view begin) { return begin.starts_with("ZBSTRAC1") || begin.starts_with("zbs-trace/"); }

@@ -41,8 +41,6 @@ class Input {
 /// that.
 Result<std::string> read_all(const std::string& path, std::size_t max_bytes = std::size_t{1} << 40,
                              std::string* before = nullptr);
-/// Beside the target and then renamed: a fault leaves an older file as it was, and no other.
-Result<void> write_file(const std::string& path, std::string_view text);
 
 /// Whether a file that begins so holds an execution trace, of one rank or of all.
 bool is_trace(std::string_view begin);

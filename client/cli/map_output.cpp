@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <set>
 #include <utility>
 
@@ -17,6 +13,7 @@
 #include "algorithms/formats/rsl.hpp"
 #include "algorithms/formats/slurm_hostfile.hpp"
 #include "client/cli/context.hpp"
+#include "client/cli/output_file.hpp"
 #include "services/common/codec/psij_codec.hpp"
 
 namespace zbs::cli {
@@ -159,13 +156,7 @@ Result<void> deliver(const std::vector<Document>& documents, const std::string& 
                            "; ask for one with --zone NAME, or write all with --output FILE and {zone} in its name",
                        path.empty() ? "--format" : "--output");
     }
-    if (path.empty()) {
-        errno = 0;
-        std::cout << documents.front().text << std::flush;
-        // A reader that has seen enough (head) is no fault.
-        if (!std::cout && errno != EPIPE) return Error{ErrorCode::kInternal, "standard output cannot be written", {}};
-        return {};
-    }
+    if (path.empty() || path == "-") return write_file("-", documents.front().text);
     std::vector<std::pair<std::string, const std::string*>> files;
     std::set<std::string> names;
     for (const Document& document : documents) {
@@ -185,18 +176,14 @@ Result<void> deliver(const std::vector<Document>& documents, const std::string& 
     if (names.size() != documents.size()) return invalid("two zones would be written to one file", "--output");
     std::error_code ignored;
     for (std::size_t i = 0; i < files.size(); ++i) {
-        errno = 0;
-        std::ofstream out(files[i].first, std::ios::binary);
-        out << *files[i].second << std::flush;
-        if (out) continue;
-        const std::string why = errno != 0 ? std::strerror(errno) : "write error";
-        out.close();
+        const Result<void> written = write_file(files[i].first, *files[i].second);
+        if (written) continue;
         // A device or a file that could not be opened is not ours to remove.
         for (std::size_t done = 0; done < i; ++done) {
             if (std::filesystem::is_regular_file(files[done].first, ignored))
                 std::filesystem::remove(files[done].first, ignored);
         }
-        return Error{ErrorCode::kNotFound, "cannot be written: " + why, files[i].first};
+        return written;
     }
     return {};
 }

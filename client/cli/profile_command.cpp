@@ -9,6 +9,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
 #include "client/cli/map_output.hpp"
+#include "client/cli/output_file.hpp"
 #include "client/cli/profile_source.hpp"
 #include "client/cli/submit_request.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
@@ -26,6 +27,7 @@ void reduce(Context& context, const std::vector<std::string>& paths, const std::
     if (!out.empty()) {
         if (auto ok = write_file(out, codec::dump(codec::encode(*model)) + "\n"); !ok) return context.fail(ok.error());
     }
+    if (out == "-") return;  // the model alone is there
     if (context.for_people())
         describe_model(*model);
     else
@@ -114,6 +116,7 @@ void describe_row(const ProfileRow& row) {
 }
 
 void show_profile(Context& context, const Source& source) {
+    if (!can_be_document(context, source.is_id())) return;
     const std::optional<ApplicationModel> model = read_source(context, source);
     if (!model) return;
     std::optional<ProfileRow> row;
@@ -124,6 +127,10 @@ void show_profile(Context& context, const Source& source) {
         if (!rows) return context.fail(rows.error());
         for (const ProfileRow& one : *rows)
             if (one.profile.id.value == *parse_id128(source.words[0])) row = one;
+    }
+    if (context.output == "name") {
+        std::cout << source.words[0] << "\n";
+        return;
     }
     if (!context.for_people()) {
         Json json = codec::encode(*model);
@@ -191,6 +198,7 @@ Result<ProfileImport> make_import(const ImportOptions& options) {
 }
 
 void import_profile(Context& context, const ImportOptions& options) {
+    if (!can_be_document(context)) return;
     const Result<ProfileImport> wanted = make_import(options);
     if (!wanted) return context.fail(wanted.error());
     const auto zone = context.connect();
@@ -228,7 +236,7 @@ void add_profile_command(CLI::App& app, Context& context) {
         "model. A file that has the name of a subcommand is written ./list.\n\nExample: zbs profile run.log.gz -o "
         "model.json");
     CLI::Option* logs = command->add_option("logs", *paths, "log files, rank files, traces or one model");
-    command->add_option("-o,--out", *out, "write the model here");
+    command->add_option("-o,--out", *out, "write the model here; - is standard output");
     command->require_subcommand(0, 1);
     command->callback([&context, command, paths, out] {
         if (!command->get_subcommands().empty()) return;
@@ -263,7 +271,7 @@ void add_profile_command(CLI::App& app, Context& context) {
             "who talks to whom as a heat map (SVG): ranks by ranks, logarithmic colours; more than 512 ranks share "
             "rows\n\nExample: zbs profile plot model.json -o matrix.svg");
         const auto source = add_source(*plot);
-        plot->add_option("-o,--out", *file, "write the picture here, not to standard output");
+        plot->add_option("-o,--out", *file, "write the picture here, not to standard output (-)");
         plot->callback([&context, source, file] { plot_profile(context, *source, *file); });
     }
     {
@@ -273,7 +281,7 @@ void add_profile_command(CLI::App& app, Context& context) {
                                                   "another zone\n\nExample: zbs profile export ID -o "
                                                   "model.json");
         const auto source = add_source(*write);
-        write->add_option("-o,--out", *file, "write the model here, not to standard output");
+        write->add_option("-o,--out", *file, "write the model here, not to standard output (-)");
         write->callback([&context, source, file] { export_profile(context, *source, *file); });
     }
     {

@@ -23,6 +23,7 @@ void replay_queue(Context& context, const std::string& path) {
     if (!done) return context.fail({done.error().code, path + ", " + done.error().message, {}});
     const bool same = !done->first_difference;
     if (!context.for_people()) {
+        if (!can_be_document(context, false)) return;
         codec::Json json = {
             {"events", log->size()}, {"decisions", done->decisions}, {"starts", done->starts}, {"same", same}};
         if (!same)

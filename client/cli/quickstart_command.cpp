@@ -46,6 +46,7 @@ struct Service {
     std::string log;
     pid_t pid = 0;
     SteadyClock::time_point started{};
+    int endings = 0;
 };
 
 /// A loopback port that was free a moment ago.
@@ -128,15 +129,44 @@ Result<void> make_state_folder(const std::string& folder) {
     return {};
 }
 
+/// The last line of a log, at most 4 KiB; empty where it has none.
+std::string last_line(const std::string& path) {
+    std::ifstream log(path, std::ios::binary | std::ios::ate);
+    if (!log) return {};
+    constexpr std::streamoff kMost = 4'096;
+    log.seekg(std::max<std::streamoff>(std::streamoff{log.tellg()} - kMost, 0));
+    std::string line, last;
+    while (std::getline(log, line))
+        if (!line.empty()) last = line;
+    return last;
+}
+
 /// Starts again what has ended, at most once a second each.
 void revive(std::vector<Service>& services) {
     for (Service& service : services) {
         if (service.pid > 0 && waitpid(service.pid, nullptr, WNOHANG) == service.pid) {
-            std::cerr << "zbs: " << service.name << " ended; starting it again\n";
+            const std::string why = last_line(service.log);
+            std::cerr << "zbs: " << service.name << " ended" << (why.empty() ? "" : " (" + harmless_line(why) + ")")
+                      << "; starting it again\n";
             service.pid = 0;
+            ++service.endings;
         }
         if (service.pid <= 0 && SteadyClock::now() - service.started > std::chrono::seconds(1)) start(service);
     }
+}
+
+/// Services of a quickstart that was killed are given a few seconds to let go of their folders and ports: who ends
+/// oftener than this before all is up will not come up.
+constexpr int kEndingsToGiveUp = 5;
+
+Result<void> check_endings(const std::vector<Service>& services) {
+    for (const Service& service : services)
+        if (service.endings >= kEndingsToGiveUp)
+            return Error{ErrorCode::kUnavailable,
+                         service.name + " does not stay up: " + last_line(service.log) + " (all of it is in " +
+                             service.log + ")",
+                         {}};
+    return {};
 }
 
 void quickstart(Context& context, const QuickstartOptions& options) {
@@ -176,14 +206,16 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     start(services[0]);
     const auto deadline = SteadyClock::now() + std::chrono::seconds(30);
     const auto give_up = [&](const Error& error) {
+        const Result<void> up = check_endings(services);
         stop_all(services, folder);
-        if (!stop_wanted) context.fail(error);
+        if (!stop_wanted) context.fail(up ? error : up.error());
     };
     /// Tries until it works, the time is up or somebody wants to stop.
     const auto until = [&](const std::function<Result<void>()>& attempt) -> Result<void> {
         for (;;) {
             Result<void> done = attempt();
             if (done || stop_wanted || SteadyClock::now() > deadline) return done;
+            if (!check_endings(services)) return done;
             revive(services);  // those of a quickstart that was killed may hold their folders for a moment more
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
         }

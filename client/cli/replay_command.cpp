@@ -9,6 +9,7 @@
 #include "algorithms/sim/replay.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
+#include "client/cli/output_file.hpp"
 #include "client/cli/map_input.hpp"
 #include "services/common/codec/model_codec.hpp"
 

@@ -17,6 +17,7 @@
 #include "client/claims/prabhakar_experiments.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
+#include "client/cli/output_file.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 
 namespace zbs::cli {

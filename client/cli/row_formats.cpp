@@ -1,42 +1,16 @@
 #include <algorithm>
 
 #include "client/cli/rows.hpp"
+#include "client/cli/text_width.hpp"
 
 namespace zbs::cli {
 namespace {
 
 using codec::Json;
 
-/// One character of UTF-8 at the front of `text`: its code point and length; length 0 where the bytes are none.
-struct CodePoint {
-    char32_t value = 0;
-    std::size_t length = 0;
-};
-
-CodePoint front_of(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    if (byte(0) < 0x80) return {byte(0), 1};
-    const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 0;
-    if (length == 0 || byte(0) > 0xf4 || text.size() < length) return {};
-    char32_t value = byte(0) & (0xffu >> (length + 1));
-    for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xc0) != 0x80) return {};
-        value = (value << 6) | (byte(i) & 0x3fu);
-    }
-    constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (value < kLeast[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return {};
-    return {value, length};
-}
-
 bool drives_terminals(char32_t c) {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
            (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-}
-
-/// Characters, which is the width for most scripts.
-std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 std::string table_text(const Listing& listing, bool wide) {

@@ -19,6 +19,7 @@
 #include "algorithms/sim/workload_simulation.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
+#include "client/cli/output_file.hpp"
 #include "client/cli/simulate_input.hpp"
 #include "client/cli/simulate_lists.hpp"
 #include "client/cli/simulate_output.hpp"

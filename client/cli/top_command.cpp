@@ -34,6 +34,10 @@ bool draw_top(Context& context, int limit) {
         return false;
     }
     const codec::Json applications = listed->value("applications", codec::Json::array());
+    if (context.output == "csv" || context.output == "name") {
+        print(context, applications_of(applications));
+        return true;
+    }
     if (!context.for_people()) {
         print_document(context, {{"version", 1}, {"zone", *nodes}, {"applications", applications}});
         return true;

@@ -10,6 +10,7 @@
 
 #include "client/cli/context.hpp"
 #include "client/cli/terminal.hpp"
+#include "client/cli/text_width.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -78,24 +79,6 @@ void draw_repeatedly(Context& context, const std::string& every, const std::func
         if (!more || context.exit_code != kOk || !std::cout) return;
         poll(nullptr, 0, static_cast<int>(interval->count()));
     }
-}
-
-std::string cut_to(std::string_view text, std::size_t rows, std::size_t columns) {
-    std::string out;
-    std::size_t row = 0, column = 0;
-    for (const char c : text) {
-        if (row == rows) break;
-        if (c == '\n') {
-            out += c;
-            ++row;
-            column = 0;
-            continue;
-        }
-        const bool begins = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-        if (begins) ++column;
-        if (column <= columns) out += c;
-    }
-    return out;
 }
 
 }  // namespace zbs::cli

@@ -20,7 +20,4 @@ void add_watch_option(CLI::App& command, std::string& every);
 /// it. Errors (exit code 2): `every` is no time of 0.1 s to a day.
 void draw_repeatedly(Context& context, const std::string& every, const std::function<bool()>& draw);
 
-/// The first `rows` lines of `text`, each of at most `columns` characters, UTF-8.
-std::string cut_to(std::string_view text, std::size_t rows, std::size_t columns);
-
 }  // namespace zbs::cli

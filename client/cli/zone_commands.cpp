@@ -60,13 +60,13 @@ std::string short_time(double seconds) {
     return text;
 }
 
-/// "forecast +- error  line of what was measured".
-std::string measured_text(const Json& view, const char* key, std::string (*write)(double)) {
+/// "forecast +- error  line of what was measured"; its value is the forecast.
+Cell measured_cell(const Json& view, const char* key, std::string (*write)(double)) {
     if (!view.contains(key)) return "-";
     const Json& series = view.at(key);
     std::string text = write(series.value("next", 0.0));
     if (series.contains("error")) text += " +- " + write(series.value("error", 0.0));
-    return text + "  " + formats::sparkline(series.value("values", std::vector<double>{}));
+    return {text + "  " + formats::sparkline(series.value("values", std::vector<double>{})), series.value("next", 0.0)};
 }
 
 std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
@@ -96,8 +96,8 @@ void list_links(Context& context, client::ZoneClient& zone) {
         listing.rows.push_back(
             {raw_text(view, "zone"),
              short_time(link.value("delay_s", 0.0)) + ", " + bytes_a_second(link.value("bandwidth_Bps", 0.0)),
-             raw_text(view, "source"), measured_text(view, "delay", short_time),
-             measured_text(view, "bandwidth", bytes_a_second)});
+             raw_text(view, "source"), measured_cell(view, "delay", short_time),
+             measured_cell(view, "bandwidth", bytes_a_second)});
     }
     print(context, listing);
 }
@@ -110,8 +110,8 @@ Listing machine_links(const Json& machines, std::size_t most) {
     for (const Json& pair : machines.value("worst", Json::array())) {
         if (listing.rows.size() == most) break;
         listing.items.push_back(pair);
-        listing.rows.push_back({raw_text(pair, "from"), raw_text(pair, "to"), measured_text(pair, "delay", short_time),
-                                measured_text(pair, "bandwidth", bytes_a_second), pair.value("failures", 0)});
+        listing.rows.push_back({raw_text(pair, "from"), raw_text(pair, "to"), measured_cell(pair, "delay", short_time),
+                                measured_cell(pair, "bandwidth", bytes_a_second), pair.value("failures", 0)});
     }
     return listing;
 }
@@ -159,9 +159,10 @@ void show_zone(Context& context) {
     const std::map<std::string, const Json*> agents = agents_of(*own);
     for (const Json& node : listing.items) {
         const auto agent = agents.find(raw_text(node, "name"));
-        listing.rows.push_back({raw_text(node, "name"), node.value("processors", 0), node.value("used", 0),
-                                Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json())),
-                                agent == agents.end() ? "-" : measured_text(*agent->second, "available", percent)});
+        listing.rows.push_back(
+            {raw_text(node, "name"), node.value("processors", 0), node.value("used", 0),
+             Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json())),
+             agent == agents.end() ? Cell("-") : measured_cell(*agent->second, "available", percent)});
     }
     print(context, listing);
     if (!context.for_people() || !context.choice.empty())

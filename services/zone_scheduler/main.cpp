@@ -4,46 +4,59 @@
 #include <iostream>
 
 #include "services/common/adapters/command_line/command_pages.hpp"
+#include "services/common/adapters/command_line/refusal.hpp"
+#include "services/common/adapters/command_line/standard_output.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
+namespace {
+
+constexpr zbs::command_line::ExitCode kExitCodes[] = {
+    {0, "good"}, {1, "failed"}, {2, "usage"}, {74, "run: another scheduler has taken the zone over"}};
+
+int run(int argc, char** argv) {
+    CLI::App cli{
+        "Scheduler of one zone, and its operator's commands.\n\nExample: zbs-zone init --config /etc/zbs/zone.toml "
+        "&& zbs-zone run --config /etc/zbs/zone.toml"};
+    std::string config_path;
+    int exit_code = 0;
+    cli.add_option("--config", config_path, "TOML file; services/zone_scheduler/README.md lists its settings")
+        ->envname("ZBS_ZONE_CONFIG");
+    cli.set_version_flag("--version", "zbs-zone 0.1.0");
+    cli.fallthrough();
+    cli.require_subcommand(0, 1);
+    cli.add_subcommand("run", "the service, until SIGTERM (also without any command)");
+    bool json = false;
+    CLI::App* const failpoints = cli.add_subcommand(
+        "failpoints",
+        "for tests: the places where ZBS_FAILPOINTS can make a service die (crash), fail (error) or stall "
+        "(stall:5s)\n\nExample: ZBS_FAILPOINTS='home.after_held=crash' zbs-zone run --config zone.toml");
+    failpoints->add_flag("--json", json, "as JSON");
+    zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
+    zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services", kExitCodes}, exit_code);
+    try {
+        cli.parse(argc, argv);
+    } catch (const CLI::Success& done) {
+        return cli.exit(done);
+    } catch (const CLI::ParseError& fault) {
+        return zbs::command_line::refuse(cli, fault, "zbs-zone");
+    }
+    if (failpoints->parsed()) {
+        std::cout << (json ? zbs::failpoint::table_json() : zbs::failpoint::table_text());
+        return 0;
+    }
+    if (cli.got_subcommand("pages") || cli.got_subcommand("completion")) return exit_code;
+    if (config_path.empty())
+        return zbs::zone_program::fail(zbs::invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG")), 2;
+    if (cli.get_subcommands().empty() || cli.got_subcommand("run")) return zbs::zone_program::run(config_path);
+    return exit_code;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
     try {
-        CLI::App cli{
-            "Scheduler of one zone, and its operator's commands.\n\nExample: zbs-zone init --config /etc/zbs/zone.toml "
-            "&& zbs-zone run --config /etc/zbs/zone.toml"};
-        std::string config_path;
-        int exit_code = 0;
-        cli.add_option("--config", config_path, "TOML file; services/zone_scheduler/README.md lists its settings")
-            ->envname("ZBS_ZONE_CONFIG");
-        cli.fallthrough();
-        cli.require_subcommand(0, 1);
-        cli.add_subcommand("run", "the service, until SIGTERM (also without any command)");
-        bool json = false;
-        CLI::App* const failpoints = cli.add_subcommand(
-            "failpoints",
-            "for tests: the places where ZBS_FAILPOINTS can make a service die (crash), fail (error) or stall "
-            "(stall:5s)\n\nExample: ZBS_FAILPOINTS='home.after_held=crash' zbs-zone run --config zone.toml");
-        failpoints->add_flag("--json", json, "as JSON");
-        zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
-        zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services"}, exit_code);
-        try {
-            cli.parse(argc, argv);
-        } catch (const CLI::Success& done) {
-            return cli.exit(done);
-        } catch (const CLI::ParseError& fault) {
-            cli.exit(fault);
-            return 2;
-        }
-        if (failpoints->parsed()) {
-            std::cout << (json ? zbs::failpoint::table_json() : zbs::failpoint::table_text());
-            return 0;
-        }
-        if (cli.got_subcommand("pages") || cli.got_subcommand("completion")) return exit_code;
-        if (config_path.empty())
-            return zbs::zone_program::fail(zbs::invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG")), 2;
-        if (cli.get_subcommands().empty() || cli.got_subcommand("run")) return zbs::zone_program::run(config_path);
-        return exit_code;
+        return zbs::command_line::end_of_output("zbs-zone", run(argc, argv));
     } catch (const std::exception& fault) {
         std::cerr << "zbs-zone: " << fault.what() << "\n";
         return 1;

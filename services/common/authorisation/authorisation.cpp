@@ -26,6 +26,14 @@ std::string roles_text(unsigned roles) {
     return text;
 }
 
+/// "change peering" of the operation changePeering.
+std::string words_of(std::string_view operation_id) {
+    std::string words;
+    for (const char c : operation_id)
+        words += c >= 'A' && c <= 'Z' ? std::string{' ', static_cast<char>(c - 'A' + 'a')} : std::string(1, c);
+    return words;
+}
+
 /// Users' things belong to the organisation of the site that keeps them.
 bool is_kept_here(const Object& object, const Site& site) {
     return object.owner.organisation == site.organisation &&
@@ -140,12 +148,12 @@ Decision authorise(const PeerIdentity& subject, Action action, const Object& obj
     const ActionRule* rule = find_rule(action);
     if (rule == nullptr || (rule->services & bit(site.service)) == 0)
         return denied("this service has no such operation");
-    const std::string what = "'" + std::string(rule->operation_id) + "'";
+    const std::string words = words_of(rule->operation_id), what = "'" + words + "'";
 
     const Role role = role_of(subject, site);
     if ((rule->roles & bit(role)) == 0) {
         if (role == Role::kAnonymous) return {Verdict::kUnauthenticated, why_anonymous(subject)};
-        return denied(what + " is for " + roles_text(rule->roles));
+        return denied("only " + roles_text(rule->roles) + " may " + words);
     }
     if (is_proxy(subject) && rule->through == Through::kCertificate)
         return denied(what + " needs the certificate itself; a proxy is not enough");

@@ -140,7 +140,8 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                  {},
                  only_here ? std::string("launcher ") + to_string(request.launcher) + " works in the home zone only"
                            : "not among the zones asked for",
-                 false});
+                 false,
+                 true});
         } else if (excluded.contains(zone)) {
             collection->offers.push_back({zone, {}, "refused or did not answer in an earlier round", true});
         } else {

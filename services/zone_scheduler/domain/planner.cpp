@@ -78,17 +78,21 @@ std::vector<std::int32_t> deal(int ranks, const Aggregates& aggregates, Rng* rng
 Result<void> check_room(int ranks, std::span<const Offer> offers) {
     int free = 0, total = 0;
     bool silent = false;
-    std::string refusals;
+    std::string refusals, unasked;
     for (const Offer& offer : offers) {
         if (offer.capacity) {
             free += offer.capacity->processors;
             total += offer.capacity->total_processors;
         } else {
             silent = silent || offer.may_change;
-            refusals += "; " + offer.zone + ": " + offer.refusal;
+            (offer.is_unasked ? unasked : refusals) += "; " + offer.zone + ": " + offer.refusal;
         }
     }
     if (free >= ranks) return {};
+    if (refusals.empty()) refusals = std::move(unasked);  // else they would hide the reason
+    // Of zones that do not exist, or accept nobody, fewer ranks would not help.
+    if (total == 0 && !silent && !refusals.empty())
+        return Error{ErrorCode::kRejected, "no zone takes the application: " + refusals.substr(2), {}};
     if (total < ranks && !silent) {
         return Error{ErrorCode::kRejected,
                      "the application needs " + std::to_string(ranks) +

@@ -15,6 +15,7 @@ struct Offer {
     std::optional<Capacity> capacity;
     std::string refusal;      ///< in words, where there is no capacity
     bool may_change = false;  ///< silent or busy now; asking again later may help
+    bool is_unasked = false;  ///< the request itself leaves it out
     bool operator==(const Offer&) const = default;
 };
 

@@ -146,8 +146,11 @@ void look_at_port(const ZoneSettings& settings, Checks& checks) {
     if (!fault) acceptor.set_option(boost::asio::socket_base::reuse_address(true), fault);
     if (!fault) acceptor.bind(endpoint, fault);
     if (!fault) return checks.push_back({"port", Verdict::kOk, where + " is free", {}});
+    const bool is_elsewhere = fault == boost::system::errc::address_not_available;
     checks.push_back({"port", Verdict::kFail, where + ": " + fault.message(),
-                      "end the program that listens there ('ss -ltnp'), or set another 'listen'"});
+                      is_elsewhere ? "set 'listen' to an address of this host ('ip -br address' lists them), or to "
+                                     "0.0.0.0 or [::] with 'advertise' for all"
+                                   : "end the program that listens there ('ss -ltnp'), or set another 'listen'"});
 }
 
 /// Could this host take over, where several share the zone? kTimeout where the shared folder does not answer: whoever

@@ -118,6 +118,12 @@ int run(const std::string& config_path) {
                     config_path));
     }
     std::unique_ptr<TakeOverWatch> watch;  // of a standby
+    if (!engine.credentials.server)
+        log->warn("no_certificate",
+                  {{"folder", state.identity()},
+                   {"reason",
+                    "the zone serves plain HTTP on loopback, alone; if it has keys elsewhere, correct 'state', "
+                    "else 'zbs-zone init' makes them"}});
     std::unique_ptr<ActiveZone> active;
     Edge edge(engine, *settings,
               [&](const http::Call& call) { return standby->answer(call, to_string(engine.ids.fresh())); });

@@ -29,7 +29,7 @@ JOBS = [
 
 
 class Zone(http.server.BaseHTTPRequestHandler):
-    """GETs answer from `answers`; everything that is sent is kept in `sent`, and refused."""
+    """GETs answer from `answers`; everything that is sent is kept in `sent`, and refused where there is no answer to the address with its "?"."""
     answers, sent = {}, []
 
     def reply(self, status, body):
@@ -37,6 +37,7 @@ class Zone(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
+        self.send_header("Zbs-Next-Offset", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
 
@@ -44,8 +45,14 @@ class Zone(http.server.BaseHTTPRequestHandler):
         found = Zone.answers.get(self.path.split("?")[0])
         self.reply(404 if found is None else 200, found if found is not None else {"title": "Not Found", "status": 404, "detail": "nothing there"})
 
+    def do_DELETE(self):
+        Zone.sent.append(self.path)
+        self.do_GET()
+
     def do_POST(self):
         Zone.sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        if self.path in Zone.answers:
+            return self.reply(200, Zone.answers[self.path])
         self.reply(400, {"title": "Bad Request", "status": 400, "detail": "seen"})
 
     def log_message(self, *_):
@@ -277,6 +284,134 @@ class Watching(Manners):
             self.assertIn("--watch", self.refused("list", f"--watch={every}"))
 
 
+class FullDisk(Manners):
+    """Output that nobody can have is no success. Only the shell's redirection touches /dev/full."""
+
+    def full(self, *words, code=1):
+        env = dict(os.environ, HOME=self.folder, ZBS_URL=f"http://127.0.0.1:{self.server.server_port}", ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
+        done = subprocess.run(["sh", "-c", 'exec "$0" "$@" > /dev/full', ZBS, *words], cwd=self.folder, env=env, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual(done.returncode, code, (words, done.stderr))
+        return done.stderr
+
+    def test_every_command_tells_of_a_full_disk(self):
+        one = "01JJJJJJJJJJJJJJJJJJJJJJJJ"
+        Zone.answers |= {"/v1/applications/" + one: {"id": one, "state": "completed", "ranks": 1, "argv": ["/bin/a"], "submitted_us": 1},
+                         "/v1/applications/" + one + "/logs": {"files": [{"rank": "0", "stream": "stdout", "bytes": 5}], "complete": True},
+                         "/v1/applications/" + one + "/logs/0": {"x": 1}, "/v1/profiles": {"profiles": []}}
+        for words in (["list"], ["list", "-o", "json"], ["show", one, "-o", "json"], ["profile", "list", "-o", "csv"], ["logs", one], ["logs", one, "-l"], ["simulate", "--list"], ["--help"], ["--version"]):
+            self.assertEqual(self.full(*words), "zbs: cannot write standard output: No space left on device\n", words)
+
+    def test_a_fault_keeps_its_own_code(self):
+        self.assertIn("cannot write standard output", self.full("show", "01JJJJJJJJJJJJJJJJJJJJJJJJ", "-o", "json", code=3))
+
+    def test_more_than_a_buffer_is_told_with_its_reason_too(self):
+        Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=f"{i:02}") for i in range(5_000)]}
+        self.assertEqual(self.full("list"), "zbs: cannot write standard output: No space left on device\n")
+
+    def test_a_reader_that_has_seen_enough_is_no_fault(self):
+        Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=f"{i:02}") for i in range(5_000)]}
+        env = dict(os.environ, HOME=self.folder, ZBS_URL=f"http://127.0.0.1:{self.server.server_port}", ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
+        with subprocess.Popen([ZBS, "list"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertEqual((process.stderr.read(), process.wait(30)), ("", 0))
+
+
+class Files(Manners):
+    """Files that options name: written where they lead to."""
+    SCHEDULE = ("simulate", "--generate", "lublin:jobs=5,processors=8", "--policy", "fcfs", "--schedule")
+
+    def test_a_schedule_goes_to_standard_output(self):
+        self.good(*self.SCHEDULE, "kept.csv")
+        with open(os.path.join(self.folder, "kept.csv")) as f:
+            kept = f.read()
+        for name in ("-", "/dev/stdout"):
+            self.assertIn(kept, self.good(*self.SCHEDULE, name), name)
+
+    def test_a_link_stays_and_a_mode_is_kept(self):
+        path = self.script("old", "target")
+        os.chmod(path, 0o600)
+        os.symlink("target", os.path.join(self.folder, "link"))
+        self.good(*self.SCHEDULE, "link")
+        self.assertTrue(os.path.islink(os.path.join(self.folder, "link")))
+        with open(path) as f:
+            self.assertNotEqual(f.read(), "old")
+        self.assertEqual(os.stat(path).st_mode & 0o777, 0o600)
+
+
+ONE, TWO = "01JJJJJJJJJJJJJJJJJJJJJJJJ", "01JJJJJJJJJJJJJJJJJJJJJJJK"
+PLAN = {"profile": "none", "clusters": [[0, 1]], "zone_of_cluster": ["x"], "zone_of_rank": ["x", "x"], "round": 1, "start_in_s": 304.0, "queued": True,
+        "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": ""}]}
+VIEW = {"id": ONE, "state": "planned", "reason": "", "ranks": 2, "argv": ["/bin/a"], "submitted_us": 1, "directory": "/", "plan": PLAN,
+        "history": [{"state": "accepted", "at_us": 1_000_000}, {"state": "planned", "at_us": 3_723_000_000}],
+        "parts": [{"id": TWO, "zone": "x", "ranks": [0, 1], "state": "queued", "reason": "", "assignment": [],
+                   "queue": {"place": 3, "start_in_s": 128.0, "waits_for": "turn"}}]}
+
+
+class Applications(Manners):
+    def setUp(self):
+        super().setUp()
+        Zone.answers["/v1/applications/" + ONE] = VIEW
+        Zone.answers["/v1/applications/" + ONE + "/explain"] = {"id": ONE, "state": "planned", "reason": "", "events": [], "plan": PLAN}
+
+    def test_a_rank_that_is_not_there_is_told(self):
+        Zone.answers["/v1/applications/" + ONE + "/logs"] = {"files": [], "complete": True}
+        Zone.answers["/v1/applications/" + ONE + "/logs/1"] = {}
+        done = self.zbs("logs", ONE, "--rank", "77")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "", "zbs: nothing there\n"))
+        self.assertEqual(self.good("logs", ONE, "--rank", "1"), "", "it is there, and has said nothing")
+        self.assertIn("'x' is neither a rank nor 'launcher'", self.refused("logs", ONE, "--rank", "x"))
+
+    def test_a_matrix_of_what_is_not_learnt_is_told_with_the_remedy(self):
+        for profile in ("none", "request"):
+            Zone.answers["/v1/applications/" + ONE] = dict(VIEW, plan=dict(PLAN, profile=profile))
+            done = self.zbs("show", ONE, "--matrix")
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("nothing is learnt of this program and size yet", done.stderr)
+            self.assertIn("zbs profile import", done.stderr)
+
+    def test_an_expected_start_counts_from_the_plan(self):
+        for words in (("show", ONE), ("explain", ONE)):
+            told = self.good(*words)
+            self.assertIn("waits in the queue of its zone, planned at 01:02:03 to start in 5m4s\n", told, words)
+            self.assertIn("place 3, expected to start in 2m8s; others are before it", told, words)
+
+    def test_cancel_tells_what_had_ended_and_takes_several(self):
+        Zone.answers["/v1/applications/" + TWO] = dict(VIEW, id=TWO, state="completed")
+        done = self.zbs("cancel", ONE, TWO)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", f"zbs: {TWO} had already ended: completed\n"))
+        self.assertEqual(Zone.sent, ["/v1/applications/" + ONE, "/v1/applications/" + TWO])
+        self.assertEqual(self.good("cancel", ONE, TWO, "-o", "name").split(), [ONE, TWO])
+        self.assertEqual(json.loads(self.good("cancel", ONE, "-o", "json"))["id"], ONE)
+        del Zone.answers["/v1/applications/" + ONE]
+        Zone.sent.clear()
+        done = self.zbs("cancel", ONE, TWO)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"zbs: {ONE}: nothing there\n", done.stderr)
+        self.assertEqual(len(Zone.sent), 2, "the others are cancelled")
+
+    def test_what_is_no_list_is_no_csv(self):
+        for words in (("show", ONE), ("explain", ONE), ("cancel", ONE), ("submit", "/bin/true"), ("run", "--dry-run", "/bin/true"), ("profile", "show", ONE)):
+            self.assertIn("--output: csv is for lists; this command prints table, wide, json, jsonl", self.refused(*words, "-o", "csv"))
+        self.assertEqual(Zone.sent, [], "before anything is done")
+        self.assertIn("--output: name is for what has an id", self.refused("run", "--dry-run", "/bin/true", "-o", "name"))
+        self.assertEqual((self.good("show", ONE, "-o", "name"), self.good("explain", ONE, "-o", "name")), (ONE + "\n", ONE + "\n"))
+
+    def test_top_prints_its_applications_as_rows(self):
+        Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": []}
+        self.assertEqual([row["ID"] for row in csv.DictReader(io.StringIO(self.good("top", "-o", "csv")))], ["01", "02", "03"])
+        self.assertEqual(self.good("top", "-o", "name").split(), ["01", "02", "03"])
+
+    def test_what_was_measured_is_a_number_to_programs(self):
+        series = lambda next_s: {"next": next_s, "error": next_s / 2, "values": [next_s]}  # noqa: E731
+        Zone.answers["/v1/links"] = {"links": [{"zone": name, "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}, "delay": series(s)}
+                                               for name, s in (("y", 0.000429), ("z", 0.02), ("w", 0.1))]}
+        rows = list(csv.DictReader(io.StringIO(self.good("zone", "links", "-o", "csv"))))
+        self.assertEqual([float(row["MEASURED DELAY"]) for row in rows], [0.000429, 0.02, 0.1])
+        self.assertEqual(self.good("zone", "links", "--filter", "measured_delay>0.01", "--sort", "-measured_delay", "-o", "name").split(), ["w", "z"])
+        self.assertIn("429 us +- 214 us", self.good("zone", "links"))
+
+
 class Golden(Manners):
     """Keys and types of the documents that `zbs` itself makes, against tests/golden/cli. Fields may be added here; none may go or change."""
 
@@ -284,13 +419,20 @@ class Golden(Manners):
         Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}]},
                          "/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana", "via_proxy": False, "limited": False, "groups": ["g"]},
                          "/openapi.json": {"info": {"version": "1"}},
-                         "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}}]},
+                         "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}}],
+                                       "machines": {"source": "measured", "worst": [{"from": "n1", "to": "n2", "failures": 0, "delay": {"next": 0.1, "error": 0.1, "values": [0.1]}}]}},
+                         "/v1/peerings/org-b": {"peerings": [{"organisation": "org-b", "state": "accepted", "fingerprint": "sha256:1", "trust": {"score": 0.5}, "rights_now": {"processors": 4}, "usage": {"processors": 1, "parts": 1}}], "notes": ["n"]},
+                         "/v1/applications/" + ONE: VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [], "plan": PLAN},
+                         "/v1/applications?dry_run=true": PLAN | {"crossing_bytes": 1.5, "crossing_bytes_block": 2.5, "crossing_bytes_round_robin": 3.5, "learned": "l", "predicted_s": 4.5,
+                                                                  "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": "", "start_from_s": 0.5, "start_to_s": 1.5}]},
                          "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": ""}]}}
         golden = os.path.join(SOURCE, "tests", "golden", "cli")
         found = {}
         for name, words in (("list", ["list"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
                             ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
-                            ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
+                            ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
+                            ("peer_show", ["peer", "show", "org-b"]), ("zone_machine_links", ["zone", "machine-links"]),
+                            ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
                             ("list_columns", ["list", "--columns", "id,ranks,exit,state"])):
             found[name] = shape(json.loads(self.zbs(*words, "-o", "json").stdout))
         for name, got in found.items():

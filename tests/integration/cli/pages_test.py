@@ -57,6 +57,20 @@ class Pages(unittest.TestCase):
         for words in ("--ntasks", "EXAMPLES", "zbs run -n 6 -- ./solver input.dat", "OPTIONS OF ALL COMMANDS"):
             self.assertIn(words, text)
 
+    def test_every_page_has_the_exit_codes_of_the_readme(self):
+        readme = (pathlib.Path(__file__).parents[3] / "README.md").read_text()
+        sentence = re.search(r"these exit codes: ([^;]+);", readme).group(1)
+        promised = dict(one.split(maxsplit=1) for one in re.split(r",\s+", sentence))
+        self.assertEqual(len(promised), 9)
+        for page in sorted(self.folder.glob("*/man/*")):
+            section = page.read_text().split(".SH EXIT STATUS\n")[1].split(".SH ")[0]
+            found = dict(re.findall(r"\.TP\n\\fB(\d+)\\fR\n(.*)\n", section))
+            if page.name.endswith(".1"):
+                self.assertEqual(found, promised, page.name)
+                self.assertIn("program's own code", section)
+            else:
+                self.assertEqual({k: v for k, v in found.items() if k != "74"}, {k: v for k, v in promised.items() if k < "3"}, page.name)
+
     def complete_in_bash(self, *words):
         script = f"""source '{self.folder}/zbs/completions/bash/zbs'
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _zbs; printf '%s\\n' "${{COMPREPLY[@]}}" """
@@ -93,6 +107,22 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _zbs; printf '%s\\n' "${{COMPREPLY[@]}
         self.assertIn("/proc/none", done.stderr)
         done = subprocess.run([PROGRAMS / "zbs", "completion", "tcsh"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 2)
+
+    def test_every_program_names_what_it_does_not_know_and_its_version(self):
+        for program, words, told in (("zbs-zone", ("usr", "add", "x"), "there is no command 'usr' of zbs-zone; did you mean 'user'?"),
+                                     ("zbs-zone", ("user", "ad", "x"), "there is no command 'ad' of 'user'; did you mean 'add'?"),
+                                     ("zbs-registry", ("inti",), "there is no command 'inti' of zbs-registry; did you mean 'init'?"),
+                                     ("zbs-node", ("--confg", "x"), "there is no option '--confg' of zbs-node; did you mean '--config'?")):
+            done = subprocess.run([PROGRAMS / program, *words], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(f"{program}: {told}\n", done.stderr)
+        for program in NAMES:
+            self.assertEqual(output_of(PROGRAMS / program, "--version"), f"{program} 0.1.0\n")
+
+    def test_every_program_tells_of_a_full_disk(self):
+        for program in NAMES:
+            done = subprocess.run(["sh", "-c", 'exec "$0" --help > /dev/full', PROGRAMS / program], stderr=subprocess.PIPE, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stderr), (1, f"{program}: cannot write standard output: No space left on device\n"))
 
 
 if __name__ == "__main__":

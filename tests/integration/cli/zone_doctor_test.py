@@ -84,6 +84,27 @@ class Doctor(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(str(self.port), done.stderr)
 
+    def test_an_address_of_another_host(self):
+        self.config.write_text(self.config.read_text().replace("127.0.0.1", "192.0.2.1"))  # for documentation: nobody's
+        port = self.checks(1)["port"]
+        self.assertIn("Cannot assign requested address", port["found"])
+        self.assertIn("an address of this host", port["remedy"])
+
+    def test_a_zone_without_keys_says_what_it_is(self):
+        process = subprocess.Popen([PROGRAMS / "zbs-zone", "run", "--config", self.plain()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            self.assertIn("listening", process.stdout.readline())
+        finally:
+            process.terminate()
+            said = process.communicate(timeout=DEADLINE_S)[1]
+        self.assertIn("plain HTTP on loopback", said)
+        self.assertIn("no_certificate", said)
+
+    def plain(self):
+        path = self.folder / "plain.toml"
+        path.write_text(f'name = "zone-p"\norganisation = "org-p"\nstate = "{self.folder}/plain"\nlisten = "127.0.0.1:0"\nrun_as = "self"\n[[machine]]\nname = "node-1"\nprocessors = 1\n')
+        return path
+
     def test_settings_with_a_misspelt_key(self):
         self.write("[timing]\nleaze_s = 40\n")
         self.assertIn("did you mean 'timing.lease_s'?", self.checks(1)["settings"]["found"])

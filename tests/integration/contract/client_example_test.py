@@ -2,8 +2,11 @@
 
 usage: client_example_test.py ZBS_ZONE SOURCE_DIR
 """
+import ast
 import importlib.util
+import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -63,6 +66,35 @@ class GeneratedClient(unittest.TestCase):
     def test_each_operation_has_its_method(self):
         for name in ("list_applications", "put_file", "read_part_result", "set_drain", "get_contract", "explain_application"):
             self.assertTrue(callable(getattr(self.zone, name)), name)
+
+    def test_the_line_of_the_readme_works(self):
+        """Against a zone with TLS, in the folder that `zbs login` writes by itself."""
+        home = self.folder / "home"
+        home.mkdir()
+        config = self.folder / "tls.toml"
+        config.write_text(SETTINGS.format(folder=self.folder / "tls").replace("alpha-one", "alpha-tls"))
+
+        def output_of(*command):
+            done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=DEADLINE_S, cwd=self.folder,
+                                  env={k: v for k, v in os.environ.items() if not k.startswith(("ZBS_", "XDG_"))} | {"HOME": str(home)})
+            self.assertEqual(done.returncode, 0, (command, done.stderr))
+            return done.stdout
+
+        output_of(ZONE, "init", "--config", config)
+        process = subprocess.Popen([ZONE, "run", "--config", config], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            url = process.stdout.readline().split()[-1]
+            words = output_of(ZONE, "user", "add", "ana", "--config", config).split()
+            output_of(pathlib.Path(ZONE).parent / "zbs", *words[1:])
+            lines = [line for line in (SOURCE / "docs/examples/README.md").read_text().splitlines() if line.startswith("python3 -c ")]
+            self.assertEqual(len(lines), 1)
+            line = lines[0].replace("https://zone-a.example.org:7001", url).replace("/home/ana/", f"{home}/")
+            self.assertIn(url, line)
+            self.assertEqual(ast.literal_eval(output_of(*shlex.split(line)))["applications"], [])
+        finally:
+            process.terminate()
+            process.wait(DEADLINE_S)
+            process.stdout.close()
 
 
 if __name__ == "__main__":

@@ -206,7 +206,7 @@ class BadInput(MapCommand):
         self.assertEqual(done.returncode, 2)
         self.assertIn("--resources", done.stderr)
         done = self.map(*onto, "--output", "no/such/folder")
-        self.assertEqual(done.returncode, 3)
+        self.assertEqual(done.returncode, 1)
         self.assertIn("cannot be written", done.stderr)
 
     def test_mappings_that_do_not_fit(self):

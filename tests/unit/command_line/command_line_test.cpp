@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "services/common/adapters/command_line/completion.hpp"
 #include "services/common/adapters/command_line/man_page.hpp"
+#include "services/common/adapters/command_line/refusal.hpp"
 
 namespace zbs::command_line {
 namespace {
@@ -97,6 +99,42 @@ TEST_F(CommandLine, CompletionQuotesForItsShell) {
     EXPECT_THAT(completion_script(tree_, Shell::kZsh), testing::StartsWith("#compdef tool\n"));
     EXPECT_EQ(parse_shell("fish"), Shell::kFish);
     EXPECT_EQ(parse_shell("tcsh"), std::nullopt);
+}
+
+TEST_F(CommandLine, PagesTellTheExitCodes) {
+    constexpr ExitCode kCodes[] = {{0, "good"}, {3, "not found"}};
+    const std::string page = man_page(tree_.commands[0], tree_, {1, "tool 1", "Tools", kCodes, "run gives others."});
+    EXPECT_THAT(
+        page, HasSubstr(".SH EXIT STATUS\n.TP\n\\fB0\\fR\ngood\n.TP\n\\fB3\\fR\nnot found\n.PP\nrun gives others.\n"));
+    EXPECT_THAT(man_page(tree_, tree_, {1, "tool 1", "Tools"}), Not(HasSubstr("EXIT STATUS")));
+}
+
+TEST(Refusal, NamesTheFirstWordThatIsUnknownAndTheNearest) {
+    const auto told = [](std::vector<std::string> words) -> std::string {
+        CLI::App app{"A tool"};
+        std::string text;
+        app.add_option("--state", text, "folder");
+        app.fallthrough();
+        app.require_subcommand(0, 1);
+        CLI::App* const user = app.add_subcommand("user", "people")->require_subcommand(1);
+        user->add_subcommand("add", "one more")->add_option("NAME", text, "whose")->required();
+        app.add_subcommand("pages", "for packages")->group("");
+        std::reverse(words.begin(), words.end());
+        try {
+            app.parse(words);
+        } catch (const CLI::ParseError&) {
+            return unknown_word(app, "tool");
+        }
+        return "accepted";
+    };
+    EXPECT_EQ(told({"user", "add", "x"}), "accepted");
+    EXPECT_EQ(told({"usr", "add", "x"}), "there is no command 'usr' of tool; did you mean 'user'?");
+    EXPECT_EQ(told({"user", "ad", "x"}), "there is no command 'ad' of 'user'; did you mean 'add'?");
+    EXPECT_EQ(told({"--stat", "x"}), "there is no option '--stat' of tool; did you mean '--state'?");
+    EXPECT_EQ(told({"user", "add", "x", "y", "z"}), "'y' is too much: 'add' takes no more");
+    EXPECT_EQ(told({"user", "add"}), "") << "all words were understood";
+    EXPECT_EQ(told({"page\x1b"}), "there is no command 'page?' of tool; known are user")
+        << "what is hidden is not told, and nothing drives a terminal";
 }
 
 }  // namespace

@@ -32,6 +32,14 @@ TEST(NodeConfigFile, HasDefaults) {
     EXPECT_FALSE(settings->shared_memory);
 }
 
+TEST(NodeConfigFile, AMisspeltKeyIsToldBeforeWhatItLeavesMissing) {
+    const auto settings =
+        read("name = \"n1\"\nzone = \"https://z:1\"\nzone_nam = \"alpha-one\"\nstate = \"/var/lib/n1\"\n");
+    ASSERT_FALSE(settings);
+    EXPECT_THAT(settings.error().pointer, testing::EndsWith("node.toml:3"));
+    EXPECT_EQ(settings.error().message, "'zone_nam' is not a setting of this program; did you mean 'zone_name'?");
+}
+
 TEST(NodeConfigFile, ReadsEverySetting) {
     const auto settings = read(kGood + R"(identity = "/etc/n1"
 listen = "[::1]:8101"

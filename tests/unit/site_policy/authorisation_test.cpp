@@ -186,7 +186,7 @@ TEST(Authorise, ARefusalSaysWhatToDo) {
     EXPECT_THAT(reason("limited_proxy", Action::kScheduleApplication), HasSubstr("make a full one"));
     EXPECT_THAT(reason("full_proxy", Action::kRenewCertificate), HasSubstr("needs the certificate itself"));
     EXPECT_EQ(reason("foreign_user", Action::kListQueue),
-              "'listQueue' is for users of this organisation, operators of this organisation");
+              "only users of this organisation, operators of this organisation may list queue");
 }
 
 TEST(ToResult, GivesTheErrorOfTheVerdict) {

@@ -85,6 +85,15 @@ TEST(MakePlan, NeverAndNotNowAreTwoAnswers) {
     EXPECT_NE(never.error().message.find("not accepted"), std::string::npos);
 }
 
+TEST(MakePlan, WhereNoZoneTakesItTheReasonComesFirst) {
+    const Offer refused[] = {{"nowhere", {}, "there is no such zone", false},
+                             {"b", {}, "is closed", false},
+                             {"c", {}, "not among the zones asked for", false, true}};
+    const auto never = make_plan(request(1), {}, "none", refused);
+    EXPECT_EQ(never.error().code, ErrorCode::kRejected);
+    EXPECT_EQ(never.error().message, "no zone takes the application: nowhere: there is no such zone; b: is closed");
+}
+
 TEST(MakePart, HoldsInnerEdgesAndSumsTheRestByZone) {
     Application application;
     application.request = request(6);

@@ -39,6 +39,53 @@ TEST_F(ZoneConfigFileTest, AnUnknownKeyIsToldWithItsLine) {
     EXPECT_THAT(fault("proccessors = 3"), HasSubstr("zone.toml:4 "));
 }
 
+TEST_F(ZoneConfigFileTest, AMisspeltKeyIsToldBeforeWhatItLeavesMissing) {
+    const std::string good = "name = 'alpha'\norganisation = 'org-a'\nstate = '/tmp/none'\n[[machine]]\nname = 'm0'\n";
+    for (const auto& [key, misspelt, told] : std::vector<std::tuple<std::string, std::string, std::string>>{
+             {"name", "nane", ":1 'nane' is not a setting of this program; did you mean 'name'?"},
+             {"organisation", "organisationx", ":2 'organisationx' is not a setting of this program; did you mean "},
+             {"state", "sate", ":3 'sate' is not a setting of this program; did you mean 'state'?"},
+             {"[[machine]]", "[[machin]]", ":4 'machin' is not a setting of this program; did you mean 'machine'?"}}) {
+        std::string text = good;
+        put("zone.toml", text.replace(text.find(key), key.size(), misspelt));
+        const auto settings = read_zone_settings(temporary.path("zone.toml"), "/usr/bin", {.trust = &trust});
+        ASSERT_FALSE(settings) << misspelt;
+        EXPECT_THAT(settings.error().pointer + " " + settings.error().message, HasSubstr("zone.toml" + told));
+    }
+}
+
+TEST_F(ZoneConfigFileTest, WhatIsMissingIsToldWhereNothingIsMisspelt) {
+    put("zone.toml", "name = 'alpha'\norganisation = 'org-a'\nstate = '/tmp/none'\n");
+    const auto machines = read_zone_settings(temporary.path("zone.toml"), "/usr/bin", {.trust = &trust});
+    EXPECT_THAT(machines.error().message, HasSubstr("at least one [[machine]] is needed"));
+    put("zone.toml", "organisation = 'org-a'\nstate = '/tmp/none'\n[[machine]]\nname = 'm0'\n");
+    const auto name = read_zone_settings(temporary.path("zone.toml"), "/usr/bin", {.trust = &trust});
+    EXPECT_EQ(name.error().message, "'name' is missing");
+}
+
+TEST_F(ZoneConfigFileTest, WhatIsNeededMustNotBeEmpty) {
+    put("zone.toml", "name = 'alpha'\norganisation = 'org-a'\nstate = ''\n[[machine]]\nname = 'm0'\n");
+    const auto settings = read_zone_settings(temporary.path("zone.toml"), "/usr/bin", {.trust = &trust});
+    ASSERT_FALSE(settings) << "its state would be in whatever folder it is started in";
+    EXPECT_THAT(settings.error().pointer + " " + settings.error().message,
+                HasSubstr("zone.toml:3 'state' must not be empty"));
+}
+
+TEST_F(ZoneConfigFileTest, AMisspeltTableIsToldAsOne) {
+    EXPECT_THAT(fault("", "[timming]\nhold_ttl_s = 3\n"),
+                HasSubstr("'timming' is not a setting of this program; did you mean 'timing'?"));
+    EXPECT_THAT(fault("", "[slrum]\npartition = 'x'\n"), HasSubstr("did you mean 'slurm'?"));
+}
+
+TEST_F(ZoneConfigFileTest, AFileThatCannotBeReadIsNamedOnceWithTheReason) {
+    const std::string path = temporary.path("none.toml");
+    const auto absent = read_zone_settings(path, "/usr/bin", {.trust = &trust});
+    EXPECT_EQ(absent.error(),
+              (Error{ErrorCode::kNotFound, "the configuration file cannot be read: No such file or directory", path}));
+    const auto folder = read_zone_settings(temporary.path(), "/usr/bin", {.trust = &trust});
+    EXPECT_THAT(folder.error().message, HasSubstr("Is a directory"));
+}
+
 TEST_F(ZoneConfigFileTest, AnAddressOfIpv6StandsInBracketsAsInAnUrl) {
     const auto settings = read("listen = '[::1]:8001'");
     ASSERT_TRUE(settings) << settings.error();
@@ -238,7 +285,8 @@ TEST_F(ZoneConfigFileTest, AnEmptyTableThatNobodyKnowsIsRefused) {
     EXPECT_THAT(fault("", "[timing]\nleaze_s = 4\n"), HasSubstr("; did you mean 'timing.lease_s'?"));
     EXPECT_THAT(fault("", "[rates]\nlease_s = 4\n"), HasSubstr("; did you mean 'timing.lease_s'?")) << "elsewhere";
     EXPECT_THAT(fault("nonsense = 1"), testing::EndsWith("is not a setting of this program"));
-    EXPECT_THAT(fault("", "[[peerings]]\n"), HasSubstr("'peerings.0' is not a setting"));
+    EXPECT_THAT(fault("", "[[peerings]]\n"),
+                HasSubstr("'peerings' is not a setting of this program; did you mean 'peering'?"));
     EXPECT_THAT(fault("accepted = []"), HasSubstr("'accepted' is not a setting"));
     EXPECT_THAT(fault("peering = []"), HasSubstr("[[peering]]"));
 }

@@ -114,6 +114,12 @@ std::string man_page(const Command& command, const Command& program, const Manua
             made += ".TP\n\\fB" + literal(page_name(sub)) + "\\fR(" + std::to_string(edition.section) + ")\n" +
                     literal(first_sentence(sub.text)) + "\n";
     }
+    if (!edition.exit_codes.empty()) {
+        made += ".SH EXIT STATUS\n";
+        for (const ExitCode& one : edition.exit_codes)
+            made += ".TP\n\\fB" + std::to_string(one.code) + "\\fR\n" + literal(std::string(one.meaning)) + "\n";
+        if (!edition.exit_note.empty()) made += ".PP\n" + literal(std::string(edition.exit_note)) + "\n";
+    }
     if (!command.examples.empty()) {
         made += ".SH EXAMPLES\n";
         for (const std::string& example : command.examples) made += ".PP\n.nf\n" + literal(example) + "\n.fi\n";

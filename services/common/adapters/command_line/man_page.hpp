@@ -1,16 +1,28 @@
 #pragma once
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "services/common/adapters/command_line/command_tree.hpp"
 
 namespace zbs::command_line {
 
-/// What stands in the head of every page of a program.
-struct ManualEdition {
-    int section = 1;     ///< 1: commands of users, 8: of operators
-    std::string source;  ///< e.g. "zbs 0.1.0"
-    std::string manual;  ///< title of the manual
+struct ExitCode {
+    int code = 0;
+    std::string_view meaning;
 };
+
+/// What stands in every page of a program.
+struct ManualEdition {
+    int section = 1;                         ///< 1: commands of users, 8: of operators
+    std::string source;                      ///< e.g. "zbs 0.1.0"
+    std::string manual;                      ///< title of the manual
+    std::span<const ExitCode> exit_codes{};  ///< must outlive the edition; empty: no section EXIT STATUS
+    std::string_view exit_note{};            ///< a sentence behind them
+};
+
+/// What programs end with whose commands tell good, bad and not understood apart.
+inline constexpr ExitCode kPlainExitCodes[] = {{0, "good"}, {1, "failed"}, {2, "usage"}};
 
 /// "zbs-zone-show", as the file is called but for its section.
 std::string page_name(const Command& command);

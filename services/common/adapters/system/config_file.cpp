@@ -2,7 +2,9 @@
 
 #include <toml++/toml.h>
 
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -27,7 +29,8 @@ struct ConfigFile::Impl {
     std::string path;
     toml::table table;
     std::set<std::string> known;
-    std::optional<Error> fault;
+    std::set<std::string> tables;         ///< asked whether they are there, or how many
+    std::optional<Error> fault, missing;  ///< the first fault of what is there; of what is not
 
     const toml::node* find(const std::string& key) const {
         const toml::node* node = &table;
@@ -47,12 +50,16 @@ struct ConfigFile::Impl {
         return node == nullptr ? path : path + ":" + std::to_string(node->source().begin.line);
     }
     void fail(const toml::node* node, const std::string& message) {
-        if (!fault) fault = invalid(message, place(node));
+        std::optional<Error>& first = node == nullptr ? missing : fault;
+        if (!first) first = invalid(message, place(node));
     }
-    /// True where `prefix` is, or leads to, a key that was asked for.
+    /// True where `prefix` is, or leads to, a key or table that was asked for.
     bool leads_somewhere(const std::string& prefix) const {
-        const auto at = known.lower_bound(prefix + ".");
-        return prefix.empty() || known.contains(prefix) || (at != known.end() && at->starts_with(prefix + "."));
+        const auto leads = [&](const std::set<std::string>& keys) {
+            const auto at = keys.lower_bound(prefix + ".");
+            return keys.contains(prefix) || (at != keys.end() && at->starts_with(prefix + "."));
+        };
+        return prefix.empty() || leads(known) || leads(tables);
     }
     /// "; did you mean ...", where a key beside it is spelt much like it, or one of its name belongs elsewhere.
     std::string meant(const std::string& unknown) const {
@@ -60,7 +67,9 @@ struct ConfigFile::Impl {
         const std::string parent = dot == std::string::npos ? std::string{} : unknown.substr(0, dot + 1);
         const std::string word = unknown.substr(parent.size());
         std::vector<std::string> names;  // beside it; of a table its first word
-        for (const std::string& key : known)
+        std::set<std::string> all = known;
+        all.insert(tables.begin(), tables.end());
+        for (const std::string& key : all)
             if (key.starts_with(parent))
                 names.push_back(key.substr(parent.size(), key.find('.', parent.size()) - parent.size()));
         const std::vector<std::string_view> views(names.begin(), names.end());
@@ -71,9 +80,8 @@ struct ConfigFile::Impl {
         return {};
     }
     void check_known(const toml::node& node, const std::string& prefix) {
-        const bool is_empty =
-            (node.is_table() && node.as_table()->empty()) || (node.is_array() && node.as_array()->empty());
-        if (is_empty && !leads_somewhere(prefix)) {
+        const bool holds_more = node.is_table() || node.is_array();
+        if (holds_more && !leads_somewhere(prefix)) {
             fail(&node, "'" + prefix + "' is not a setting of this program" + meant(prefix));
         } else if (const toml::table* inner = node.as_table()) {
             for (const auto& [key, value] : *inner) {
@@ -96,10 +104,13 @@ ConfigFile::ConfigFile(ConfigFile&&) noexcept = default;
 ConfigFile& ConfigFile::operator=(ConfigFile&&) noexcept = default;
 
 Result<ConfigFile> ConfigFile::read(const std::string& path) {
+    errno = 0;
     std::ifstream in(path);
-    if (!in) return Error{ErrorCode::kNotFound, "cannot read the configuration file " + path, path};
     std::stringstream text;
-    text << in.rdbuf();
+    if (in) text << in.rdbuf();
+    if (errno != 0)
+        return Error{ErrorCode::kNotFound,
+                     std::string("the configuration file cannot be read: ") + std::strerror(errno), path};
     auto impl = std::make_unique<Impl>();
     impl->path = path;
     try {
@@ -120,7 +131,10 @@ std::string ConfigFile::text(const std::string& key, const std::string& fallback
 
 std::string ConfigFile::required_text(const std::string& key) {
     if (impl_->find(key) == nullptr) impl_->fail(nullptr, "'" + key + "' is missing");
-    return text(key, "");
+    std::string found = text(key, "");
+    if (const toml::node* node = impl_->find(key); node != nullptr && node->is_string() && found.empty())
+        impl_->fail(node, "'" + key + "' must not be empty");
+    return found;
 }
 
 std::int64_t ConfigFile::integer(const std::string& key, std::int64_t fallback, std::int64_t min, std::int64_t max) {
@@ -172,7 +186,10 @@ std::pair<std::string, int> ConfigFile::address(const std::string& key, const st
     return {{}, -1};
 }
 
-bool ConfigFile::has(const std::string& key) const { return impl_->find(key) != nullptr; }
+bool ConfigFile::has(const std::string& key) const {
+    impl_->tables.insert(key);
+    return impl_->find(key) != nullptr;
+}
 
 std::vector<std::string> ConfigFile::texts(const std::string& key) {
     impl_->known.insert(key);
@@ -189,6 +206,7 @@ std::vector<std::string> ConfigFile::texts(const std::string& key) {
 }
 
 std::size_t ConfigFile::table_count(const std::string& key) {
+    impl_->tables.insert(key);
     const toml::node* node = impl_->find(key);
     if (node == nullptr) return 0;
     if (!node->is_array_of_tables())
@@ -200,7 +218,9 @@ std::string ConfigFile::place(const std::string& key) const { return impl_->plac
 void ConfigFile::fail(const std::string& key, const std::string& message) { impl_->fail(impl_->find(key), message); }
 
 Result<void> ConfigFile::finish() {
+    // What seems to be missing may be there, but misspelt.
     if (!impl_->fault) impl_->check_known(impl_->table, "");
+    if (!impl_->fault) impl_->fault = impl_->missing;
     if (impl_->fault) return *impl_->fault;
     return {};
 }

@@ -12,6 +12,7 @@ namespace zbs::system {
 /// Reads one TOML file; remembers which keys were asked for, so that `finish` can refuse the rest with file and line.
 class ConfigFile {
   public:
+    /// Errors name the file: kNotFound with the reason where it cannot be read, kInvalidArgument with the line.
     static Result<ConfigFile> read(const std::string& path);
     ~ConfigFile();
     ConfigFile(ConfigFile&&) noexcept;
@@ -32,8 +33,9 @@ class ConfigFile {
     std::size_t table_count(const std::string& key);
     /// Where `key` stands, "file:line", or the file.
     std::string place(const std::string& key) const;
+    /// What is wrong with `key`; where it is not in the file, that it is missing.
     void fail(const std::string& key, const std::string& message);
-    /// The first fault, or the first key that nobody asked for.
+    /// The first fault of what is there; else the first key that nobody asked for; else the first thing that is missing.
     Result<void> finish();
 
   private:

@@ -1,0 +1,67 @@
+#include "client/cli/text_width.hpp"
+
+#include <locale.h>
+#include <wchar.h>
+
+#include <algorithm>
+
+namespace zbs::cli {
+namespace {
+
+/// By the tables of the C library, whatever the locale of this process.
+std::size_t width_of(char32_t c) {
+    static const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    if (c < 0x300 || utf8 == nullptr) return 1;
+    const locale_t before = uselocale(utf8);
+    const int width = wcwidth(static_cast<wchar_t>(c));
+    uselocale(before);
+    return width < 0 ? 1 : static_cast<std::size_t>(width);
+}
+
+}  // namespace
+
+CodePoint front_of(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    if (byte(0) < 0x80) return {byte(0), 1};
+    const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : byte(0) >= 0xc2 ? 2 : 0;
+    if (length == 0 || byte(0) > 0xf4 || text.size() < length) return {};
+    char32_t value = byte(0) & (0xffu >> (length + 1));
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xc0) != 0x80) return {};
+        value = (value << 6) | (byte(i) & 0x3fu);
+    }
+    constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+    if (value < kLeast[length] || value > 0x10ffff || (value >= 0xd800 && value < 0xe000)) return {};
+    return {value, length};
+}
+
+std::size_t width_of(std::string_view text) {
+    std::size_t width = 0;
+    while (!text.empty()) {
+        const CodePoint c = front_of(text);
+        width += c.length == 0 ? 1 : width_of(c.value);
+        text.remove_prefix(std::max<std::size_t>(c.length, 1));
+    }
+    return width;
+}
+
+std::string cut_to(std::string_view text, std::size_t rows, std::size_t columns) {
+    std::string out;
+    std::size_t row = 0, column = 0;
+    while (!text.empty() && row < rows) {
+        const CodePoint c = front_of(text);
+        const std::size_t length = std::max<std::size_t>(c.length, 1);
+        if (c.value == U'\n') {
+            out += '\n';
+            ++row;
+            column = 0;
+        } else {
+            column += c.length == 0 ? 1 : width_of(c.value);
+            if (column <= columns) out += text.substr(0, length);
+        }
+        text.remove_prefix(length);
+    }
+    return out;
+}
+
+}  // namespace zbs::cli

@@ -1,0 +1,72 @@
+#include "services/common/adapters/command_line/refusal.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/base/suggestion.hpp"
+
+namespace zbs::command_line {
+namespace {
+
+/// The innermost command that was recognised.
+const CLI::App& innermost(const CLI::App& app) {
+    const CLI::App* at = &app;
+    while (!at->get_subcommands().empty()) at = at->get_subcommands().back();
+    return *at;
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::App* at = &command; at != nullptr; at = at->get_parent())
+        for (const CLI::Option* option : at->get_options())
+            for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+/// Nothing in it drives a terminal.
+std::string harmless(std::string word) {
+    std::ranges::replace_if(
+        word, [](unsigned char c) { return c < ' ' || c >= 127; }, '?');
+    return word;
+}
+
+}  // namespace
+
+std::string unknown_word(const CLI::App& app, const std::string& program) {
+    const CLI::App& command = innermost(app);
+    const std::vector<std::string> rest = app.remaining(true);
+    if (rest.empty() || rest[0] == "--") return {};
+    const std::string word = rest[0].substr(0, rest[0].find('='));
+    const bool is_option = word.starts_with("-");
+    std::vector<std::string> known;
+    if (is_option) {
+        known = option_names(command);
+    } else {
+        for (const CLI::App* sub : command.get_subcommands([](const CLI::App* a) { return !a->get_group().empty(); }))
+            known.push_back(sub->get_name());
+        if (known.empty()) return "'" + harmless(word) + "' is too much: '" + command.get_name() + "' takes no more";
+    }
+    std::string text = "there is no " + std::string(is_option ? "option" : "command") + " '" + harmless(word) +
+                       "' of " + (command.get_parent() == nullptr ? program : "'" + command.get_name() + "'");
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    if (!is_option) return text + did_you_mean(word, names);
+    if (const std::string_view near = closest_name(word, names); !near.empty())
+        text += "; did you mean '" + std::string(near) + "'?";
+    return text;
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& fault, const std::string& program) {
+    // A value that is wrong leaves the words behind it unread: they are not what is wrong.
+    const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr ||
+                                dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr;
+    if (const std::string unknown = is_about_words ? unknown_word(app, program) : std::string{}; !unknown.empty())
+        std::cerr << program << ": " << unknown << "\nRun with --help for more information.\n";
+    else
+        app.exit(fault);
+    return 2;
+}
+
+}  // namespace zbs::command_line

@@ -1,0 +1,48 @@
+"""`zbs quickstart` that cannot come up says why, and ends.
+
+usage: quickstart_test.py BIN
+"""
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAMS = pathlib.Path(sys.argv[1])
+
+
+def free_run(count):
+    """The first of so many ports in a row that were free a moment ago."""
+    for first in range(20_000, 60_000, 17):
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+            return first
+        except OSError:
+            continue
+    raise AssertionError("no free ports")
+
+
+class Quickstart(unittest.TestCase):
+    def test_a_port_that_is_taken_is_told(self):
+        folder = tempfile.mkdtemp(prefix="zbs-quickstart-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        first = free_run(4)
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", first + 1))
+            other.listen()
+            done = subprocess.run([PROGRAMS / "zbs", "quickstart", "--folder", folder + "/state", "--first-port", str(first)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
+        self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
+        told = done.stderr.splitlines()[-1]
+        self.assertIn("zone a does not stay up", told)
+        self.assertIn("in use", told)
+        self.assertIn(str(first + 1), told)
+        self.assertIn("a.log", told)
+        self.assertLessEqual(done.stderr.count("starting it again"), 5, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
