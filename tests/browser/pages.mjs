@@ -143,6 +143,21 @@ const cases = {
       [["Processor", "Slice 1", "Slice 2", "Slice 3"], ["m9:1", "home0, MNPQR1", "-", "home2, MNPQR2 (held)"], ["m10:0", "home0, MNPQR1", "-", "home2, MNPQR2 (held)"]]);
   },
 
+  async "an expected start counts from the time of the plan"(page) {
+    const planned = 1_800_000_000_000_000;
+    await page.route(`**/v1/applications/${told.runs}`, async (route) => {
+      const reply = await route.fetch();
+      const json = await reply.json();
+      Object.assign(json.plan, { start_in_s: 304, queued: true });
+      json.history = [{ state: "planned", at_us: 1 }, { state: "planned", at_us: planned }];
+      await route.fulfill({ json });
+    });
+    await open(page, `application/${told.runs}`);
+    const facts = await text(page, "dl.facts >> nth=1");
+    const when = await page.evaluate((us) => new Date(us / 1000).toLocaleString(), planned);
+    assert.ok(facts.includes(`in 5 min 4 s, as of ${when}, in its turn`), facts);
+  },
+
   async "100,000 bars are drawn within a frame or two"(page) {
     const list = [], details = new Map();
     const start = Date.now() * 1000 - 1e12;
