@@ -118,7 +118,7 @@ export async function applicationPage(room: HTMLElement, signal: AbortSignal, id
         ["Reserved start", one.start_us === undefined ? "-" : instant(one.start_us)], ["Exit code", one.exit_code ?? "-"],
         ["Profile", one.profile ? link(`#/profile/${one.profile}`, one.profile) : "-"]]),
       h("h2", {}, "Zones"), parts(one), h("h2", {}, "Timeline"), timeline(one));
-    plan.replaceChildren(one.plan ? planView(one.plan) : h("p", { class: "quiet" }, "There is no plan yet."));
+    plan.replaceChildren(one.plan ? planView(one.plan, one.history) : h("p", { class: "quiet" }, "There is no plan yet."));
     why.replaceChildren(explanation(reasons));
     const source = `${one.profile} ${one.plan?.profile} ${one.plan?.round}`;
     if (source !== matrixOf) {

@@ -1,10 +1,13 @@
 // A plan: which ranks go where, what crosses zones, and why.
-import type { Plan } from "./api";
+import type { Change, Plan } from "./api";
 import { facts, h, table } from "./dom";
-import { bytes, ranges, seconds } from "./format";
+import { bytes, instant, ranges, seconds } from "./format";
 
-export function planView(plan: Plan): HTMLElement {
-  const start = plan.start_in_s === undefined ? "-" : plan.start_in_s === 0 ? "now" : `in ${seconds(plan.start_in_s)}`;
+/** `history` of its application: what the plan expects counts from when it was made; without it, from now. */
+export function planView(plan: Plan, history: Change[] = []): HTMLElement {
+  const made = history.filter((change) => change.state === "planned").at(-1)?.at_us;
+  const when = made === undefined ? "" : `, as of ${instant(made)}`;
+  const start = plan.start_in_s === undefined ? "-" : (plan.start_in_s === 0 ? "now" : `in ${seconds(plan.start_in_s)}`) + when;
   return h("div", {},
     facts([
       ["Start", plan.queued ? `${start}, in its turn` : start], ["Planned with", plan.profile], ["Round", plan.round],
