@@ -57,7 +57,7 @@ Result<bool> LogFollower::copy() {
         if (!only_rank_.empty() && rank != only_rank_) continue;
         rank_known_ = true;
         std::uint64_t& at = offsets_[rank + "/" + stream];
-        while (at < file.value("bytes", std::uint64_t{0})) {
+        while (write_fault_ == 0 && at < file.value("bytes", std::uint64_t{0})) {
             const Result<client::ZoneClient::LogChunk> chunk = zone_.log(id_, rank, stream, at);
             if (!chunk) return chunk.error();
             if (chunk->bytes.empty()) break;

@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "client/cli/context.hpp"
+#include "client/cli/output_file.hpp"
 #include "client/cli/quickstart_federation.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -234,8 +235,7 @@ void quickstart(Context& context, const QuickstartOptions& options) {
              {}});
     const std::string settings = "export ZBS_CREDENTIALS=" + credentials + "\n";
     if (!options.environment_file.empty()) {
-        std::ofstream(options.environment_file + ".new") << settings;
-        fs::rename(options.environment_file + ".new", options.environment_file, fault);
+        if (auto kept = write_file(options.environment_file, settings); !kept) return give_up(kept.error());
     }
     std::cout << "A registry and three zones (a, b, c) with " << options.processors
               << " processors each are running, of three organisations that trust each other"

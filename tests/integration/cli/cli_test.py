@@ -316,6 +316,16 @@ class FullDisk(Manners):
             process.stdout.close()
             self.assertEqual((process.stderr.read(), process.wait(30)), ("", 0))
 
+    def test_logs_that_nobody_reads_any_more_end(self):
+        one = "01JJJJJJJJJJJJJJJJJJJJJJJJ"
+        Zone.answers |= {"/v1/applications/" + one: {"id": one, "state": "running"}, "/v1/applications/" + one + "/logs/0": {"text": "x" * 10_000},
+                         "/v1/applications/" + one + "/logs": {"files": [{"rank": "0", "stream": "stdout", "bytes": 1 << 40}], "complete": False}}
+        env = dict(os.environ, HOME=self.folder, ZBS_URL=f"http://127.0.0.1:{self.server.server_port}", ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
+        with subprocess.Popen([ZBS, "logs", "-f", one], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            self.assertEqual(process.stdout.read(4), '{"te')
+            process.stdout.close()
+            self.assertEqual((process.stderr.read(), process.wait(30)), ("", 0))
+
 
 class Files(Manners):
     """Files that options name: written where they lead to."""

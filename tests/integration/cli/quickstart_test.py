@@ -43,6 +43,13 @@ class Quickstart(unittest.TestCase):
         self.assertIn("a.log", told)
         self.assertLessEqual(done.stderr.count("starting it again"), 5, done.stderr)
 
+    def test_settings_that_cannot_be_written_are_told(self):
+        folder = tempfile.mkdtemp(prefix="zbs-quickstart-")
+        self.addCleanup(shutil.rmtree, folder, True)
+        done = subprocess.run([PROGRAMS / "zbs", "quickstart", "--folder", folder + "/state", "--environment-file", folder + "/none/environment"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=100)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertIn(f"{folder}/none/environment: cannot be written: No such file or directory", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
