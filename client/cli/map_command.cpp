@@ -385,8 +385,9 @@ void add_map_command(CLI::App& app, Context& context) {
         ->check(CLI::IsMember(
             {"table", "json", "rsl", "jsdl", "psij", "hostfile", "openmpi_hostfile", "rankfile", "slurm"}))
         ->capture_default_str();
-    command->add_option("--output", options->file,
-                        "write here, - is standard output; {zone} in the name gives one file per zone (table: one processor per line)");
+    command->add_option(
+        "--output", options->file,
+        "write here, - is standard output; {zone} in the name gives one file per zone (table: one processor per line)");
     command->add_option("--plot", options->plot,
                         "also draw the traffic between tasks, ordered by the mapping, as SVG into this file");
     command->add_option("--zone", options->zone, "only this zone, for formats with one document per zone");

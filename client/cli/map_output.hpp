@@ -39,8 +39,8 @@ struct DocumentOptions {
 };
 Result<std::vector<Document>> write_documents(const formats::LaunchRequest& request, const DocumentOptions& options);
 
-/// To standard output where `path` is empty or "-", else to that file, `{zone}` in its name replaced; a rankfile's host file
-/// goes beside it as PATH.hosts. Several documents need `{zone}`. Either all files are written or none is left.
+/// To standard output where `path` is empty or "-", else to that file, `{zone}` in its name replaced; a rankfile's host
+/// file goes beside it as PATH.hosts. Several documents need `{zone}`. Either all files are written or none is left.
 Result<void> deliver(const std::vector<Document>& documents, const std::string& path);
 Result<void> deliver(const std::string& text, const std::string& path);
 

@@ -8,10 +8,10 @@ namespace zbs::cli {
 
 /// Writes `text` to where `path` leads: "-" and a path of an open descriptor (/dev/stdout, /dev/fd/3) are written to
 /// that descriptor; what is there and no regular file (a device, a pipe) is written in place; else the target of
-/// symbolic links is written beside itself and then renamed, with the mode, and where that may be the owner, of what was
-/// there: a fault leaves an older file as it was, and no other. Where the folder is closed to us and the file is not,
-/// it is written in place too. A reader of standard output that has seen enough is no fault. Errors: kInternal, with
-/// `path` and the system's reason.
+/// symbolic links is written beside itself and then renamed, with the mode, and where that may be the owner, of what
+/// was there: a fault leaves an older file as it was, and no other. Where the folder is closed to us and the file is
+/// not, it is written in place too. A reader of standard output that has seen enough is no fault. Errors: kInternal,
+/// with `path` and the system's reason.
 Result<void> write_file(const std::string& path, std::string_view text);
 
 }  // namespace zbs::cli

@@ -9,8 +9,8 @@
 #include "algorithms/sim/replay.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
-#include "client/cli/output_file.hpp"
 #include "client/cli/map_input.hpp"
+#include "client/cli/output_file.hpp"
 #include "services/common/codec/model_codec.hpp"
 
 namespace zbs::cli {

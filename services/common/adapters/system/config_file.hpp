@@ -35,7 +35,8 @@ class ConfigFile {
     std::string place(const std::string& key) const;
     /// What is wrong with `key`; where it is not in the file, that it is missing.
     void fail(const std::string& key, const std::string& message);
-    /// The first fault of what is there; else the first key that nobody asked for; else the first thing that is missing.
+    /// The first fault of what is there; else the first key that nobody asked for; else the first thing that is
+    /// missing.
     Result<void> finish();
 
   private:
