@@ -95,6 +95,7 @@ class Contract:
         self.text = path.read_bytes()
         self.document = json.loads(self.text)
         self.seen = set()
+        self.validators = {}
 
     def operations(self):
         for path, methods in self.document["paths"].items():
@@ -102,9 +103,13 @@ class Contract:
                 yield method, path, operation
 
     def validator(self, schema):
-        whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", "components": self.document["components"], "allOf": [schema]}
-        jsonschema.Draft202012Validator.check_schema(whole)
-        return jsonschema.Draft202012Validator(whole)
+        """Of a schema of this document; made once, since looking through all of its components takes long."""
+        key = json.dumps(schema, sort_keys=True)
+        if key not in self.validators:
+            whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", "components": self.document["components"], "allOf": [schema]}
+            jsonschema.Draft202012Validator.check_schema(whole)
+            self.validators[key] = jsonschema.Draft202012Validator(whole)
+        return self.validators[key]
 
     def match(self, method, target):
         """The documented operation that `target` is of, or nothing."""
@@ -150,6 +155,17 @@ class Contract:
         errors = [e.message for e in self.validator({"$ref": "#/components/schemas/Problem"}).iter_errors(reply.json)]
         assert not errors, f"{what}: {errors}"
         assert reply.json["status"] == reply.status, f"{what}: the body tells another status"
+
+
+SCHEMAS = pathlib.Path(__file__).resolve().parents[3] / "schemas/openapi"
+_contracts = {}
+
+
+def checked(kind, method, target, status, headers, body):
+    """The body of a whole reply of a service of this kind (zone, registry, node), which must be as its contract says."""
+    contract = _contracts.get(kind) or _contracts.setdefault(kind, Contract(SCHEMAS / f"{kind}.json"))
+    contract.check(method, target, Reply(status, headers, body))
+    return body
 
 
 class ServiceTest(unittest.TestCase):

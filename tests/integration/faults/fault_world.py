@@ -25,6 +25,7 @@ from chaos_proxy import MODES, ChaosProxy  # noqa: E402
 from federation import processes, until  # noqa: E402
 from lossy_network import LossyNetwork, why_not as why_no_network  # noqa: E402
 from identities import Organisations, context, own, run  # noqa: E402
+from service import checked  # noqa: E402
 
 DEADLINE_S = float(os.environ.get("ZBS_DEADLINE_S", "60"))  # for what takes a second on an idle machine
 PROXY_HOST = "127.0.0.2"
@@ -233,7 +234,8 @@ discover_s = 0.2
         try:
             connection.request(method, target, None if body is None else json.dumps(body).encode(), {"Content-Type": "application/json"} if body is not None else {})
             answer = connection.getresponse()
-            return answer.status, json.loads(answer.read() or b"null")
+            body = checked("registry" if zone == "registry" else "zone", method, target, answer.status, answer.headers, answer.read())
+            return answer.status, json.loads(body or b"null")
         finally:
             connection.close()
 

@@ -5,10 +5,15 @@ import shutil
 import signal
 import ssl
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "contract"))
+import service  # noqa: E402
 
 BIN = ""
 
@@ -146,9 +151,14 @@ class Federation:
         context = self.tls(folder or (self.identity(who) if who else None))
         try:
             with urllib.request.urlopen(request, timeout=10, context=context) as answer:
-                return answer.status, json.loads(answer.read())
+                return answer.status, json.loads(self.checked(url, method, answer.status, answer.headers, answer.read()))
         except urllib.error.HTTPError as fault:
-            return fault.code, json.loads(fault.read())
+            return fault.code, json.loads(self.checked(url, method, fault.code, fault.headers, fault.read()))
+
+    def checked(self, url, method, status, headers, body):
+        kind = "zone" if any(url.startswith(self.zone_url(zone) + "/") for zone in "abc") else "registry"
+        parts = urllib.parse.urlsplit(url)
+        return service.checked(kind, method, parts.path + ("?" + parts.query if parts.query else ""), status, headers, body)
 
     def used(self):
         """Processors held in each zone, as its own user sees them."""

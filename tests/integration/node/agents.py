@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "contract"))
 from identities import Organisations, context, own, run  # noqa: E402
-from service import Contract, Reply  # noqa: E402
+from service import Contract, Reply, checked  # noqa: E402
 
 DEADLINE_S = 20
 _busy = ("/usr/bin/python3", str(pathlib.Path(__file__).resolve().parent / "busy.py"))
@@ -156,7 +156,9 @@ run_as = "self"
         return reply
 
     def ask_zone(self, method, target, identity, body=None):
-        return self.call_program(self.zone, method, target, identity, body)
+        reply = self.call_program(self.zone, method, target, identity, body)
+        checked("zone", method, target, reply.status, reply.headers, reply.body)
+        return reply
 
     def begin(self, name, operation, script, status=200, **spec):
         argv = script if isinstance(script, list) else ["/bin/sh", "-c", script]

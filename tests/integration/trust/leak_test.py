@@ -200,9 +200,8 @@ class Leaks(unittest.TestCase):
 
     def test_what_the_registry_knows(self):
         files = [path.read_bytes() for path in (self.f.state / "registry").iterdir() if path.is_file()]
-        client = self.f.open("b", self.f.zone_identity("c"))
+        client = self.f.open_registry(self.f.zone_identity("c"))
         self.addCleanup(client.close)
-        client.connection.port = int((self.f.state / "registry/address").read_text().rsplit(":", 1)[1])
         listed = client.ask("GET", "/v1/zones")[1]
         self.assertIn(b"org-b", listed)
         words = dict(self.words)

@@ -15,6 +15,7 @@ sys.path[:0] = [str(HERE.parent / "contract"), str(HERE.parent / "federation")]
 import federation  # noqa: E402
 from federation import Federation, read, until  # noqa: E402
 from identities import Identity, Organisations, context, own  # noqa: E402
+from service import checked  # noqa: E402
 
 DEADLINE_S = 20
 ZONES = "abc"
@@ -23,7 +24,8 @@ ZONES = "abc"
 class Client:
     """One connection of one caller; it stays open until `close`."""
 
-    def __init__(self, port, identity, host="127.0.0.1"):
+    def __init__(self, port, identity, host="127.0.0.1", kind="zone"):
+        self.kind = kind
         self.connection = http.client.HTTPSConnection(host, port, timeout=DEADLINE_S, context=context(identity))
 
     def ask(self, method="GET", target="/v1/whoami", body=None):
@@ -31,7 +33,7 @@ class Client:
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         self.connection.request(method, target, data, {"Content-Type": "application/json"} if data else {})
         answer = self.connection.getresponse()
-        return answer.status, answer.read()
+        return answer.status, checked(self.kind, method, target, answer.status, answer.headers, answer.read())
 
     def serial(self):
         """Of the certificate that the service shows."""
@@ -66,6 +68,9 @@ class Live(Federation):
             return client.ask(*request)
         finally:
             client.close()
+
+    def open_registry(self, identity):
+        return Client(int((self.state / "registry/address").read_text().rsplit(":", 1)[1]), identity, kind="registry")
 
     def user(self, zone, name):
         """A user of the zone's organisation, with the certificate that `zbs login` fetched."""

@@ -20,8 +20,8 @@ class Lies(unittest.TestCase):
     def setUpClass(cls):
         cls.f = Live().__enter__()
         cls.addClassCleanup(cls.f.__exit__)
-        registry = cls.f.open("a", cls.f.zone_identity("a"))
-        registry.connection.port = port = int((cls.f.state / "registry/address").read_text().rsplit(":", 1)[1])
+        registry = cls.f.open_registry(cls.f.zone_identity("a"))
+        port = registry.connection.port
         cls.honest = json.loads(registry.ask("GET", "/v1/zones")[1])["zones"]
         registry.close()
         identity = cls.f.copy_of(own(cls.f.state / "registry/identity"))
