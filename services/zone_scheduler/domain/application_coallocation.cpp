@@ -505,6 +505,8 @@ void ApplicationService::release_later(const std::shared_ptr<Run>& run) {
     if (std::exchange(run->release_waits, true)) return;
     clock_.after(run->release_retry, [this, run] {
         run->release_waits = false;
+        // What is to be replaced is among them, and stays until the new parts are held.
+        if (run->swaps && !is_final(run->app.status.state)) return release_later(run);
         release(run);
     });
 }

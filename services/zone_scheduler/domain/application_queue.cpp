@@ -114,13 +114,14 @@ void ApplicationService::look_elsewhere(const std::shared_ptr<Run>& run) {
                        run->place = Run::Place{run->app.status, run->owed};
                        if (take_plan(run, *std::move(made))) return advance(run);
                        run->swaps = false;
+                       run->owed = std::move(run->place->owed);
                        run->place.reset();
                    });
 }
 
 /// The zone that could have started it refuses: it has not left its place, and waits on.
 void ApplicationService::wait_on(const std::shared_ptr<Run>& run) {
-    Run::Place place = *std::exchange(run->place, std::nullopt);
+    Run::Place place = *run->place;
     ApplicationStatus changed = run->app.status;
     const auto is_its_own = [&place](const ApplicationPart& part) {
         return std::ranges::any_of(place.status.parts, [&part](const auto& kept) { return kept.id == part.id; });
@@ -130,10 +131,13 @@ void ApplicationService::wait_on(const std::shared_ptr<Run>& run) {
     changed.parts = std::move(place.status.parts);
     changed.plan = std::move(place.status.plan);
     changed.start = place.status.start;
+    run->swaps = true;  // where this cannot be stored now it is held, and refused, once more
+    if (!enter(run, std::move(changed), ApplicationState::kCommitted, kWaitsInQueue)) return;
+    run->swaps = false;
+    run->place.reset();
     run->was_denied = false;
     run->owed = std::move(place.owed);
     run->turn_asked = false;  // while it looked the place was not asked for
-    if (!enter(run, std::move(changed), ApplicationState::kCommitted, kWaitsInQueue)) return;
     release(run);
     advance(run);
 }

@@ -471,6 +471,37 @@ TEST_F(ZoneQueueTest, AZoneThatRefusesWhatItOfferedCostsNoPlaceInAQueue) {
     EXPECT_EQ(world.held(), 0);
 }
 
+TEST_F(ZoneQueueTest, AZoneThatIsSilentAfterItsOfferCostsNoPlaceInAQueueEither) {
+    use("easy", "ab");
+    for (const char* name : {"a", "b"}) world.node(name).executor->script("", {.runtime = 9min});
+    world.node("c").executor->script("", {.runtime = 1min});
+    for (const char* name : {"a", "b", "c"}) {
+        ApplicationRequest fills = world.request(4);
+        fills.zones = {name};
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), fills));
+    }
+    world.run(5s);
+    const ApplicationId id = submit(4);
+    world.run(5s);
+    ASSERT_EQ(state(id), ApplicationState::kCommitted);
+    const ApplicationPart before = world.status(id).parts.at(0);
+    int holds = 0, released = 0;
+    world.answer_delay = [&](const std::string& to, const std::string& what) {
+        return to == "c" && what == "hold" ? Duration{35s} : Duration{0};
+    };
+    world.bend = [&](const std::string& to, const std::string& what, Result<PartStatus>& answer) {
+        const bool is_silent = to == "c" && (what == "hold" || what == "release");
+        if (is_silent) answer = Error{ErrorCode::kTimeout, "no answer", {}};
+        holds += is_silent && what == "hold";
+        released += to == before.zone && what == "release";
+    };
+    world.run(7min);
+    EXPECT_GE(holds, 2) << "the release of the first one is tried again while the second one is on its way";
+    EXPECT_EQ(released, 0);
+    ASSERT_EQ(world.status(id).parts.size(), 1U);
+    EXPECT_EQ(world.status(id).parts[0].id, before.id);
+}
+
 TEST_F(ZoneQueueTest, CancelledInTheQueueLeavesNothing) {
     use("easy");
     run_for(5min);
