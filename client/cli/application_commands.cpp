@@ -227,7 +227,7 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
 
 /// One that has ended is told, and no fault. Of several the others are cancelled also where one is a fault.
 void cancel(Context& context, const std::vector<std::string>& ids) {
-    if (!check_ids(context, ids) || !can_be_document(context)) return;
+    if (!check_ids(context, ids) || (ids.size() == 1 && !can_be_document(context))) return;
     const auto zone = context.connect();
     if (!zone) return;
     Json answers = Json::array();
@@ -236,10 +236,14 @@ void cancel(Context& context, const std::vector<std::string>& ids) {
         if (before && is_ended(text_of(*before, "state")))
             std::cerr << "zbs: " << id << " had already ended: " << text_of(*before, "state") << "\n";
         const Result<Json> answer = zone->cancel(id);
-        if (answer)
+        if (answer) {
             answers.push_back(*answer);
-        else
-            context.fail({answer.error().code, id + ": " + answer.error().message, answer.error().pointer});
+        } else if (ids.size() == 1) {
+            return context.fail(answer.error());
+        } else {  // one document is printed, and that is the list of the others
+            context.exit_code = exit_code_of(answer.error());
+            std::cerr << "zbs: " << id << ": " << printable(answer.error().message) << "\n";
+        }
     }
     if (context.for_people()) return;
     if (ids.size() > 1) return print(context, applications_of(answers));
@@ -286,7 +290,11 @@ void logs(Context& context, const std::string& id, const std::string& rank, bool
     for (;;) {
         const Result<bool> complete = follower.copy();
         if (!complete) return context.fail(complete.error());
-        if (follower.write_fault() != 0 || *complete || !follow_it) return;  // main tells what could not be written
+        const bool is_over = follower.is_cut() || (follower.is_output_cut() && follow_it) || *complete || !follow_it;
+        if (is_over) {  // main tells what could not be written to standard output; of standard error nobody can be told
+            if (follower.write_fault() != 0 && !follower.is_output_cut()) context.exit_code = exit_code_of({});
+            return;
+        }
         // Before it runs there is no output; then there may be some at any time, and no event tells of it.
         const std::string state = events.state();
         const bool runs = state.empty() || state == "running" || is_ended(state);

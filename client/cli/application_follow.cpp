@@ -57,7 +57,7 @@ Result<bool> LogFollower::copy() {
         if (!only_rank_.empty() && rank != only_rank_) continue;
         rank_known_ = true;
         std::uint64_t& at = offsets_[rank + "/" + stream];
-        while (write_fault_ == 0 && at < file.value("bytes", std::uint64_t{0})) {
+        while (fault_of(stream == "stderr" ? stderr : stdout) == 0 && at < file.value("bytes", std::uint64_t{0})) {
             const Result<client::ZoneClient::LogChunk> chunk = zone_.log(id_, rank, stream, at);
             if (!chunk) return chunk.error();
             if (chunk->bytes.empty()) break;
@@ -96,15 +96,15 @@ void LogFollower::emit_line(const std::string& rank, std::string_view line, std:
 }
 
 void LogFollower::put(std::string_view bytes, std::FILE* out) {
-    if (write_fault_ != 0) return;
+    if (fault_of(out) != 0) return;
     errno = 0;
-    if (std::fwrite(bytes.data(), 1, bytes.size(), out) != bytes.size()) write_fault_ = errno != 0 ? errno : EIO;
+    if (std::fwrite(bytes.data(), 1, bytes.size(), out) != bytes.size()) fault_of(out) = errno != 0 ? errno : EIO;
 }
 
 void LogFollower::flush(std::FILE* out) {
-    if (write_fault_ != 0) return;
+    if (fault_of(out) != 0) return;
     errno = 0;
-    if (std::fflush(out) != 0) write_fault_ = errno != 0 ? errno : EIO;
+    if (std::fflush(out) != 0) fault_of(out) = errno != 0 ? errno : EIO;
 }
 
 DelegationKeeper::DelegationKeeper(client::ZoneClient& zone, std::string id, Duration walltime)

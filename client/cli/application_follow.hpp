@@ -27,19 +27,23 @@ class LogFollower {
     Result<bool> copy();
     /// 0, or the errno of the first write that one of our own streams refused, EPIPE where nobody reads it any more.
     /// What comes later is not written.
-    int write_fault() const { return write_fault_; }
+    int write_fault() const { return write_fault_[0] != 0 ? write_fault_[0] : write_fault_[1]; }
+    /// Whether nothing can be written any more to either stream.
+    bool is_cut() const { return write_fault_[0] != 0 && write_fault_[1] != 0; }
+    bool is_output_cut() const { return write_fault_[0] != 0; }
 
   private:
     void emit(const std::string& rank, const std::string& stream, const std::string& bytes);
     void emit_line(const std::string& rank, std::string_view line, std::FILE* out);
+    int& fault_of(const std::FILE* out) { return write_fault_[out == stderr]; }
     void put(std::string_view bytes, std::FILE* out);
     void flush(std::FILE* out);
 
     client::ZoneClient& zone_;
     std::string id_, only_rank_;
     bool label_;
-    bool rank_known_ = false;  ///< there is such a rank
-    int write_fault_ = 0;
+    bool rank_known_ = false;      ///< there is such a rank
+    int write_fault_[2] = {0, 0};  ///< of standard output, of standard error
     std::map<std::string, std::uint64_t> offsets_;
     std::map<std::string, std::string> partial_;
 };

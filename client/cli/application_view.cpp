@@ -68,9 +68,13 @@ std::string ranks_text(const std::vector<TaskIndex>& ranks) {
 
 std::optional<Time> planned_at(const Json& view) {
     std::optional<Time> at;
-    for (const Json& change : view.value("history", Json::array()))
-        if (text_of(change, "state") == "planned" && change.contains("at_us"))
-            at = time_from_microseconds(change.value("at_us", std::int64_t{0}));
+    const Json history = view.value("history", Json::array());
+    for (std::size_t i = 0; i < history.size(); ++i) {
+        // A plan that went straight back to committed was given up for the one before.
+        const bool is_given_up = i + 1 < history.size() && text_of(history[i + 1], "state") == "committed";
+        if (text_of(history[i], "state") == "planned" && !is_given_up && history[i].contains("at_us"))
+            at = time_from_microseconds(history[i].value("at_us", std::int64_t{0}));
+    }
     return at;
 }
 

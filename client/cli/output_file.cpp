@@ -97,8 +97,11 @@ int write_to(const std::string& path, std::string_view text) {
     if (stat(target.c_str(), &before) != 0) return errno == ENOENT ? write_beside(target, nullptr, text) : errno;
     if (!S_ISREG(before.st_mode)) return write_in_place(target, text);
     if (access(target.c_str(), W_OK) != 0) return errno;
+    if (before.st_uid != geteuid() && geteuid() != 0) return write_in_place(target, text);  // stays its owner's
     const int fault = write_beside(target, &before, text);
-    return fault == EACCES || fault == EPERM ? write_in_place(target, text) : fault;
+    const bool has_no_beside =
+        fault == EACCES || fault == EPERM || fault == EBUSY || fault == EROFS;  // also where mounted
+    return has_no_beside ? write_in_place(target, text) : fault;
 }
 
 }  // namespace

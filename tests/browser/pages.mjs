@@ -176,7 +176,8 @@ const cases = {
       const reply = await route.fetch();
       const json = await reply.json();
       Object.assign(json.plan, { start_in_s: 304, queued: true });
-      json.history = [{ state: "planned", at_us: 1 }, { state: "planned", at_us: planned }];
+      json.history = [{ state: "planned", at_us: 1 }, { state: "planned", at_us: planned }, { state: "held", at_us: planned }, { state: "committed", at_us: planned },
+        { state: "planned", at_us: planned + 1e9 }, { state: "committed", at_us: planned + 1e9 }];
       await route.fulfill({ json });
     });
     await open(page, `application/${told.runs}`);

@@ -5,7 +5,7 @@ import { bytes, instant, ranges, seconds } from "./format";
 
 /** `history` of its application: what the plan expects counts from when it was made; without it, from now. */
 export function planView(plan: Plan, history: Change[] = []): HTMLElement {
-  const made = history.filter((change) => change.state === "planned").at(-1)?.at_us;
+  const made = history.filter((change, i) => change.state === "planned" && history[i + 1]?.state !== "committed").at(-1)?.at_us; // else it was given up for the one before
   const when = made === undefined ? "" : `, as of ${instant(made)}`;
   const start = plan.start_in_s === undefined ? "-" : (plan.start_in_s === 0 ? "now" : `in ${seconds(plan.start_in_s)}`) + when;
   return h("div", {},
