@@ -94,7 +94,9 @@ class MemoryZoneStore : public ZoneStore {
     }
     Result<std::vector<PartRecord>> recent_parts(Time time, std::size_t limit) override {
         if (fault) return *fault;
-        auto ended = chosen(parts_, [time](const PartRecord& p) { return is_final(p.status.state) && p.ended > time; });
+        auto ended = chosen(parts_, [time](const PartRecord& p) {
+            return is_final(p.status.state) && p.ended > time && !p.operation.empty();
+        });
         std::ranges::stable_sort(ended, [](const PartRecord& a, const PartRecord& b) {
             return std::tie(b.ended, b.request.id) < std::tie(a.ended, a.request.id);
         });

@@ -82,7 +82,8 @@ class ZoneStore {
     virtual Result<std::optional<PartRecord>> find_part(const PartId& id) = 0;
     /// As of applications.
     virtual Result<std::vector<EndedPart>> ended_parts(Time time, std::size_t limit) = 0;
-    /// Those that ended after `time`, the last one first. Cost: that of the rows it gives.
+    /// Those that were launched and ended after `time`, the last one first. Cost: that of the rows it gives and of
+    /// those between them that were not launched.
     virtual Result<std::vector<PartRecord>> recent_parts(Time time, std::size_t limit) = 0;
     virtual Result<void> remove(const PartId& id) = 0;
     virtual Result<bool> was_removed(const PartId& id) = 0;

@@ -442,9 +442,7 @@ std::vector<const PartRecord*> PartService::parts() const {
 }
 
 Result<std::vector<PartRecord>> PartService::ended_since(Time time, std::size_t limit) const {
-    Result<std::vector<PartRecord>> parts = store_.recent_parts(time, limit);
-    if (parts) std::erase_if(*parts, [](const PartRecord& part) { return part.operation.empty(); });
-    return parts;
+    return store_.recent_parts(time, limit);
 }
 
 }  // namespace zbs

@@ -133,7 +133,7 @@ class PartService {
     Use use() const;
     std::size_t waiting_parts() const { return queue_.size(); }  ///< in the queue, without processors
     std::vector<const PartRecord*> parts() const;                ///< those not ended; valid until the strand is left
-    /// Those that were launched here and ended after `time`, the last one first, from at most `limit` that ended.
+    /// Those that were launched here and ended after `time`, the last one first.
     /// Errors: the store's.
     Result<std::vector<PartRecord>> ended_since(Time time, std::size_t limit) const;
     /// What a part that waits in the queue can expect, as this zone's own people are told; none of others.

@@ -171,7 +171,9 @@ PartRecord ended_part(std::uint64_t low, std::int64_t at_us) {
 TYPED_TEST(ZoneStoreContract, EndedPartsAreFoundByTheirIdAndByTheirAge) {
     PartRecord open = ended_part(1, 0);
     open.status.state = PartState::kHeld;
-    for (const PartRecord& part : {open, ended_part(2, 20), ended_part(3, 10), ended_part(4, 30)})
+    PartRecord unused = ended_part(5, 40);
+    unused.operation.clear();
+    for (const PartRecord& part : {open, ended_part(2, 20), ended_part(3, 10), ended_part(4, 30), unused})
         ASSERT_TRUE(this->store().save(part));
     this->reopen();
     EXPECT_EQ(*this->store().load_open_parts(), std::vector{open});

@@ -194,8 +194,10 @@ class SqlZoneStore : public ZoneStore {
     }
 
     Result<std::vector<PartRecord>> recent_parts(Time time, std::size_t limit) override {
-        Query query(*database_,
-                    "SELECT record FROM part WHERE open=0 AND ended_us>? ORDER BY ended_us DESC, id DESC LIMIT ?");
+        Query query(
+            *database_,
+            "SELECT record FROM part WHERE open=0 AND ended_us>? AND record ->> 'operation' <> '' ORDER BY ended_us "
+            "DESC, id DESC LIMIT ?");
         query.bind(to_microseconds(time)).bind(static_cast<std::int64_t>(limit));
         return read_parts(query);
     }
