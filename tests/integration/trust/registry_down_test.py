@@ -44,8 +44,7 @@ class RegistryDown(unittest.TestCase):
 
     def listed(self):
         """Zones that the registry shows to zone a."""
-        client = self.f.open("a", self.f.zone_identity("a"))
-        client.connection.port = int((self.f.state / "registry/address").read_text().rsplit(":", 1)[1])
+        client = self.f.open_registry(self.f.zone_identity("a"))
         try:
             return client.ask("GET", "/v1/zones")[1].decode()
         except OSError:
