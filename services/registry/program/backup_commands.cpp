@@ -51,6 +51,7 @@ void tell(const sqlite::RestoredRegistry& done) {
 Result<void> restore(const StateFolder& state, const std::string& file) {
     const Result<Caller> self = name_of(state);
     if (!self) return self.error();
+    if (auto own = process::check_owner(state.path); !own) return own;
     chmod(state.path.c_str(), 0700);
     const auto lock = process::FolderLock::take(state.path);
     if (!lock) return Error{lock.error().code, lock.error().message + "; stop the registry first", {}};

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
@@ -48,6 +49,10 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     init->add_option("--name", *name, "of the registry")->capture_default_str();
     init->callback([&options, &exit_code, organisation, name] {
         const StateFolder state{options.state};
+        if (auto own = process::check_owner(state.path); !own) {
+            exit_code = fail(own.error());
+            return;
+        }
         std::error_code fault;
         std::filesystem::create_directories(state.path, fault);
         chmod(state.path.c_str(), 0700);
@@ -66,7 +71,9 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     person->add_option("--name", *operator_name, "name in it")->capture_default_str();
     person->callback([&options, &exit_code, operator_name] {
         const StateFolder state{options.state};
-        if (auto made = openssl::issue_operator(state.identity(), *operator_name, wall_clock()); !made)
+        if (auto own = process::check_owner(state.path); !own)
+            exit_code = fail(own.error());
+        else if (auto made = openssl::issue_operator(state.identity(), *operator_name, wall_clock()); !made)
             exit_code = fail(made.error());
         else
             std::cout << "operator '" << *operator_name << "' has a new certificate in " << state.operator_identity()
@@ -80,9 +87,10 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     renew->add_option("--certificate", *path, "it and what leads to the bundle, PEM, leaf first")->required();
     renew->callback([&options, &exit_code, path] {
         const auto chain = process::read_file(*path, limits::kMaxChainBytes);
-        const Result<void> put =
-            chain ? openssl::replace_certificate(StateFolder{options.state}.identity(), *chain, wall_clock())
-                  : Error{ErrorCode::kNotFound, "cannot be read", *path};
+        Result<void> put = process::check_owner(options.state);
+        if (put)
+            put = chain ? openssl::replace_certificate(StateFolder{options.state}.identity(), *chain, wall_clock())
+                        : Error{ErrorCode::kNotFound, "cannot be read", *path};
         if (put)
             std::cout << "the new certificate is in place; a running registry takes it with SIGHUP\n";
         else

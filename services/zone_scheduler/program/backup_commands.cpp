@@ -92,6 +92,7 @@ Result<void> go_on_from_restored(const std::string& config_path) {
     if (!settings->database)
         return invalid("--database-restored is for a database in PostgreSQL; give the FILE of 'zbs-zone backup'");
     const StateFolder state{settings->state_folder};
+    if (auto own = process::check_owner(state.path); !own) return own;
     int aside = 0;
     const auto token = postgresql::go_on_from_restored(
         database_address(*settings), system::wall_clock(), [&](const postgresql::KnowsStep& knows) -> Result<void> {
@@ -111,6 +112,7 @@ Result<void> restore(const std::string& config_path, const std::string& file) {
     if (!settings) return settings.error();
     if (auto own = check_own_database(*settings); !own) return own;
     const StateFolder state{settings->state_folder};
+    if (auto own = process::check_owner(state.path); !own) return own;
     std::error_code fault;
     std::filesystem::create_directories(state.path, fault);
     chmod(state.path.c_str(), 0700);

@@ -1,5 +1,4 @@
 // zbs-zone database move: a zone's database from its own file into PostgreSQL.
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,18 +75,6 @@ Result<Copied> of_another_folder(const ZoneSettings& settings) {
                  {}};
 }
 
-/// What is made here has to be the zone's.
-Result<void> check_user(const StateFolder& state) {
-    struct stat about {};
-    if (stat(state.path.c_str(), &about) != 0 || about.st_uid == geteuid()) return {};
-    const passwd* owner = getpwuid(about.st_uid);
-    const std::string name = owner != nullptr ? owner->pw_name : std::to_string(about.st_uid);
-    return Error{ErrorCode::kDenied,
-                 "the state folder belongs to user " + name + ": run this as that user (sudo -u " + name +
-                     "), or the zone cannot read what it leaves",
-                 state.path};
-}
-
 Result<Copied> move_into_postgresql(const ZoneSettings& settings, const StateFolder& state) {
     std::error_code fault;
     if (!std::filesystem::exists(state.database(), fault))
@@ -118,7 +105,7 @@ Result<void> move_database(const std::string& config_path) {
         return invalid("the settings name no database to move to: set 'url' of [database]; see docs/operator.md",
                        config_path);
     const StateFolder state{settings->state_folder};
-    if (auto user = check_user(state); !user) return user;
+    if (auto own = process::check_owner(state.path); !own) return own;
     const auto lock = process::FolderLock::take(state.path);
     if (!lock) return Error{lock.error().code, lock.error().message + "; stop the zone first", {}};
     const Result<Copied> copied = move_into_postgresql(*settings, state);

@@ -8,6 +8,7 @@
 
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/site_codec.hpp"
@@ -26,6 +27,7 @@ Result<void> enrol(const std::string& config_path, const std::string& text) {
     const StateFolder state{settings->state_folder};
     if (!state.has_identity())
         return invalid("a zone in a registry needs certificates; make them with 'zbs-zone init'", state.identity());
+    if (auto own = process::check_owner(state.path); !own) return own;
     const Result<JoinToken> token = parse_join_token(text);
     if (!token) return token.error();
     if (token->kind != JoinToken::Kind::kZone)

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "services/common/adapters/postgresql/zone_store.hpp"
+#include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
@@ -77,6 +78,7 @@ void init(const OperatorCommand& shared, const InitOptions& options) {
                             "this zone has its keys already; nothing was changed (to start anew, move them away)",
                             state.identity()});
     }
+    if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error());
     std::error_code fault;
     std::filesystem::create_directories(state.path, fault);
     chmod(state.path.c_str(), 0700);
@@ -151,6 +153,7 @@ void add_renew(CLI::App& cli, const OperatorCommand& shared) {
         if (!chain) return shared.fail(chain.error());
         const StateFolder state{settings->state_folder};
         if (!state.has_identity()) return shared.fail(no_identity(state));
+        if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error());
         if (auto put = openssl::replace_certificate(state.identity(), *chain, wall_clock()); !put)
             return shared.fail(put.error());
         std::cout << "the new certificate is in place; a running zone takes it with SIGHUP\n";
@@ -169,6 +172,7 @@ void add_operator(CLI::App& cli, const OperatorCommand& shared) {
         if (!settings) return shared.fail(settings.error());
         const StateFolder state{settings->state_folder};
         if (!state.has_identity()) return shared.fail(no_identity(state));
+        if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error());
         if (auto made = openssl::issue_operator(state.identity(), *name, wall_clock()); !made)
             return shared.fail(made.error());
         std::cout << "operator '" << *name << "' has a new certificate in " << state.operator_identity() << "\n";

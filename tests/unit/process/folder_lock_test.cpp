@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "services/common/adapters/process/account.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace zbs::process {
@@ -50,6 +51,23 @@ TEST(FolderLock, AFolderThatIsNotThereIsAnError) {
     const auto lock = FolderLock::take("/nonexistent/state");
     ASSERT_FALSE(lock);
     EXPECT_EQ(lock.error().code, ErrorCode::kUnavailable);
+}
+
+TEST(StateFolder, IsMadeAndFilledByItsOwnerOnly) {
+    const test::TemporaryFolder folder;
+    EXPECT_TRUE(check_owner(folder.path()));
+    EXPECT_TRUE(check_owner(folder.path() + "/a/b"));
+    if (geteuid() != 0) GTEST_SKIP() << "needs root: a folder of another user";
+    ASSERT_EQ(chown(folder.path().c_str(), 65534, 65534), 0);
+    const auto theirs = check_owner(folder.path());
+    ASSERT_FALSE(theirs);
+    EXPECT_EQ(theirs.error().code, ErrorCode::kDenied);
+    EXPECT_THAT(theirs.error().message, testing::HasSubstr("belongs to user " + user_name(65534)));
+    EXPECT_EQ(theirs.error().pointer, folder.path());
+    const auto in_theirs = check_owner(folder.path() + "/a/b");
+    ASSERT_FALSE(in_theirs);
+    EXPECT_THAT(in_theirs.error().message, testing::StartsWith(folder.path() + ", where"));
+    EXPECT_EQ(in_theirs.error().pointer, folder.path() + "/a/b");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <openssl/crypto.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -74,6 +75,15 @@ std::string parent_of(const std::string& folder) {
     return parent.empty() ? "." : parent;
 }
 
+/// Or the number, where it has no name.
+std::string user_name(uid_t uid) {
+    char room[4096];
+    passwd entry{};
+    passwd* found = nullptr;
+    return getpwuid_r(uid, &entry, room, sizeof room, &found) == 0 && found != nullptr ? entry.pw_name
+                                                                                       : std::to_string(uid);
+}
+
 }  // namespace
 
 Result<std::optional<std::string>> read_secure_file(const std::string& path, std::size_t limit, Secrecy secrecy) {
@@ -89,7 +99,8 @@ Result<std::optional<std::string>> read_secure_file(const std::string& path, std
                          "', and make a new key if others were on this machine",
                      {}};
     if (secrecy == Secrecy::kPrivate && status.st_uid != geteuid() && status.st_uid != 0)
-        return Error{ErrorCode::kDenied, path + " belongs to another user; run as its owner", {}};
+        return Error{
+            ErrorCode::kDenied, path + " belongs to user " + user_name(status.st_uid) + "; run this as that user", {}};
     std::string content;
     std::string piece(16 * 1024, '\0');
     for (;;) {

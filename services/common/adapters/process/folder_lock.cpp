@@ -2,15 +2,35 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
+#include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 
 namespace zbs::process {
+
+Result<void> check_owner(const std::string& folder) {
+    std::error_code fault;
+    std::filesystem::path there = std::filesystem::absolute(folder, fault);
+    struct stat about {};
+    bool exists = stat(there.c_str(), &about) == 0;
+    if (!exists && geteuid() != 0) return {};
+    const bool begun = exists;
+    for (; !exists && there.has_relative_path(); exists = stat(there.c_str(), &about) == 0) there = there.parent_path();
+    if (!exists || about.st_uid == geteuid()) return {};
+    const std::string owner = user_name(about.st_uid);
+    return Error{ErrorCode::kDenied,
+                 (begun ? "the state folder belongs" : there.string() + ", where the state folder is to be, belongs") +
+                     " to user " + owner + ": run this as that user (runuser -u " + owner + " -- ..., or sudo -u " +
+                     owner + "), or the service cannot read what it leaves",
+                 folder};
+}
 
 Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) {
     const std::string path = folder + "/lock";

@@ -6,6 +6,11 @@
 
 namespace zbs::process {
 
+/// Whether what this process makes in the state folder `folder` is the service's: the folder has to be this user's and,
+/// where it is still to be made by root, the nearest folder above it root's. Errors: kDenied, which names the owner and
+/// how to run as that user.
+Result<void> check_owner(const std::string& folder);
+
 /// A state folder that belongs to this process alone for as long as this lives; a kill gives it up, a child does not
 /// inherit it.
 class FolderLock {
