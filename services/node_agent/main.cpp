@@ -16,7 +16,10 @@ int run(int argc, char** argv) {
         "Agent of a zone on one machine: measures it, starts, suspends and stops steps, keeps the slice "
         "clock.\n\nExample: zbs-node run --config node.toml"};
     std::string config;
-    cli.add_option("--config", config, "configuration file (TOML)")->envname("ZBS_NODE_CONFIG");
+    cli.add_option("--config", config,
+                   "TOML file; services/node_agent/README.md lists its settings (the package has it in "
+                   "/usr/share/doc/zbs-node)")
+        ->envname("ZBS_NODE_CONFIG");
     cli.set_version_flag("--version", "zbs-node 0.1.0");
     cli.fallthrough();
     cli.require_subcommand(0, 1);

@@ -20,7 +20,9 @@ int run(int argc, char** argv) {
         "&& zbs-zone run --config /etc/zbs/zone.toml"};
     std::string config_path;
     int exit_code = 0;
-    cli.add_option("--config", config_path, "TOML file; services/zone_scheduler/README.md lists its settings")
+    cli.add_option("--config", config_path,
+                   "TOML file; services/zone_scheduler/README.md lists its settings (the package has it in "
+                   "/usr/share/doc/zbs-server)")
         ->envname("ZBS_ZONE_CONFIG");
     cli.set_version_flag("--version", "zbs-zone 0.1.0");
     cli.fallthrough();

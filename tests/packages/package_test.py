@@ -14,6 +14,8 @@ import unittest
 
 SOURCE, PACKAGES = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(SOURCE / "tests/support"))
+sys.path.insert(1, str(SOURCE / "tests/integration/docs"))
+import pages  # noqa: E402
 from docker_engine import DockerEngine, why_not  # noqa: E402
 
 IMAGE, NAME = "zbs-clean-systemd", "zbs-package-test"
@@ -21,25 +23,6 @@ BASE = ["systemd", "systemd-sysv", "dbus", "ca-certificates", "mpich", "procps",
 UNITS = {"zbs-zone": "zbs-server", "zbs-registry": "zbs-server", "zbs-node": "zbs-node"}
 DEADLINE_S = 60
 EXPOSURE = 3.0  # of systemd-analyze security; the agent's own, because its jobs are its children, is in docker/README.md
-ZONE = """name = "cluster-1"
-organisation = "org-a"
-contact = "operator@org-a.example"
-state = "/var/lib/zbs/zone"
-listen = "127.0.0.1:8001"
-allow_private_addresses = true
-[[machine]]
-name = "node-1"
-processors = 2
-agent = true
-"""
-NODE = """name = "node-1"
-zone = "https://127.0.0.1:8001"
-zone_name = "cluster-1"
-state = "/var/lib/zbs-node"
-identity = "/etc/zbs/node-1-identity"
-listen = "127.0.0.1:8101"
-default_account = "guest"
-"""
 FILES = "find / -xdev \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /packages -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \\) -prune -o -print | LC_ALL=C sort"
 
 
@@ -110,21 +93,21 @@ class Packages(unittest.TestCase):
                 self.assertLessEqual(exposure, EXPOSURE, unit)
 
     def services(self):
-        self.inside("useradd -m ana && useradd -m guest && install -d -o zbs -g zbs /etc/zbs /var/lib/zbs && install -d -o zbs -g zbs -m 0700 /var/lib/zbs-registry")
-        self.write("/etc/default/zbs-registry", 'ZBS_REGISTRY_OPTIONS="--listen-address 127.0.0.1 --listen-port 8000 --allow-private-addresses"\n')
-        self.inside("runuser -u zbs -- zbs-registry init --state /var/lib/zbs-registry --organisation grid && systemctl start zbs-registry")
-        self.write("/etc/zbs/zone.toml", ZONE)
-        as_zbs = "runuser -u zbs --"
-        self.inside(f"{as_zbs} zbs-zone init --config /etc/zbs/zone.toml")
-        token = re.search(r"zbs-enrol-1\+\S+", self.inside(f"{as_zbs} zbs-registry token --state /var/lib/zbs-registry --for org-a")).group()
-        self.inside(f"{as_zbs} zbs-zone enrol {token} --config /etc/zbs/zone.toml && systemctl start zbs-zone")
-        self.inside(f"{as_zbs} zbs-zone node add node-1 --out /var/lib/zbs/node-1-identity --config /etc/zbs/zone.toml && mv /var/lib/zbs/node-1-identity /etc/zbs/ && chown -R root: /etc/zbs/node-1-identity")
-        self.write("/etc/zbs/node.toml", NODE)
-        self.inside("systemctl start zbs-node")
+        """As the operator's guide says, by its own commands and files."""
+        self.inside("useradd -m ana && useradd -m guest")
+        chapter = re.search(r"^## As services of a machine\n(.*?)^## ", (SOURCE / "docs/operator.md").read_text(), re.MULTILINE | re.DOTALL).group(1)
+        told, exports = "", []
+        for step in pages.steps(chapter):
+            if isinstance(step, pages.File):
+                self.write(step.name, step.text)
+                continue
+            if "apt-get install" not in step.commands[0]:  # done before, to look at what was installed
+                told = self.inside("\n".join(["set -e", *exports, *step.commands]))
+                exports += [command for command in step.commands if command.startswith("export ")]
         for unit in UNITS:
             self.assertEqual(self.inside(f"systemctl is-active {unit}"), "active\n")
-        code = re.search(r"zbs-login-1\+\S+", self.inside(f"{as_zbs} zbs-zone user add ana --config /etc/zbs/zone.toml")).group()
-        self.as_ana(f"zbs login --code {code}")
+            self.assertEqual(self.inside(f"systemctl is-enabled {unit}"), "enabled\n")
+        self.as_ana(re.search(r"zbs login --code \S+", told).group())
 
     def jobs(self):
         said = self.as_ana("timeout 60 zbs run -q -n 2 -- /bin/sh -c \"id -un; env\"")

@@ -64,6 +64,7 @@ class RottenPages(Reading):
                              ("```console sometimes\n$ true\n```\n", "no kind of console"),
                              ("```console no-test\n$ true\n```\n", "the file that runs it"),
                              ("```console no-test docker/test\n$ frobnicate all\n```\n", "does not run 'frobnicate all'"),
+                             ("```console run-by docker/test\n$ true\n```\n", "runs no commands of pages"),
                              ("```\nzbs list\n```\n", "nobody runs"),
                              ("```sh\nls\n```\n", "nobody runs")):
             with self.subTest(text), self.assertRaisesRegex(AssertionError, reason):

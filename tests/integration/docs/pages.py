@@ -7,7 +7,7 @@ import re
 
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 PROGRAMS = re.compile(r"^\s*(?:\$ )?(?:zbs|zbs-zone|zbs-registry|zbs-node|mpicc\S*|systemctl|apt|docker)\s", re.MULTILINE)
-WORDS = ("stays", "again", "no-test")  # the first keeps running; until it is so; run elsewhere
+WORDS = ("stays", "again", "no-test", "run-by")  # keeps running; until it is so; the like is run elsewhere; run from this page by another test
 
 
 @dataclasses.dataclass
@@ -32,6 +32,7 @@ class Elsewhere:
     line: int
     place: str
     commands: list
+    from_here: bool = False  # `place` reads the page itself
 
 
 def commands_of(line, text, **options):
@@ -63,9 +64,9 @@ def steps(text):
                 found.append(File(line, words[0], fence["text"]))
             continue
         assert not words or words[0] in WORDS, f"line {line}: no kind of console: {words}"
-        if words[:1] == ["no-test"]:
-            assert len(words) == 2, f"line {line}: console no-test, and the file that runs it"
-            found.append(Elsewhere(line, words[1], [one.text for one in commands_of(line, fence["text"])]))
+        if words[:1] in (["no-test"], ["run-by"]):
+            assert len(words) == 2, f"line {line}: console {words[0]}, and the file that runs it"
+            found.append(Elsewhere(line, words[1], [one.text for one in commands_of(line, fence["text"])], words[0] == "run-by"))
         else:
             found += commands_of(line, fence["text"], **{word: True for word in words})
     return found

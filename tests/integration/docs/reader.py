@@ -18,7 +18,7 @@ from pages import Command, Elsewhere, File, as_told  # noqa: E402
 
 DEADLINE_S = float(os.environ.get("ZBS_DEADLINE_S", "60"))
 MARK = "\x1e"
-FOLDERS = ("/etc/zbs", "/var/lib/zbs-registry", "/var/lib/zbs", "/backup")  # of a page: inside of the reader's folder here
+FOLDERS = ("/etc/default", "/etc/zbs", "/var/lib/zbs-registry", "/var/lib/zbs", "/backup")  # of a page: inside of the reader's folder here
 PORT = re.compile(r"\b70\d\d\b")
 
 
@@ -71,8 +71,11 @@ class Reader:
             self.run(step)
 
     def look_up(self, step):
-        """Each command is in the place that the page names: program and subcommand on one line."""
+        """Each command is in the place that the page names: program and subcommand on one line. Or that place runs the commands of pages."""
         text = (self.source / step.place).read_text()
+        if step.from_here:
+            assert "pages.steps" in text, f"line {step.line}: {step.place} runs no commands of pages"
+            return
         for command in step.commands:
             words = command.split()[:2]
             said = r"\b.*\b".join(re.escape(word.split("/")[-1]) for word in words)
