@@ -1,6 +1,7 @@
 // zbs-step: supervisor of one step (process tree) on one machine. Started by a zone, it outlives it.
 //
 //   zbs-step --operation ID --folder DIR [OPTIONS] -- PROGRAM ARGS...
+//   zbs-step serve --socket PATH      (starts such supervisors for a confined agent; see starter.hpp)
 //
 // DIR is the supervisor's: it holds `supervisor` (its pid, start time and host), `lock`, `stop` and last `exit` ("CODE
 // reason"; 128 + n for signal n). DIR/job is the job's: `stdout`, `stderr`, whatever it makes. SIGTERM ends the tree:
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -40,6 +42,7 @@
 #include "services/node_agent/step/exit_record.hpp"
 #include "services/node_agent/step/folder_watch.hpp"
 #include "services/node_agent/step/program.hpp"
+#include "services/node_agent/step/starter.hpp"
 #include "services/node_agent/step/step_options.hpp"
 #include "services/node_agent/step/tree_end.hpp"
 
@@ -140,6 +143,21 @@ pid_t start_program(Program program, int alive[2], int report_end) {
     _exit(fault.empty() ? 0 : 2);
 }
 
+/// `zbs-step serve`; exit code. Its program is this one by the path that it has now: after an upgrade it is the new
+/// one.
+int serve(int argc, char** argv) {
+    char program[PATH_MAX] = {};
+    if (argc != 4 || std::strcmp(argv[2], "--socket") != 0 || argv[3][0] != '/') {
+        std::fprintf(stderr, "usage: zbs-step serve --socket PATH, absolute\n");
+        return 2;
+    }
+    if (readlink("/proc/self/exe", program, sizeof program - 1) <= 0) {
+        std::fprintf(stderr, "zbs-step: cannot find its own program: %s\n", std::strerror(errno));
+        return 1;
+    }
+    return serve_starts(argv[3], program);
+}
+
 /// Until something is due, a fifth of a second at most.
 timespec wait_for(SteadyClock::time_point due) {
     const auto now = SteadyClock::now();
@@ -203,6 +221,7 @@ int main(int argc, char** argv) {
     prctl(PR_SET_DUMPABLE, 0);  // jobs of the same user can neither look into nor change this process
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
+    if (argc > 1 && std::strcmp(argv[1], "serve") == 0) return serve(argc, argv);
     const Result<StepOptions> read = read_step_options(argc, argv);
     if (!read) fail(read.error().message);
     const StepOptions& options = *read;

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <thread>
 
+#include "services/common/adapters/process/starter_message.hpp"
+
 namespace zbs::process {
 namespace {
 
@@ -60,15 +62,32 @@ std::string find_mount() {
     return {};
 }
 
-}  // namespace
-
-std::string ControlGroup::find_delegated() {
-    const std::string mount = find_mount(), own = group_of("self");
+/// The folder of the group at that path of its hierarchy; empty where this process may not divide it.
+std::string find_writable(const std::string& group) {
+    const std::string mount = find_mount();
     // The root group belongs to the host, whoever may write it.
-    if (mount.empty() || own.size() <= 1) return {};
-    std::string folder = mount + own;
+    if (mount.empty() || group.size() <= 1) return {};
+    std::string folder = mount + group;
     if (access(folder.c_str(), W_OK) != 0 || access((folder + "/cgroup.procs").c_str(), W_OK) != 0) return {};
     return folder;
+}
+
+}  // namespace
+
+std::string ControlGroup::find_delegated() { return find_writable(group_of("self")); }
+
+std::string ControlGroup::find_delegated_to(pid_t starter) {
+    std::string group = group_of(std::to_string(starter));
+    const std::string inner = "/" + std::string(kStarterGroup);
+    if (group.ends_with(inner)) group.resize(group.size() - inner.size());
+    return find_writable(group);
+}
+
+bool ControlGroup::make_room(const std::string& name) {
+    const std::string folder = find_delegated();
+    if (folder.empty() || folder.ends_with("/" + name)) return !folder.empty();
+    mkdir((folder + "/" + name).c_str(), 0755);
+    return put(folder + "/" + name + "/cgroup.procs", std::to_string(getpid()));
 }
 
 Result<std::unique_ptr<ControlGroup>> ControlGroup::open(const std::string& folder) {
@@ -127,9 +146,11 @@ Result<void> ControlGroup::freeze(const std::string& operation, bool frozen) {
 
 Result<void> ControlGroup::set_weight(const std::string& operation, int weight) {
     const int shares = std::clamp(weight * kSharesAsWithout / 100, kLeastShares, kMostShares);
-    if (is_v1_ ? put(of(operation) + "/cpu.shares", std::to_string(shares))
-               : put(of(operation) + "/cpu.weight", std::to_string(weight)))
-        return {};
+    const std::string file = of(operation) + (is_v1_ ? "/cpu.shares" : "/cpu.weight");
+    const std::string text = std::to_string(is_v1_ ? shares : weight);
+    if (put(file, text)) return {};
+    // Where its owner was started anew, controllers are given to nobody any more.
+    if (!is_v1_ && put(folder_ + "/cgroup.subtree_control", "+cpu") && put(file, text)) return {};
     return Error{ErrorCode::kUnavailable, std::string("cannot set the weight: ") + std::strerror(errno), of(operation)};
 }
 

@@ -16,6 +16,11 @@ class ControlGroup {
     static Result<std::unique_ptr<ControlGroup>> open(const std::string& folder);
     /// The group that this process is in, where it may make others in it; else nothing: an empty text.
     static std::string find_delegated();
+    /// The group that the starter of steps divides, a process of that number: what its service manager delegated to it.
+    static std::string find_delegated_to(pid_t starter);
+    /// Moves this process from the group that was delegated to it into one of its own in that, called `name`: a group
+    /// that gives its controllers to others may hold no process itself. False where there is no such group.
+    static bool make_room(const std::string& name);
 
     bool has_weights() const { return has_weights_; }
     bool has_freezer() const { return !is_v1_; }

@@ -65,8 +65,10 @@ Result<std::vector<std::string>> find_read_only_folders(const StepExecutorOption
     std::vector<std::string> paths = options.read_only_paths;
     const std::size_t slash = options.supervisor.rfind('/');
     const std::string programs = slash == std::string::npos ? "." : options.supervisor.substr(0, slash);
-    // A job that could replace them would have its own program started outside of its namespaces.
-    if (access(programs.c_str(), W_OK) == 0 || access(options.supervisor.c_str(), W_OK) == 0) {
+    // A job that could replace them would have its own program started outside of its namespaces. What this service
+    // may write says nothing of jobs that somebody else starts.
+    if (!options.starter.empty() || access(programs.c_str(), W_OK) == 0 ||
+        access(options.supervisor.c_str(), W_OK) == 0) {
         if (programs[0] != '/') {
             return Error{ErrorCode::kInvalidArgument,
                          "the path of the supervisor, " + options.supervisor + ", is not absolute",

@@ -20,6 +20,7 @@
 #include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/process/protection.hpp"
+#include "services/common/adapters/process/step_starter.hpp"
 #include "services/common/adapters/process/supervisor_launch.hpp"
 #include "services/common/adapters/process/supervisor_record.hpp"
 #include "services/common/adapters/process/waiting_step.hpp"
@@ -182,7 +183,9 @@ class Supervised : public StepExecutor {
 
   private:
     Result<void> launch_step(const StepSpec& spec, const std::string& account) {
-        SupervisorLaunch launch{.program = common_.options.supervisor, .input = {spec.environment, spec.files}};
+        SupervisorLaunch launch{.program = common_.options.supervisor,
+                                .input = {spec.environment, spec.files},
+                                .starter = common_.options.starter};
         const std::string path = control_folder(spec.operation);
         launch.log = path + "/supervisor.log";
         launch.arguments = {
@@ -288,15 +291,20 @@ class Supervised : public StepExecutor {
     std::set<std::string> resuming_;  ///< operations whose folders others share are asked for first
 };
 
-/// Why jobs cannot have `namespaces` on this host; empty where they can.
-std::string try_namespaces(const Common& common, const std::string& namespaces) {
-    SupervisorLaunch launch{.program = common.options.supervisor, .log = common.options.folder + "/probe.log"};
+/// Why jobs cannot have `namespaces` on this host; empty where they can. Tried where steps run. Errors: the starter
+/// cannot say it.
+Result<std::string> try_namespaces(const Common& common, const std::string& namespaces) {
+    SupervisorLaunch launch{.program = common.options.supervisor,
+                            .log = common.options.folder + "/probe.log",
+                            .starter = common.options.starter};
     launch.arguments = {"--probe", "yes", "--namespaces", namespaces};
     for (const std::string& path : common.hidden) launch.arguments.insert(launch.arguments.end(), {"--hide", path});
     for (const std::string& path : common.read_only)
         launch.arguments.insert(launch.arguments.end(), {"--read-only", path});
-    const Result<void> tried = launch_supervisor(launch);
-    return tried ? std::string{} : tried.error().message;
+    Result<std::string> answer = ask_supervisor(launch);
+    if (answer) return *answer == "ok" ? std::string{} : *answer;
+    if (!common.options.starter.empty()) return answer.error();
+    return answer.error().message;
 }
 
 Error unavailable(const std::string& what) { return {ErrorCode::kUnavailable, what, {}}; }
@@ -333,8 +341,13 @@ Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions opt
 
     signal(SIGCHLD, SIG_IGN);  // supervisors are watched by number and start time; nobody waits for them
     const std::string namespaces = namespaces_of(common);
-    common.host.namespaces_fault =
-        namespaces == "none" ? "memory is shared between steps" : try_namespaces(common, namespaces);
+    if (!common.options.starter.empty()) {
+        if (auto starter = find_starter(common.options.starter); !starter) return starter.error();
+    }
+    Result<std::string> fault = namespaces == "none" ? Result<std::string>("memory is shared between steps")
+                                                     : try_namespaces(common, namespaces);
+    if (!fault) return fault.error();
+    common.host.namespaces_fault = *std::move(fault);
     common.protection = describe_protection(common.options, common.host);
     if (common.options.require_isolation && common.protection.isolation == Isolation::kNone)
         return unavailable("jobs are not kept from this service: " + common.protection.text);

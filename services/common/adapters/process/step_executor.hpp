@@ -14,6 +14,10 @@ namespace zbs::process {
 struct StepExecutorOptions {
     std::string folder;      ///< absolute; one sub-folder per step is made in it; no job sees another step's
     std::string supervisor;  ///< path of the program `zbs-step`
+    /// Socket of `zbs-step serve`, which makes the supervisors where this service is confined more tightly than jobs
+    /// may be; empty: they are children of this process. Of the same user, and its programs are those beside
+    /// `supervisor`.
+    std::string starter;
 
     /// Folders that no job may see, absolute: the service's state (database, keys) and configuration. They have to be
     /// there. Only folders: a single file would show again as soon as it is replaced.
@@ -62,8 +66,8 @@ class StepExecutor : public Executor {
 /// starts it and reads what it left. A supervisor that was killed is noticed by `status`, which then kills what it left
 /// behind. What a job can do nevertheless is in services/node_agent/README.md. What this host offers is tried here,
 /// once; a step that cannot have it later is refused, never run with less. Errors at construction: the folder cannot be
-/// made, the supervisor is missing, a folder to hide is missing or a file, the default account is refused, or isolation
-/// is required and not to be had.
+/// made, the supervisor is missing or its starter out of reach, a folder to hide is missing or a file, the default
+/// account is refused, or isolation is required and not to be had.
 Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions options);
 
 }  // namespace zbs::process

@@ -1,0 +1,42 @@
+#pragma once
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algorithms/base/result.hpp"
+
+/// What is said between a service and the starter of its steps (`zbs-step serve`), one request and one reply on a
+/// connection that keeps messages apart (SOCK_SEQPACKET). A request is `kStarterRequest` with four descriptors: the
+/// arguments in a memory file, then what the supervisor gets: its log, the pipe of its answer, its StepInput.
+namespace zbs::process {
+
+inline constexpr std::string_view kStarterRequest = "zbs-step start 1";
+inline constexpr std::size_t kStarterDescriptors = 4;
+inline constexpr std::size_t kMaxStarterReplyBytes = 1'024;
+/// Of the arguments of one supervisor, those of its job among them.
+inline constexpr std::size_t kMaxSupervisorArgumentBytes = 1 << 20;
+inline constexpr std::size_t kMaxSupervisorArguments = 16'384;
+/// Of a control group that a starter divides, the one that it is in itself.
+inline constexpr std::string_view kStarterGroup = "starter";
+
+/// Precondition: no argument has a zero byte.
+std::string encode_arguments(const std::vector<std::string>& arguments);
+/// Errors: kTooLarge over the limits above; kInvalidArgument: cut, none, or the first is no option: a supervisor that
+/// is started for somebody starts no others.
+Result<std::vector<std::string>> decode_arguments(std::string_view text);
+
+struct StarterReply {
+    pid_t pid = 0;      ///< of the supervisor; 0: there is none
+    std::string fault;  ///< why not
+    bool operator==(const StarterReply&) const = default;
+};
+
+/// Cut to kMaxStarterReplyBytes.
+std::string encode(const StarterReply& reply);
+/// Nothing where `text` was not made by `encode`.
+std::optional<StarterReply> decode_starter_reply(std::string_view text);
+
+}  // namespace zbs::process

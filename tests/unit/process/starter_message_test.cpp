@@ -1,0 +1,57 @@
+#include "services/common/adapters/process/starter_message.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace zbs::process {
+namespace {
+
+const std::vector<std::string> kArguments = {"--operation", "a", "--", "/bin/sh", "-c", "", "x y\n"};
+
+TEST(StarterMessage, ArgumentsAreReadBack) {
+    const auto read = decode_arguments(encode_arguments(kArguments));
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_EQ(*read, kArguments);
+}
+
+TEST(StarterMessage, CutArgumentsAreRefusedOrEndAtAWord) {
+    const std::string text = encode_arguments(kArguments);
+    for (std::size_t size = 0; size < text.size(); ++size) {
+        const auto read = decode_arguments(std::string_view(text).substr(0, size));
+        EXPECT_TRUE(!read || encode_arguments(*read) == text.substr(0, size)) << size;
+    }
+    EXPECT_FALSE(decode_arguments(std::string_view(text).substr(0, text.size() - 1)));
+}
+
+TEST(StarterMessage, NoSupervisorIsAskedToStartOthers) {
+    EXPECT_FALSE(decode_arguments(encode_arguments({"serve", "--socket", "/x"})));
+    EXPECT_FALSE(decode_arguments(encode_arguments({""})));
+    EXPECT_FALSE(decode_arguments(""));
+}
+
+TEST(StarterMessage, ArgumentsAreBounded) {
+    std::string most = "--" + std::string(kMaxSupervisorArgumentBytes - 3, 'a') + std::string(1, '\0');
+    EXPECT_TRUE(decode_arguments(most));
+    const auto longer = decode_arguments("--" + most.substr(1));
+    ASSERT_FALSE(longer);
+    EXPECT_EQ(longer.error().code, ErrorCode::kTooLarge);
+    std::vector<std::string> many(kMaxSupervisorArguments, "--a");
+    EXPECT_TRUE(decode_arguments(encode_arguments(many)));
+    many.emplace_back();
+    EXPECT_FALSE(decode_arguments(encode_arguments(many)));
+}
+
+TEST(StarterMessage, RepliesAreReadBackAndNothingElseIs) {
+    for (const StarterReply& reply : {StarterReply{17, {}}, StarterReply{0, "no\nroom"}, StarterReply{0, ""}})
+        EXPECT_EQ(decode_starter_reply(encode(reply)), reply);
+    for (const char* text : {"", "started", "started ", "started 0", "started -1", "started 1 ", "started x", "refuse",
+                             "started 99999999999"})
+        EXPECT_EQ(decode_starter_reply(text), std::nullopt) << text;
+    const std::string long_reply = encode(StarterReply{0, std::string(5'000, 'x')});
+    EXPECT_EQ(long_reply.size(), kMaxStarterReplyBytes);
+    EXPECT_TRUE(decode_starter_reply(long_reply));
+    EXPECT_FALSE(decode_starter_reply(long_reply + "x"));
+}
+
+}  // namespace
+}  // namespace zbs::process
