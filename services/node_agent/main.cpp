@@ -23,7 +23,11 @@ int run(int argc, char** argv) {
     cli.set_version_flag("--version", "zbs-node 0.1.0");
     cli.fallthrough();
     cli.require_subcommand(0, 1);
-    cli.add_subcommand("run", "the agent, until SIGTERM (also without any command); steps go on without it");
+    std::string step_starter;
+    cli.add_subcommand("run", "the agent, until SIGTERM (also without any command); steps go on without it")
+        ->add_option("--step-starter", step_starter,
+                     "socket of 'zbs-step serve', which starts the steps, so that the agent may be confined more "
+                     "tightly than they are; without it the agent starts them itself");
     cli.add_subcommand(
         "describe",
         "what this machine is and has to give, as the agent would tell its zone\n\nExample: zbs-node describe");
@@ -43,7 +47,7 @@ int run(int argc, char** argv) {
     if (cli.got_subcommand("ready")) return zbs::node_program::ready(config);
     if (cli.got_subcommand("describe")) return zbs::node_program::describe();
     if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
-    return zbs::node_program::run(config);
+    return zbs::node_program::run(config, step_starter);
 }
 
 }  // namespace

@@ -72,6 +72,9 @@ Result<NodeSettings> read_node_settings(const std::string& path, const std::stri
     settings.require_isolation = file.boolean("require_isolation", false);
     if (file.has("shared_memory")) settings.shared_memory = file.boolean("shared_memory", false);
     settings.step_supervisor = file.text("step_supervisor", program_folder + "/zbs-step");
+    settings.step_starter = file.text("step_starter", "");
+    if (!settings.step_starter.empty() && !settings.step_starter.starts_with('/'))
+        file.fail("step_starter", "'step_starter' must be the absolute path of the socket of 'zbs-step serve'");
     settings.most_input_bytes = static_cast<std::uint64_t>(file.integer("files_MiB", 4'096, 1, limits::kMaxStagedMiB))
                                 << 20;
     settings.control_group = file.text("control_group", "auto");

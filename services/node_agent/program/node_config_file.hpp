@@ -25,6 +25,7 @@ struct NodeSettings {
     std::optional<bool> shared_memory;
     bool require_isolation = false;
     std::string step_supervisor;                     ///< path of zbs-step; default: beside this program
+    std::string step_starter;                        ///< socket of `zbs-step serve`; empty: it starts steps itself
     std::uint64_t most_input_bytes = 4096ULL << 20;  ///< of the inputs of steps that are kept
     std::string control_group;                       ///< "auto": the one delegated to this program; "none"; or a folder
 };

@@ -23,6 +23,7 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_control.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
+#include "services/common/adapters/process/step_starter.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
@@ -80,10 +81,17 @@ struct Host {
     std::string step_folder;  ///< with `{operation}` in it
 };
 
+/// Of this process, or of who starts its steps: they are there.
+std::string find_delegated_group(const NodeSettings& settings) {
+    if (settings.step_starter.empty()) return process::ControlGroup::find_delegated();
+    const Result<pid_t> starter = process::find_starter(settings.step_starter);
+    return starter ? process::ControlGroup::find_delegated_to(*starter) : std::string{};
+}
+
 Result<std::unique_ptr<process::StepControl>> open_control(const NodeSettings& settings, const std::string& steps,
                                                            Log& log) {
     const bool automatic = settings.control_group == "auto";
-    const std::string group = automatic                          ? process::ControlGroup::find_delegated()
+    const std::string group = automatic                          ? find_delegated_group(settings)
                               : settings.control_group == "none" ? std::string{}
                                                                  : settings.control_group;
     auto made = process::make_process_control({.folder = steps, .control_group = group});
@@ -106,6 +114,7 @@ Result<Host> open_host(const NodeSettings& settings, Log& log) {
     hidden.insert(hidden.end(), settings.hidden_paths.begin(), settings.hidden_paths.end());
     auto executor = process::make_step_executor({.folder = steps,
                                                  .supervisor = settings.step_supervisor,
+                                                 .starter = settings.step_starter,
                                                  .hidden_paths = std::move(hidden),
                                                  .default_account = settings.default_account,
                                                  .allow_root_jobs = !settings.run_as_accounts,
@@ -187,11 +196,12 @@ int describe() {
     return 0;
 }
 
-int run(const std::string& config_path) {
+int run(const std::string& config_path, const std::string& step_starter) {
     const std::string folder = std::filesystem::canonical("/proc/self/exe").parent_path().string();
     if (config_path.empty()) return fail(invalid("which node? give --config FILE or set ZBS_NODE_CONFIG"));
-    const Result<NodeSettings> settings = read_node_settings(config_path, folder);
+    Result<NodeSettings> settings = read_node_settings(config_path, folder);
     if (!settings) return fail(settings.error());
+    if (!step_starter.empty()) settings->step_starter = step_starter;
     const auto log = system::make_log("zbs-node." + settings->name);
 
     boost::asio::io_context io;

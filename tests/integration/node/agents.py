@@ -64,6 +64,27 @@ class Program:
         return code
 
 
+class Starter:
+    """`zbs-step serve`, in a control group where one is given."""
+
+    def __init__(self, program, folder, group=None):
+        self.program, self.folder, self.group, self.socket = program, folder, group, folder / "starter.socket"
+        self.start()
+
+    def start(self):
+        enter = f"echo $$ > {self.group}/cgroup.procs; " if self.group else ""
+        with open(self.folder / "starter.log", "ab") as log:
+            self.process = subprocess.Popen(["/bin/sh", "-c", f'{enter}exec "$0" serve --socket "$1"', self.program, self.socket], stdout=subprocess.PIPE, stderr=log)
+        ready, _, _ = select.select([self.process.stdout], [], [], DEADLINE_S)
+        assert ready and b"starts steps" in self.process.stdout.readline(), (self.folder / "starter.log").read_text()
+
+    def end(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        code = self.process.wait(DEADLINE_S)
+        self.process.stdout.close()
+        return code
+
+
 class Agents:
     def __init__(self, folder, programs, source):
         self.folder, self.programs = folder, programs

@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-from agents import Agents, marked, own, run, until
+from agents import Agents, Starter, marked, own, run, until
 
 PROGRAMS, SOURCE = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
 
@@ -291,6 +291,86 @@ class NodeTest(unittest.TestCase):
         self.world.call("n1", "GET", "/readyz", status=200)
         self.world.call("n1", "GET", "/openapi.json", status=200)
         self.assertEqual(promised - self.world.contract.seen, set())
+
+
+class StarterTest(unittest.TestCase):
+    """The same where the steps are not the agent's children, and what there is more of."""
+    remove_group, set_slices, run_two_rows = NodeTest.remove_group, NodeTest.set_slices, NodeTest.run_two_rows
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-node-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        cls.group = make_control_group()
+        if cls.group:
+            cls.addClassCleanup(NodeTest.remove_group.__func__, cls)
+        cls.starter = Starter(PROGRAMS / "zbs-step", cls.folder, cls.group)
+        cls.addClassCleanup(lambda: cls.starter.end())
+        cls.world = Agents(cls.folder, PROGRAMS, SOURCE)
+        cls.addClassCleanup(cls.world.stop)
+        cls.world.add("n1", f'step_starter = "{cls.starter.socket}"')
+        cls.world.add("n2", f'step_starter = "{cls.starter.socket}"\ncontrol_group = "none"')
+
+    def parents(self, operation):
+        found = set()
+        for pid in marked(operation):
+            while pid > 1:
+                pid = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+                found.add(pid)
+        return found
+
+    def test_its_group_is_divided(self):
+        if not self.group:
+            self.skipTest("no control group may be made here")
+        self.assertIn("steps are frozen by control groups", (self.folder / "n1.log").read_text())
+        self.assertIn("steps are suspended by signals", (self.folder / "n2.log").read_text())
+        self.assertEqual((self.group / "starter/cgroup.procs").read_text().split()[0], str(self.starter.process.pid))
+
+    def test_steps_are_its_children_and_what_they_may_is_tried_where_they_are(self):
+        self.world.begin("n1", "child", "sleep 60")
+        self.assertIn(self.starter.process.pid, self.parents("child"))
+        self.assertNotIn(self.world.agents["n1"].process.pid, self.parents("child"))
+        self.assertIn("protection", (self.folder / "n1.log").read_text())
+        self.world.end_step("n1", "child")
+
+    def test_killed_it_takes_no_step_along_and_the_next_begins_once_it_is_back(self):
+        self.world.begin("n1", "beside", "echo begun; while [ ! -e go ]; do sleep 0.05; done; echo ended")
+        until(lambda: self.world.read("n1", "beside", "stdout") == "begun\n", "the step runs")
+        self.starter.end(signal.SIGKILL)
+        self.assertTrue(marked("beside"))
+        begin = time.monotonic()
+        reply = self.world.begin("n1", "too-early", "echo late", status=503)
+        self.assertLess(time.monotonic() - begin, 5)
+        self.assertIn(str(self.starter.socket), reply["detail"])
+        self.assertIn("systemctl status zbs-steps", reply["detail"])
+        self.world.agents["n1"].end(signal.SIGKILL)
+        with self.assertRaisesRegex(AssertionError, "systemctl status zbs-steps"):
+            self.world.start("n1")  # what jobs would be kept from cannot be known
+        self.starter.start()
+        self.world.start("n1")
+        self.assertEqual(self.world.state("n1", "beside")["state"], "running")
+        self.world.begin("n1", "too-early", "echo now")
+        self.assertEqual(self.world.wait("n1", "too-early")["exit_code"], 0)
+        (self.folder / "n1/steps/beside/job/go").touch()
+        self.assertEqual(self.world.wait("n1", "beside")["exit_code"], 0)
+        self.assertEqual(self.world.read("n1", "beside", "stdout"), "begun\nended\n")
+
+    def test_the_option_goes_before_the_setting(self):
+        with self.assertRaisesRegex(AssertionError, "/nowhere/socket"):
+            self.world.agents["n2"].end()
+            try:
+                run(PROGRAMS / "zbs-node", "run", "--config", self.folder / "n2.toml", "--step-starter", "/nowhere/socket")
+            finally:
+                self.world.start("n2")
+
+    def test_two_rows_never_run_together_and_share_alike(self):
+        self.run_two_rows("n1", 4)
+
+
+for case in ("test_a_step_runs_and_its_output_is_read", "test_what_cannot_start_says_why", "test_steps_outlive_a_killed_agent_and_are_found_again",
+             "test_a_tree_that_resists_and_forks_away_is_gone_in_two_seconds", "test_shares_become_nice_levels", "test_an_idle_slot_is_filled", "test_two_agents_know_their_own_steps_only",
+             "test_inputs_come_in_pieces_survive_a_kill_and_lie_in_the_folder_of_a_step"):
+    setattr(StarterTest, case, getattr(NodeTest, case))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ TEST(NodeConfigFile, HasDefaults) {
     EXPECT_EQ(settings->listen_address, "127.0.0.1");
     EXPECT_EQ(settings->advertised_host, "127.0.0.1");
     EXPECT_EQ(settings->step_supervisor, "/opt/zbs/zbs-step");
+    EXPECT_EQ(settings->step_starter, "");
     EXPECT_EQ(settings->control_group, "auto");
     EXPECT_EQ(settings->most_input_bytes, 4'096ULL << 20);
     EXPECT_EQ(settings->run_as_accounts, geteuid() == 0);
@@ -52,6 +53,7 @@ hidden_paths = ["/secret"]
 require_isolation = true
 shared_memory = true
 step_supervisor = "/bin/step"
+step_starter = "/run/steps"
 control_group = "/sys/fs/cgroup/zbs"
 )");
     ASSERT_TRUE(settings) << settings.error();
@@ -67,6 +69,7 @@ control_group = "/sys/fs/cgroup/zbs"
     EXPECT_TRUE(settings->require_isolation);
     EXPECT_EQ(settings->shared_memory, true);
     EXPECT_EQ(settings->step_supervisor, "/bin/step");
+    EXPECT_EQ(settings->step_starter, "/run/steps");
     EXPECT_EQ(settings->control_group, "/sys/fs/cgroup/zbs");
 }
 
@@ -105,6 +108,7 @@ INSTANTIATE_TEST_SUITE_P(, BadNodeConfigFile,
                                          Bad{"Everywhere", kGood + "listen = \"0.0.0.0:1\"\n", "set 'advertise'"},
                                          Bad{"RunAs", kGood + "run_as = \"root\"\n", "accounts or self"},
                                          Bad{"Group", kGood + "control_group = \"yes\"\n", "auto, none, or the folder"},
+                                         Bad{"Starter", kGood + "step_starter = \"steps\"\n", "absolute path"},
                                          Bad{"Files", kGood + "files_MiB = 0\n", "files_MiB"},
                                          Bad{"Uid", kGood + "minimum_uid = 0\n", "minimum_uid"}),
                          [](const auto& param_info) { return param_info.param.name; });
