@@ -21,8 +21,9 @@ from docker_engine import DockerEngine, why_not  # noqa: E402
 IMAGE, NAME = "zbs-clean-systemd", "zbs-package-test"
 BASE = ["systemd", "systemd-sysv", "dbus", "ca-certificates", "mpich", "procps", "man-db", "bash-completion"]
 UNITS = {"zbs-zone": "zbs-server", "zbs-registry": "zbs-server", "zbs-node": "zbs-node"}
+STARTER = "zbs-steps"  # comes and goes with zbs-node; what is forbidden to it is forbidden to jobs
 DEADLINE_S = 60
-EXPOSURE = 3.0  # of systemd-analyze security; the agent's own, because its jobs are its children, is in docker/README.md
+EXPOSURE = 3.0  # of systemd-analyze security
 FILES = "find / -xdev \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /packages -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \\) -prune -o -print | LC_ALL=C sort"
 
 
@@ -86,11 +87,15 @@ class Packages(unittest.TestCase):
         self.assertEqual(offered, "cancel\n")
         for unit in UNITS:
             self.assertEqual(self.inside(f"systemctl is-enabled {unit}", check=False).stdout, "disabled\n", "a service that nobody has set up must not start")
-            self.inside(f"systemd-analyze verify /lib/systemd/system/{unit}.service")
-            exposure = float(re.search(r"level for \S+: ([\d.]+)", self.inside(f"systemd-analyze security --no-pager {unit}")).group(1))
-            print(f"systemd-analyze security {unit}: {exposure}", flush=True)
-            if unit != "zbs-node":
-                self.assertLessEqual(exposure, EXPOSURE, unit)
+            self.assertLessEqual(self.exposure(unit), EXPOSURE, unit)
+        self.assertEqual(self.inside(f"systemctl is-enabled {STARTER}", check=False).stdout, "static\n")
+        self.assertLess(self.exposure(STARTER), 7)
+
+    def exposure(self, unit):
+        self.assertEqual(self.inside(f"systemd-analyze verify /lib/systemd/system/{unit}.service 2>&1"), "")
+        exposure = float(re.search(r"level for \S+: ([\d.]+)", self.inside(f"systemd-analyze security --no-pager {unit}")).group(1))
+        print(f"systemd-analyze security {unit}: {exposure}", flush=True)
+        return exposure
 
     def services(self):
         """As the operator's guide says, by its own commands and files."""
@@ -113,10 +118,11 @@ class Packages(unittest.TestCase):
         said = self.as_ana("timeout 60 zbs run -q -n 2 -- /bin/sh -c \"id -un; env\"")
         self.assertEqual(said.count("guest\n"), 2, said)
         self.assertNotIn("NOTIFY_SOCKET", said)
+        self.what_a_job_may()
         # A zone and an agent that are killed are started again by systemd and find their job, which goes on.
         job = self.as_ana("zbs submit -n 2 -- /bin/sh -c \"while [ ! -e /tmp/go ]; do sleep 0.1; done; echo done\"").split()[-1]
         until(lambda: f"{job} running" in self.as_ana("zbs list -o csv --columns id,state").replace(",", " "), lambda: self.as_ana("zbs list"))
-        for unit in ("zbs-zone", "zbs-node"):
+        for unit in ("zbs-zone", "zbs-node", STARTER):
             old = self.inside(f"systemctl show -P MainPID {unit}")
             self.inside(f"kill -9 {old}")
             until(lambda: self.inside(f"systemctl show -P MainPID {unit}") not in (old, "0\n") and self.inside(f"systemctl is-active {unit}", check=False).stdout == "active\n",
@@ -124,8 +130,25 @@ class Packages(unittest.TestCase):
         self.inside("systemctl reload zbs-zone zbs-registry zbs-node; touch /tmp/go")
         self.as_ana(f"timeout 60 zbs wait {job}")
         self.assertEqual(self.as_ana(f"zbs logs {job}"), "done\ndone\n")
-        for unit in UNITS:
+        self.assertIn("guest", self.as_ana("timeout 60 zbs run -q -n 1 -- /usr/bin/id -un"))
+        for unit in (*UNITS, STARTER):
             self.assertEqual(self.inside(f"systemctl is-active {unit}"), "active\n")
+
+    def what_a_job_may(self):
+        """What its agent may not: jobs are started by another unit."""
+        able = lambda command, who: f"{command} && echo {who} may || echo {who} may not"
+        private = "unshare --user --map-root-user true"
+        may = [able(command, who) for who, command in (("write-home", "touch /home/guest/of-a-job"), ("write-tmp", "touch /tmp/of-a-job"), ("own-group-bit", "mkdir -p /home/guest/d && chmod 2755 /home/guest/d"),
+                                                       ("namespace", private), ("write-root", "touch /root/x"), ("write-etc", "touch /etc/x"), ("see-starter", "ls /run/zbs-steps"), ("see-state", "ls /var/lib/zbs-node/files"))]
+        self.write("/home/guest/try", "exec 2>/dev/null\n" + "\n".join(may) + "\ngrep -E \"NoNewPrivs|CapEff\" /proc/self/status\n")
+        self.inside("chmod 0755 /home/guest && chmod 0644 /home/guest/try")
+        said = self.as_ana("timeout 60 zbs run -q -n 1 -- /bin/sh /home/guest/try")
+        for line in ("write-home may", "write-tmp may", "own-group-bit may", "write-root may not", "write-etc may not", "see-starter may not", "see-state may not"):
+            self.assertIn(line + "\n", said)
+        outside = self.inside(f"runuser -u guest -- sh -c '{able(private, 'namespace')}' 2>/dev/null")
+        self.assertIn(outside, said, "namespaces of a job's own")
+        self.assertEqual(self.inside("stat -c %U /tmp/of-a-job /home/guest/of-a-job"), "guest\nguest\n", "not in a /tmp of the agent's own")
+        self.inside("rm /tmp/of-a-job")
 
 
 if __name__ == "__main__":
