@@ -40,7 +40,8 @@ std::string time_text(const Json& json, const char* key) {
 }
 
 Listing applications_of(const Json& applications) {
-    Listing listing{{"ID", "STATE", "RANKS", "EXIT", "ZONES", "SUBMITTED", "PROGRAM", "REASON"}, {}, applications};
+    Listing listing{
+        "applications", {"ID", "STATE", "RANKS", "EXIT", "ZONES", "SUBMITTED", "PROGRAM", "REASON"}, {}, applications};
     for (const Json& item : listing.items) {
         std::string zones;
         for (const Json& name : item.value("zones", Json::array()))
@@ -120,7 +121,7 @@ Listing starts_of(const ApplicationPlan& plan) {
         if (start->from == start->to) return "in " + format_duration(start->to);
         return "in " + format_duration(start->from) + " to " + format_duration(start->to);
     };
-    Listing listing{{"ZONE", "OFFERED", "RANKS", "COULD START"}, {}, Json::array()};
+    Listing listing{"zones", {"ZONE", "OFFERED", "RANKS", "COULD START"}, {}, Json::array()};
     for (const ZoneVerdict& zone : plan.zones)
         listing.rows.push_back(
             {zone.zone, std::to_string(zone.processors), std::to_string(zone.ranks), text(zone.start)});
@@ -128,7 +129,7 @@ Listing starts_of(const ApplicationPlan& plan) {
 }
 
 Listing events_of(const std::vector<ApplicationEvent>& events) {
-    Listing listing{{"TIME", "ROUND", "ZONE", "ASKED FOR", "OK", "ANSWER"}, {}, Json::array()};
+    Listing listing{"events", {"TIME", "ROUND", "ZONE", "ASKED FOR", "OK", "ANSWER"}, {}, Json::array()};
     for (const ApplicationEvent& event : events) {
         const std::string times = event.times > 1 ? " (" + std::to_string(event.times) + " times)" : "";
         listing.rows.push_back({clock_text(event.at), std::to_string(event.round), event.zone, event.what,

@@ -119,10 +119,6 @@ void print(Context& context, const Listing& listing) {
 }
 
 void print_document(const Context& context, const codec::Json& json) {
-    if (context.output == "yaml") {
-        std::cout << yaml_text(json);
-        return;
-    }
     if (context.output == "name") {
         for (const char* key : {"id", "name", "zone"}) {
             if (const auto found = json.find(key); found != json.end() && found->is_string()) {
@@ -131,7 +127,7 @@ void print_document(const Context& context, const codec::Json& json) {
             }
         }
     }
-    std::cout << codec::dump(json) << "\n";
+    std::cout << document_text(json, context.output);
 }
 
 bool can_be_document(Context& context, bool has_name) {

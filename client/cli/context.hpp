@@ -42,7 +42,8 @@ std::string default_credentials_folder();
 
 /// The list, as `-o`, `--columns`, `--sort` and `--filter` ask; a column that is not there is an error.
 void print(Context& context, const Listing& listing);
-/// One document for programs: `yaml`, else JSON; `name` prints its id, name or zone. Not for `for_people()`.
+/// One document for programs, an object, with its version: `yaml`, else JSON; `name` prints its id, name or zone. Not
+/// for `for_people()`.
 void print_document(const Context& context, const codec::Json& json);
 /// Whether the output can be that of one document, which no table of values is, and no name where it `has_name` not;
 /// else says what it can be. To be asked before anything is done.

@@ -90,7 +90,7 @@ std::string mpi_version(const std::string& printed) {
 }
 
 Listing listing_of(const std::vector<Check>& checks) {
-    Listing listing{{"CHECK", "VERDICT", "FOUND", "REMEDY"}, {}, Json::array()};
+    Listing listing{"checks", {"CHECK", "VERDICT", "FOUND", "REMEDY"}, {}, Json::array()};
     for (const Check& check : checks) {
         listing.rows.push_back({check.name, to_string(check.verdict), check.found, check.remedy});
         listing.items.push_back({{"check", check.name},
@@ -102,7 +102,7 @@ Listing listing_of(const std::vector<Check>& checks) {
 }
 
 Json document_of(const std::vector<Check>& checks) {
-    return {{"version", 1}, {"verdict", to_string(worst_of(checks))}, {"checks", listing_of(checks).items}};
+    return {{"verdict", to_string(worst_of(checks))}, {"checks", listing_of(checks).items}};
 }
 
 }  // namespace zbs::cli

@@ -20,7 +20,7 @@ void fetch_results(Context& context, client::ZoneClient& zone, const std::string
         return;
     }
     for (const std::string& note : results->notes) std::cerr << "zbs: " << printable(note) << "\n";
-    Listing listing{{"NAME", "SIZE", "ZONE", "WHAT"}, {}, answer->value("files", codec::Json::array())};
+    Listing listing{"files", {"NAME", "SIZE", "ZONE", "WHAT"}, {}, answer->value("files", codec::Json::array())};
     for (const ResultFile& file : results->files) {
         const Result<bool> fetched = client::fetch_file(zone, id, file, options.folder);
         if (!fetched) context.fail(fetched.error());

@@ -54,6 +54,7 @@ void whoami(Context& context) {
         until = date_of(*zone->credentials()->not_after());
         item["not_after_us"] = to_microseconds(*zone->credentials()->not_after());
     }
+    if (context.output == "json" || context.output == "yaml") return print_document(context, item);
     std::string groups;
     for (const Json& group : item.value("groups", Json::array()))
         groups += (groups.empty() ? "" : ",") + group.get<std::string>();
@@ -61,7 +62,7 @@ void whoami(Context& context) {
                             : item.value("via_proxy", false) ? "proxy"
                             : zone->credentials() == nullptr ? "local token"
                                                              : "certificate";
-    Listing listing{{"YOU", "BY", "GROUPS", "HOME ZONE", "UNTIL"}, {}, Json::array({item})};
+    Listing listing{"identities", {"YOU", "BY", "GROUPS", "HOME ZONE", "UNTIL"}, {}, Json::array({item})};
     listing.rows.push_back({item.value("name", ""), how, groups.empty() ? "-" : groups, item.value("zone", ""), until});
     print(context, listing);
 }

@@ -180,7 +180,7 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
         for (const ProcessorIndex p : found.processor_of) text += std::to_string(p) + "\n";
         if (auto done = deliver(text, options.file); !done) return context.fail(done.error());
     } else {
-        Listing listing{{"TASK", "PROCESSOR", "GROUPS"}, {}, codec::Json::array()};
+        Listing listing{"tasks", {"TASK", "PROCESSOR", "GROUPS"}, {}, codec::Json::array()};
         for (std::size_t task = 0; task < found.processor_of.size(); ++task) {
             const ProcessorIndex p = found.processor_of[task];
             std::string groups;
@@ -288,7 +288,7 @@ void map_onto_resources(Context& context, const MapCommand& options, const TaskG
         for (const ProcessorIndex p : mapping.processor_of) text += std::to_string(p) + "\n";
         if (auto done = deliver(text, options.file); !done) return context.fail(done.error());
     } else {
-        Listing listing{{"TASK", "ZONE", "MACHINE", "PROCESSOR"}, {}, codec::Json::array()};
+        Listing listing{"tasks", {"TASK", "ZONE", "MACHINE", "PROCESSOR"}, {}, codec::Json::array()};
         for (std::size_t task = 0; task < mapping.processor_of.size(); ++task) {
             const ProcessorPlace& place = resources->place(mapping.processor_of[task]);
             const Zone& zone = resources->zones()[static_cast<std::size_t>(place.zone)];

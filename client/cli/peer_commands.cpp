@@ -20,7 +20,8 @@ void list_peers(Context& context) {
     if (!zone) return;
     const Result<Json> answer = zone->get("/v1/peerings");
     if (!answer) return context.fail(answer.error());
-    Listing listing{{"ZONE", "ORGANISATION", "THEY ACCEPT US", "WE ACCEPT THEM", "ADDRESS", "REASON"},
+    Listing listing{"peers",
+                    {"ZONE", "ORGANISATION", "THEY ACCEPT US", "WE ACCEPT THEM", "ADDRESS", "REASON"},
                     {},
                     answer->value("peers", Json::array())};
     for (const Json& peer : listing.items) {
@@ -33,7 +34,8 @@ void list_peers(Context& context) {
 
 /// One row per bundle that claims the organisation's name; rights and trust for operators only.
 void print_peerings(Context& context, const Json& answer) {
-    Listing listing{{"ORGANISATION", "STATE", "TRUST", "PROCESSORS NOW", "IN USE", "BUNDLE"},
+    Listing listing{"peerings",
+                    {"ORGANISATION", "STATE", "TRUST", "PROCESSORS NOW", "IN USE", "BUNDLE"},
                     {},
                     answer.value("peerings", Json::array())};
     for (const Json& peering : listing.items) {

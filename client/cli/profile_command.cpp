@@ -63,8 +63,10 @@ void list_profiles(Context& context, const std::string& program) {
     if (!zone) return;
     const Result<std::vector<ProfileRow>> rows = rows_at_home(*zone);
     if (!rows) return context.fail(rows.error());
-    Listing listing{
-        {"ID", "AT", "RANKS", "COMPLETE", "PREDICTED", "MEASURED", "ERROR", "PROGRAM", "ARGUMENTS"}, {}, Json::array()};
+    Listing listing{"profiles",
+                    {"ID", "AT", "RANKS", "COMPLETE", "PREDICTED", "MEASURED", "ERROR", "PROGRAM", "ARGUMENTS"},
+                    {},
+                    Json::array()};
     for (const ProfileRow& row : *rows) {
         const ProfileSummary& p = row.profile;
         const std::string name = std::filesystem::path(p.program).filename().string();
@@ -134,7 +136,8 @@ void show_profile(Context& context, const Source& source) {
     }
     if (!context.for_people()) {
         Json json = codec::encode(*model);
-        if (row) json = {{"profile", codec::encode(*row)}, {"model", std::move(json)}};
+        json = {{"model", std::move(json)}};
+        if (row) json["profile"] = codec::encode(*row);
         print_document(context, json);
         return;
     }

@@ -111,8 +111,10 @@ std::string milliseconds(double seconds) { return formats::short_number(seconds 
 
 void print_report(Context& context, const ReplayReport& report, const ResourceGraph& resources,
                   const Mapping& mapping) {
-    Listing listing{
-        {"RANK", "ZONE", "MACHINE", "COMPUTE_MS", "BLOCKED_MS", "IDLE_MS", "END_MS"}, {}, codec::Json::array()};
+    Listing listing{"ranks",
+                    {"RANK", "ZONE", "MACHINE", "COMPUTE_MS", "BLOCKED_MS", "IDLE_MS", "END_MS"},
+                    {},
+                    codec::Json::array()};
     for (std::size_t r = 0; r < report.ranks.size(); ++r) {
         const RankTimes& times = report.ranks[r];
         const ProcessorPlace& place = resources.place(mapping.processor_of[r]);
@@ -135,13 +137,12 @@ void print_report(Context& context, const ReplayReport& report, const ResourceGr
         codec::Json traffic = codec::Json::array();
         for (const LinkRow& row : links)
             traffic.push_back({{"link", row.name}, {"messages", row.traffic.messages}, {"bytes", row.traffic.bytes}});
-        std::cout << codec::dump({{"run_time_s", report.run_time_s},
-                                  {"complete", report.complete},
-                                  {"events", report.events},
-                                  {"unreceived_messages", report.unreceived_messages},
-                                  {"links", traffic},
-                                  {"ranks", listing.items}})
-                  << "\n";
+        print_document(context, {{"run_time_s", report.run_time_s},
+                                 {"complete", report.complete},
+                                 {"events", report.events},
+                                 {"unreceived_messages", report.unreceived_messages},
+                                 {"links", traffic},
+                                 {"ranks", listing.items}});
         return;
     }
     if (context.for_people()) {

@@ -166,7 +166,7 @@ std::string root_of_links(const ClaimsCommand& command) {
 }
 
 void list_studies(Context& context, const std::vector<Study>& studies) {
-    Listing listing{{"SOURCE", "STUDY"}, {}, codec::Json::array()};
+    Listing listing{"studies", {"SOURCE", "STUDY"}, {}, codec::Json::array()};
     for (const Study& study : studies) {
         listing.rows.push_back({std::string(study.source), std::string(study.name)});
         listing.items.push_back({{"source", study.source}, {"study", study.name}});
@@ -197,7 +197,7 @@ void report_claims(Context& context, const ClaimsCommand& command) {
         for (const OrderedJson& claim : told.at("claims"))
             std::cout << claim.dump(-1, ' ', false, OrderedJson::error_handler_t::replace) << "\n";
     } else {
-        Listing listing{{"ID", "VERDICT", "PUBLISHED", "OURS", "SPREAD", "CLAIM"}, {}, codec::Json::array()};
+        Listing listing{"claims", {"ID", "VERDICT", "PUBLISHED", "OURS", "SPREAD", "CLAIM"}, {}, codec::Json::array()};
         for (const SourceReport& report : reports)
             for (const Claim& claim : report.claims)
                 listing.rows.push_back({claim.id, std::string(claims::to_string(claim.verdict)), claim.published,

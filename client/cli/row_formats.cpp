@@ -68,7 +68,7 @@ std::string csv_text(const Listing& listing) {
 }
 
 Json items_of(const Listing& listing) {
-    if (!listing.items.empty() || listing.rows.empty()) return listing.items;
+    if (!listing.items.empty()) return listing.items;
     Json items = Json::array();
     for (const auto& row : listing.rows) {
         Json item = Json::object();
@@ -159,14 +159,26 @@ std::string yaml_text(const Json& json) {
     return out.substr(1);  // the blank of a scalar, or the line end of a block
 }
 
+std::string document_text(Json document, std::string_view format) {
+    if (!document.is_object()) document = Json::object({{"document", std::move(document)}});
+    if (const auto own = document.find("version"); own != document.end()) {
+        Json said = std::move(*own);
+        document.erase(own);
+        document["document_version"] = std::move(said);
+    }
+    // Objects are ordered by key, and the version comes first: it is written in front of the others.
+    const std::string version = std::to_string(kOutputVersion);
+    if (format == "yaml") return "version: " + version + "\n" + (document.empty() ? "" : yaml_text(document));
+    return "{\"version\":" + version + (document.empty() ? "" : ",") + codec::dump(document).substr(1) + "\n";
+}
+
 const std::vector<std::string>& output_formats() {
     static const std::vector<std::string> kFormats{"table", "wide", "json", "jsonl", "csv", "yaml", "name"};
     return kFormats;
 }
 
 std::string written(const Listing& listing, std::string_view format) {
-    if (format == "json") return codec::dump(items_of(listing)) + "\n";
-    if (format == "yaml") return yaml_text(items_of(listing));
+    if (format == "json" || format == "yaml") return document_text({{listing.noun, items_of(listing)}}, format);
     if (format == "csv") return csv_text(listing);
     std::string text;
     if (format == "jsonl") {

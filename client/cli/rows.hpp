@@ -39,6 +39,7 @@ struct Column {
 /// A list: rows of one cell per column. `items` holds what the service said of each row, for the formats of programs;
 /// where it is empty the cells stand in for it.
 struct Listing {
+    std::string noun;  ///< what the rows are, in the plural: the key of the list in `json` and `yaml`
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;
     codec::Json items = codec::Json::array();
@@ -64,9 +65,18 @@ const std::vector<std::string>& output_formats();
 
 /// The list in one of `output_formats()`, ended by a line end where there is anything:
 /// `table` (without wide columns) and `wide` align; `csv` is RFC 4180 with LF, a header and all columns, where texts
-/// that a spreadsheet would calculate get a ' in front; `json` is an array, `jsonl` an item a line, `yaml` a sequence;
-/// `name` the column of names.
+/// that a spreadsheet would calculate get a ' in front; `json` and `yaml` are the document {"version": 1, NOUN:
+/// [items]}; `jsonl` is an item a line, `name` the column of names.
 std::string written(const Listing& listing, std::string_view format);
+
+/// The version of all documents that `json` and `yaml` give. It grows when a key goes away or changes its type; a key
+/// that comes does not make it grow.
+inline constexpr int kOutputVersion = 1;
+
+/// `document` as `yaml` or else as JSON, its version first; ends with a line end. A member "version" of the
+/// document itself (of a service) is told as "document_version"; what is no
+/// object is told as the member "document".
+std::string document_text(codec::Json document, std::string_view format);
 
 /// YAML 1.2 in block style that readers of 1.1 understand alike: texts that could be read as something else ("no",
 /// "1e3", "2026-11-23", "1:30") are in double quotes. Ends with a line end.

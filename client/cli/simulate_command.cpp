@@ -442,7 +442,8 @@ std::string short_text(double value) { return formats::short_number(value, 4); }
 
 /// A row a policy.
 Listing comparison(const std::vector<SimulatedSchedule>& schedules) {
-    Listing listing{{"POLICY", "JOBS", "PROCESSORS", "MAKESPAN_S", "UTILIZATION", "WAIT_MEAN_S", "WAIT_P95_S",
+    Listing listing{"schedules",
+                    {"POLICY", "JOBS", "PROCESSORS", "MAKESPAN_S", "UTILIZATION", "WAIT_MEAN_S", "WAIT_P95_S",
                      "RESPONSE_MEAN_S", "SLOWDOWN_MEAN", "BOUNDED_SLOWDOWN_MEAN", "JOBS_PER_S"},
                     {},
                     codec::Json::array()};
@@ -458,7 +459,8 @@ Listing comparison(const std::vector<SimulatedSchedule>& schedules) {
 }
 
 void print_classes(Context& context, const char* title, const std::vector<ClassMetrics>& classes, double area) {
-    Listing listing{{title, "JOBS", "WORK_%", "WAIT_MEAN_S", "WAIT_P95_S", "RESPONSE_MEAN_S", "SLOWDOWN_MEAN",
+    Listing listing{"classes",
+                    {title, "JOBS", "WORK_%", "WAIT_MEAN_S", "WAIT_P95_S", "RESPONSE_MEAN_S", "SLOWDOWN_MEAN",
                      "BOUNDED_SLOWDOWN_MEAN"},
                     {},
                     codec::Json::array()};
@@ -500,7 +502,7 @@ void print_tables(Context& context, const SimulateCommand& command, const Loaded
                   << fixed(schedule.turns->fragmentation, 4) << " fragmentation, " << schedule.resizes << " resizes\n";
     std::cout << "simulated in " << fixed(schedule.seconds, 3) << " s, " << short_text(jobs_per_second(schedule))
               << " jobs/s\n\n";
-    Listing listing{{"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}, {}, codec::Json::array()};
+    Listing listing{"metrics", {"METRIC", "MEAN", "MEDIAN", "P95", "MAX"}, {}, codec::Json::array()};
     for (const auto& [name, d, decimals] :
          {std::tuple{"wait, s", &jobs.wait_s, 1}, std::tuple{"response, s", &jobs.response_s, 1},
           std::tuple{"slowdown", &jobs.slowdown, 4}, std::tuple{"bounded slowdown", &jobs.bounded_slowdown, 4}})

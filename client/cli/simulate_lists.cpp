@@ -11,7 +11,8 @@ namespace {
 /// A listing of things with options: a row for each thing, then one for each of its options.
 class OptionListing {
   public:
-    explicit OptionListing(std::string kind) : listing_{{kind, "OPTION", "DEFAULT", "MEANING"}, {}, {}} {
+    OptionListing(std::string noun, std::string kind)
+        : listing_{std::move(noun), {std::move(kind), "OPTION", "DEFAULT", "MEANING"}, {}, {}} {
         listing_.items = codec::Json::array();
     }
 
@@ -40,7 +41,7 @@ std::string text(std::string_view first, const char* word, std::string_view seco
 }  // namespace
 
 void list_all(Context& context) {
-    Listing listing{{"KIND", "NAME", "WHAT", "SOURCE"}, {}, codec::Json::array(), 1};
+    Listing listing{"rules", {"KIND", "NAME", "WHAT", "SOURCE"}, {}, codec::Json::array(), 1};
     const auto add = [&listing](const char* kind, const auto& info) {
         listing.rows.push_back({kind, std::string(info.name), std::string(info.summary), std::string(info.source)});
         listing.items.push_back(
@@ -53,7 +54,7 @@ void list_all(Context& context) {
 }
 
 void list_policies(Context& context) {
-    OptionListing listing("POLICY");
+    OptionListing listing("policies", "POLICY");
     for (const PolicyInfo& policy : policies())
         listing.add(
             policy.name,
@@ -68,7 +69,7 @@ void list_policies(Context& context) {
 }
 
 void list_allocators(Context& context) {
-    OptionListing listing("ALLOCATOR");
+    OptionListing listing("allocators", "ALLOCATOR");
     for (const AllocatorInfo& allocator : allocators())
         listing.add(allocator.name,
                     text(allocator.summary, "; ", allocator.machine) + "; source: " + std::string(allocator.source),
@@ -81,7 +82,7 @@ void list_allocators(Context& context) {
 }
 
 void list_generators(Context& context) {
-    OptionListing listing("GENERATOR");
+    OptionListing listing("generators", "GENERATOR");
     for (const GeneratorInfo& generator : workload_generators())
         listing.add(generator.name, std::string(generator.summary),
                     {{"generator", generator.name}, {"summary", generator.summary}}, generator.options);

@@ -39,7 +39,7 @@ bool draw_top(Context& context, int limit) {
         return true;
     }
     if (!context.for_people()) {
-        print_document(context, {{"version", 1}, {"zone", *nodes}, {"applications", applications}});
+        print_document(context, {{"zone", *nodes}, {"applications", applications}});
         return true;
     }
     std::size_t running = 0, ended = 0;

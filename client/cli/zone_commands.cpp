@@ -30,7 +30,8 @@ void list_zones(Context& context) {
         processors += node.value("processors", 0);
         used += node.value("used", 0);
     }
-    Listing listing{{"ZONE", "ORGANISATION", "PROCESSORS", "USED", "ADDRESS", "YOU MAY USE IT"}, {}, Json::array()};
+    Listing listing{
+        "zones", {"ZONE", "ORGANISATION", "PROCESSORS", "USED", "ADDRESS", "YOU MAY USE IT"}, {}, Json::array()};
     const std::string name = raw_text(*own, "zone");
     listing.items.push_back({{"zone", name},
                              {"organisation", raw_text(*own, "organisation")},
@@ -88,7 +89,8 @@ std::string bytes_a_second(double rate) { return human_bytes(rate) + "/s"; }
 void list_links(Context& context, client::ZoneClient& zone) {
     const Result<Json> answer = zone.get("/v1/links");
     if (!answer) return context.fail(answer.error());
-    Listing listing{{"TO ZONE", "PLANNED WITH", "SOURCE", "MEASURED DELAY", "MEASURED BANDWIDTH"},
+    Listing listing{"links",
+                    {"TO ZONE", "PLANNED WITH", "SOURCE", "MEASURED DELAY", "MEASURED BANDWIDTH"},
                     {},
                     answer->value("links", Json::array())};
     for (const Json& view : listing.items) {
@@ -106,7 +108,8 @@ constexpr std::size_t kMachineLinksShown = 16;  ///< of `zbs zone show`
 
 /// Pairs of machines as `GET /v1/links` tells them, at most so many.
 Listing machine_links(const Json& machines, std::size_t most) {
-    Listing listing{{"FROM MACHINE", "TO", "MEASURED DELAY", "MEASURED BANDWIDTH", "FAILURES"}, {}, Json::array()};
+    Listing listing{
+        "machine_links", {"FROM MACHINE", "TO", "MEASURED DELAY", "MEASURED BANDWIDTH", "FAILURES"}, {}, Json::array()};
     for (const Json& pair : machines.value("worst", Json::array())) {
         if (listing.rows.size() == most) break;
         listing.items.push_back(pair);
@@ -155,7 +158,8 @@ void show_zone(Context& context) {
     if (!zone) return;
     const Result<Json> own = zone->get("/v1/nodes");
     if (!own) return context.fail(own.error());
-    Listing listing{{"MACHINE", "PROCESSORS", "USED", "SPEED", "AVAILABLE"}, {}, own->value("nodes", Json::array())};
+    Listing listing{
+        "nodes", {"MACHINE", "PROCESSORS", "USED", "SPEED", "AVAILABLE"}, {}, own->value("nodes", Json::array())};
     const std::map<std::string, const Json*> agents = agents_of(*own);
     for (const Json& node : listing.items) {
         const auto agent = agents.find(raw_text(node, "name"));

@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
         require(head.error().pointer.starts_with("line "), "a fault without its line");
     }
-    cli::Listing listing{{"NAME", "COUNT"}, {{text, 3}, {"b", 4}}, codec::Json::array()};
+    cli::Listing listing{"jobs", {"NAME", "COUNT"}, {{text, 3}, {"b", 4}}, codec::Json::array()};
     if (const auto rows = cli::chosen(listing, {.sort = {"name"}, .filters = {"name" + text.substr(0, 40)}}))
         require(rows->rows.size() <= 2, "rows out of nothing");
     for (const char* format : {"table", "csv", "yaml", "name"})

@@ -102,21 +102,21 @@ class Manners(unittest.TestCase):
 class Formats(Manners):
     def test_every_format_tells_of_the_same_rows(self):
         ids = [job["id"] for job in JOBS]
-        self.assertEqual(json.loads(self.good("list", "-o", "json")), JOBS)
+        self.assertEqual(json.loads(self.good("list", "-o", "json")), {"version": 1, "applications": JOBS})
         self.assertEqual([json.loads(line) for line in self.good("list", "-o", "jsonl").splitlines()], JOBS)
         self.assertEqual(self.good("list", "-o", "name").split(), ids)
         rows = list(csv.DictReader(io.StringIO(self.good("list", "-o", "csv"))))
         self.assertEqual([(row["ID"], row["RANKS"], row["EXIT"]) for row in rows], [("01", "8", ""), ("02", "16", "3"), ("03", "100", "")])
         self.assertEqual(rows[1]["REASON"], 'no, "not" ?[2J')
         self.assertEqual([line.split()[0] for line in self.good("list").splitlines()], ["ID", *ids])
-        self.assertTrue(self.good("list", "-o", "yaml").startswith('- id: "01"\n  program: /bin/a\n  ranks: 8\n'))
+        self.assertTrue(self.good("list", "-o", "yaml").startswith('version: 1\napplications:\n  - id: "01"\n    program: /bin/a\n    ranks: 8\n'))
         for form in ("table", "wide", "csv", "name", "yaml", "json"):
             self.assertNotIn("\x1b", self.good("list", "-o", form), form)
 
     def test_rows_are_chosen_and_ordered(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks")
         self.assertEqual(self.good("list", *chosen), "ID  RANKS\n03  100\n01  8\n")
-        self.assertEqual(json.loads(self.good("list", *chosen, "-o", "json")), [{"id": "03", "ranks": 100}, {"id": "01", "ranks": 8}])
+        self.assertEqual(json.loads(self.good("list", *chosen, "-o", "json")), {"version": 1, "applications": [{"id": "03", "ranks": 100}, {"id": "01", "ranks": 8}]})
         self.assertEqual(self.good("list", "--filter", "ranks>8", "--filter", "zones~y", "-o", "name"), "03\n")
 
     def test_an_unknown_column_is_told_with_the_nearest(self):

@@ -64,7 +64,7 @@ class Runs(Shared):
         done = self.f.zbs("run", "-n", "6", "--mapper", "round_robin", "--", "/bin/sh", "-c", "echo $PMI_RANK $ZBS_ZONE")
         self.assertEqual(done.returncode, 0, done.stderr)
         told = dict(line.split() for line in done.stdout.split("\n") if line)
-        application = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)[0]["id"]
+        application = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)["applications"][0]["id"]
         assigned = json.loads(self.f.zbs("show", application, "--format", "json").stdout)
         self.assertEqual(told, {str(row["rank"]): row["zone"] for row in assigned["ranks"]})
         self.assertEqual([row["zone"] for row in assigned["ranks"]], list("abcabc"))
@@ -82,7 +82,7 @@ class Runs(Shared):
             second = self.f.zbs(*run, cwd=folder)
             self.assertEqual(second.returncode, 0, second.stderr)
             self.assertIn("which an earlier run left", second.stderr)
-            view = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)[0]
+            view = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)["applications"][0]
             plan = self.f.show(view["id"])["plan"]
             teams = [{plan["zone_of_rank"][r] for r in team} for team in ((1, 3, 5, 7), (2, 4, 6, 8))]
             self.assertEqual([len(team) for team in teams], [1, 1], "a team is split over zones")
@@ -107,7 +107,7 @@ class Runs(Shared):
             run = ["run", "-n", "4", "--", program, "--bytes", "1000", "--rounds", "3"]
             for _ in range(2):
                 self.assertEqual(self.f.zbs(*run).returncode, 0)
-            rows = json.loads(self.f.zbs("profile", "list", "--program", "learner", "-o", "json").stdout)
+            rows = json.loads(self.f.zbs("profile", "list", "--program", "learner", "-o", "json").stdout)["profiles"]
             self.assertEqual([(row["program"], row["arguments"], row["ranks"], len(row["digest"])) for row in rows], [(program, "--bytes {3} --rounds {0}", 4, 64)] * 2)
             self.assertGreater(rows[0]["measured_s"], 0)
             self.assertEqual(rows[0]["error"]["runs"], 1)
@@ -221,7 +221,7 @@ class Runs(Shared):
     def test_two_interrupts_at_once_still_cancel(self):
         run = self.f.start("run", "-n", "2", "--", "/bin/sleep", "600")
         try:
-            application = until(lambda: next((row["id"] for row in json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)
+            application = until(lambda: next((row["id"] for row in json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)["applications"]
                                               if row["state"] == "running" and row["program"].endswith("sleep")), None), 20, "the job does not run")
             # Stopped meanwhile, it sees both in one look.
             run.send_signal(signal.SIGSTOP)
@@ -343,7 +343,7 @@ class BadInput(Shared):
         self.assertEqual(self.f.submit("-n", "1", "--id", application, "--", "/bin/true"), application)
         self.expect(8, ["another request"], "submit", "-n", "2", "--id", application, "--", "/bin/true")
         self.f.wait_state(application, ["completed"])
-        ids = [row["id"] for row in json.loads(self.f.zbs("list", "-o", "json").stdout)]
+        ids = [row["id"] for row in json.loads(self.f.zbs("list", "-o", "json").stdout)["applications"]]
         self.assertEqual(ids.count(application), 1)
 
     def test_bad_models(self):
@@ -471,7 +471,7 @@ class Offline(unittest.TestCase):
     def test_a_profile_is_exported_and_shown_as_it_is(self):
         model = self.write("model.json", json.dumps(self.model()))
         self.assertEqual(json.loads(self.zbs("profile", "export", model).stdout), self.model())
-        self.assertEqual(json.loads(self.zbs("profile", "show", model, "-o", "json").stdout), self.model())
+        self.assertEqual(json.loads(self.zbs("profile", "show", model, "-o", "json").stdout), {"version": 1, "model": self.model()})
         self.assertEqual(self.zbs("profile", "show", model).stdout, self.zbs("profile", model).stdout)
 
     def test_wrong_profile_commands_are_refused_with_advice(self):
@@ -748,7 +748,7 @@ class KillNine(Shared):
 
     def test_client(self):
         self.check("client")
-        newest = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)[0]["id"]
+        newest = json.loads(self.f.zbs("list", "--limit", "1", "-o", "json").stdout)["applications"][0]["id"]
         self.f.wait_state(newest, ["completed"], 20)
 
 

@@ -195,7 +195,7 @@ class LinksBetweenMachines(OnMachines):
             self.assertEqual(told.status, 200, told.body)
             return told.json["within_zone"] == self.links()["link"]
         until(capacity_agrees, "capacity tells another link")
-        rows = json.loads(self.world.zbs("zone", "machine-links", "-o", "json").stdout)
+        rows = json.loads(self.world.zbs("zone", "machine-links", "-o", "json").stdout)["machine_links"]
         self.assertEqual({row["from"] for row in rows}, set(MACHINES))
         shown = self.world.zbs("zone", "show").stdout
         self.assertRegex(shown, r"Between machines plans take .*\(measured")

@@ -22,7 +22,7 @@ class ProxyLogin(unittest.TestCase):
 
     def whoami(self, proxy):
         done = self.f.act(self.ana, proxy, "whoami", "-o", "json")
-        return done.returncode, json.loads(done.stdout)[0] if done.returncode == 0 else done.stderr
+        return done.returncode, json.loads(done.stdout) if done.returncode == 0 else done.stderr
 
     def test_a_proxy_is_its_user(self):
         proxy = self.f.grid_proxy(self.ana, "-rfc")
@@ -42,7 +42,7 @@ class ProxyLogin(unittest.TestCase):
         done = self.f.act(self.ana, proxy, "submit", "-n", "1", "--", "/bin/true")
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("limited proxy", done.stderr)
-        self.assertEqual(json.loads(self.f.act(self.ana, proxy, "list", "-o", "json").stdout), [])
+        self.assertEqual(json.loads(self.f.act(self.ana, proxy, "list", "-o", "json").stdout), {"version": 1, "applications": []})
 
     def test_what_is_no_good_proxy_is_refused_with_the_reason(self):
         for options, word in ((("-rfc", "-independent"), "independent"), (("-old",), "legacy"), (("-rfc", "-valid", "25:00"), "24 h")):

@@ -64,10 +64,8 @@ TEST(DoctorChecks, TheWorstOneCounts) {
     EXPECT_EQ(worst_of({}), Verdict::kOk);
     EXPECT_EQ(worst_of({{"a", Verdict::kWarn, "", ""}, {"b", Verdict::kOk, "", ""}}), Verdict::kWarn);
     EXPECT_EQ(worst_of({{"a", Verdict::kFail, "", ""}, {"b", Verdict::kWarn, "", ""}}), Verdict::kFail);
-    EXPECT_EQ(
-        document_of({{"a", Verdict::kFail, "f", "r"}}),
-        Json::parse(
-            R"({"version":1,"verdict":"fail","checks":[{"check":"a","verdict":"fail","found":"f","remedy":"r"}]})"));
+    EXPECT_EQ(document_of({{"a", Verdict::kFail, "f", "r"}}),
+              Json::parse(R"({"verdict":"fail","checks":[{"check":"a","verdict":"fail","found":"f","remedy":"r"}]})"));
 }
 
 }  // namespace

@@ -7,11 +7,11 @@ namespace {
 
 using codec::Json;
 
-Listing one(Cell cell) { return {{"NAME", {"SIZE", true}}, {{std::move(cell), 5}}, Json::array()}; }
+Listing one(Cell cell) { return {"jobs", {"NAME", {"SIZE", true}}, {{std::move(cell), 5}}, Json::array()}; }
 
 TEST(Written, AlignsTablesByCharactersAndShowsWideColumnsOnlyWhereAsked) {
     const Listing listing{
-        {"NAME", {"SIZE", true}, "STATE"}, {{"\u00e9t\u00e9s", 5, "ok"}, {"b", 10, "-"}}, Json::array()};
+        "jobs", {"NAME", {"SIZE", true}, "STATE"}, {{"\u00e9t\u00e9s", 5, "ok"}, {"b", 10, "-"}}, Json::array()};
     EXPECT_EQ(written(listing, "table"), "NAME  STATE\n\u00e9t\u00e9s  ok\nb     -\n");
     EXPECT_EQ(written(listing, "wide"), "NAME  SIZE  STATE\n\u00e9t\u00e9s  5     ok\nb     10    -\n");
 }
@@ -36,11 +36,11 @@ TEST(Written, QuotesCsvAsRfc4180AndKeepsSpreadsheetsFromCalculating) {
 }
 
 TEST(Written, MakesItemsOfCellsWhereTheServiceGaveNone) {
-    EXPECT_EQ(written(one("x"), "json"), "[{\"name\":\"x\",\"size\":5}]\n");
-    EXPECT_EQ(written(one("x"), "yaml"), "- name: x\n  size: 5\n");
-    EXPECT_EQ(written(Listing{{"NAME"}, {}, Json::array()}, "json"), "[]\n");
-    EXPECT_EQ(written(Listing{{"NAME"}, {}, Json::array()}, "yaml"), "[]\n");
-    EXPECT_EQ(written(Listing{{"NAME"}, {}, Json::array()}, "name"), "");
+    EXPECT_EQ(written(one("x"), "json"), "{\"version\":1,\"jobs\":[{\"name\":\"x\",\"size\":5}]}\n");
+    EXPECT_EQ(written(one("x"), "yaml"), "version: 1\njobs:\n  - name: x\n    size: 5\n");
+    EXPECT_EQ(written(Listing{"jobs", {"NAME"}, {}, Json::array()}, "json"), "{\"version\":1,\"jobs\":[]}\n");
+    EXPECT_EQ(written(Listing{"jobs", {"NAME"}, {}, Json::array()}, "yaml"), "version: 1\njobs: []\n");
+    EXPECT_EQ(written(Listing{"jobs", {"NAME"}, {}, Json::array()}, "name"), "");
 }
 
 TEST(Written, LetsNoNameDriveATerminal) {
@@ -72,6 +72,19 @@ TEST(YamlText, QuotesWhatReadersWouldTakeForSomethingElse) {
 TEST(YamlText, NestsBlocks) {
     const Json json = Json::parse(R"({"a":[1,[2,3],{"b":null,"c":[]}],"d":{"e":true},"f":{}})");
     EXPECT_EQ(yaml_text(json), "a:\n  - 1\n  -\n    - 2\n    - 3\n  - b: null\n    c: []\nd:\n  e: true\nf: {}\n");
+}
+
+TEST(DocumentText, VersionComesFirstAndHidesNone) {
+    EXPECT_EQ(document_text({{"id", "x"}, {"a", 2}}, "json"), "{\"version\":1,\"a\":2,\"id\":\"x\"}\n");
+    EXPECT_EQ(document_text({{"a", 2}}, "yaml"), "version: 1\na: 2\n");
+    EXPECT_EQ(document_text({{"version", "0.9"}}, "json"), "{\"version\":1,\"document_version\":\"0.9\"}\n");
+    EXPECT_EQ(document_text(Json::array({1}), "json"), "{\"version\":1,\"document\":[1]}\n");
+    EXPECT_EQ(document_text(Json::object(), "json"), "{\"version\":1}\n");
+    EXPECT_EQ(document_text(Json::object(), "yaml"), "version: 1\n");
+}
+
+TEST(Written, ListThatServiceTellsAsNullIsEmpty) {
+    EXPECT_EQ(written(Listing{"jobs", {"NAME"}, {}, Json()}, "json"), "{\"version\":1,\"jobs\":[]}\n");
 }
 
 }  // namespace

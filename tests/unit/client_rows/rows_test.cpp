@@ -6,7 +6,7 @@ namespace zbs::cli {
 namespace {
 
 Listing jobs() {
-    Listing listing{{"ID", "STATE", "RANKS", "EXIT", {"MOST MEMORY", true}}, {}, codec::Json::array()};
+    Listing listing{"jobs", {"ID", "STATE", "RANKS", "EXIT", {"MOST MEMORY", true}}, {}, codec::Json::array()};
     listing.rows.push_back({"a", "running", 8, "-", Cell("1.0 MiB", 1048576)});
     listing.rows.push_back({"b", "failed", 16, 3, Cell("2 B", 2)});
     listing.rows.push_back({"c", "running", 100, 0, "-"});
@@ -45,7 +45,8 @@ TEST(RowsSort, OrdersByEachColumnInTurnAndPutsNothingLast) {
 TEST(RowsChoice, KeepsWhatTheServiceSaidWithItsRow) {
     const Result<Listing> found = chosen(jobs(), {.sort = {"-id"}, .filters = {"state=running"}});
     ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(written(*found, "json"), "[{\"id\":\"c\",\"told\":true},{\"id\":\"a\",\"told\":true}]\n");
+    EXPECT_EQ(written(*found, "json"),
+              "{\"version\":1,\"jobs\":[{\"id\":\"c\",\"told\":true},{\"id\":\"a\",\"told\":true}]}\n");
 }
 
 TEST(RowsChoice, MakesItemsOfTheColumnsThatWereAskedFor) {

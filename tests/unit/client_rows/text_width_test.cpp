@@ -24,7 +24,8 @@ TEST(TextWidth, CountsColumnsOfATerminal) {
 }
 
 TEST(TextWidth, TablesAlign) {
-    const Listing listing{{"PROGRAM", "RANKS"},
+    const Listing listing{"jobs",
+                          {"PROGRAM", "RANKS"},
                           {{"\u8a08\u7b97\u30d7\u30ed\u30b0\u30e9\u30e0", 1}, {"e\u0301tude", 2}, {"solver", 3}}};
     EXPECT_EQ(written(listing, "table"),
               "PROGRAM         RANKS\n"
