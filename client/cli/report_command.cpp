@@ -19,6 +19,7 @@
 #include "client/cli/input.hpp"
 #include "client/cli/output_file.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
+#include "services/common/codec/document_text.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -124,7 +125,7 @@ OrderedJson json_of(const std::vector<SourceReport>& reports, bool details) {
                            {"test", claim.test}});
             if (details) all.back()["remark"] = claim.remark;
         }
-    return {{"claims", std::move(all)}};
+    return {{"version", codec::kDocumentVersion}, {"claims", std::move(all)}};
 }
 
 Result<void> write_directory(const std::string& directory, const std::vector<SourceReport>& reports,

@@ -2,6 +2,7 @@
 
 #include "client/cli/rows.hpp"
 #include "client/cli/text_width.hpp"
+#include "services/common/codec/document_text.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -160,16 +161,9 @@ std::string yaml_text(const Json& json) {
 }
 
 std::string document_text(Json document, std::string_view format) {
-    if (!document.is_object()) document = Json::object({{"document", std::move(document)}});
-    if (const auto own = document.find("version"); own != document.end()) {
-        Json said = std::move(*own);
-        document.erase(own);
-        document["document_version"] = std::move(said);
-    }
-    // Objects are ordered by key, and the version comes first: it is written in front of the others.
-    const std::string version = std::to_string(kOutputVersion);
-    if (format == "yaml") return "version: " + version + "\n" + (document.empty() ? "" : yaml_text(document));
-    return "{\"version\":" + version + (document.empty() ? "" : ",") + codec::dump(document).substr(1) + "\n";
+    if (format != "yaml") return codec::document_text(std::move(document));
+    document = codec::without_version(std::move(document));
+    return "version: " + std::to_string(codec::kDocumentVersion) + "\n" + (document.empty() ? "" : yaml_text(document));
 }
 
 const std::vector<std::string>& output_formats() {

@@ -69,13 +69,7 @@ const std::vector<std::string>& output_formats();
 /// [items]}; `jsonl` is an item a line, `name` the column of names.
 std::string written(const Listing& listing, std::string_view format);
 
-/// The version of all documents that `json` and `yaml` give. It grows when a key goes away or changes its type; a key
-/// that comes does not make it grow.
-inline constexpr int kOutputVersion = 1;
-
-/// `document` as `yaml` or else as JSON, its version first; ends with a line end. A member "version" of the
-/// document itself (of a service) is told as "document_version"; what is no
-/// object is told as the member "document".
+/// The object `document` as `yaml` or else as JSON, its version first (codec::kDocumentVersion); ends with a line end.
 std::string document_text(codec::Json document, std::string_view format);
 
 /// YAML 1.2 in block style that readers of 1.1 understand alike: texts that could be read as something else ("no",

@@ -23,6 +23,7 @@
 #include "client/cli/simulate_input.hpp"
 #include "client/cli/simulate_lists.hpp"
 #include "client/cli/simulate_output.hpp"
+#include "services/common/codec/document_text.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -595,10 +596,15 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
     for (const SimulatedSchedule& schedule : schedules) items.push_back(json_of(command, *loaded, schedule));
     if (context.output == "jsonl") {
         for (const OrderedJson& item : items) std::cout << dump(item) << "\n";
-    } else if (context.output == "yaml") {
-        std::cout << yaml_text(codec::Json(command.compare.empty() ? items.front() : items));
+        return;
+    }
+    OrderedJson document = {{"version", codec::kDocumentVersion}};
+    document.update(command.compare.empty() ? items.front() : OrderedJson{{"schedules", std::move(items)}});
+    if (context.output == "yaml") {
+        document.erase("version");
+        std::cout << document_text(codec::Json(document), "yaml");
     } else {
-        std::cout << dump(command.compare.empty() ? items.front() : items) << "\n";
+        std::cout << dump(document) << "\n";
     }
 }
 

@@ -27,6 +27,7 @@
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/document_text.hpp"
 #include "services/common/codec/node_codec.hpp"
 #include "services/common/http/rate_limit.hpp"
 #include "services/common/messages/limits.hpp"
@@ -191,8 +192,8 @@ int describe() {
     std::this_thread::sleep_for(std::chrono::milliseconds{200});  // what the load is measured over
     NodeLoad load = (*sensor)->load(Duration{0});
     load.at = system::wall_clock();
-    std::cout << codec::dump({{"description", codec::encode((*sensor)->describe())}, {"load", codec::encode(load)}})
-              << "\n";
+    std::cout << codec::document_text(
+        {{"description", codec::encode((*sensor)->describe())}, {"load", codec::encode(load)}});
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/codec/audit_text.hpp"
+#include "services/common/codec/document_text.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/registry/program/registry_client.hpp"
 
@@ -19,7 +20,7 @@ int list(const Options& options, std::uint64_t after, std::size_t limit, bool as
         call(options, "GET", "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit));
     if (!answer) return fail(answer.error());
     if (as_json) {
-        std::cout << codec::dump(*answer) << "\n";
+        std::cout << codec::document_text(*answer);
         return 0;
     }
     const auto page = codec::decode_audit_page(*answer);

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "services/common/codec/document_text.hpp"
 #include "services/common/http/call.hpp"
 #include "services/registry/program/registry_client.hpp"
 
@@ -9,6 +10,9 @@ namespace zbs::registry_program {
 namespace {
 
 using codec::Json;
+
+constexpr const char* kAsServiceSays =
+    "zones and organisations, as the service says it, for programs: instants in _us since 1970";
 
 void list_zones(const Json& answer) {
     for (const Json& row : answer.value("zones", Json::array())) {
@@ -42,10 +46,21 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
     };
     CLI::App* zone = cli.add_subcommand("zone", "zones that are enrolled here");
     zone->require_subcommand(1);
-    zone->add_subcommand("list",
-                         "all that may come here, also those that are away: name, organisation, live or away, "
-                         "address\n\nExample: zbs-registry zone list --state DIR")
-        ->callback([ask] { ask("GET", "/v1/enrolments", list_zones); });
+    const auto as_json = std::make_shared<bool>(false);
+    const auto told = [as_json](auto text) {
+        return [as_json, text](const Json& answer) {
+            if (*as_json)
+                std::cout << codec::document_text(answer);
+            else
+                text(answer);
+        };
+    };
+    CLI::App* zones =
+        zone->add_subcommand("list",
+                             "all that may come here, also those that are away: name, organisation, live or away, "
+                             "address\n\nExample: zbs-registry zone list --state DIR");
+    zones->add_flag("--json", *as_json, kAsServiceSays);
+    zones->callback([ask, told] { ask("GET", "/v1/enrolments", told(list_zones)); });
     CLI::App* remove_zone = zone->add_subcommand(
         "remove",
         "take a zone out: it is listed no more and gets no answer from now on; it comes back by a new token "
@@ -54,11 +69,12 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
     remove_zone->callback([ask, name] { ask("DELETE", "/v1/enrolments/" + http::encode_percent(*name), say_removed); });
     CLI::App* organisation = cli.add_subcommand("organisation", "organisations whose bundles are kept here");
     organisation->require_subcommand(1);
-    organisation
-        ->add_subcommand("list",
-                         "name, number of its zones, fingerprint of its bundle\n\nExample: zbs-registry organisation "
-                         "list --state DIR")
-        ->callback([ask] { ask("GET", "/v1/enrolments", list_organisations); });
+    CLI::App* organisations = organisation->add_subcommand(
+        "list",
+        "name, number of its zones, fingerprint of its bundle\n\nExample: zbs-registry organisation "
+        "list --state DIR");
+    organisations->add_flag("--json", *as_json, kAsServiceSays);
+    organisations->callback([ask, told] { ask("GET", "/v1/enrolments", told(list_organisations)); });
     CLI::App* remove = organisation->add_subcommand(
         "remove",
         "forget an organisation's bundle, with all its zones and open tokens; it may come back with another "

@@ -7,6 +7,7 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/document_text.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/registry/program/registry_client.hpp"
@@ -18,8 +19,10 @@ using system::wall_clock;
 
 using codec::Json;
 
-void list(const Options& options, int& exit_code) {
+/// All pages in one; exit_code where one of them cannot be had.
+void list(const Options& options, bool as_json, int& exit_code) {
     std::string after;
+    Json zones = Json::array();
     do {
         const Result<Json> answer = call(options, "GET", "/v1/zones" + (after.empty() ? after : "?after=" + after));
         const auto page = answer ? codec::decode_zone_page(*answer) : Result<ZonePage>(answer.error());
@@ -29,12 +32,16 @@ void list(const Options& options, int& exit_code) {
         }
         for (const SignedText& text : page->entries) {
             const Result<Json> json = codec::parse(text.text);
-            if (json && json->is_object())
+            if (!json || !json->is_object()) continue;
+            if (as_json)
+                zones.push_back(*json);
+            else
                 std::cout << json->value("name", "") << "\t" << json->value("organisation", "") << "\t"
                           << json->value("standing", "") << "\t" << json->value("url", "") << "\n";
         }
         after = page->next;
     } while (!after.empty());
+    if (as_json) std::cout << codec::document_text({{"zones", std::move(zones)}});
 }
 
 }  // namespace
@@ -112,10 +119,11 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         else
             exit_code = fail(answer.error());
     });
-    cli.add_subcommand("list",
-                       "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry "
-                       "list --state DIR")
-        ->callback([&options, &exit_code] { list(options, exit_code); });
+    auto as_json = std::make_shared<bool>(false);
+    CLI::App* zones = cli.add_subcommand(
+        "list", "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry list --state DIR");
+    zones->add_flag("--json", *as_json, "what each zone has said of itself, for programs");
+    zones->callback([&options, &exit_code, as_json] { list(options, *as_json, exit_code); });
     cli.add_subcommand("ready",
                        "exits with 0 where the registry runs and takes calls: for health checks of containers and "
                        "watchdogs\n\nExample: zbs-registry ready --state DIR")

@@ -13,6 +13,7 @@
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/audit_text.hpp"
+#include "services/common/codec/document_text.hpp"
 #include "services/common/http/call.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/program/doctor_command.hpp"
@@ -29,6 +30,9 @@ namespace {
 using system::wall_clock;
 
 using codec::Json;
+
+constexpr const char* kAsServiceSays =
+    "as the service says it, for programs: instants in _us since 1970, durations in _s";
 
 struct InitOptions {
     std::string operator_name = "operator";
@@ -237,23 +241,30 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
         std::cerr << "the line above works once, within 24 hours, for whoever has it: give it to " << *name
                   << " and nobody else\n";
     });
-    user->add_subcommand("list", "users and their certificates\n\nExample: zbs-zone user list --config zone.toml")
-        ->callback([shared] {
-            const auto answer = shared.call("GET", "/v1/users");
-            if (!answer) return;
-            for (const Json& row : answer->value("users", Json::array())) {
-                std::string groups_text;
-                for (const Json& group : row.value("groups", Json::array()))
-                    groups_text += (groups_text.empty() ? "" : ",") + group.get<std::string>();
-                std::string standing = row.value("standing", "");
-                if (row.value("code_pending", false))
-                    standing += ", code until " +
-                                codec::utc_text(time_from_microseconds(row.value("code_expires_us", std::int64_t{0})));
-                std::cout << row.value("name", "") << "\t" << standing << "\t"
-                          << row.value("certificates", Json::array()).size() << " certificates\t"
-                          << (groups_text.empty() ? "-" : groups_text) << "\n";
-            }
-        });
+    auto as_json = std::make_shared<bool>(false);
+    CLI::App* list =
+        user->add_subcommand("list", "users and their certificates\n\nExample: zbs-zone user list --config zone.toml");
+    list->add_flag("--json", *as_json, kAsServiceSays);
+    list->callback([shared, as_json] {
+        const auto answer = shared.call("GET", "/v1/users");
+        if (!answer) return;
+        if (*as_json) {
+            std::cout << codec::document_text(*answer);
+            return;
+        }
+        for (const Json& row : answer->value("users", Json::array())) {
+            std::string groups_text;
+            for (const Json& group : row.value("groups", Json::array()))
+                groups_text += (groups_text.empty() ? "" : ",") + group.get<std::string>();
+            std::string standing = row.value("standing", "");
+            if (row.value("code_pending", false))
+                standing += ", code until " +
+                            codec::utc_text(time_from_microseconds(row.value("code_expires_us", std::int64_t{0})));
+            std::cout << row.value("name", "") << "\t" << standing << "\t"
+                      << row.value("certificates", Json::array()).size() << " certificates\t"
+                      << (groups_text.empty() ? "-" : groups_text) << "\n";
+        }
+    });
     CLI::App* revoke = user->add_subcommand("revoke",
                                             "end all certificates of a user, here at once and in all zones within a "
                                             "minute\n\nExample: zbs-zone user revoke "
@@ -303,18 +314,25 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
             std::cerr << "note: zone " << zone.get<std::string>()
                       << " told it; where that zone runs, unblock it there too, or it tells it again\n";
     });
-    cli.add_subcommand("blocks",
-                       "who is blocked here, by whom and why; also by other zones whose word counts here\n\nExample: "
-                       "zbs-zone blocks --config zone.toml")
-        ->callback([shared] {
-            const auto answer = shared.call("GET", "/v1/blocks");
-            if (!answer) return;
-            for (const Json& row : answer->value("blocks", Json::array()))
-                std::cout << row.value("subject", "") << "\t" << row.value("by", "") << "\t" << row.value("reason", "")
-                          << "\n";
-            for (const Json& row : answer->value("told", Json::array()))
-                std::cout << row.value("subject", "") << "\t" << row.value("told_by", "") << "\ttold by that zone\n";
-        });
+    auto as_json = std::make_shared<bool>(false);
+    CLI::App* blocks = cli.add_subcommand(
+        "blocks",
+        "who is blocked here, by whom and why; also by other zones whose word counts here\n\nExample: zbs-zone blocks "
+        "--config zone.toml");
+    blocks->add_flag("--json", *as_json, kAsServiceSays);
+    blocks->callback([shared, as_json] {
+        const auto answer = shared.call("GET", "/v1/blocks");
+        if (!answer) return;
+        if (*as_json) {
+            std::cout << codec::document_text(*answer);
+            return;
+        }
+        for (const Json& row : answer->value("blocks", Json::array()))
+            std::cout << row.value("subject", "") << "\t" << row.value("by", "") << "\t" << row.value("reason", "")
+                      << "\n";
+        for (const Json& row : answer->value("told", Json::array()))
+            std::cout << row.value("subject", "") << "\t" << row.value("told_by", "") << "\ttold by that zone\n";
+    });
 }
 
 void add_drain(CLI::App& cli, const OperatorCommand& shared) {
@@ -333,7 +351,7 @@ void list_audit(const OperatorCommand& shared, std::uint64_t after, std::size_t 
         shared.call("GET", "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit));
     if (!answer) return;
     if (as_json) {
-        std::cout << codec::dump(*answer) << "\n";
+        std::cout << codec::document_text(*answer);
         return;
     }
     const auto page = codec::decode_audit_page(*answer);

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "services/common/codec/document_text.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/messages/printable.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
@@ -21,7 +22,7 @@ std::string path_of(const std::string& organisation) { return "/v1/peerings/" + 
 template <class Text>
 void ask_and_print(const OperatorCommand& commands, const std::string& path, bool as_json, Text text) {
     const auto answer = commands.call("GET", path);
-    if (answer) std::cout << (as_json ? codec::dump(*answer) + "\n" : text(*answer));
+    if (answer) std::cout << (as_json ? codec::document_text(*answer) : text(*answer));
 }
 
 void settle(const OperatorCommand& commands, const PeerWish& wish, PeeringVerb verb) {

@@ -20,6 +20,8 @@ import threading
 import time
 import unittest
 
+from shapes import shape
+
 ZBS, SOURCE = sys.argv[1:3]
 JOBS = [
     {"id": "01", "state": "running", "ranks": 8, "program": "/bin/a", "zones": ["x", "y"], "reason": "", "submitted_us": 3_000_000},
@@ -452,16 +454,6 @@ class Golden(Manners):
                     f.write(json.dumps(got, indent=1, sort_keys=True) + "\n")
             with open(path) as f:
                 self.assertEqual(got, json.load(f), f"{name}: if this is meant, write the files anew with ZBS_WRITE_GOLDEN=1")
-
-
-def shape(value):
-    """Types instead of values; of a list the shapes of its items, each once."""
-    if isinstance(value, dict):
-        return {key: shape(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return sorted({json.dumps(shape(inner), sort_keys=True) for inner in value}) and [
-            json.loads(one) for one in sorted({json.dumps(shape(inner), sort_keys=True) for inner in value})]
-    return {bool: "boolean", int: "integer", float: "number", str: "text", type(None): "null"}[type(value)]
 
 
 if __name__ == "__main__":

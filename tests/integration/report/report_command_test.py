@@ -68,7 +68,7 @@ class ReportClaims(unittest.TestCase):
                 self.assertRegex(re.sub(r"\s+", " ", text.read()), rf"TEST(_F|_P)?\( ?{suite}, {case} ?\)", claim["id"])
 
     def test_progress_tells_every_study(self):
-        studies = json.loads(zbs("--list", "--json").stdout)
+        studies = json.loads(zbs("--list", "--json").stdout)["studies"]
         self.assertEqual({study["source"] for study in studies}, SOURCES)
         for number in range(1, len(studies) + 1):
             self.assertIn(f"[{number}/{len(studies)}]", self.json.stderr)
@@ -101,7 +101,7 @@ class ReportClaims(unittest.TestCase):
         keys = ["id", "source", "claim", "published", "ours", "spread", "verdict", "test"]
         again = [zbs("--quick", "--source", "Huang2004", "--json", "--threads", threads).stdout for threads in ("1", "2")]
         self.assertEqual(again[0], again[1])
-        self.assertEqual(list(json.loads(again[0])), ["claims"])
+        self.assertEqual(list(json.loads(again[0])), ["version", "claims"])
         for claim in json.loads(again[0])["claims"]:
             self.assertEqual(list(claim), keys)
 

@@ -63,7 +63,9 @@ class Simulate(unittest.TestCase):
         return done
 
     def json(self, *arguments):
-        return json.loads(self.good(*arguments, "--json").stdout)
+        told = json.loads(self.good(*arguments, "--json").stdout)
+        self.assertEqual((list(told)[0], told.pop("version")), ("version", 1))
+        return told
 
     def trace(self, name):
         path = os.path.join(TRACES, name)
@@ -279,7 +281,7 @@ class Schedules(Simulate):
 
     def test_compare_runs_each_on_the_same_jobs(self):
         policies = ["fcfs", "easy:order=estimate", "conservative"]
-        found = self.json("--generate", "lublin:jobs=500", "--compare", ",".join(policies), "--waits", "w-{policy}.txt")
+        found = self.json("--generate", "lublin:jobs=500", "--compare", ",".join(policies), "--waits", "w-{policy}.txt")["schedules"]
         self.assertEqual([f["policy"] for f in found], policies)
         for one in found:
             self.assertEqual(list(one), KEYS)
@@ -304,7 +306,7 @@ class Schedules(Simulate):
         self.assertEqual((first["allocator"], first["refused_starts"]), ("first-fit", 0))
         self.assertEqual(first["wait_s"], plain["wait_s"])
         self.assertNotIn("allocator", plain)
-        for allocator in [i["allocator"] for i in json.loads(self.good("--list-allocators", "--json").stdout)] + ["contiguous:choice=best", "mesh-frame:width=16:rotate=false"]:
+        for allocator in [i["allocator"] for i in self.json("--list-allocators")["allocators"]] + ["contiguous:choice=best", "mesh-frame:width=16:rotate=false"]:
             found = self.json(*made, "--allocator", allocator, "--details", "--schedule", "s.csv")
             self.assertEqual(found["jobs"], 600)
             self.assertEqual(self.read("s.csv") == self.read("plain.csv"), found["refused_starts"] == 0, allocator)
@@ -321,17 +323,17 @@ class Schedules(Simulate):
             self.assertIn(text, table)
         self.assertEqual(self.good("--generate", "lublin:jobs=9", "--policy", "easy", "-o", "csv").stdout.split(",")[0], "POLICY")
         for option, key in (("--list-policies", "policy"), ("--list-generators", "generator"), ("--list-allocators", "allocator")):
-            items = json.loads(self.good(option, "--json").stdout)
+            items = self.json(option)[option.removeprefix("--list-")]
             for item in items:
                 self.assertIn(item[key], self.good(option).stdout)
                 for choice in item["options"]:
                     self.assertTrue(choice["name"] and choice["meaning"])
 
     def test_list_shows_every_policy_allocator_and_packing_rule(self):
-        items = json.loads(self.good("--list", "--json").stdout)
+        items = self.json("--list")["rules"]
         names = {kind: {item["name"] for item in items if item["kind"] == kind} for kind in ("policy", "allocator", "packing")}
         for option, key in (("--list-policies", "policy"), ("--list-allocators", "allocator")):
-            self.assertEqual(names[key], {item[key] for item in json.loads(self.good(option, "--json").stdout)})
+            self.assertEqual(names[key], {item[key] for item in self.json(option)[option.removeprefix("--list-")]})
         self.assertEqual(names["packing"], {"first-fit", "best-fit", "ffd", "memory-fit", "buddy"})
         with open(os.path.join(SOURCE, "algorithms/REFERENCES.md")) as references:
             keys = set(re.findall(r"^\| (\w+) \|", references.read(), re.M))
@@ -589,7 +591,7 @@ class PublishedSchedules(Simulate):
 
     def test_kth_sp2_under_the_reference_rules(self):
         log = self.trace("KTH-SP2-1996-2.swf.gz")
-        found = self.json("--trace", log, "--compare", ",".join(self.KTH), "--rules", "reference", "--waits", "{policy}.txt")
+        found = self.json("--trace", log, "--compare", ",".join(self.KTH), "--rules", "reference", "--waits", "{policy}.txt")["schedules"]
         for one in found:
             wait, p95, longest, bounded, utilization, makespan = self.KTH[one["policy"]]
             self.assertEqual(one["jobs"], 28481)
@@ -604,12 +606,12 @@ class PublishedSchedules(Simulate):
 
     def test_kth_sp2_under_the_batched_rules(self):
         log = self.trace("KTH-SP2-1996-2.swf.gz")
-        for one, wait, bounded in zip(self.json("--trace", log, "--compare", "easy,sjbf"), (6834.5873, 5903.6864), (92.6877, 69.3936)):
+        for one, wait, bounded in zip(self.json("--trace", log, "--compare", "easy,sjbf")["schedules"], (6834.5873, 5903.6864), (92.6877, 69.3936)):
             self.assertEqual((round(one["wait_s"]["mean"], 4), round(one["bounded_slowdown"]["mean"], 4)), (wait, bounded))
 
     def test_kth_sp2_with_exact_estimates(self):
         log = self.trace("KTH-SP2-1996-2.swf.gz")
-        for one, bounded in zip(self.json("--trace", log, "--compare", "easy,sjbf", "--rules", "reference", "--estimates", "exact"), (71.7224, 49.8477)):
+        for one, bounded in zip(self.json("--trace", log, "--compare", "easy,sjbf", "--rules", "reference", "--estimates", "exact")["schedules"], (71.7224, 49.8477)):
             self.assertEqual(round(one["bounded_slowdown"]["mean"], 4), bounded)
 
     def test_a_log_in_the_order_of_completion_is_sorted(self):

@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+
+#include "services/common/codec/json.hpp"
+
+namespace zbs::codec {
+
+/// Of the documents that the command lines print for programs. It grows when a key goes away or changes its type, not
+/// when one comes.
+inline constexpr int kDocumentVersion = 1;
+
+/// The object without a member "version": what a service tells under that name is called "document_version".
+Json without_version(Json object);
+/// `dump` of the object, with kDocumentVersion as its first member "version"; ends with a line end.
+std::string document_text(Json object);
+
+}  // namespace zbs::codec
