@@ -119,6 +119,7 @@ class Packages(unittest.TestCase):
         self.assertEqual(said.count("guest\n"), 2, said)
         self.assertNotIn("NOTIFY_SOCKET", said)
         self.what_a_job_may()
+        self.what_the_agent_does_itself()
         # A zone and an agent that are killed are started again by systemd and find their job, which goes on.
         job = self.as_ana("zbs submit -n 2 -- /bin/sh -c \"while [ ! -e /tmp/go ]; do sleep 0.1; done; echo done\"").split()[-1]
         until(lambda: f"{job} running" in self.as_ana("zbs list -o csv --columns id,state").replace(",", " "), lambda: self.as_ana("zbs list"))
@@ -133,6 +134,27 @@ class Packages(unittest.TestCase):
         self.assertIn("guest", self.as_ana("timeout 60 zbs run -q -n 1 -- /usr/bin/id -un"))
         for unit in (*UNITS, STARTER):
             self.assertEqual(self.inside(f"systemctl is-active {unit}"), "active\n")
+
+    def what_the_agent_does_itself(self):
+        """What its unit must not forbid: giving files to accounts, fetching theirs, suspending, slices, nice levels."""
+        self.as_ana("mkdir got && echo given > in.txt")
+        self.as_ana("timeout 60 zbs run -q -n 1 --stage-in in.txt --stage-out \"out*\" --results got -- /bin/sh -c \"id -un > out.txt; cat in.txt >> out.txt\"")
+        self.assertEqual(self.as_ana("cat got/out.txt"), "guest\ngiven\n")
+        zone = self.inside("cat /etc/zbs/zone.toml")
+        self.write("/home/guest/count", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo $i\n")
+        self.inside("chmod 0644 /home/guest/count")
+        for mode in ("gang", "priority", "shares"):
+            self.write("/etc/zbs/zone.toml", f"{zone}\n[time_sharing]\nmode = \"{mode}\"\nslice_s = 0.1\n")
+            self.inside("systemctl restart zbs-zone")
+            until(lambda: "given" in self.as_ana("timeout 60 zbs run -q -n 2 -- /bin/echo given", check=False).stdout, lambda: self.inside("journalctl --no-pager -n 60"))
+            jobs = [self.as_ana("zbs submit -n 2 -- /bin/sh /home/guest/count").split()[-1] for _ in range(2)]
+            for job in jobs:
+                self.as_ana(f"timeout 60 zbs wait {job}")
+                self.assertEqual(self.as_ana(f"zbs logs {job}"), "300000\n" * 2, mode)
+        self.write("/etc/zbs/zone.toml", zone)
+        self.inside("systemctl restart zbs-zone")
+        said = self.inside("journalctl --no-pager -u zbs-node -u zbs-steps")
+        self.assertNotRegex(said, "(?i)not permitted|read-only file system|permission denied")
 
     def what_a_job_may(self):
         """What its agent may not: jobs are started by another unit."""
