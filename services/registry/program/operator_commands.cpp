@@ -74,7 +74,7 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     CLI::App* person = cli.add_subcommand(
         "operator",
         "a new certificate for the operator, before or after the old one has ended; needs the CA key in the registry's "
-        "folder and no running registry\n\nExample: zbs-registry operator --state DIR");
+        "folder; the registry may run\n\nExample: zbs-registry operator --state DIR");
     person->add_option("--name", *operator_name, "name in it")->capture_default_str();
     person->callback([&options, &exit_code, operator_name] {
         const StateFolder state{options.state};

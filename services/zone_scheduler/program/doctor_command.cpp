@@ -21,6 +21,7 @@
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/codec/document_text.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/ready_command.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
@@ -267,10 +268,7 @@ void print(const Checks& checks, bool as_json) {
                             {"verdict", to_string(check.verdict)},
                             {"found", check.found},
                             {"remedy", check.remedy}});
-        std::cout << codec::Json(
-                         {{"version", 1}, {"verdict", to_string(worst_of(checks))}, {"checks", std::move(list)}})
-                         .dump(2)
-                  << "\n";
+        std::cout << codec::document_text({{"verdict", to_string(worst_of(checks))}, {"checks", std::move(list)}});
         return;
     }
     for (const Check& check : checks) {

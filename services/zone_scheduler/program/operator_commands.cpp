@@ -169,7 +169,7 @@ void add_operator(CLI::App& cli, const OperatorCommand& shared) {
     CLI::App* command = cli.add_subcommand(
         "operator",
         "a new certificate for the operator, before or after the old one has ended; needs the CA key in the zone's "
-        "folder and no running zone\n\nExample: zbs-zone operator --config zone.toml");
+        "folder; the zone may run\n\nExample: zbs-zone operator --config zone.toml");
     command->add_option("--name", *name, "name in it")->capture_default_str();
     command->callback([shared, name] {
         const Result<ZoneSettings> settings = load_settings(*shared.config);
@@ -191,7 +191,7 @@ void add_node(CLI::App& cli, const OperatorCommand& shared) {
     CLI::App* add = node->add_subcommand(
         "add",
         "key and certificate for a node agent, in a new folder to be brought to its machine; needs the CA key in the "
-        "zone's folder and no running zone\n\nExample: zbs-zone node add node-1 --out node-1-identity --config "
+        "zone's folder; the zone may run\n\nExample: zbs-zone node add node-1 --out node-1-identity --config "
         "zone.toml");
     add->add_option("NAME", *name, "1 to 64 of a-z 0-9 . _ -")->required();
     add->add_option("--out", *out, "folder that is made")->required();

@@ -171,6 +171,8 @@ class Doctor(Manners):
         super().setUp()
         Zone.answers |= {"/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana"},
                          "/openapi.json": {"info": {"version": "1"}},
+                         "/v1/profiles": {"profiles": [{"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "predicted_s": 1.5, "measured_s": 2.5,
+                                                         "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}]},
                          "/v1/peerings": {"peers": [{"zone": "y", "they_accept_us": "accepted"}, {"zone": "z\x1b[2J", "they_accept_us": "requested"}]}}
         self.bin = os.path.join(self.folder, "bin")
         os.mkdir(self.bin)
@@ -437,14 +439,21 @@ class Golden(Manners):
                          "/v1/applications/" + ONE: VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [], "plan": PLAN},
                          "/v1/applications?dry_run=true": PLAN | {"crossing_bytes": 1.5, "crossing_bytes_block": 2.5, "crossing_bytes_round_robin": 3.5, "learned": "l", "predicted_s": 4.5,
                                                                   "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": "", "start_from_s": 0.5, "start_to_s": 1.5}]},
+                         "/v1/profiles": {"profiles": [{"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "predicted_s": 1.5, "measured_s": 2.5,
+                                                         "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}]},
                          "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": ""}]}}
         golden = os.path.join(SOURCE, "tests", "golden", "cli")
+        made = ["simulate", "--generate", "lublin:jobs=20"]
         found = {}
         for name, words in (("list", ["list"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
                             ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
                             ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
                             ("peer_show", ["peer", "show", "org-b"]), ("zone_machine_links", ["zone", "machine-links"]),
                             ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
+                            ("simulate_allocators", ["simulate", "--list-allocators"]), ("simulate_generators", ["simulate", "--list-generators"]), ("simulate", [*made, "--policy", "easy"]),
+                            ("simulate_details", [*made, "--policy", "gang", "--details"]), ("simulate_compare", [*made, "--compare", "fcfs,easy"]), ("report_claims_list", ["report", "claims", "--list"]),
+                            ("report_claims", ["report", "claims", "--quick", "--source", "ShmueliFeitelson2005", "--details"]), ("profile_list", ["profile", "list"]),
+                            ("replay", ["replay", "--generate", "random", "--ranks", "6", "--clusters", "2", "--lines", "100", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json")]),
                             ("list_columns", ["list", "--columns", "id,ranks,exit,state"])):
             found[name] = shape(json.loads(self.zbs(*words, "-o", "json").stdout))
         for name, got in found.items():

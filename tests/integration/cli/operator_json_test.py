@@ -47,7 +47,7 @@ class Documents(unittest.TestCase):
         users = self.read(self.f.tell("a", "user", "list", "--json"))
         users["users"] = [user for user in users["users"] if user["name"] == "bo"]
         found = {"zbs_zone_user_list": users, "zbs_zone_blocks": self.read(self.f.tell("a", "blocks", "--json")),
-                 "zbs_registry_list": self.read(self.registry("list")), "zbs_registry_zone_list": self.read(self.registry("zone", "list"))}
+                 "zbs_zone_doctor": self.read(self.f.zone("a", "doctor", "--json").stdout), "zbs_registry_list": self.read(self.registry("list")), "zbs_registry_zone_list": self.read(self.registry("zone", "list"))}
         for name, told in found.items():
             with self.subTest(name):
                 path = GOLDEN / (name + ".json")
