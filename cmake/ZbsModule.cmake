@@ -38,8 +38,7 @@ function(zbs_test name)
   cmake_parse_arguments(ARG "" "LABEL;TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} zbs_build_flags GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_definitions(${name} PRIVATE ZBS_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} zbs_build_flags zbs_source_folder GTest::gtest GTest::gmock GTest::gtest_main)
   target_precompile_headers(${name} REUSE_FROM zbs_headers_test)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
@@ -92,11 +91,14 @@ if(ZBS_SANITIZE)
     target_compile_options(zbs_build_flags INTERFACE -Wno-tsan)
   endif()
 endif()
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-  # Without these ccache keeps nothing that was compiled with a precompiled header; no source here uses __TIME__.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+  # Without the first ccache keeps nothing that was compiled with a precompiled header; no source here uses __TIME__. With the others it
+  # finds what another clone compiled, whose folder is not in objects: names of files begin with `.` there.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
+    CCACHE_NOHASHDIR=true ${CCACHE_PROGRAM})
   add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)
 endif()
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 // Reads every #include below algorithms/, services/ and client/ and holds it against includes.tsv: who may include
@@ -95,7 +96,7 @@ std::vector<std::string> violations(const std::string& file, const std::string& 
 }
 
 TEST(IncludeTable, EveryIncludeIsAllowed) {
-    const fs::path root = ZBS_SOURCE_DIR;
+    const fs::path root = zbs::test::source_folder();
     const Table table = read_table(root / "tests/architecture/includes.tsv");
     ASSERT_FALSE(table.empty());
     int files = 0;
@@ -128,7 +129,7 @@ std::vector<std::string> modules_without_readme(const fs::path& root, const Tabl
 }
 
 TEST(IncludeTable, EveryModuleHasAReadmeOfItsOwn) {
-    const fs::path root = ZBS_SOURCE_DIR;
+    const fs::path root = zbs::test::source_folder();
     for (const std::string& module : modules_without_readme(root, read_table(root / "tests/architecture/includes.tsv")))
         ADD_FAILURE() << module << " has no README.md: what it is for, a map of its files, decisions";
 }
@@ -144,7 +145,7 @@ TEST(IncludeTable, CatchesAModuleWithoutReadme) {
 }
 
 TEST(DeliberateBugs, NoProgramCanTurnOneOn) {
-    const fs::path root = ZBS_SOURCE_DIR;
+    const fs::path root = zbs::test::source_folder();
     int looked = 0;
     for (const char* top : {"algorithms", "services", "client"}) {
         for (const auto& entry : fs::recursive_directory_iterator(root / top)) {

@@ -1,11 +1,12 @@
 #include "tests/support/reference_traces.hpp"
+#include "tests/support/source_folder.hpp"
 
 #include <zlib.h>
 
 namespace zbs::test {
 
 std::optional<std::string> read_reference_trace(const std::string& name) {
-    gzFile file = gzopen((std::string(ZBS_SOURCE_DIR) + "/../shared/data/swf/" + name + ".gz").c_str(), "rb");
+    gzFile file = gzopen((zbs::test::source_folder() + "/../shared/data/swf/" + name + ".gz").c_str(), "rb");
     if (file == nullptr) return std::nullopt;
     std::string text, piece(1 << 20, '\0');
     for (int got; (got = gzread(file, piece.data(), static_cast<unsigned>(piece.size()))) > 0;)

@@ -5,12 +5,13 @@
 #include <sstream>
 
 #include "algorithms/claims/report.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace zbs::claims {
 namespace {
 
 std::string golden(const std::string& name) {
-    std::ifstream in(ZBS_SOURCE_DIR "/tests/golden/DaSilva2000/" + name, std::ios::binary);
+    std::ifstream in(zbs::test::source_folder() + "/tests/golden/DaSilva2000/" + name, std::ios::binary);
     std::stringstream text;
     text << in.rdbuf();
     return text.str();

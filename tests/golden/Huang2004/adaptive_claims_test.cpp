@@ -8,6 +8,7 @@
 
 #include "algorithms/claims/huang_adaptive.hpp"
 #include "algorithms/claims/report.hpp"
+#include "tests/support/source_folder.hpp"
 
 // Adaptive SCOJO [Huang2004, chapters 6 and 7]: whole workloads of the first seed, what needs no seeds, and the
 // committed page of all claims. The claims themselves are computed anew on workloads a tenth as long.
@@ -20,7 +21,7 @@ constexpr const char* kRemedy =
     "DIR/Huang2004 here";
 
 std::string golden(const std::string& name) {
-    std::ifstream in(ZBS_SOURCE_DIR "/tests/golden/Huang2004/" + name, std::ios::binary);
+    std::ifstream in(zbs::test::source_folder() + "/tests/golden/Huang2004/" + name, std::ios::binary);
     std::stringstream text;
     text << in.rdbuf();
     return text.str();

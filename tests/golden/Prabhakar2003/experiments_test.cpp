@@ -1,4 +1,5 @@
 #include "client/claims/prabhakar_experiments.hpp"
+#include "tests/support/source_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ constexpr const char* kRemedy =
     "difference";
 
 std::optional<std::string> golden(const std::string& name) {
-    std::ifstream in(ZBS_SOURCE_DIR "/tests/golden/Prabhakar2003/" + name, std::ios::binary);
+    std::ifstream in(zbs::test::source_folder() + "/tests/golden/Prabhakar2003/" + name, std::ios::binary);
     if (!in) return std::nullopt;
     std::stringstream text;
     text << in.rdbuf();

@@ -7,6 +7,7 @@
 #include "algorithms/mapping/global_mapper.hpp"
 #include "algorithms/mapping/hier_mapper.hpp"
 #include "tests/support/graphs.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace zbs {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using TaskSet = std::set<TaskIndex>;
 
 std::vector<std::vector<double>> table(const std::string& name) {
-    return test::read_table(ZBS_SOURCE_DIR "/tests/golden/Prabhakar2003/" + name);
+    return test::read_table(zbs::test::source_folder() + "/tests/golden/Prabhakar2003/" + name);
 }
 
 TaskGraph graph_of(const std::vector<std::vector<double>>& sent) {

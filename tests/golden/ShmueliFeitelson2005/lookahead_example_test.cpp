@@ -2,6 +2,7 @@
 
 #include "algorithms/policy/los.hpp"
 #include "tests/support/graphs.hpp"
+#include "tests/support/source_folder.hpp"
 
 // The worked example of LOS: 10 processors, 5 of them busy for 3 more units, a queue of 7, 3, 1, 2 and one more job.
 namespace zbs {
@@ -10,7 +11,8 @@ namespace {
 const std::vector<LookaheadJob> kQueue{{7}, {3}, {1}, {2}, {2}};
 
 TEST(LookaheadExample, TableIsTheSourcesCellByCell) {
-    const auto rows = test::read_table(ZBS_SOURCE_DIR "/tests/golden/ShmueliFeitelson2005/lookahead_example.csv");
+    const auto rows =
+        test::read_table(zbs::test::source_folder() + "/tests/golden/ShmueliFeitelson2005/lookahead_example.csv");
     ASSERT_EQ(rows.size(), 30u);
     const LookaheadTable table(kQueue, 5);
     for (const std::vector<double>& row : rows) {

@@ -5,6 +5,7 @@
 
 #include "algorithms/claims/report.hpp"
 #include "algorithms/claims/turner_allocation.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace zbs::claims {
 namespace {
@@ -14,7 +15,7 @@ constexpr const char* kRemedy =
     "copy DIR/Turner1995 here";
 
 std::string golden(const std::string& name) {
-    std::ifstream in(ZBS_SOURCE_DIR "/tests/golden/Turner1995/" + name, std::ios::binary);
+    std::ifstream in(zbs::test::source_folder() + "/tests/golden/Turner1995/" + name, std::ios::binary);
     std::stringstream text;
     text << in.rdbuf();
     return text.str();

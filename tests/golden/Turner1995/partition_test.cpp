@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "algorithms/allocation/cube.hpp"
+#include "tests/support/source_folder.hpp"
 
 // The worked examples of meshes in a hypercube.
 namespace zbs {
@@ -16,7 +17,7 @@ struct Row {
 };
 
 TEST(PartitionExamples, CubesAreThoseOfTheTable) {
-    std::ifstream file(ZBS_SOURCE_DIR "/tests/golden/Turner1995/partition.csv");
+    std::ifstream file(zbs::test::source_folder() + "/tests/golden/Turner1995/partition.csv");
     ASSERT_TRUE(file.good());
     std::map<std::string, std::vector<Row>> cases;
     for (std::string line; std::getline(file, line);) {

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "algorithms/claims/turner_time_sharing.hpp"
+#include "tests/support/source_folder.hpp"
 
 // What chapters 5 and 6 of the source claim, judged with a quick effort. What does not hold is named below.
 namespace zbs::claims {
@@ -58,7 +59,8 @@ TEST(TurnerTimeSharing, TestsThatClaimsNameExist) {
     for (const Claim& claim : all_claims()) {
         const std::size_t hash = claim.test.find('#');
         ASSERT_NE(hash, std::string::npos) << claim.id;
-        const std::filesystem::path path = std::filesystem::path(ZBS_SOURCE_DIR) / claim.test.substr(0, hash);
+        const std::filesystem::path path =
+            std::filesystem::path(zbs::test::source_folder()) / claim.test.substr(0, hash);
         std::ifstream file(path);
         ASSERT_TRUE(file.good()) << claim.id << " names " << path;
         std::stringstream text;
@@ -70,7 +72,8 @@ TEST(TurnerTimeSharing, TestsThatClaimsNameExist) {
 }
 
 TEST(TurnerTimeSharing, LayoutsAreAsTheTableShows) {
-    std::ifstream file(std::filesystem::path(ZBS_SOURCE_DIR) / "tests/golden/Turner1995/time_sharing_layouts.csv");
+    std::ifstream file(std::filesystem::path(zbs::test::source_folder()) /
+                       "tests/golden/Turner1995/time_sharing_layouts.csv");
     std::string kept, line;
     while (std::getline(file, line))
         if (!line.starts_with("#")) kept += line + "\n";

@@ -8,6 +8,7 @@
 #include "algorithms/formats/swf.hpp"
 #include "algorithms/formats/swf_cleaning.hpp"
 #include "tests/support/reference_traces.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace zbs::formats {
 namespace {
@@ -17,7 +18,7 @@ struct Row {
     std::int64_t processors = 0, jobs = 0, processor_seconds = 0, estimates = 0, run_times = 0, submits = 0, cut = 0;
 };
 std::vector<Row> rows() {
-    std::ifstream file(ZBS_SOURCE_DIR "/tests/golden/swf/check_figures.csv");
+    std::ifstream file(zbs::test::source_folder() + "/tests/golden/swf/check_figures.csv");
     std::vector<Row> found;
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('#') || line.starts_with("trace,")) continue;

@@ -13,6 +13,7 @@
 #include "algorithms/policy/registry.hpp"
 #include "algorithms/sim/workload_simulation.hpp"
 #include "tests/support/reference_traces.hpp"
+#include "tests/support/source_folder.hpp"
 
 // The simulator held against schedules that other programs made of real traces.
 namespace zbs {
@@ -53,7 +54,7 @@ struct Row {
     }
 };
 std::vector<Row> rows() {
-    std::ifstream file(ZBS_SOURCE_DIR "/tests/golden/swf/reference_schedules.csv");
+    std::ifstream file(zbs::test::source_folder() + "/tests/golden/swf/reference_schedules.csv");
     std::vector<Row> found;
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('#') || line.starts_with("trace,")) continue;

@@ -1,4 +1,5 @@
 #include "algorithms/allocation/registry.hpp"
+#include "tests/support/source_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ TEST(AllocatorRegistry, MakesEveryAllocatorWithEachOfItsOptions) {
 }
 
 TEST(AllocatorRegistry, SourcesAreInTheReferences) {
-    std::ifstream file(ZBS_SOURCE_DIR "/algorithms/REFERENCES.md");
+    std::ifstream file(zbs::test::source_folder() + "/algorithms/REFERENCES.md");
     std::stringstream text;
     text << file.rdbuf();
     for (const AllocatorInfo& info : allocators()) {

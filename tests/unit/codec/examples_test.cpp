@@ -9,6 +9,7 @@
 
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/tree_mapping_codec.hpp"
+#include "tests/support/source_folder.hpp"
 
 // Every file in schemas/examples: KIND.WHAT.json. Mappings are read against valid/resources.two_zones.json, mappings
 // onto a hierarchy for one of 8 processors.
@@ -17,7 +18,7 @@ namespace zbs::codec {
 namespace {
 namespace fs = std::filesystem;
 
-const fs::path kExamples = fs::path(ZBS_SOURCE_DIR) / "schemas/examples";
+const fs::path kExamples = fs::path(zbs::test::source_folder()) / "schemas/examples";
 
 std::string text_of(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);

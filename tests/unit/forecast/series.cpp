@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "algorithms/base/random_variates.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace zbs::forecast::test {
 namespace {
@@ -144,7 +145,7 @@ const std::vector<std::string>& recorded_names() {
 }
 
 Series read_recorded(const std::string& name) {
-    std::ifstream file(ZBS_SOURCE_DIR "/tests/unit/forecast/recorded/" + name + ".csv");
+    std::ifstream file(zbs::test::source_folder() + "/tests/unit/forecast/recorded/" + name + ".csv");
     Series series;
     for (std::string line; std::getline(file, line);) {
         if (line.empty() || line[0] == '#') continue;

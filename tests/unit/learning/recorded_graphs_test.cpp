@@ -8,6 +8,7 @@
 #include "algorithms/formats/metis_graph.hpp"
 #include "algorithms/learning/extrapolation.hpp"
 #include "algorithms/learning/traffic_difference.hpp"
+#include "tests/support/source_folder.hpp"
 
 // Communication graphs of real programs (../shared/data/mapping beside the repository), each on one number of ranks.
 // What two sources have of one program differs in input and scale, so there pairs are compared and not volumes.
@@ -16,7 +17,7 @@ namespace zbs::learning {
 namespace {
 
 std::optional<TaskGraph> recorded(const std::string& name) {
-    std::ifstream file(std::string(ZBS_SOURCE_DIR) + "/../shared/data/mapping/" + name + ".graph");
+    std::ifstream file(zbs::test::source_folder() + "/../shared/data/mapping/" + name + ".graph");
     if (!file) return {};
     std::stringstream text;
     text << file.rdbuf();

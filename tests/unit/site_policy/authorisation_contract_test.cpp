@@ -6,6 +6,7 @@
 #include <set>
 
 #include "services/common/authorisation/action.hpp"
+#include "tests/support/source_folder.hpp"
 #include "tests/unit/site_policy/authorisation_table.hpp"
 
 // The contracts of the services and the actions name the same operations and the same callers.
@@ -27,7 +28,7 @@ struct Operation {
 std::map<std::string, Operation> operations() {
     std::map<std::string, Operation> all;
     for (const char* service : {"zone", "registry", "node"}) {
-        std::ifstream in(std::string(ZBS_SOURCE_DIR "/schemas/openapi/") + service + ".json");
+        std::ifstream in((zbs::test::source_folder() + "/schemas/openapi/") + service + ".json");
         const json contract = json::parse(in);
         for (const auto& [path, methods] : contract.at("paths").items()) {
             for (const auto& [method, operation] : methods.items()) {

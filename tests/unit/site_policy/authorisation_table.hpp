@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/source_folder.hpp"
+
 namespace zbs::test {
 
 /// A row of authorisation.tsv.
@@ -18,7 +20,7 @@ struct ActionRow {
 };
 
 inline std::vector<ActionRow> read_authorisation_table() {
-    std::ifstream in(ZBS_SOURCE_DIR "/tests/unit/site_policy/authorisation.tsv");
+    std::ifstream in(zbs::test::source_folder() + "/tests/unit/site_policy/authorisation.tsv");
     std::vector<std::string> columns;
     std::vector<ActionRow> rows;
     for (std::string line; std::getline(in, line);) {

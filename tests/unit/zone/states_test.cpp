@@ -7,6 +7,7 @@
 
 #include "services/common/codec/words.hpp"
 #include "tests/support/federation_world.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace zbs::test {
 namespace {
@@ -68,7 +69,7 @@ TEST(States, TheReadmeShowsTheTablesOfTheCode) {
     render(wanted, "Part (peer):", kPartTransitions);
     const std::string begin = "<!-- states: made from services/common/messages/states.hpp -->\n";
     const std::string end = "<!-- end of states -->";
-    std::ifstream file(std::string(ZBS_SOURCE_DIR) + "/services/zone_scheduler/README.md");
+    std::ifstream file(zbs::test::source_folder() + "/services/zone_scheduler/README.md");
     std::stringstream text;
     text << file.rdbuf();
     const std::string readme = text.str();

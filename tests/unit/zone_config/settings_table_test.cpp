@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 
+#include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace zbs::test {
@@ -123,7 +124,7 @@ TEST_F(SettingsTable, AnAccountMapWithOtherLinesIsAChange) {
 }
 
 TEST_F(SettingsTable, ItHoldsTheSettingsThatTheReadmeHas) {
-    std::ifstream readme(std::string(ZBS_SOURCE_DIR) + "/services/zone_scheduler/README.md");
+    std::ifstream readme(zbs::test::source_folder() + "/services/zone_scheduler/README.md");
     std::set<std::string> documented, listed;
     bool inside = false;
     for (std::string line; std::getline(readme, line);) {
