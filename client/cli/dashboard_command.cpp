@@ -88,7 +88,7 @@ void serve_dashboard(Context& context, int port, bool open) {
                  "command (Ctrl-C)\n";
     std::optional<LeadingPage> page;
     if (open) open_browser(page.emplace(proxy->address()));
-    beast::run_until_signalled(io, kThreads, [&server] { server.drain(); });
+    beast::run_until_signalled(io, kThreads, {.drain = [&server] { server.drain(); }});
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ class Packages(unittest.TestCase):
         self.assertNotIn("NOTIFY_SOCKET", said)
         self.what_a_job_may()
         self.what_the_agent_does_itself()
+        self.what_hangs()
         # A zone and an agent that are killed are started again by systemd and find their job, which goes on.
         job = self.as_ana("zbs submit -n 2 -- /bin/sh -c \"while [ ! -e /tmp/go ]; do sleep 0.1; done; echo done\"").split()[-1]
         until(lambda: f"{job} running" in self.as_ana("zbs list -o csv --columns id,state").replace(",", " "), lambda: self.as_ana("zbs list"))
@@ -134,6 +135,21 @@ class Packages(unittest.TestCase):
         self.assertIn("guest", self.as_ana("timeout 60 zbs run -q -n 1 -- /usr/bin/id -un"))
         for unit in (*UNITS, STARTER):
             self.assertEqual(self.inside(f"systemctl is-active {unit}"), "active\n")
+
+    def what_hangs(self):
+        """A service that hangs is started again by its watchdog, one that works is not."""
+        for unit in UNITS:
+            self.inside(f"mkdir -p /run/systemd/system/{unit}.service.d")
+            self.write(f"/run/systemd/system/{unit}.service.d/test.conf", "[Service]\nWatchdogSec=4\nTimeoutAbortSec=1\n")
+        self.inside("systemctl daemon-reload; systemctl restart " + " ".join(UNITS))
+        for unit in UNITS:
+            old = self.inside(f"systemctl show -P MainPID {unit}")
+            self.inside(f"kill -STOP {old}")
+            until(lambda: self.inside(f"systemctl show -P MainPID {unit}") not in (old, "0\n") and self.inside(f"systemctl is-active {unit}", check=False).stdout == "active\n",
+                  lambda: self.inside("journalctl --no-pager -n 40"))
+        self.assertEqual(self.inside("systemctl show -P NRestarts " + " ".join(UNITS)).split(), ["1"] * len(UNITS))
+        self.inside("rm -r /run/systemd/system/zbs-*.service.d; systemctl daemon-reload; systemctl restart " + " ".join(UNITS))
+        until(lambda: "given" in self.as_ana("timeout 60 zbs run -q -n 1 -- /bin/echo given", check=False).stdout, lambda: self.inside("journalctl --no-pager -n 60"))
 
     def what_the_agent_does_itself(self):
         """What its unit must not forbid: giving files to accounts, fetching theirs, suspending, slices, nice levels."""

@@ -311,7 +311,7 @@ int run(const std::string& config_path, const std::string& step_starter) {
         caller.forget_connections();
         log->info("certificates_reloaded", {});
     };
-    beast::run_until_signalled(io, 2, drain, reload);
+    beast::run_until_signalled(io, 2, {.drain = drain, .reload = reload, .post = post});
     caller.close();  // what still comes finds nobody
     prober.close();
     switching.finish();  // what was suspended runs again

@@ -149,7 +149,7 @@ int run(const Options& options) {
         if (!done) return log->warn("certificates_not_reloaded", {{"reason", done.error().message}});
         log->info("certificates_reloaded", {});
     };
-    beast::run_until_signalled(io, 2, drain, reload);
+    beast::run_until_signalled(io, 2, {.drain = drain, .reload = reload, .post = post});
     if (auto flushed = (*audit)->flush(); !flushed) return fail(flushed.error());
     return 0;
 }

@@ -165,13 +165,16 @@ int run(const std::string& config_path) {
             [&watch = *watch] { return watch.found_now().has_value(); });
     }
     beast::run_until_signalled(
-        engine.io, 2, [&] { drain(engine, edge, active); },
-        [&] {
-            boost::asio::post(engine.strand, [&] {
-                if (active) return reload(config_path, engine, *active->zone, edge, *settings, *log);
-                reload_standby(engine, *watch, *log);
-            });
-        });
+        engine.io, 2,
+        {.drain = [&] { drain(engine, edge, active); },
+         .reload =
+             [&] {
+                 boost::asio::post(engine.strand, [&] {
+                     if (active) return reload(config_path, engine, *active->zone, edge, *settings, *log);
+                     reload_standby(engine, *watch, *log);
+                 });
+             },
+         .post = [&](std::function<void()> work) { boost::asio::post(engine.strand, std::move(work)); }});
     if (active) {
         if (auto kept = active->zone->commit(); !kept) return fail(kept.error());
     }

@@ -5,10 +5,12 @@
 #include <systemd/sd-daemon.h>
 
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <csignal>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace zbs::beast {
@@ -28,8 +30,7 @@ void await_hangup(boost::asio::signal_set& hangup, const std::function<void()>& 
 
 }  // namespace
 
-void run_until_signalled(boost::asio::io_context& io, int threads, const std::function<void()>& drain,
-                         const std::function<void()>& reload) {
+void run_until_signalled(boost::asio::io_context& io, int threads, const ServiceCalls& calls) {
     std::signal(SIGPIPE, SIG_IGN);
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
@@ -45,18 +46,21 @@ void run_until_signalled(boost::asio::io_context& io, int threads, const std::fu
     auto until_signalled = boost::asio::make_work_guard(io);
     boost::asio::signal_set signals(control, SIGTERM, SIGINT);
     boost::asio::signal_set hangup(control, SIGHUP);
-    await_hangup(hangup, reload);
+    await_hangup(hangup, calls.reload);
     boost::asio::steady_timer limit(control);
     signals.async_wait([&](const boost::system::error_code& fault, int) {
         if (fault) return;
         sd_notify(0, "STOPPING=1");
-        drain();
+        calls.drain();
         until_signalled.reset();
         limit.expires_after(std::chrono::seconds(10));
         limit.async_wait([&io](const boost::system::error_code& cancelled) {
             if (!cancelled) io.stop();
         });
     });
+    const Watchdog watchdog(
+        control,
+        calls.post ? calls.post : [&io](std::function<void()> work) { boost::asio::post(io, std::move(work)); });
     sd_notify(0, "READY=1");  // the callers listen already; nothing happens where no service manager asked for it
     std::thread controller([&control] { control.run(); });
     std::vector<std::thread> others;

@@ -3,15 +3,23 @@
 #include <functional>
 #include <string>
 
+#include "services/common/adapters/beast/watchdog.hpp"
+
 namespace zbs::beast {
 
+struct ServiceCalls {
+    std::function<void()> drain;        ///< once, on SIGTERM or SIGINT
+    std::function<void()> reload = {};  ///< on each SIGHUP
+    /// Posts to where the service decides, e.g. its strand; empty: to any thread of the loop.
+    Watchdog::Post post = {};
+};
+
 /// Runs `io` on `threads` threads until SIGTERM or SIGINT, then calls `drain` once and goes on until `io` runs dry, at
-/// most 10 s. `drain` runs on a thread of its own: it posts what belongs to `io`. SIGPIPE is ignored, core files are
-/// off (they would hold secrets), nobody of the same user can read this process's memory, and as many connections as
-/// the system allows can be open. SIGHUP calls `reload`, on the same thread as `drain`, each time. Where a
-/// service manager started this program (NOTIFY_SOCKET, sd_notify(3)), it is told: ready, reloading, stopping.
-void run_until_signalled(boost::asio::io_context& io, int threads, const std::function<void()>& drain,
-                         const std::function<void()>& reload = {});
+/// most 10 s. `drain` and `reload` run on a thread of their own: they post what belongs to `io`. SIGPIPE is ignored,
+/// core files are off (they would hold secrets), nobody of the same user can read this process's memory, and as many
+/// connections as the system allows can be open. Where a service manager started this program (NOTIFY_SOCKET,
+/// sd_notify(3)), it is told: ready, reloading, stopping, and where it watches (WatchdogSec=), that `post` still works.
+void run_until_signalled(boost::asio::io_context& io, int threads, const ServiceCalls& calls);
 
 /// One line for the service manager to show beside the service's state; nothing where there is none. Any thread.
 void tell_status(const std::string& status);
