@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/files/checksum.hpp"
 #include "services/common/codec/staging_codec.hpp"
 #include "services/common/http/call.hpp"
@@ -24,21 +25,9 @@ Error cannot(const std::string& what, const std::string& path) {
     return {ErrorCode::kUnavailable, "cannot " + what + " " + path + ": " + std::strerror(errno), {}};
 }
 
-class OpenFile {
-  public:
-    OpenFile(int folder, const std::string& name, int flags)
-        : fd_(openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666)) {}
-    ~OpenFile() {
-        if (fd_ >= 0) close(fd_);
-    }
-    OpenFile(const OpenFile&) = delete;
-    OpenFile& operator=(const OpenFile&) = delete;
-    int get() const { return fd_; }
-    explicit operator bool() const { return fd_ >= 0; }
-
-  private:
-    int fd_;
-};
+Descriptor open_in(int folder, const std::string& name, int flags) {
+    return Descriptor(openat(folder, name.c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
+}
 
 Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t limit) {
     std::string bytes(limit, '\0');
@@ -82,7 +71,7 @@ Result<FilePresence> decode(const Result<codec::Json>& answer) {
 
 /// Whether the file called so holds just this; nothing where there is none.
 Result<std::optional<bool>> holds(int folder, const ResultFile& file) {
-    const OpenFile known(folder, file.name, O_RDONLY | O_NOFOLLOW);
+    const Descriptor known = open_in(folder, file.name, O_RDONLY | O_NOFOLLOW);
     struct stat info {};
     if (!known && errno == ENOENT) return std::optional<bool>{};
     if (!known || fstat(known.get(), &info) != 0 || !S_ISREG(info.st_mode)) return std::optional(false);
@@ -122,7 +111,7 @@ Result<void> fetch_into(ZoneClient& zone, const std::string& application, const 
 }  // namespace
 
 Result<StagedFile> describe_file(const std::string& path, const std::string& name) {
-    const OpenFile file(AT_FDCWD, path, O_RDONLY);
+    const Descriptor file = open_in(AT_FDCWD, path, O_RDONLY);
     struct stat info {};
     if (!file || fstat(file.get(), &info) != 0)
         return Error{ErrorCode::kNotFound, "cannot read " + path + ": " + std::strerror(errno), {}};
@@ -135,7 +124,7 @@ Result<StagedFile> describe_file(const std::string& path, const std::string& nam
 }
 
 Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const StagedFile& file) {
-    const OpenFile opened(AT_FDCWD, path, O_RDONLY);
+    const Descriptor opened = open_in(AT_FDCWD, path, O_RDONLY);
     if (!opened) return cannot("read", path);
     const std::string at = "/v1/files/" + file.digest;
     Result<FilePresence> here = decode(zone.get(at));
@@ -162,7 +151,7 @@ Result<std::uint64_t> send_file(ZoneClient& zone, const std::string& path, const
 }
 
 Result<void> check_fetch_folder(const std::string& folder) {
-    const OpenFile into(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
+    const Descriptor into = open_in(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
     if (into && faccessat(into.get(), ".", W_OK | X_OK, AT_EACCESS) == 0) return {};
     return Error{errno == EACCES || errno == EROFS ? ErrorCode::kDenied : ErrorCode::kNotFound,
                  "what comes back cannot be put there: " + std::string(std::strerror(errno)) +
@@ -174,7 +163,7 @@ Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const 
                         const std::string& folder) {
     if (const std::string wrong = staged_name_fault(file.name); !wrong.empty())
         return Error{ErrorCode::kRejected, "a result has a name that " + wrong, {}};
-    const OpenFile into(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
+    const Descriptor into = open_in(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
     if (!into) return cannot("open folder", folder);
     const Result<std::optional<bool>> known = holds(into.get(), file);
     if (!known) return known.error();
@@ -185,7 +174,7 @@ Result<bool> fetch_file(ZoneClient& zone, const std::string& application, const 
     if (*known) return **known ? Result<bool>(false) : taken;
     const std::string part = "." + file.name + ".zbs-" + file.digest.substr(0, 16);
     {
-        const OpenFile out(into.get(), part, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
+        const Descriptor out = open_in(into.get(), part, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);
         if (!out) return cannot("write", folder + "/" + part);
         struct stat info {};
         if (fstat(out.get(), &info) != 0 || !S_ISREG(info.st_mode))

@@ -16,6 +16,7 @@
 #include "client/api/staged_files.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/job_environment.hpp"
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/program_libraries.hpp"
@@ -53,17 +54,12 @@ class Turn {
   public:
     explicit Turn(const fs::path& path)
         : fd_(open((path.string() + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-        while (fd_ >= 0 && flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+        while (fd_ && flock(fd_.get(), LOCK_EX) != 0 && errno == EINTR) {
         }
     }
-    ~Turn() {
-        if (fd_ >= 0) close(fd_);
-    }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
 
   private:
-    int fd_;
+    Descriptor fd_;
 };
 
 /// "FILE=NAME", unless there is a file of that whole name.

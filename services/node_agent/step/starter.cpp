@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/control_group.hpp"
 #include "services/common/adapters/process/starter_message.hpp"
 #include "services/common/adapters/process/supervisor_spawn.hpp"
@@ -33,23 +34,6 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kPatience{2};
 constexpr std::size_t kMostCallers = 16;  ///< at once; more wait in the queue of the socket
 constexpr std::size_t kMostSent = 16;     ///< descriptors of one message that are told apart from too many
-
-class Descriptor {
-  public:
-    explicit Descriptor(int fd = -1) : fd_(fd) {}
-    Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-    ~Descriptor() {
-        if (fd_ >= 0) close(fd_);
-    }
-    int get() const { return fd_; }
-
-  private:
-    int fd_;
-};
 
 struct Caller {
     Descriptor connection;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <map>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/files/checksum.hpp"
 
 namespace zbs::files {
@@ -51,21 +52,6 @@ Result<void> check_reserve(const std::string& folder, const Reserve& reserve, st
                      " MiB are kept for the service itself; make room there, or try again later",
                  {}};
 }
-
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0) close(fd_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return fd_; }
-    explicit operator bool() const { return fd_ >= 0; }
-
-  private:
-    int fd_;
-};
 
 Result<std::string> read_piece(int fd, std::uint64_t offset, std::size_t limit) {
     std::string text(limit, '\0');

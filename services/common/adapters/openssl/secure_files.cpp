@@ -12,24 +12,11 @@
 #include <cstring>
 #include <filesystem>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
+
 namespace zbs::openssl {
 namespace {
 namespace fs = std::filesystem;
-
-class Descriptor {
-  public:
-    explicit Descriptor(int fd) : fd_(fd) {}
-    ~Descriptor() {
-        if (fd_ >= 0) close(fd_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return fd_; }
-    explicit operator bool() const { return fd_ >= 0; }
-
-  private:
-    int fd_;
-};
 
 Error disk_fault(const std::string& what) { return {ErrorCode::kUnavailable, what + ": " + std::strerror(errno), {}}; }
 

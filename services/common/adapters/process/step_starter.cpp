@@ -10,7 +10,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/starter_message.hpp"
 
@@ -34,20 +36,14 @@ Error out_of_reach(const std::string& socket, int fault) {
 /// A connection to the starter.
 class Connection {
   public:
-    explicit Connection(int fd) : fd_(fd) {}
-    Connection(Connection&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    Connection(const Connection&) = delete;
-    ~Connection() {
-        if (fd_ >= 0) close(fd_);
-    }
-    int fd() const { return fd_; }
+    int fd() const { return fd_.get(); }
 
     static Result<Connection> open(const std::string& socket_path) {
         sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
         if (socket_path.size() >= sizeof address.sun_path)
             return out_of_reach(socket_path, "has a path that is too long");
         std::memcpy(address.sun_path, socket_path.c_str(), socket_path.size() + 1);
-        Connection made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+        Connection made(Descriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)));
         if (made.fd() < 0) return out_of_reach(socket_path, errno);
         for (const int direction : {SO_RCVTIMEO, SO_SNDTIMEO})
             setsockopt(made.fd(), SOL_SOCKET, direction, &kPatience, sizeof kPatience);
@@ -59,14 +55,15 @@ class Connection {
     Result<ucred> peer(const std::string& socket_path) const {
         ucred who{};
         socklen_t size = sizeof who;
-        if (getsockopt(fd_, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return out_of_reach(socket_path, errno);
+        if (getsockopt(fd(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return out_of_reach(socket_path, errno);
         if (who.uid != geteuid())
             return out_of_reach(socket_path, "runs as " + user_name(who.uid) + ", not as " + user_name(geteuid()));
         return who;
     }
 
   private:
-    int fd_;
+    explicit Connection(Descriptor fd) : fd_(std::move(fd)) {}
+    Descriptor fd_;
 };
 
 /// 0, or an error number.
