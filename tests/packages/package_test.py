@@ -73,10 +73,27 @@ class Packages(unittest.TestCase):
         self.installed()
         self.services()
         self.jobs()
-        self.inside("systemctl stop zbs-node zbs-zone zbs-registry; userdel -r ana; userdel -r guest; apt-get purge -y -qq zbs-server zbs-node zbs-client libzbs-profile")
+        self.upgrade()
+        self.inside("userdel -r ana; userdel -r guest; apt-get purge -y -qq zbs-server zbs-node zbs-client libzbs-profile")  # while the services run
+        self.assertEqual(self.inside("pgrep -a zbs-", check=False).stdout, "", "running after purge")
         left = sorted(set(self.inside(FILES).splitlines()) - before)
         self.assertEqual([path for path in left if "zbs" in path], [], "left after purge")
         self.assertEqual(self.inside("cat /etc/passwd /etc/group"), accounts)
+
+    def upgrade(self):
+        """With the commands of the operator's guide: what ran runs again, as the new program, and jobs go on."""
+        guide = (SOURCE / "docs/operator.md").read_text()
+        self.assertIn("$ apt install ./build/packages/*.deb\n", guide[guide.index("## Upgrade"):])
+        job = self.as_ana("zbs submit -n 2 -- /bin/sh -c \"while [ ! -e /tmp/upgraded ]; do sleep 0.1; done; echo done\"").split()[-1]
+        until(lambda: f"{job} running" in self.as_ana("zbs list -o csv --columns id,state").replace(",", " "), lambda: self.as_ana("zbs list"))
+        before = {unit: self.inside(f"systemctl show -P MainPID {unit}") for unit in (*UNITS, STARTER)}
+        self.inside("apt-get install -y -qq --reinstall --no-install-recommends /packages/*.deb")
+        for unit, old in before.items():
+            self.assertEqual(self.inside(f"systemctl is-active {unit}", check=False).stdout, "active\n", unit)
+            self.assertNotEqual(self.inside(f"systemctl show -P MainPID {unit}"), old, unit)
+        self.inside("touch /tmp/upgraded")
+        until(lambda: self.as_ana(f"timeout 60 zbs wait {job}", check=False).returncode == 0, lambda: self.inside("journalctl --no-pager -n 60"))
+        self.assertEqual(self.as_ana(f"zbs logs {job}"), "done\ndone\n")
 
     def installed(self):
         self.assertEqual(self.inside("zbs --version"), "zbs 0.1.0\n")

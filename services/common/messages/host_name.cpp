@@ -46,6 +46,21 @@ bool is_dns_name(std::string_view host) {
 
 }  // namespace
 
+bool is_literal_address(std::string_view host) { return !address_bytes(host).empty(); }
+
+std::string address_text(std::string_view bytes) {
+    std::array<char, INET6_ADDRSTRLEN> text{};
+    if (bytes.size() != 4 && bytes.size() != 16) return {};
+    return inet_ntop(bytes.size() == 4 ? AF_INET : AF_INET6, bytes.data(), text.data(), text.size());
+}
+
+std::vector<std::string> serving_hosts(const std::string& advertised, const std::string& listen_address) {
+    std::vector<std::string> hosts;
+    for (const std::string& host : {advertised, listen_address})
+        if (check_advertised_host(host) && !std::ranges::count(hosts, host)) hosts.push_back(host);
+    return hosts;
+}
+
 bool is_wildcard_address(std::string_view host) {
     if (host == "*" || host == "0") return true;
     std::string bytes = address_bytes(host);

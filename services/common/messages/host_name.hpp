@@ -1,5 +1,7 @@
 #pragma once
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "algorithms/base/result.hpp"
 
@@ -10,7 +12,17 @@ namespace zbs {
 /// kInvalidArgument with what to write instead.
 Result<void> check_advertised_host(std::string_view host);
 
+/// True for a literal address of IPv4 or IPv6, without brackets.
+bool is_literal_address(std::string_view host);
+
+/// The literal address of 4 or 16 bytes in network order; empty for any other number of them.
+std::string address_text(std::string_view bytes);
+
 /// True for "0.0.0.0", "::" and other writings of them: good to listen on, no address to be called at.
 bool is_wildcard_address(std::string_view host);
+
+/// What a service that listens at `listen_address` and is told to others as `advertised` (empty: as that address) is
+/// called at, each once; a wildcard is none.
+std::vector<std::string> serving_hosts(const std::string& advertised, const std::string& listen_address);
 
 }  // namespace zbs

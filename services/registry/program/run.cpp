@@ -134,6 +134,7 @@ int run(const Options& options) {
     if (!process::write_file(state.address(), config.url + "\n"))
         return fail({ErrorCode::kUnavailable, "cannot write the address of this registry", state.address()});
     if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());
+    (*keys)->serve_as(serving_hosts(options.advertised, options.address));
     openssl::SelfRenewal renewal(
         **keys, **tls, clock, *log,
         "run 'zbs-registry renew --certificate FILE --state " + options.state + "' and send SIGHUP");

@@ -7,6 +7,7 @@
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/sqlite/database_size.hpp"
 #include "services/common/adapters/system/program_digest.hpp"
+#include "services/common/messages/host_name.hpp"
 #include "services/zone_scheduler/program/queue_log_file.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
 
@@ -14,10 +15,11 @@ namespace zbs::zone_program {
 namespace {
 
 /// Renews the zone's certificate, where it has one. Null where not.
-std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, ZoneCore& zone, Log& log,
-                                                   const std::string& config_path) {
+std::unique_ptr<openssl::SelfRenewal> make_renewal(Engine& engine, const ZoneSettings& settings, ZoneCore& zone,
+                                                   Log& log, const std::string& config_path) {
     const Credentials& own = engine.credentials;
     if (!own.keys) return nullptr;
+    own.keys->serve_as(serving_hosts(settings.advertised_host, settings.listen_address));
     auto renewal = std::make_unique<openssl::SelfRenewal>(
         *own.keys, *own.server, engine.clock, log,
         "run 'zbs-zone renew --certificate FILE --config " + config_path + "' and send SIGHUP");
@@ -101,7 +103,7 @@ Result<std::unique_ptr<ActiveZone>> ActiveZone::make(Engine& engine, ZoneSetting
     }
     zone.use_program_digests(
         [digests = std::make_shared<system::ProgramDigests>()](const std::string& path) { return digests->of(path); });
-    made->renewal = make_renewal(engine, zone, log, config_path);
+    made->renewal = make_renewal(engine, settings, zone, log, config_path);
     return made;
 }
 

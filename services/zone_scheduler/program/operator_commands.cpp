@@ -15,6 +15,7 @@
 #include "services/common/codec/audit_text.hpp"
 #include "services/common/codec/document_text.hpp"
 #include "services/common/http/call.hpp"
+#include "services/common/messages/host_name.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/program/doctor_command.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
@@ -89,8 +90,10 @@ void init(const OperatorCommand& shared, const InitOptions& options) {
     const bool imports = !options.key.empty() || !options.certificate.empty() || !options.bundle.empty();
     const Result<void> made =
         imports ? import(state, options)
-                : openssl::create_organisation(state.identity(), settings->zone.organisation, settings->zone.zone.name,
-                                               wall_clock(), {.operator_name = options.operator_name});
+                : openssl::create_organisation(
+                      state.identity(), settings->zone.organisation, settings->zone.zone.name, wall_clock(),
+                      {.hosts = serving_hosts(settings->advertised_host, settings->listen_address),
+                       .operator_name = options.operator_name});
     if (!made) return shared.fail(made.error());
     const auto keys = openssl::KeyFolder::open(state.identity(), wall_clock);
     if (!keys) return shared.fail(keys.error());

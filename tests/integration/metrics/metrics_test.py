@@ -174,7 +174,7 @@ global: {{scrape_interval: 1s, scrape_timeout: 1s}}
 scrape_configs:
   - job_name: zbs
     scheme: https
-    tls_config: {{cert_file: {keys}/certificate.pem, key_file: {keys}/key.pem, insecure_skip_verify: true}}
+    tls_config: {{cert_file: {keys}/certificate.pem, key_file: {keys}/key.pem, ca_file: {keys}/bundle.pem}}
     static_configs: [{{targets: ['{urllib.parse.urlsplit(self.f.zone_url("a")).netloc}']}}]
 """)
         with open(folder / "log", "w") as log:

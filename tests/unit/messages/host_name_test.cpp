@@ -55,5 +55,19 @@ TEST(AdvertisedHost, WhatNobodyCouldCallIsRefusedWithWhatToWrite) {
     }
 }
 
+TEST(ServingHosts, AreWhatOthersCallAndWhereItListensOnceEach) {
+    using Hosts = std::vector<std::string>;
+    EXPECT_EQ(serving_hosts("zone-a.example.org", "10.0.0.7"), (Hosts{"zone-a.example.org", "10.0.0.7"}));
+    EXPECT_EQ(serving_hosts("zone-a.example.org", "0.0.0.0"), Hosts{"zone-a.example.org"});
+    EXPECT_EQ(serving_hosts("127.0.0.1", "127.0.0.1"), Hosts{"127.0.0.1"});
+    EXPECT_EQ(serving_hosts("", "::"), Hosts{});
+}
+
+TEST(AddressText, IsOfFourOrSixteenBytes) {
+    EXPECT_EQ(address_text(std::string("\x0a\x00\x00\x07", 4)), "10.0.0.7");
+    EXPECT_EQ(address_text(std::string(15, '\0') + "\x01"), "::1");
+    EXPECT_EQ(address_text("abc"), "");
+}
+
 }  // namespace
 }  // namespace zbs

@@ -1,9 +1,11 @@
 #include "services/common/adapters/openssl/self_renewal.hpp"
 
 #include <gtest/gtest.h>
+#include <openssl/pem.h>
 
 #include <filesystem>
 
+#include "services/common/adapters/openssl/handles.hpp"
 #include "tests/support/silent_log.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/virtual_clock.hpp"
@@ -54,6 +56,41 @@ class SelfRenewalTest : public testing::Test {
     std::shared_ptr<openssl::TlsServer> server;
     std::unique_ptr<SelfRenewal> renewal;
 };
+
+/// Whether a program that knows hosts only believes the certificate to be `host`'s.
+bool names(const openssl::KeyFolder& keys, const char* host) {
+    const std::string pem = keys.chain();
+    const openssl::Bio source(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+    const openssl::Certificate leaf(PEM_read_bio_X509(source.get(), nullptr, nullptr, nullptr));
+    return X509_check_host(leaf.get(), host, 0, 0, nullptr) == 1 || X509_check_ip_asc(leaf.get(), host, 0) == 1;
+}
+
+TEST_F(SelfRenewalTest, NamesTheHostsOfTheServiceAtOnceAndKeepsThoseOfBefore) {
+    begin();
+    EXPECT_FALSE(names(*keys, "zone-a.example.org"));
+    keys->serve_as({"zone-a.example.org", "10.0.0.7", "2001:db8::7"});
+    renewal->start();
+    for (const char* host : {"zone-a.example.org", "10.0.0.7", "2001:db8::7"}) EXPECT_TRUE(names(*keys, host)) << host;
+    EXPECT_FALSE(names(*keys, "zone-b.example.org"));
+    EXPECT_EQ(log.count("certificate_renewed"), 1);
+    EXPECT_FALSE(keys->is_due(clock.now()));
+
+    open(temporary.path("identity"));  // the other scheduler of the zone, on a host of its own
+    keys->serve_as({"zone-b.example.org"});
+    renewal->start();
+    EXPECT_TRUE(names(*keys, "zone-a.example.org"));
+    EXPECT_TRUE(names(*keys, "zone-b.example.org"));
+    EXPECT_EQ(to_uri(keys->name()), "spiffe://org-a/zone/alpha");
+}
+
+TEST_F(SelfRenewalTest, ALackingHostIsNoFaultWhereAnotherCaIssues) {
+    begin();
+    take_authority_away();
+    keys->serve_as({"zone-a.example.org"});
+    renewal->start();
+    EXPECT_FALSE(names(*keys, "zone-a.example.org"));
+    EXPECT_EQ(warnings(), 0);
+}
 
 TEST_F(SelfRenewalTest, RenewsAfterTwoThirdsOfTheLifeAndNotBefore) {
     begin();

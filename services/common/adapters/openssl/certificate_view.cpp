@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "services/common/adapters/openssl/pem.hpp"
+#include "services/common/messages/host_name.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::openssl {
@@ -134,6 +135,23 @@ Result<std::optional<std::string>> find_uri(const X509* certificate) {
                           static_cast<std::size_t>(ASN1_STRING_length(text)));
     }
     return uri;
+}
+
+std::vector<std::string> host_names(const X509* certificate) {
+    const AlternativeNames names(
+        static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+    std::vector<std::string> hosts;
+    for (int i = 0; names && i < sk_GENERAL_NAME_num(names.get()); ++i) {
+        int type = -1;
+        const void* value = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names.get(), i), &type);
+        if (type != GEN_DNS && type != GEN_IPADD) continue;
+        const auto* text = static_cast<const ASN1_STRING*>(value);
+        const std::string bytes(reinterpret_cast<const char*>(ASN1_STRING_get0_data(text)),
+                                static_cast<std::size_t>(ASN1_STRING_length(text)));
+        const std::string host = type == GEN_DNS ? bytes : address_text(bytes);
+        if (check_advertised_host(host)) hosts.push_back(host);
+    }
+    return hosts;
 }
 
 bool claims_to_be_ca(const X509* certificate) {

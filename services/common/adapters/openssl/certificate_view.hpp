@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
@@ -36,6 +37,10 @@ std::optional<std::string> subject_line(const X509* certificate);
 /// The one URI among the subject alternative names; nothing where there is none. Errors: several URIs, several or
 /// damaged extensions.
 Result<std::optional<std::string>> find_uri(const X509* certificate);
+/// DNS names and addresses among the subject alternative names, as a browser compares them with an address that it
+/// opens; in their order. Those that are none (check_advertised_host)
+/// are left out.
+std::vector<std::string> host_names(const X509* certificate);
 /// True for a CA's certificate, and for one that claims to be in any way (basic constraints, key usage, version 1).
 bool claims_to_be_ca(const X509* certificate);
 bool has_extension(const X509* certificate, int nid);

@@ -60,8 +60,8 @@ Result<void> add_authority(OwnIdentity& identity, const IdentityFiles& files, co
 
 }  // namespace
 
-Result<OwnKeys::Issued> OwnIdentity::issue(EVP_PKEY* subject_key, const Caller& name, Duration lifetime,
-                                           Time now) const {
+Result<OwnKeys::Issued> OwnIdentity::issue(EVP_PKEY* subject_key, const Caller& name, Duration lifetime, Time now,
+                                           const std::vector<std::string>& hosts) const {
     ZBS_EXPECTS(ca && ca_key);
     if (now >= not_after(ca.get()))
         return Error{ErrorCode::kUnavailable,
@@ -70,7 +70,7 @@ Result<OwnKeys::Issued> OwnIdentity::issue(EVP_PKEY* subject_key, const Caller& 
                      {}};
     const Validity validity{std::max(now - kClockTolerance, not_before(ca.get())),
                             std::min(now + lifetime, not_after(ca.get()))};
-    const Certificate certificate = make_end_entity(subject_key, name, validity, ca.get(), ca_key.get());
+    const Certificate certificate = make_end_entity(subject_key, name, validity, ca.get(), ca_key.get(), hosts);
     return OwnKeys::Issued{
         write_pem(certificate.get()),
         {name, serial_of(certificate.get()), not_before(certificate.get()), not_after(certificate.get())}};

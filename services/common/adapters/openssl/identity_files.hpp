@@ -17,7 +17,8 @@ struct OwnIdentity {
     Certificate ca;
     CertificateInfo info;
 
-    Result<OwnKeys::Issued> issue(EVP_PKEY* key, const Caller& name, Duration lifetime, Time now) const;
+    Result<OwnKeys::Issued> issue(EVP_PKEY* key, const Caller& name, Duration lifetime, Time now,
+                                  const std::vector<std::string>& hosts = {}) const;
 };
 
 inline constexpr const char* kKeyFile = "key.pem";

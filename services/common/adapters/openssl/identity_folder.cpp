@@ -7,6 +7,7 @@
 #include "services/common/adapters/openssl/pem.hpp"
 #include "services/common/adapters/openssl/proxy.hpp"
 #include "services/common/adapters/openssl/secure_files.hpp"
+#include "services/common/messages/host_name.hpp"
 
 // Making of identity folders.
 
@@ -24,10 +25,11 @@ struct Made {
     std::string certificate;
 };
 
-Made make_member(X509* authority, EVP_PKEY* authority_key, const Caller& name, Duration lifetime, Time now) {
+Made make_member(X509* authority, EVP_PKEY* authority_key, const Caller& name, Duration lifetime, Time now,
+                 const std::vector<std::string>& hosts = {}) {
     const Key key = make_key();
     const Validity validity{now - kClockTolerance, std::min(now + lifetime, not_after(authority))};
-    const Certificate certificate = make_end_entity(key.get(), name, validity, authority, authority_key);
+    const Certificate certificate = make_end_entity(key.get(), name, validity, authority, authority_key, hosts);
     return {write_pem(key.get()), write_pem(certificate.get())};
 }
 
@@ -56,16 +58,20 @@ Result<void> create(const std::string& folder, const Caller& service, const char
     authority.certificate = make_authority(authority.key.get(), service.organisation,
                                            {now - kClockTolerance, now + options.authority_lifetime});
     authority.pem = write_pem(authority.certificate.get());
-    const auto member = [&](const Caller& name) {
-        return make_member(authority.certificate.get(), authority.key.get(), name, options.certificate_lifetime, now);
+    for (const std::string& host : options.hosts)
+        if (Result<void> good = check_advertised_host(host); !good) return good;
+    const auto member = [&](const Caller& name, const std::vector<std::string>& hosts) {
+        return make_member(authority.certificate.get(), authority.key.get(), name, options.certificate_lifetime, now,
+                           hosts);
     };
-    const Made own = member(service);
+    const Made own = member(service, options.hosts);
     std::vector<NewFile> files{{kKeyFile, own.key},
                                {kCertificateFile, own.certificate},
                                {kBundleFile, authority.pem},
                                {kAuthorityKeyFile, write_pem(authority.key.get())},
                                {kAuthorityFile, authority.pem}};
-    add_operator(files, member({CallerKind::kOperator, service.organisation, options.operator_name}), authority.pem);
+    add_operator(files, member({CallerKind::kOperator, service.organisation, options.operator_name}, {}),
+                 authority.pem);
     Result<void> created = create_folder(folder, files);
     for (NewFile& file : files) wipe(file.content);
     return created;

@@ -8,6 +8,7 @@
 #include "services/common/adapters/openssl/certificate_view.hpp"
 #include "services/common/adapters/openssl/common_words.hpp"
 #include "services/common/adapters/openssl/signature.hpp"
+#include "services/common/messages/host_name.hpp"
 
 namespace zbs::openssl {
 namespace {
@@ -107,7 +108,8 @@ Certificate make_authority(EVP_PKEY* key, const std::string& organisation, Valid
     return ca;
 }
 
-Certificate make_end_entity(EVP_PKEY* key, const Caller& name, Validity validity, X509* ca, EVP_PKEY* ca_key) {
+Certificate make_end_entity(EVP_PKEY* key, const Caller& name, Validity validity, X509* ca, EVP_PKEY* ca_key,
+                            const std::vector<std::string>& hosts) {
     Certificate certificate = begin_certificate(key, validity);
     X509* const x = certificate.get();
     X509_NAME* subject = X509_get_subject_name(x);
@@ -118,7 +120,9 @@ Certificate make_end_entity(EVP_PKEY* key, const Caller& name, Validity validity
     add_extension(x, ca, NID_basic_constraints, "critical,CA:FALSE");
     add_extension(x, ca, NID_key_usage, "critical,digitalSignature");
     add_extension(x, ca, NID_ext_key_usage, is_service(name.kind) ? "serverAuth,clientAuth" : "clientAuth");
-    add_extension(x, ca, NID_subject_alt_name, "URI:" + to_uri(name));
+    std::string names = "URI:" + to_uri(name);
+    for (const std::string& host : hosts) names.append(is_literal_address(host) ? ",IP:" : ",DNS:").append(host);
+    add_extension(x, ca, NID_subject_alt_name, names);
     add_extension(x, ca, NID_subject_key_identifier, "hash");
     add_extension(x, ca, NID_authority_key_identifier, "keyid:always");
     ZBS_EXPECTS(X509_sign(x, ca_key, digest_for(ca_key)) > 0);

@@ -18,6 +18,7 @@ namespace {
 
 /// Lists are made long before this; a list that is over it stays in force all the same.
 constexpr Duration kListLifetime = std::chrono::hours{24 * 7};
+constexpr std::size_t kMostHosts = 16;
 
 bool is_serial(const std::string& text) {
     return !text.empty() && text.size() <= 40 && text.size() % 2 == 0 &&
@@ -152,9 +153,21 @@ Result<SignedText> KeyFolder::sign_with_proxy(std::string_view purpose, std::str
     return SignedText{std::move(text), std::move(chain), *std::move(signature)};
 }
 
+void KeyFolder::serve_as(std::vector<std::string> hosts) {
+    const std::lock_guard lock(mutex_);
+    hosts_ = std::move(hosts);
+}
+
+bool KeyFolder::lacks_host(const State& own) const {
+    const std::vector<std::string> there = host_names(own.chain.front().get());
+    const std::lock_guard lock(mutex_);
+    return std::ranges::any_of(hosts_, [&](const std::string& host) { return !std::ranges::count(there, host); });
+}
+
 bool KeyFolder::is_due(Time now) const {
-    const CertificateInfo info = state()->info;
-    return info.not_after - now < (info.not_after - info.not_before) / 3;
+    const auto own = state();
+    const CertificateInfo& info = own->info;
+    return info.not_after - now < (info.not_after - info.not_before) / 3 || (own->ca_key && lacks_host(*own));
 }
 
 Result<bool> KeyFolder::renew_if_due(Time now) {
@@ -162,9 +175,16 @@ Result<bool> KeyFolder::renew_if_due(Time now) {
     const Duration whole = own->info.not_after - own->info.not_before;
     if (!own->ca_key || !is_due(now)) return false;
     // For as long as the one before; never more than was asked for when the identity was made.
-    const Result<Issued> issued = own->issue(own->key.get(), name_, whole - kClockTolerance, now);
+    std::vector<std::string> hosts;
+    {
+        const std::lock_guard lock(mutex_);
+        hosts = hosts_;
+    }
+    for (std::string& old : host_names(own->chain.front().get()))
+        if (hosts.size() < kMostHosts && !std::ranges::count(hosts, old)) hosts.push_back(std::move(old));
+    const Result<Issued> issued = own->issue(own->key.get(), name_, whole - kClockTolerance, now, hosts);
     if (!issued) return issued.error();
-    if (issued->info.not_after <= own->info.not_after) return false;  // the CA's own end is near
+    if (issued->info.not_after <= own->info.not_after && !lacks_host(*own)) return false;  // the CA's own end is near
     if (Result<void> written = replace_file(folder_, {kCertificateFile, issued->certificate}); !written)
         return written.error();
     Result<IdentityFiles> files = read_identity_files(folder_);

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "services/common/adapters/openssl/trust_store.hpp"
 #include "services/common/ports/trust.hpp"
@@ -43,10 +44,13 @@ class KeyFolder : public OwnKeys {
     Result<void> reload();
     /// End of the own certificate.
     Time not_after() const;
-    /// True when under a third of the own certificate's life is left.
+    /// What this service is called at, DNS names and addresses: the next certificate names them, too, so that browsers
+    /// and collectors of figures, which know no URIs, believe it. Those of the last one stay, 16 in all at most.
+    void serve_as(std::vector<std::string> hosts);
+    /// True when under a third of the own certificate's life is left, or it lacks a host and the CA key is here.
     bool is_due(Time now) const;
-    /// A new certificate for the same key when under a third of the old one's life is left and the CA key is here; the
-    /// file is replaced in one step. True: there is a new one, put it into the TLS contexts. Errors: the disk.
+    /// A new certificate for the same key when it is due and the CA key is here; the file is replaced in one step.
+    /// True: there is a new one, put it into the TLS contexts. Errors: the disk.
     Result<bool> renew_if_due(Time now);
     /// Key and chain into a TLS context, client's or server's. Errors: OpenSSL's word.
     Result<void> install(ssl_ctx_st* context) const;
@@ -59,11 +63,14 @@ class KeyFolder : public OwnKeys {
     std::string folder_;
     Now now_;
     mutable std::mutex mutex_;
+    bool lacks_host(const State& own) const;
     std::shared_ptr<const State> state_;
+    std::vector<std::string> hosts_;
     Caller name_;
 };
 
 struct OrganisationOptions {
+    std::vector<std::string> hosts = {};  ///< of the service, as `KeyFolder::serve_as`
     std::string operator_name = "operator";
     Duration authority_lifetime = kAuthorityLifetime;
     Duration certificate_lifetime = kCertificateLifetime;
