@@ -68,8 +68,13 @@ Result<void> read_directive(const Directive& directive, Given& given) {
     return {};
 }
 
-CLI::Validator is_duration() {
+/// A walltime needs its unit: a bare number is minutes to users of Slurm and seconds to others, and a job that is ended
+/// too early is lost.
+CLI::Validator is_walltime() {
     return {[](const std::string& text) {
+                if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
+                    return "'" + printable(text) + "' has no unit: " + text + "m for minutes (as sbatch reads it), " +
+                           text + "s for seconds";
                 const Result<Duration> read = parse_duration(text);
                 return read ? std::string{} : printable(read.error().message);
             },
@@ -82,11 +87,12 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("-n,--ntasks", options.ranks, "MPI ranks")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
+    command.add_option("-J,--name,--job-name", options.name, "what lists and the dashboard call it");
     command.add_option("-D,--chdir", options.directory, "working directory of every rank (default: this one)");
     command
         .add_option("-t,--walltime,--time", options.walltime,
                     "longest run: 90s, 15m, 1h30m, HH:MM:SS, 1-12:00:00, PT1H30M")
-        ->check(is_duration())
+        ->check(is_walltime())
         ->capture_default_str();
     command.add_option("--profile", options.model, "model file to plan with, instead of the stored profile");
     command.add_option("--mapper", options.mapper, "level-1 heuristic")

@@ -21,6 +21,8 @@
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/program_libraries.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/messages/limits.hpp"
+#include "services/common/messages/printable.hpp"
 
 extern char** environ;
 
@@ -169,6 +171,11 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
         if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
         request.id = ApplicationId{*id};
     }
+    if (!options.name.empty() && !is_one_line(options.name))
+        return invalid("'" + ascii(options.name) + "' must be one line of text, without control characters", "--name");
+    if (options.name.size() > limits::kMaxJobNameBytes)
+        return invalid("is longer than " + std::to_string(limits::kMaxJobNameBytes) + " bytes", "--name");
+    request.name = options.name;
     request.ranks = options.ranks;
     std::error_code fault;
     request.directory = fs::absolute(options.directory.empty() ? fs::current_path(fault) : fs::path(options.directory))

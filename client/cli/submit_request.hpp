@@ -14,6 +14,7 @@ namespace zbs::cli {
 struct SubmitOptions {
     int ranks = 1;
     std::vector<std::string> argv;
+    std::string name;  ///< for people; empty: none
     std::string directory, walltime = "1h", model, mapper = "hier", id, trace, launcher = "auto";
     std::vector<std::string> zones, exports;
     bool export_all = false;

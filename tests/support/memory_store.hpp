@@ -44,10 +44,20 @@ class MemoryZoneStore : public ZoneStore {
         if (fault) return *fault;
         std::vector<ApplicationSummary> rows;
         for (auto it = applications_.rbegin(); it != applications_.rend() && rows.size() < query.limit; ++it) {
-            if ((!query.owner || it->second.owner == *query.owner) && (!query.after || it->first < *query.after))
+            if ((!query.owner || it->second.owner == *query.owner) && (!query.after || it->first < *query.after) &&
+                (query.states.empty() || std::ranges::count(query.states, it->second.status.state)))
                 rows.push_back(summary_of(it->second));
         }
         return rows;
+    }
+    Result<std::map<ApplicationState, std::size_t>> count_applications(const std::optional<Caller>& owner,
+                                                                       Time ended_after) override {
+        if (fault) return *fault;
+        std::map<ApplicationState, std::size_t> counts;
+        for (const auto& [id, a] : applications_)
+            if ((!owner || a.owner == *owner) && (is_open(a.status) || changed_at(a.status) > ended_after))
+                ++counts[a.status.state];
+        return counts;
     }
     Result<std::vector<EndedApplication>> ended_applications(Time time, std::size_t limit) override {
         if (fault) return *fault;

@@ -72,6 +72,7 @@ inline PartRequest some_delegated_part_request() {
 }
 inline ApplicationRequest some_application_request() {
     return {.id = {some_id(1)},
+            .name = "ring <b>\"1\"</b> ä",
             .ranks = 4,
             .argv = {"./ring", "", "ä\"\\\t"},
             .directory = "/home/ana",
@@ -114,6 +115,7 @@ inline ApplicationStatus some_application_status() {
             .releasing = {{{some_id(3)}, "gamma", {1}, {.id = {some_id(3)}}}},
             .operation = "op-1",
             .cancel_requested = true,
+            .cancelled_by = "olga",
             .stop_reason = "stop",
             .profile = ProfileId{some_id(4)},
             .start = time_from_microseconds(12),

@@ -16,6 +16,7 @@ enum class Action {
     // zone: applications of the own users
     kScheduleApplication,
     kListApplications,
+    kCountApplications,
     kGetApplication,
     kCancelApplication,
     kGetAssignment,

@@ -55,6 +55,7 @@ constexpr std::array kRules = {
 
     zone(kScheduleApplication, "scheduleApplication", kUsers, kFullProxy),
     zone(kListApplications, "listApplications", kInsider, kAnything),
+    zone(kCountApplications, "countApplications", kInsider, kAnything),
     zone(kGetApplication, "getApplication", kInsider, kAnything, kApplication, kOwn),
     zone(kCancelApplication, "cancelApplication", kInsider, kFullProxy, kApplication, kOwn),
     zone(kGetAssignment, "getAssignment", kInsider, kAnything, kApplication, kOwn),

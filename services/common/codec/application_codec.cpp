@@ -4,6 +4,7 @@
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/staging_codec.hpp"
 #include "services/common/codec/words.hpp"
+#include "services/common/messages/printable.hpp"
 
 namespace zbs::codec {
 namespace {
@@ -84,6 +85,15 @@ Json encode_history(const std::vector<StateChange>& history) {
     return json;
 }
 
+/// For people, on one line.
+std::string read_job_name(JsonReader& in) {
+    if (!in.has("name")) return {};
+    std::string name = in.text("name", limits::kMaxJobNameBytes);
+    if (in.ok() && (name.empty() || !is_one_line(name)))
+        in.fail("name", "must be one line of text, without control characters and marks of direction");
+    return name;
+}
+
 }  // namespace
 
 Json encode(const ApplicationRequest& request) {
@@ -101,6 +111,7 @@ Json encode(const ApplicationRequest& request) {
     if (request.launcher != Launcher::kMpich) json["launcher"] = to_string(request.launcher);
     if (request.model) json["model"] = encode(*request.model);
     if (!request.staging.empty()) json["staging"] = encode(request.staging);
+    if (!request.name.empty()) json["name"] = request.name;
     write_standing(json, request.priority, request.share);
     return json;
 }
@@ -109,6 +120,7 @@ Result<ApplicationRequest> decode_application_request(const Json& json) {
     JsonReader in(json);
     ApplicationRequest request;
     request.id = read_id<ApplicationId>(in, "id");
+    request.name = read_job_name(in);
     request.ranks = static_cast<int>(in.integer("ranks", 1, limits::kMaxRanks));
     request.argv = in.texts("argv", limits::kMaxArguments, limits::kMaxArgumentBytes);
     if (in.ok() && (request.argv.empty() || request.argv[0].empty())) in.fail("argv", "must name a program");
@@ -232,6 +244,7 @@ Json encode(const ApplicationStatus& status) {
                  {"operation", status.operation},
                  {"cancel_requested", status.cancel_requested},
                  {"stop_reason", status.stop_reason}};
+    if (!status.cancelled_by.empty()) json["cancelled_by"] = status.cancelled_by;
     if (status.exit_code) json["exit_code"] = *status.exit_code;
     if (status.plan) json["plan"] = encode(*status.plan);
     if (status.profile) json["profile"] = to_string(*status.profile);
@@ -263,6 +276,7 @@ Result<ApplicationStatus> decode_application_status(const Json& json) {
     status.releasing = *std::move(releasing);
     status.operation = in.text("operation", 64);
     status.cancel_requested = in.boolean("cancel_requested");
+    if (in.has("cancelled_by")) status.cancelled_by = in.text("cancelled_by", 256);
     status.stop_reason = in.text("stop_reason", 1 << 20);
     if (in.has("exit_code")) status.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
     if (in.has("plan")) {
@@ -287,14 +301,12 @@ Result<ApplicationStatus> decode_application_status(const Json& json) {
 }
 
 Json encode(const ApplicationSummary& row) {
-    Json json = {{"id", to_string(row.id)},
-                 {"state", to_string(row.state)},
-                 {"ranks", row.ranks},
-                 {"program", row.program},
-                 {"zones", row.zones},
-                 {"reason", row.reason},
-                 {"submitted_us", to_microseconds(row.submitted)}};
+    Json json = {{"id", to_string(row.id)},       {"owner", to_uri(row.owner)},
+                 {"state", to_string(row.state)}, {"ranks", row.ranks},
+                 {"program", row.program},        {"zones", row.zones},
+                 {"reason", row.reason},          {"submitted_us", to_microseconds(row.submitted)}};
     if (row.exit_code) json["exit_code"] = *row.exit_code;
+    if (!row.name.empty()) json["name"] = row.name;
     return json;
 }
 
@@ -310,6 +322,8 @@ Result<ApplicationSummary> decode_application_summary(const Json& json) {
     JsonReader in(json);
     ApplicationSummary row;
     row.id = read_id<ApplicationId>(in, "id");
+    row.owner = read_identity(in, "owner");
+    row.name = read_job_name(in);
     row.state = read_word(in, "state", kApplicationStates);
     row.ranks = static_cast<int>(in.integer("ranks", 1, limits::kMaxRanks));
     row.program = in.text("program", limits::kMaxArgumentBytes);
@@ -318,6 +332,28 @@ Result<ApplicationSummary> decode_application_summary(const Json& json) {
     row.submitted = time_from_microseconds(in.integer("submitted_us", 0, INT64_MAX));
     if (in.has("exit_code")) row.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
     return in.finish(std::move(row));
+}
+
+Result<std::vector<ApplicationState>> decode_states(std::string_view words, const std::string& pointer) {
+    std::vector<ApplicationState> states;
+    for (;;) {
+        const std::size_t end = std::min(words.find(','), words.size());
+        const std::optional<ApplicationState> state = find_word(words.substr(0, end), kApplicationStates);
+        if (!state) {
+            std::string all;
+            for (const ApplicationState one : kApplicationStates) all += std::string(" ") + to_string(one);
+            return invalid("must be states with commas between them, of" + all, pointer);
+        }
+        if (!std::ranges::count(states, *state)) states.push_back(*state);
+        if (end == words.size()) return states;
+        words.remove_prefix(end + 1);
+    }
+}
+
+Json encode_counts(const std::map<ApplicationState, std::size_t>& by_state, Time since) {
+    Json counts = Json::object();
+    for (const auto& [state, count] : by_state) counts[to_string(state)] = count;
+    return {{"counts", std::move(counts)}, {"ended_since_us", to_microseconds(since)}};
 }
 
 Json encode_view(const Application& application) {

@@ -1,4 +1,7 @@
 #pragma once
+#include <map>
+#include <string_view>
+
 #include "services/common/codec/json.hpp"
 #include "services/common/messages/application.hpp"
 #include "services/common/messages/application_summary.hpp"
@@ -52,6 +55,10 @@ Json encode_explanation(const Application& application);
 Result<std::vector<ApplicationEvent>> decode_events(const Json& json);
 Json encode(const ApplicationSummary& row);
 Result<ApplicationSummary> decode_application_summary(const Json& json);
+/// Words of states with commas between them. Errors: kInvalidArgument, at `pointer`, with the words that there are.
+Result<std::vector<ApplicationState>> decode_states(std::string_view words, const std::string& pointer);
+/// States without any are left out; those of ended applications count from `since` on.
+Json encode_counts(const std::map<ApplicationState, std::size_t>& by_state, Time since);
 
 // Profiles
 Json encode(const ProfileSummary& summary);

@@ -2,6 +2,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,14 @@ Enum read_word(JsonReader& in, const char* key, const std::array<Enum, N>& all) 
     }
     in.fail(key, words);
     return all[0];
+}
+
+/// The value whose word this is; none where it is none's.
+template <class Enum, std::size_t N>
+std::optional<Enum> find_word(std::string_view word, const std::array<Enum, N>& all) {
+    for (const Enum value : all)
+        if (word == to_string(value)) return value;
+    return std::nullopt;
 }
 
 template <class Id>

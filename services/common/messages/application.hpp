@@ -32,6 +32,7 @@ constexpr bool is_final(ApplicationState s) { return s >= ApplicationState::kCom
 /// ScheduleApplication: what the user asks of the home scheduler. The client makes `id` and keeps it before it sends.
 struct ApplicationRequest {
     ApplicationId id;
+    std::string name{};  ///< for people; empty: none
     int ranks = 1;
     std::vector<std::string> argv;                                 ///< program and arguments; never passes a shell
     std::string directory;                                         ///< absolute working directory of every rank
@@ -132,6 +133,7 @@ struct ApplicationStatus {
     std::vector<ApplicationPart> releasing;  ///< parts of failed rounds that still have to be given back
     std::string operation;                   ///< id of the coordinator's step; empty before launch
     bool cancel_requested = false;
+    std::string cancelled_by{};              ///< the operator who did, empty: its owner
     std::string stop_reason;                 ///< why the job is being stopped; empty = it is not
     std::optional<ProfileId> profile;        ///< what this run left
     std::optional<Time> start{};             ///< common start that is reserved; none: as soon as all is held

@@ -11,6 +11,8 @@ namespace zbs {
 /// One row of a list of applications.
 struct ApplicationSummary {
     ApplicationId id;
+    Caller owner;
+    std::string name;  ///< what its owner calls it; empty: nothing
     ApplicationState state = ApplicationState::kAccepted;
     int ranks = 1;
     std::string program;             ///< argv[0]
@@ -24,6 +26,8 @@ struct ApplicationSummary {
 inline ApplicationSummary summary_of(const Application& application) {
     const ApplicationStatus& status = application.status;
     ApplicationSummary row{.id = application.request.id,
+                           .owner = application.owner,
+                           .name = application.request.name,
                            .state = status.state,
                            .ranks = application.request.ranks,
                            .program = application.request.argv.empty() ? std::string{} : application.request.argv[0],

@@ -11,6 +11,7 @@ inline constexpr int kMaxJsonDepth = 16;
 inline constexpr int kMaxRanks = 1'000'000;
 inline constexpr int kMaxArguments = 900;  ///< MPICH 4.0.2's mpiexec crashes at about 1,000
 inline constexpr std::size_t kMaxArgumentBytes = 64 * 1024;
+inline constexpr std::size_t kMaxJobNameBytes = 256;
 inline constexpr int kMaxEnvironment = 2'048;
 inline constexpr std::size_t kMaxOptionBytes = 4'096;  ///< one option of a launcher's proxy; Open MPI's name all nodes
 inline constexpr std::size_t kMaxPathBytes = 4'096;

@@ -45,6 +45,15 @@ std::string escaped(std::string_view bytes) {
 
 }  // namespace
 
+bool is_one_line(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t size = character_size(text);
+        if (size == 0 || is_deceptive(code_point(text.substr(0, size)))) return false;
+        text.remove_prefix(size);
+    }
+    return true;
+}
+
 std::string printable_text(std::string_view text, std::size_t max_bytes) {
     ZBS_EXPECTS(max_bytes >= 8);
     std::string out;

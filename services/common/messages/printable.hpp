@@ -10,4 +10,7 @@ namespace zbs {
 /// `\xNN` per byte (`\\` for the last), so nothing can forge a line or hide one. A cut text ends in "...".
 std::string printable_text(std::string_view text, std::size_t max_bytes);
 
+/// Whether `text` is valid UTF-8 without such characters, so that it can stand on one line as it is.
+bool is_one_line(std::string_view text);
+
 }  // namespace zbs

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ struct PartRecord {
 struct ApplicationQuery {
     std::optional<Caller> owner;         ///< none: everybody's
     std::optional<ApplicationId> after;  ///< only older ones than this
+    std::vector<ApplicationState> states{};  ///< only in one of these; empty: in any
     std::size_t limit = 100;
 };
 
@@ -70,6 +72,10 @@ class ZoneStore {
     /// Cost: that of one row, however many there are; likewise `list_applications` for each row of its page.
     virtual Result<std::optional<Application>> find_application(const ApplicationId& id) = 0;
     virtual Result<std::vector<ApplicationSummary>> list_applications(const ApplicationQuery& query) = 0;
+    /// How many are in each state: of those with something left to do, and of those that ended after `ended_after`.
+    /// Without an `owner` everybody's. Cost: that of the rows that count.
+    virtual Result<std::map<ApplicationState, std::size_t>> count_applications(const std::optional<Caller>& owner,
+                                                                               Time ended_after) = 0;
     /// Those that ended before `time` and have nothing left to do, longest ago first.
     virtual Result<std::vector<EndedApplication>> ended_applications(Time time, std::size_t limit) = 0;
     /// Forgets all of it but that the id was used.

@@ -23,6 +23,7 @@ constexpr int kPlansAtOnce = 32;
 constexpr Duration kTurnGap = std::chrono::microseconds{2'500};
 constexpr Duration kTurnBurst = kTurnGap * 64;
 constexpr Duration kWaitForProcessors = std::chrono::seconds{1};
+constexpr Duration kCountedAfterEnd = std::chrono::hours{24};
 /// So many look for processors per second at most; who waits among many looks less often himself.
 constexpr Duration kBetweenLooks = std::chrono::milliseconds{5};
 
@@ -318,7 +319,9 @@ bool ApplicationService::cancel_if_blocked(const std::shared_ptr<Run>& run) {
 }
 
 std::string ApplicationService::why_cancelled(const std::shared_ptr<Run>& run) const {
-    return is_blocked_(run->app.owner) ? "its owner was revoked or blocked" : "cancelled by its owner";
+    if (is_blocked_(run->app.owner)) return "its owner was revoked or blocked";
+    const std::string& other = run->app.status.cancelled_by;
+    return "cancelled by " + (other.empty() ? std::string("its owner") : "the zone's operator '" + other + "'");
 }
 
 /// In memory, without a look into the store; null where it is not there.
@@ -356,9 +359,19 @@ Result<std::shared_ptr<const Application>> ApplicationService::find(const Caller
 }
 
 Result<std::vector<ApplicationSummary>> ApplicationService::list(const Caller& caller, const Page& page) const {
-    ApplicationQuery query{.after = page.after, .limit = page.limit};
-    if (!caller.is_operator_of(config_.organisation)) query.owner = caller;
-    return store_.list_applications(query);
+    const bool sees_all = caller.is_operator_of(config_.organisation);
+    if (!sees_all && page.owner && !(*page.owner == caller)) return std::vector<ApplicationSummary>{};
+    return store_.list_applications(
+        {.owner = sees_all ? page.owner : caller, .after = page.after, .states = page.states, .limit = page.limit});
+}
+
+Result<ApplicationService::Counts> ApplicationService::counts(const Caller& caller) const {
+    Counts counts{.since = clock_.now() - kCountedAfterEnd};
+    auto found = store_.count_applications(
+        caller.is_operator_of(config_.organisation) ? std::nullopt : std::optional(caller), counts.since);
+    if (!found) return found.error();
+    counts.by_state = *std::move(found);
+    return counts;
 }
 
 Result<Application> ApplicationService::cancel(const Caller& caller, const ApplicationId& id) {
@@ -368,12 +381,13 @@ Result<Application> ApplicationService::cancel(const Caller& caller, const Appli
     const std::shared_ptr<Run> run = runs_.at(id);
     ApplicationStatus changed = run->app.status;
     changed.cancel_requested = true;
+    if (!(caller == run->app.owner)) changed.cancelled_by = caller.name;
     if (auto ok = store_.update(id, changed); !ok) return ok.error();
     run->app.status = std::move(changed);
     if (run->app.status.state < ApplicationState::kLaunching)
         later(run, Duration{0}, &ApplicationService::advance);
     else
-        stop(run, "cancelled by its owner");
+        stop(run, why_cancelled(run));
     return run->app;
 }
 

@@ -56,10 +56,18 @@ class ApplicationService {
     Result<std::shared_ptr<const Application>> find(const Caller& caller, const ApplicationId& id) const;
     /// Newest first; an operator's are everybody's.
     struct Page {
-        std::optional<ApplicationId> after;  ///< only older ones than this
+        std::optional<ApplicationId> after;      ///< only older ones than this
+        std::vector<ApplicationState> states{};  ///< only in one of these; empty: in any
+        std::optional<Caller> owner{};           ///< only this user's; of others only an operator sees any
         std::size_t limit = 100;
     };
     Result<std::vector<ApplicationSummary>> list(const Caller& caller, const Page& page) const;
+    /// How many of those that `list` tells of are in each state: all that have not ended, and what ended since `since`.
+    struct Counts {
+        std::map<ApplicationState, std::size_t> by_state;
+        Time since{};
+    };
+    Result<Counts> counts(const Caller& caller) const;
     /// Whose it is; none where there is none. Errors: the store's.
     Result<std::optional<Caller>> owner_of(const ApplicationId& id) const;
     std::size_t open_count() const { return runs_.size(); }  ///< with something left to do

@@ -78,7 +78,8 @@ Reply read_log(const Request& request, ZoneServices& services) {
 }
 
 Reply list_applications(const Request& request, ZoneServices& services) {
-    if (auto good = http::check_parameters(request.call, {"limit", "after"}); !good) return http::problem(good.error());
+    if (auto good = http::check_parameters(request.call, {"limit", "after", "state", "owner"}); !good)
+        return http::problem(good.error());
     const Result<std::uint64_t> limit = http::number_parameter(request.call, "limit", 100);
     if (!limit) return http::problem(limit.error());
     ApplicationService::Page page{
@@ -88,12 +89,27 @@ Reply list_applications(const Request& request, ZoneServices& services) {
         if (!id) return http::problem(id.error());
         page.after = *id;
     }
+    if (const std::string states = http::text_parameter(request.call, "state", ""); !states.empty()) {
+        Result<std::vector<ApplicationState>> wanted = codec::decode_states(states, "state");
+        if (!wanted) return http::problem(wanted.error());
+        page.states = *std::move(wanted);
+    }
+    if (const std::string owner = http::text_parameter(request.call, "owner", ""); !owner.empty()) {
+        page.owner = parse_identity(owner);
+        if (!page.owner) return http::problem(invalid("must be spiffe://ORGANISATION/user/NAME", "owner"));
+    }
     const Result<std::vector<ApplicationSummary>> rows = services.applications.list(request.call.caller(), page);
     if (!rows) return http::problem(rows.error());
     Json json = {{"applications", Json::array()}};
     for (const ApplicationSummary& row : *rows) json["applications"].push_back(codec::encode(row));
     if (!rows->empty() && rows->size() == page.limit) json["next"] = to_string(rows->back().id);
     return http::ok(json);
+}
+
+Reply count_applications(const Request& request, ZoneServices& services) {
+    const Result<ApplicationService::Counts> counts = services.applications.counts(request.call.caller());
+    if (!counts) return http::problem(counts.error());
+    return http::ok(codec::encode_counts(counts->by_state, counts->since));
 }
 
 void add_application_routes(http::Router& router, ZoneServices& services) {
@@ -103,6 +119,13 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
                     [&services](const Request& request) {
                         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
                         return list_applications(request, services);
+                    });
+    router.add_sync("GET", "/v1/applications/counts", Action::kCountApplications, Body::kNone,
+                    [&services](const Request& request) {
+                        if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
+                        if (auto good = http::check_parameters(request.call, {}); !good)
+                            return http::problem(good.error());
+                        return count_applications(request, services);
                     });
     const auto with_application = [&services](auto answer) {
         return [&services, answer](const Request& request) {

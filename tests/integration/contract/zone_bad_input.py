@@ -28,5 +28,9 @@ class BadInput:
             self.call("GET", at, USER, status=400)
         self.call("GET", f"/v1/parts/{fresh_id()}", HOME, status=404)
         self.call("GET", f"/v1/applications/{fresh_id()}", USER, status=404)
-        self.call("GET", "/v1/applications?limit=x", USER, status=400)
+        for query in ("limit=x", "state=x", "state=running,", "owner=ana", "owner=" + "a" * 300):
+            self.call("GET", "/v1/applications?" + query, USER, status=400)
+        self.call("GET", "/v1/applications/counts?x=1", USER, status=400)
+        for name in ("", "a\nb", "\u202e", "a" * 257):
+            self.assertEqual(self.call("POST", "/v1/applications", USER, self.application(name=name), status=400).json["errors"][0]["pointer"], "/name")
         self.assertEqual(self.call("GET", "/v1/applications?limit=0", USER, status=200).json["applications"], [])

@@ -10,7 +10,7 @@ from stand_ins import MODEL
 
 class Jobs:
     def test_life_of_an_application(self):
-        request = self.application()
+        request = self.application(name="first \"<i>")
         accepted = self.call("POST", "/v1/applications", USER, request, status=202)
         at = f"/v1/applications/{request['id']}"
         self.assertEqual(accepted.headers["Location"], at)
@@ -18,6 +18,12 @@ class Jobs:
         self.call("POST", "/v1/applications", USER, {**request, "ranks": 3}, status=422)
         running = self.wait_for_state(request["id"], "running")
         self.assertEqual(running["zones"], ["alpha-one"])
+        self.assertEqual((running["owner"], running["name"]), (USER, request["name"]))
+        rows = lambda query, who=USER: [row["id"] for row in self.call("GET", "/v1/applications?" + query, who, status=200).json["applications"]]
+        self.assertIn(request["id"], rows("state=launching,running"))
+        self.assertNotIn(request["id"], rows("state=completed"))
+        self.assertIn(request["id"], rows(f"owner={USER}", OPERATOR))
+        self.assertGreaterEqual(self.call("GET", "/v1/applications/counts", USER, status=200).json["counts"]["running"], 1)
         assignment = self.call("GET", at + "/assignment", USER, status=200).json
         self.assertEqual([row["rank"] for row in assignment["ranks"]], [0, 1])
         self.assertIn("count", self.call("GET", at + "/assignment?format=rsl", USER, status=200).body.decode())

@@ -139,6 +139,44 @@ TYPED_TEST(ZoneStoreContract, ApplicationsAreListedByPagesNewestFirst) {
     EXPECT_EQ(this->store().list_applications({})->size(), 4U) << "everybody's";
 }
 
+TYPED_TEST(ZoneStoreContract, ApplicationsAreChosenByStateHoweverManyOthersThereAre) {
+    for (std::uint64_t low : {1, 2, 3, 4}) ASSERT_TRUE(this->store().insert(application(low)));
+    ASSERT_TRUE(this->store().update({some_id(4)}, ended(9)));
+    ASSERT_TRUE(this->store().update({some_id(2)}, ended(10)));
+    this->reopen();
+    const auto ids = [&](const ApplicationQuery& query) {
+        std::vector<ApplicationId> found;
+        const auto rows = this->store().list_applications(query);
+        EXPECT_TRUE(rows);
+        if (rows)
+            for (const ApplicationSummary& row : *rows) found.push_back(row.id);
+        return found;
+    };
+    const ApplicationState open = application(1).status.state, over = ended(9).state;
+    EXPECT_THAT(ids({.states = {open}, .limit = 1}), ElementsAre(ApplicationId{some_id(3)}));
+    EXPECT_THAT(ids({.after = ApplicationId{some_id(3)}, .states = {open}}), ElementsAre(ApplicationId{some_id(1)}));
+    EXPECT_THAT(ids({.owner = some_user(), .states = {over}}),
+                ElementsAre(ApplicationId{some_id(4)}, ApplicationId{some_id(2)}));
+    EXPECT_EQ(ids({.states = {open, over}}).size(), 4U);
+    EXPECT_THAT(ids({.states = {ApplicationState::kRejected}}), IsEmpty());
+}
+
+TYPED_TEST(ZoneStoreContract, CountsWhatIsOpenAndWhatEndedLately) {
+    Application foreign = application(4);
+    foreign.owner = {CallerKind::kUser, "alpha", "bob"};
+    for (std::uint64_t low : {1, 2, 3}) ASSERT_TRUE(this->store().insert(application(low)));
+    ASSERT_TRUE(this->store().insert(foreign));
+    ASSERT_TRUE(this->store().update({some_id(2)}, ended(9)));
+    ASSERT_TRUE(this->store().update({some_id(3)}, ended(20)));
+    this->reopen();
+    using Counts = std::map<ApplicationState, std::size_t>;
+    const ApplicationState open = application(1).status.state, over = ended(9).state;
+    EXPECT_EQ(*this->store().count_applications({}, time_from_microseconds(9)), (Counts{{open, 2}, {over, 1}}));
+    EXPECT_EQ(*this->store().count_applications(some_user(), time_from_microseconds(8)),
+              (Counts{{open, 1}, {over, 2}}));
+    EXPECT_EQ(*this->store().count_applications(foreign.owner, Time{}), (Counts{{open, 1}}));
+}
+
 TYPED_TEST(ZoneStoreContract, TheLongestEndedComeFirst) {
     for (std::uint64_t low = 1; low <= 4; ++low) ASSERT_TRUE(this->store().insert(application(low)));
     for (const auto& [low, at] : {std::pair{1U, 30}, {2U, 10}, {3U, 20}})

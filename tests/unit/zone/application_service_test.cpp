@@ -151,6 +151,33 @@ TEST_F(ApplicationServiceTest, OthersSeeNothing) {
     EXPECT_EQ(home.submit({CallerKind::kUser, "org-b", "eve"}, world.request(1)).error().code, ErrorCode::kDenied);
 }
 
+TEST_F(ApplicationServiceTest, AnOperatorSeesWhoseTheyAreAndIsNamedWhereHeCancels) {
+    run_for(60s);
+    const ApplicationId anas = submit(1);
+    ApplicationService& home = *world.node("a").applications;
+    const Caller bob{CallerKind::kUser, "org-a", "bob"}, olga{CallerKind::kOperator, "org-a", "olga"};
+    ApplicationRequest request = world.request(1);
+    request.name = "bob's";
+    ASSERT_TRUE(home.submit(bob, request));
+    world.run(2s);
+    const auto rows = home.list(olga, {.owner = bob});
+    ASSERT_TRUE(rows);
+    ASSERT_EQ(rows->size(), 1U);
+    EXPECT_EQ(rows->front().owner, bob);
+    EXPECT_EQ(rows->front().name, "bob's");
+    EXPECT_TRUE(home.list(world.user(), {.owner = bob})->empty());
+    EXPECT_EQ(home.list(olga, {.states = {ApplicationState::kRunning}})->size(), 2U);
+    EXPECT_EQ(home.counts(olga)->by_state.at(ApplicationState::kRunning), 2U);
+    EXPECT_EQ(home.counts(bob)->by_state.at(ApplicationState::kRunning), 1U);
+    ASSERT_TRUE(home.cancel(olga, request.id));
+    ASSERT_TRUE(home.cancel(world.user(), anas));
+    world.run(10s);
+    EXPECT_EQ((*home.find(olga, request.id))->status.reason, "cancelled by the zone's operator 'olga'");
+    EXPECT_EQ(world.status(anas).reason, "cancelled by its owner");
+    EXPECT_EQ(home.counts(olga)->by_state,
+              (std::map<ApplicationState, std::size_t>{{ApplicationState::kCancelled, 2}}));
+}
+
 TEST_F(ApplicationServiceTest, ZoneThatDiesWhileHeldIsPlannedAround) {
     run_for(5s);
     world.on_message = [&](const std::string&, const std::string& to, const char* what) {

@@ -50,6 +50,13 @@ CREATE TRIGGER audit_never_emptied BEFORE TRUNCATE ON audit FOR EACH STATEMENT E
 CREATE TABLE state_folder(id text PRIMARY KEY)
 )sql";
 
+constexpr const char* kNamesAndStates = R"sql(
+ALTER TABLE application ADD COLUMN name text NOT NULL DEFAULT '';
+ALTER TABLE application ADD COLUMN state text NOT NULL DEFAULT '';
+UPDATE application SET state=outline::json ->> 'state';
+CREATE INDEX application_by_state ON application(state, id)
+)sql";
+
 }  // namespace
 
 const char* const kLeaseSchema = R"sql(
@@ -65,7 +72,7 @@ END $$
 )sql";
 
 const std::vector<std::string>& zone_schema() {
-    static const std::vector<std::string> steps = {kFirst};
+    static const std::vector<std::string> steps = {kFirst, kNamesAndStates};
     return steps;
 }
 

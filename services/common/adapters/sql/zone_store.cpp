@@ -11,6 +11,7 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/record_codec.hpp"
+#include "services/common/codec/words.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 
 namespace zbs::sql {
@@ -44,6 +45,14 @@ std::string subject_of(const PartId& id) { return "part:" + to_string(id); }
 
 constexpr std::size_t kRowsPerPiece = 1'000;
 
+/// For a list in SQL; ours, without quotes in them.
+std::string words_of(const std::vector<ApplicationState>& states) {
+    std::string words;
+    for (const ApplicationState state : states)
+        words += (words.empty() ? "'" : ",'") + std::string(to_string(state)) + "'";
+    return words;
+}
+
 class SqlZoneStore : public ZoneStore {
   public:
     SqlZoneStore(std::shared_ptr<Database> database, TaskRunner* runner)
@@ -58,11 +67,12 @@ class SqlZoneStore : public ZoneStore {
         if (auto reached = failpoint::reach(failpoint::Point::kStoreBeforeWrite); !reached) return reached;
         return database_->together([&]() -> Result<void> {
             Query query(*database_,
-                        "INSERT INTO application(id, owner, ranks, program, outline, open, ended_us, status) "
-                        "VALUES(?,?,?,?,?,?,?,?)");
+                        "INSERT INTO application(id, owner, ranks, program, name, outline, state, open, ended_us, "
+                        "status) VALUES(?,?,?,?,?,?,?,?,?,?)");
             query.bind(to_string(id)).bind(to_uri(application.owner));
             query.bind(std::int64_t{application.request.ranks});
             query.bind(application.request.argv.empty() ? "" : application.request.argv[0]);
+            query.bind(application.request.name);
             bind_status(query, application.status);
             if (auto done = finish(query); !done) return done;
             Query request(*database_, "INSERT INTO application_request(id, request) VALUES(?,?)");
@@ -75,7 +85,7 @@ class SqlZoneStore : public ZoneStore {
     }
 
     Result<void> update(const ApplicationId& id, const ApplicationStatus& status) override {
-        Query query(*database_, "UPDATE application SET outline=?, open=?, ended_us=?, status=? WHERE id=?");
+        Query query(*database_, "UPDATE application SET outline=?, state=?, open=?, ended_us=?, status=? WHERE id=?");
         bind_status(query, status);
         query.bind(to_string(id));
         return write(*database_, query);
@@ -112,27 +122,53 @@ class SqlZoneStore : public ZoneStore {
     }
 
     Result<std::vector<ApplicationSummary>> list_applications(const ApplicationQuery& wanted) override {
-        constexpr std::string_view kEverybodys =
-            "SELECT id, ranks, program, outline FROM application WHERE id<? ORDER BY id DESC LIMIT ?";
-        constexpr std::string_view kOnes =
-            "SELECT id, ranks, program, outline FROM application WHERE owner=? AND id<? ORDER BY id DESC LIMIT ?";
-        Query query(*database_, wanted.owner ? kOnes : kEverybodys);
-        if (wanted.owner) query.bind(to_uri(*wanted.owner));
+        std::string sql = "SELECT id, owner, ranks, program, name, outline FROM application WHERE id<?";
+        if (wanted.owner) sql += " AND owner=?";
+        if (!wanted.states.empty()) sql += " AND state IN (" + words_of(wanted.states) + ")";
+        // What is open is few, and has an index of its own.
+        if (!wanted.states.empty() &&
+            std::ranges::none_of(wanted.states, [](ApplicationState s) { return is_final(s); }))
+            sql += " AND open=1";
+        Query query(*database_, sql + " ORDER BY id DESC LIMIT ?");
         query.bind(wanted.after ? to_string(*wanted.after) : "~");  // behind every id
+        if (wanted.owner) query.bind(to_uri(*wanted.owner));
         query.bind(static_cast<std::int64_t>(wanted.limit));
         std::vector<ApplicationSummary> rows;
         for (;;) {
             const Result<bool> row = query.step();
             if (!row) return row.error();
             if (!*row) return rows;
-            Result<Json> json = codec::parse(query.text(3));
+            Result<Json> json = codec::parse(query.text(5));
             if (!json || !json->is_object()) return corrupt("application", invalid("not JSON"));
             (*json)["id"] = query.text(0);
-            (*json)["ranks"] = query.integer(1);
-            (*json)["program"] = query.text(2);
+            (*json)["owner"] = query.text(1);
+            (*json)["ranks"] = query.integer(2);
+            (*json)["program"] = query.text(3);
+            if (const std::string name = query.text(4); !name.empty()) (*json)["name"] = name;
             Result<ApplicationSummary> summary = codec::decode_application_summary(*json);
             if (!summary) return corrupt("application", summary.error());
             rows.push_back(*std::move(summary));
+        }
+    }
+
+    Result<std::map<ApplicationState, std::size_t>> count_applications(const std::optional<Caller>& owner,
+                                                                       Time ended_after) override {
+        const std::string whose = owner ? " AND owner=?" : "";
+        Query query(*database_, "SELECT state, count(*) FROM application WHERE open=1" + whose +
+                                    " GROUP BY state UNION ALL SELECT state, count(*) FROM application WHERE open=0 "
+                                    "AND ended_us>?" +
+                                    whose + " GROUP BY state");
+        if (owner) query.bind(to_uri(*owner));
+        query.bind(to_microseconds(ended_after));
+        if (owner) query.bind(to_uri(*owner));
+        std::map<ApplicationState, std::size_t> counts;
+        for (;;) {
+            const Result<bool> row = query.step();
+            if (!row) return row.error();
+            if (!*row) return counts;
+            const std::optional<ApplicationState> state = codec::find_word(query.text(0), codec::kApplicationStates);
+            if (!state) return corrupt("application", invalid("bad state"));
+            counts[*state] += static_cast<std::size_t>(query.integer(1));  // an ended one may still be open
         }
     }
 
@@ -318,8 +354,8 @@ class SqlZoneStore : public ZoneStore {
     /// The next four: outline, open, ended_us, status.
     static void bind_status(Query& query, const ApplicationStatus& status) {
         Json outline = codec::encode(summary_of({{}, {}, status}));
-        for (const char* of_request : {"id", "ranks", "program"}) outline.erase(of_request);
-        query.bind(codec::dump(outline)).bind(std::int64_t{is_open(status)});
+        for (const char* of_request : {"id", "owner", "ranks", "program"}) outline.erase(of_request);
+        query.bind(codec::dump(outline)).bind(to_string(status.state)).bind(std::int64_t{is_open(status)});
         query.bind(to_microseconds(changed_at(status))).bind(codec::dump(codec::encode(status)));
     }
 

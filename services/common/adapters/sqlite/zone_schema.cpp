@@ -88,11 +88,18 @@ constexpr const char* kEvents =
 constexpr const char* kEventsOfParts =
     "UPDATE event SET subject='part:' || subject WHERE json_extract(event, '$.part') IS NOT NULL";
 
+// What people call it, and the state, by which lists are chosen and counted.
+constexpr const char* kNamesAndStates =
+    "ALTER TABLE application ADD COLUMN name TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE application ADD COLUMN state TEXT NOT NULL DEFAULT '';"
+    "UPDATE application SET state=json_extract(outline, '$.state');"
+    "CREATE INDEX application_by_state ON application(state, id)";
+
 }  // namespace
 
 const std::vector<std::string>& zone_schema() {
-    static const std::vector<std::string> steps = {kFirst,          kRecordSchema, kEndedApart,   kOutboxSchema,
-                                                   kProfilesByKind, kEvents,       kEventsOfParts};
+    static const std::vector<std::string> steps = {kFirst,          kRecordSchema, kEndedApart,    kOutboxSchema,
+                                                   kProfilesByKind, kEvents,       kEventsOfParts, kNamesAndStates};
     return steps;
 }
 
