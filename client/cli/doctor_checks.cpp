@@ -8,6 +8,7 @@ namespace zbs::cli {
 namespace {
 
 using codec::Json;
+using listing::harmless_line;
 
 std::string text_in(const Json& json, const char* key) {
     const auto found = json.is_object() ? json.find(key) : json.end();

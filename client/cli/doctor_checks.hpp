@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
-#include "client/cli/rows.hpp"
 #include "services/common/adapters/command_line/check.hpp"
+#include "services/common/listing/rows.hpp"
 
 /// What `zbs doctor` thinks of what it found. No file, network or process is touched here.
 namespace zbs::cli {
@@ -14,6 +14,7 @@ using command_line::Check;
 using command_line::to_string;
 using command_line::Verdict;
 using command_line::worst_of;
+using listing::Listing;
 
 /// `left` of a certificate's life, none for a proxy: fails when over, warns under a day.
 Check check_lifetime(std::optional<Duration> left);

@@ -9,11 +9,15 @@
 #include "client/cli/context.hpp"
 #include "client/cli/doctor_checks.hpp"
 #include "client/cli/probe_program.hpp"
-#include "client/cli/terminal.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 
 namespace zbs::cli {
 namespace {
+
+using command_line::Colour;
+using command_line::coloured;
+using command_line::wants_colour;
 
 constexpr std::chrono::seconds kPatience{5};
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "client/cli/rows.hpp"
-#include "client/cli/text_width.hpp"
 #include "services/common/codec/document_text.hpp"
+#include "services/common/listing/rows.hpp"
+#include "services/common/listing/text_width.hpp"
 
-namespace zbs::cli {
+namespace zbs::listing {
 namespace {
 
 using codec::Json;
@@ -185,4 +185,4 @@ std::string written(const Listing& listing, std::string_view format) {
     return text;
 }
 
-}  // namespace zbs::cli
+}  // namespace zbs::listing

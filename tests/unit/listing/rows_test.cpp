@@ -1,8 +1,8 @@
-#include "client/cli/rows.hpp"
+#include "services/common/listing/rows.hpp"
 
 #include <gtest/gtest.h>
 
-namespace zbs::cli {
+namespace zbs::listing {
 namespace {
 
 Listing jobs() {
@@ -69,4 +69,4 @@ TEST(RowsChoice, NamesTheOptionAndTheNearestColumnWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace zbs::cli
+}  // namespace zbs::listing

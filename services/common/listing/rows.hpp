@@ -7,7 +7,7 @@
 #include "algorithms/base/result.hpp"
 #include "services/common/codec/json.hpp"
 
-namespace zbs::cli {
+namespace zbs::listing {
 
 /// What one row says in one column: a text for people, and a value to sort, filter and write by. "-" and "" mean
 /// nothing, whose value is null.
@@ -80,4 +80,4 @@ std::string yaml_text(const codec::Json& json);
 /// of writing, and bytes that are no UTF-8 become '?'.
 std::string harmless_line(std::string_view text);
 
-}  // namespace zbs::cli
+}  // namespace zbs::listing

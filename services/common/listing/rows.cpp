@@ -1,4 +1,4 @@
-#include "client/cli/rows.hpp"
+#include "services/common/listing/rows.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 
-namespace zbs::cli {
+namespace zbs::listing {
 namespace {
 
 using codec::Json;
@@ -193,4 +193,4 @@ Result<Listing> chosen(Listing listing, const RowChoice& choice) {
     return listing;
 }
 
-}  // namespace zbs::cli
+}  // namespace zbs::listing
