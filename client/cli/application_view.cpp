@@ -41,7 +41,10 @@ std::string time_text(const Json& json, const char* key) {
 
 Listing applications_of(const Json& applications) {
     Listing listing{
-        "applications", {"ID", "STATE", "RANKS", "EXIT", "ZONES", "SUBMITTED", "PROGRAM", "REASON"}, {}, applications};
+        "applications",
+        {"ID", "STATE", "RANKS", {"EXIT", "exit_code"}, "ZONES", {"SUBMITTED", "submitted_us"}, "PROGRAM", "REASON"},
+        {},
+        applications};
     for (const Json& item : listing.items) {
         std::string zones;
         for (const Json& name : item.value("zones", Json::array()))

@@ -141,7 +141,10 @@ bool can_be_document(Context& context, bool has_name) {
 }
 
 void add_list_options(CLI::App& command, Context& context) {
-    command.add_option("--columns", context.choice.columns, "only these columns, in this order: state,ranks")
+    command
+        .add_option("--columns", context.choice.columns,
+                    "only these columns, in this order: state,ranks; by their titles or as JSON calls them, here as in "
+                    "--sort and --filter")
         ->delimiter(',')
         ->take_all()
         ->allow_extra_args(false);

@@ -21,7 +21,7 @@ void list_peers(Context& context) {
     const Result<Json> answer = zone->get("/v1/peerings");
     if (!answer) return context.fail(answer.error());
     Listing listing{"peers",
-                    {"ZONE", "ORGANISATION", "THEY ACCEPT US", "WE ACCEPT THEM", "ADDRESS", "REASON"},
+                    {"ZONE", "ORGANISATION", "THEY ACCEPT US", "WE ACCEPT THEM", {"ADDRESS", "url"}, "REASON"},
                     {},
                     answer->value("peers", Json::array())};
     for (const Json& peer : listing.items) {
@@ -35,7 +35,12 @@ void list_peers(Context& context) {
 /// One row per bundle that claims the organisation's name; rights and trust for operators only.
 void print_peerings(Context& context, const Json& answer) {
     Listing listing{"peerings",
-                    {"ORGANISATION", "STATE", "TRUST", "PROCESSORS NOW", "IN USE", "BUNDLE"},
+                    {"ORGANISATION",
+                     "STATE",
+                     {"TRUST", "trust.score"},
+                     {"PROCESSORS NOW", "rights_now.processors"},
+                     {"IN USE", "usage.processors"},
+                     {"BUNDLE", "fingerprint"}},
                     {},
                     answer.value("peerings", Json::array())};
     for (const Json& peering : listing.items) {

@@ -121,6 +121,14 @@ class Formats(Manners):
         self.assertEqual(json.loads(self.good("list", *chosen, "-o", "json")), {"version": 1, "applications": [{"id": "03", "ranks": 100}, {"id": "01", "ranks": 8}]})
         self.assertEqual(self.good("list", "--filter", "ranks>8", "--filter", "zones~y", "-o", "name"), "03\n")
 
+    def test_a_column_goes_by_the_name_of_its_member_in_json_too(self):
+        self.assertEqual(self.good("list", "--filter", "exit_code=3", "-o", "name"), "02\n")
+        self.assertEqual(self.good("list", "--sort", "submitted_us", "-o", "name").split(), ["03", "02", "01"])
+        self.assertEqual(json.loads(self.good("list", "--columns", "id,exit_code,submitted_us", "--filter", "id=02", "-o", "json"))["applications"],
+                         [{"id": "02", "exit_code": 3, "submitted_us": 2_000_000}])
+        self.assertEqual(self.good("list", "--columns", "id,exit_code", "--filter", "id=02"), "ID  EXIT\n02  3\n")
+        self.assertIn("known are id, state, ranks, exit, exit_code, zones, submitted, submitted_us, program, reason", self.refused("list", "--columns", "nothing_of_that_kind"))
+
     def test_an_unknown_column_is_told_with_the_nearest(self):
         self.assertIn("--columns: there is no column 'stat'; did you mean 'state'?", self.refused("list", "--columns", "stat"))
         self.assertIn("--filter", self.refused("list", "--filter", "state"))
