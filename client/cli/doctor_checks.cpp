@@ -90,20 +90,4 @@ std::string mpi_version(const std::string& printed) {
     return printed.substr(0, printed.find('\n'));
 }
 
-Listing listing_of(const std::vector<Check>& checks) {
-    Listing listing{"checks", {"CHECK", "VERDICT", "FOUND", "REMEDY"}, {}, Json::array()};
-    for (const Check& check : checks) {
-        listing.rows.push_back({check.name, to_string(check.verdict), check.found, check.remedy});
-        listing.items.push_back({{"check", check.name},
-                                 {"verdict", to_string(check.verdict)},
-                                 {"found", check.found},
-                                 {"remedy", check.remedy}});
-    }
-    return listing;
-}
-
-Json document_of(const std::vector<Check>& checks) {
-    return {{"verdict", to_string(worst_of(checks))}, {"checks", listing_of(checks).items}};
-}
-
 }  // namespace zbs::cli

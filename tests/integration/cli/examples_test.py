@@ -152,6 +152,7 @@ class Story(unittest.TestCase):
         self.stays_as_told("zbs-node run --config node.toml")
         self.tell("zbs-node ready --config node.toml")
         self.tell("zbs-node describe", "processors")
+        self.tell("zbs-node describe -o table", "processors  ")
 
     def end(self, service):
         self.reader.end(service)
@@ -268,7 +269,7 @@ class Story(unittest.TestCase):
         self.also("zbs-zone block org-b --config zone.toml")
         self.tell("zbs-zone unblock org-b --config zone.toml")
         self.tell("zbs-zone audit verify --config zone.toml")
-        last = len(self.also("zbs-zone audit list --limit 1000 --config zone.toml").splitlines())
+        last = len(self.also("zbs-zone audit list --limit 1000 --config zone.toml").splitlines()) - 1  # without the header
         self.tell_as({"1200": str(last - 3)}, "zbs-zone audit list --after 1200 --json --config zone.toml", "unblock")
         self.tell("zbs-zone user revoke ana --config zone.toml")
         self.also("cd ../ana; zbs whoami", code=4)
