@@ -273,6 +273,17 @@ class Watching(Manners):
         self.assertLessEqual(len(lines), 9)
         self.assertLessEqual(max(map(len, lines)), 60)
 
+    def test_top_shows_the_applications_that_were_asked_for(self):
+        chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks,submitted_us")
+        told = self.good("top", *chosen)
+        self.assertTrue(told.endswith("applications: 2 running, 0 waiting, 1 ended\n\nID  RANKS  SUBMITTED\n03  100    1970-01-01 00:00:01\n01  8      1970-01-01 00:00:03\n"), told)
+        found = json.loads(self.good("top", *chosen, "-o", "json"))
+        self.assertEqual(found["applications"], [{"id": "03", "ranks": 100, "submitted_us": 1_000_000}, {"id": "01", "ranks": 8, "submitted_us": 3_000_000}])
+        self.assertEqual((found["version"], found["zone"]["zone"]), (1, "x"))
+        self.assertEqual(self.good("top", "--filter", "exit_code=3", "-o", "name"), "02\n")
+        self.assertEqual(self.good("top", *chosen, "-o", "csv"), "ID,RANKS,submitted_us\n03,100,1000000\n01,8,3000000\n")
+        self.assertIn("--sort: there is no column 'rnaks'; did you mean 'ranks'?", self.refused("top", "--sort", "rnaks"))
+
     def test_top_prints_once_elsewhere(self):
         told = self.good("top")
         self.assertTrue(told.startswith("zone x: 3 of 16 processors in use, 2 machines\napplications: 2 running, 0 waiting, 1 ended\n\nID "), told)

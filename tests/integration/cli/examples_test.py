@@ -211,6 +211,7 @@ class Story(unittest.TestCase):
         self.tell("zbs show ID --format rsl", "resourceManagerContact")
         self.tell("zbs explain ID", "commit")
         self.tell("zbs top --every 5", "org-a-one")
+        self.tell("zbs top --filter state=running --sort -ranks", "org-a-one")
         self.also("mkdir bin && printf '#!/bin/sh\\ncp \"$1\" opened.html\\n' > bin/xdg-open && chmod +x bin/xdg-open && export PATH=$PWD/bin:$PATH")
         service = self.stays_as_told("zbs dashboard --open", "http://127.0.0.1:")
         self.also("grep -c 'token=' opened.html", again=True)
