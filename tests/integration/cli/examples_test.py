@@ -256,6 +256,7 @@ class Story(unittest.TestCase):
     def queue_and_quickstart(self):
         self.enter("org-a")
         self.tell("zbs queue replay queue.jsonl")
+        self.tell("zbs queue replay queue.jsonl -o json", '"same"')
         self.enter("empty")
         self.also("export TMPDIR=$PWD")  # where its folder is; somebody may have one in /tmp
         service = self.stays_as_told("zbs quickstart", "Stop with Ctrl-C")
