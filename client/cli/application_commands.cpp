@@ -122,6 +122,12 @@ bool show(Context& context, const std::string& id, const std::string& format, bo
     if (!format.empty()) {
         const Result<std::string> text = zone->assignment(id, format);
         if (!text) return failed_with(context, text.error());
+        const Result<Json> document = format == "json" ? codec::parse(*text) : Result<Json>(Json());
+        if (!document) return failed_with(context, document.error());
+        if (document->is_object()) {
+            std::cout << document_text(*document, "json");
+            return false;
+        }
         std::cout << *text << (text->ends_with('\n') ? "" : "\n");
         return false;  // an assignment is final
     }

@@ -41,7 +41,10 @@ std::string time_text(const Json& json, const char* key) {
 
 Listing applications_of(const Json& applications) {
     Listing listing{
-        "applications", {"ID", "STATE", "RANKS", "EXIT", "ZONES", "SUBMITTED", "PROGRAM", "REASON"}, {}, applications};
+        "applications",
+        {"ID", "STATE", "RANKS", {"EXIT", "exit_code"}, "ZONES", {"SUBMITTED", "submitted_us"}, "PROGRAM", "REASON"},
+        {},
+        applications};
     for (const Json& item : listing.items) {
         std::string zones;
         for (const Json& name : item.value("zones", Json::array()))
@@ -96,7 +99,7 @@ void describe_plan(std::ostream& out, const ApplicationPlan& plan, const std::op
         out << "  cluster {" << ranks_text(members) << "} -> zone " << printable(plan.zone_of_cluster[c]) << "\n";
     }
     // Said later, "in 5m" would be wrong: it counts from the time of the plan.
-    const std::string at = planned ? "planned at " + clock_text(*planned).substr(11, 8) + " to start in " : "";
+    const std::string at = planned ? "planned at " + clock_text(*planned).substr(0, 19) + " to start in " : "";
     const std::string start_in = plan.start_in > Duration{0} ? format_duration(plan.start_in) : "";
     if (plan.queued)
         out << "  waits in the queue of its zone"

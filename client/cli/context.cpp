@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "services/common/adapters/command_line/output.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace zbs::cli {
@@ -140,27 +141,10 @@ bool can_be_document(Context& context, bool has_name) {
     return false;
 }
 
-void add_list_options(CLI::App& command, Context& context) {
-    command.add_option("--columns", context.choice.columns, "only these columns, in this order: state,ranks")
-        ->delimiter(',')
-        ->take_all()
-        ->allow_extra_args(false);
-    command.add_option("--sort", context.choice.sort, "by these columns; -COLUMN from large to small")
-        ->delimiter(',')
-        ->take_all()
-        ->allow_extra_args(false);
-    command
-        .add_option("--filter", context.choice.filters,
-                    "only rows where this holds: COLUMN=VALUE, or with !=, <, >, <=, >=, ~ (holds the text); may be "
-                    "repeated")
-        ->take_all()
-        ->allow_extra_args(false);
-}
+void add_list_options(CLI::App& command, Context& context) { command_line::add_list_options(command, context.choice); }
 
 void add_output_option(CLI::App& command, Context& context, const char* variable) {
-    command.add_option("-o,--output", context.output, "table, wide, json, jsonl, csv, yaml or name")
-        ->envname(variable)
-        ->check(CLI::IsMember(output_formats()));
+    command_line::add_format_option(command, context.output, output_formats())->envname(variable);
 }
 
 namespace {

@@ -7,13 +7,22 @@
 #include "algorithms/base/duration_text.hpp"
 #include "client/api/zone_client.hpp"
 #include "client/cli/exit_codes.hpp"
-#include "client/cli/rows.hpp"
+#include "services/common/listing/rows.hpp"
 
 namespace CLI {
 class App;
 }
 
 namespace zbs::cli {
+
+using listing::Cell;
+using listing::chosen;
+using listing::document_text;
+using listing::harmless_line;
+using listing::Listing;
+using listing::output_formats;
+using listing::RowChoice;
+using listing::written;
 
 int exit_code_of(const Error& error);
 

@@ -8,6 +8,7 @@ namespace zbs::cli {
 namespace {
 
 using codec::Json;
+using listing::harmless_line;
 
 std::string text_in(const Json& json, const char* key) {
     const auto found = json.is_object() ? json.find(key) : json.end();
@@ -87,22 +88,6 @@ std::string mpi_version(const std::string& printed) {
     for (const char* mark : {"(OpenRTE)", "(Open MPI)", "(PRRTE)"})
         if (printed.find(mark) != std::string::npos) return "Open MPI " + word_after(printed, mark);
     return printed.substr(0, printed.find('\n'));
-}
-
-Listing listing_of(const std::vector<Check>& checks) {
-    Listing listing{"checks", {"CHECK", "VERDICT", "FOUND", "REMEDY"}, {}, Json::array()};
-    for (const Check& check : checks) {
-        listing.rows.push_back({check.name, to_string(check.verdict), check.found, check.remedy});
-        listing.items.push_back({{"check", check.name},
-                                 {"verdict", to_string(check.verdict)},
-                                 {"found", check.found},
-                                 {"remedy", check.remedy}});
-    }
-    return listing;
-}
-
-Json document_of(const std::vector<Check>& checks) {
-    return {{"verdict", to_string(worst_of(checks))}, {"checks", listing_of(checks).items}};
 }
 
 }  // namespace zbs::cli

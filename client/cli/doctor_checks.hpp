@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "algorithms/base/time.hpp"
-#include "client/cli/rows.hpp"
-#include "services/common/adapters/command_line/check.hpp"
+#include "services/common/adapters/command_line/check_listing.hpp"
 
 /// What `zbs doctor` thinks of what it found. No file, network or process is touched here.
 namespace zbs::cli {
@@ -28,9 +27,5 @@ Check check_version(const std::string& said);
 std::vector<Check> check_peers(const codec::Json& peerings);
 /// The version in what `mpiexec --version` printed: "MPICH (Hydra) 4.0.2", "Open MPI 4.1.4", else its first line.
 std::string mpi_version(const std::string& printed);
-
-/// As a list, and as a document: `version` 1, `verdict`, `checks`.
-Listing listing_of(const std::vector<Check>& checks);
-codec::Json document_of(const std::vector<Check>& checks);
 
 }  // namespace zbs::cli

@@ -9,7 +9,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/doctor_checks.hpp"
 #include "client/cli/probe_program.hpp"
-#include "client/cli/terminal.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 
 namespace zbs::cli {
@@ -142,18 +142,10 @@ void look_at_slurm(std::vector<Check>& checks) {
 }
 
 void tell(Context& context, const std::vector<Check>& checks) {
-    if (context.output == "json" || context.output == "yaml") return print_document(context, document_of(checks));
-    if (!context.for_people()) return print(context, listing_of(checks));
-    const bool colours = wants_colour(1);
-    for (const Check& check : checks) {
-        const Colour colour = check.verdict == Verdict::kOk     ? Colour::kGreen
-                              : check.verdict == Verdict::kWarn ? Colour::kYellow
-                                                                : Colour::kRed;
-        const std::string word = to_string(check.verdict);
-        std::cout << coloured(word, colour, colours) << std::string(6 - word.size(), ' ') << harmless_line(check.name)
-                  << ": " << harmless_line(check.found) << "\n";
-        if (!check.remedy.empty()) std::cout << "      -> " << harmless_line(check.remedy) << "\n";
-    }
+    if (context.output == "json" || context.output == "yaml")
+        return print_document(context, command_line::document_of(checks));
+    if (!context.for_people()) return print(context, command_line::listing_of(checks));
+    std::cout << command_line::text_of(checks, command_line::wants_colour(1));
 }
 
 void examine(Context& context) {

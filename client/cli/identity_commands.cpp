@@ -67,6 +67,14 @@ void whoami(Context& context) {
     print(context, listing);
 }
 
+/// The id of a delegation.
+void tell_delegation(const Context& context, const std::string& id) {
+    if (context.for_people())
+        std::cout << id << "\n";
+    else
+        print_document(context, {{"id", id}});
+}
+
 /// Lets the home zone make proxies for the user's applications by itself, for a while.
 void delegate_renewal(Context& context, const std::string& life) {
     const Result<Duration> lifetime = parse_duration(life);
@@ -78,7 +86,7 @@ void delegate_renewal(Context& context, const std::string& life) {
     system::SystemIds ids;
     const std::string id = to_string(ids.fresh());
     if (auto handed = client::delegate(*zone, id, {}, *lifetime); !handed) return context.fail(handed.error());
-    std::cout << id << "\n";
+    tell_delegation(context, id);
     std::cerr << "your home zone may renew the delegations of your applications for " << life
               << "; take it back with 'zbs delegate --revoke " << id << "'\n";
 }
@@ -89,7 +97,7 @@ void revoke_delegation(Context& context, const std::string& id) {
     if (!zone) return;
     const Result<Json> gone = zone->call("DELETE", "/v1/delegations/" + id);
     if (!gone) return context.fail(gone.error());
-    std::cout << id << "\n";
+    tell_delegation(context, id);
 }
 
 }  // namespace
@@ -114,6 +122,7 @@ void add_identity_commands(CLI::App& app, Context& context) {
     delegate->add_option("--for", *life, "how long, at most 7d")->capture_default_str();
     delegate->add_option("--revoke", *revoked, "take one back, by its id");
     delegate->callback([&context, life, revoked] {
+        if (!can_be_document(context)) return;
         revoked->empty() ? delegate_renewal(context, *life) : revoke_delegation(context, *revoked);
     });
     app.add_subcommand("whoami", "who you are to your home zone, and how it knows\n\nExample: zbs whoami")

@@ -17,6 +17,7 @@
 #include "client/cli/map_input.hpp"
 #include "client/cli/map_output.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
+#include "services/common/codec/document_text.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/tree_mapping_codec.hpp"
 
@@ -279,7 +280,7 @@ void map_onto_resources(Context& context, const MapCommand& options, const TaskG
     const MappingReport report = evaluate(graph, *resources, mapping);
     if (!std::isfinite(report.cost) || !std::isfinite(report.occupancy)) return context.fail(beyond_numbers());
     if (options.format == "json" || context.output == "json") {
-        const std::string text = codec::dump(codec::encode_mapping(*resources, mapping, report, seconds)) + "\n";
+        const std::string text = codec::document_text(codec::encode_mapping(*resources, mapping, report, seconds));
         if (auto done = deliver(text, options.file); !done) context.fail(done.error());
         return;
     }

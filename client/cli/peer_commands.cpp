@@ -1,11 +1,11 @@
 // zbs peer ...: peerings of the home zone. Settling them is for operators: --credentials names their folder. Hours,
 // weekdays and floors are set with 'zbs-zone peer'.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <iostream>
 
 #include "client/cli/context.hpp"
 #include "services/common/codec/peering_codec.hpp"
+#include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
@@ -13,44 +13,12 @@ namespace {
 
 using codec::Json;
 
-std::string printable_text(const Json& json, const char* key) { return printable(json.value(key, std::string{})); }
-
 void list_peers(Context& context) {
     const auto zone = context.connect();
     if (!zone) return;
     const Result<Json> answer = zone->get("/v1/peerings");
     if (!answer) return context.fail(answer.error());
-    Listing listing{"peers",
-                    {"ZONE", "ORGANISATION", "THEY ACCEPT US", "WE ACCEPT THEM", "ADDRESS", "REASON"},
-                    {},
-                    answer->value("peers", Json::array())};
-    for (const Json& peer : listing.items) {
-        listing.rows.push_back({printable_text(peer, "zone"), printable_text(peer, "organisation"),
-                                printable_text(peer, "they_accept_us"), printable_text(peer, "we_accept_them"),
-                                printable_text(peer, "url"), printable_text(peer, "reason")});
-    }
-    print(context, listing);
-}
-
-/// One row per bundle that claims the organisation's name; rights and trust for operators only.
-void print_peerings(Context& context, const Json& answer) {
-    Listing listing{"peerings",
-                    {"ORGANISATION", "STATE", "TRUST", "PROCESSORS NOW", "IN USE", "BUNDLE"},
-                    {},
-                    answer.value("peerings", Json::array())};
-    for (const Json& peering : listing.items) {
-        Cell trust = "-", now = "-", used = "-";
-        if (peering.contains("trust")) {
-            char score[16];
-            std::snprintf(score, sizeof score, "%.3f", peering.at("trust").value("score", 0.0));
-            trust = Cell(score, peering.at("trust").value("score", 0.0));
-            now = peering.value("rights_now", Json::object()).value("processors", 0);
-            used = peering.value("usage", Json::object()).value("processors", 0);
-        }
-        listing.rows.push_back({printable_text(peering, "organisation"), printable_text(peering, "state"), trust, now,
-                                used, printable_text(peering, "fingerprint")});
-    }
-    print(context, listing);
+    print(context, listing::peers_of(*answer));
 }
 
 void call(Context& context, const std::string& method, const std::string& organisation, const Json& body = {}) {
@@ -58,7 +26,7 @@ void call(Context& context, const std::string& method, const std::string& organi
     if (!zone) return;
     const Result<Json> answer = zone->call(method, "/v1/peerings/" + organisation, body);
     if (!answer) return context.fail(answer.error());
-    print_peerings(context, *answer);
+    print(context, listing::peerings_of(*answer));
     for (const Json& note : answer->value("notes", Json::array()))
         if (note.is_string()) std::cerr << "note: " << printable(note.get<std::string>()) << "\n";
 }

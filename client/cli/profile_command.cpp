@@ -64,7 +64,15 @@ void list_profiles(Context& context, const std::string& program) {
     const Result<std::vector<ProfileRow>> rows = rows_at_home(*zone);
     if (!rows) return context.fail(rows.error());
     Listing listing{"profiles",
-                    {"ID", "AT", "RANKS", "COMPLETE", "PREDICTED", "MEASURED", "ERROR", "PROGRAM", "ARGUMENTS"},
+                    {"ID",
+                     {"AT", "at_us"},
+                     "RANKS",
+                     "COMPLETE",
+                     {"PREDICTED", "predicted_s"},
+                     {"MEASURED", "measured_s"},
+                     "ERROR",
+                     "PROGRAM",
+                     "ARGUMENTS"},
                     {},
                     Json::array()};
     for (const ProfileRow& row : *rows) {

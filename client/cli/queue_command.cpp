@@ -15,6 +15,7 @@ codec::Json encode_decision(const QueueDecision& decision) {
 }
 
 void replay_queue(Context& context, const std::string& path) {
+    if (!can_be_document(context, false)) return;
     const Result<std::string> text = read_all(path, limits::kMaxQueueLogBytes);
     if (!text) return context.fail(text.error());
     const Result<std::vector<QueueEvent>> log = codec::read_queue_log(*text);
@@ -23,7 +24,6 @@ void replay_queue(Context& context, const std::string& path) {
     if (!done) return context.fail({done.error().code, path + ", " + done.error().message, {}});
     const bool same = !done->first_difference;
     if (!context.for_people()) {
-        if (!can_be_document(context, false)) return;
         codec::Json json = {
             {"events", log->size()}, {"decisions", done->decisions}, {"starts", done->starts}, {"same", same}};
         if (!same)
@@ -47,10 +47,11 @@ void replay_queue(Context& context, const std::string& path) {
 void add_queue_command(CLI::App& app, Context& context) {
     CLI::App* queue = app.add_subcommand("queue", "the log of a zone's queue\n\nExample: zbs queue replay queue.jsonl");
     queue->require_subcommand(1);
-    CLI::App* again = queue->add_subcommand("replay",
-                                            "decide again all that a zone's log tells of ('queue_log' in its "
-                                            "configuration), and compare; exit code 1 where a "
-                                            "decision is another\n\nExample: zbs queue replay queue.jsonl");
+    CLI::App* again = queue->add_subcommand(
+        "replay",
+        "decide again all that a zone's log tells of ('queue_log' in its "
+        "configuration), and compare; exit code 1 where a "
+        "decision is another\n\nExample: zbs queue replay queue.jsonl\nExample: zbs queue replay queue.jsonl -o json");
     auto path = std::make_shared<std::string>();
     again->add_option("log", *path, "the log, plain or gzip; - is standard input")->required();
     again->callback([&context, path] { replay_queue(context, *path); });

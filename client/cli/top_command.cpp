@@ -34,12 +34,17 @@ bool draw_top(Context& context, int limit) {
         return false;
     }
     const codec::Json applications = listed->value("applications", codec::Json::array());
+    const Result<Listing> chosen_ones = chosen(applications_of(applications), context.choice);
+    if (!chosen_ones) {
+        context.fail(chosen_ones.error());
+        return false;
+    }
     if (context.output == "csv" || context.output == "name") {
-        print(context, applications_of(applications));
+        std::cout << written(*chosen_ones, context.output);
         return true;
     }
     if (!context.for_people()) {
-        print_document(context, {{"zone", *nodes}, {"applications", applications}});
+        print_document(context, {{"zone", *nodes}, {"applications", chosen_ones->items}});
         return true;
     }
     std::size_t running = 0, ended = 0;
@@ -50,7 +55,7 @@ bool draw_top(Context& context, int limit) {
     draw_zone(*nodes);
     std::cout << "applications: " << running << " running, " << applications.size() - running - ended << " waiting, "
               << ended << " ended\n\n"
-              << written(applications_of(applications), context.output);
+              << written(*chosen_ones, context.output);
     return true;
 }
 
@@ -62,7 +67,8 @@ void add_top_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand("top",
                                            "your home zone and your newest applications, drawn again and again on a "
                                            "terminal; once elsewhere\n\nExample: zbs "
-                                           "top --every 5");
+                                           "top --every 5\nExample: zbs top --filter state=running --sort -ranks");
+    add_list_options(*command, context);
     command->add_option("--every", *every, "time between two drawings")->capture_default_str();
     command->add_option("--limit", *limit, "at most this many applications")
         ->check(CLI::Range(1, 1'000))

@@ -9,8 +9,7 @@
 #include <sstream>
 
 #include "client/cli/context.hpp"
-#include "client/cli/terminal.hpp"
-#include "client/cli/text_width.hpp"
+#include "services/common/listing/text_width.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -34,7 +33,7 @@ void redraw(const std::string& text) {
     winsize size{};
     if (ioctl(1, TIOCGWINSZ, &size) != 0 || size.ws_row < 2 || size.ws_col < 2) size = {24, 80, 0, 0};
     std::string screen = "\x1b[H";
-    for (const char c : cut_to(text, size.ws_row - 1u, size.ws_col))
+    for (const char c : listing::cut_to(text, size.ws_row - 1u, size.ws_col))
         screen += c == '\n' ? std::string("\x1b[K\n") : std::string(1, c);
     std::cout << screen << "\x1b[J" << std::flush;
 }

@@ -30,8 +30,10 @@ void list_zones(Context& context) {
         processors += node.value("processors", 0);
         used += node.value("used", 0);
     }
-    Listing listing{
-        "zones", {"ZONE", "ORGANISATION", "PROCESSORS", "USED", "ADDRESS", "YOU MAY USE IT"}, {}, Json::array()};
+    Listing listing{"zones",
+                    {"ZONE", "ORGANISATION", "PROCESSORS", "USED", {"ADDRESS", "url"}, {"YOU MAY USE IT", "usable"}},
+                    {},
+                    Json::array()};
     const std::string name = raw_text(*own, "zone");
     listing.items.push_back({{"zone", name},
                              {"organisation", raw_text(*own, "organisation")},
@@ -90,7 +92,11 @@ void list_links(Context& context, client::ZoneClient& zone) {
     const Result<Json> answer = zone.get("/v1/links");
     if (!answer) return context.fail(answer.error());
     Listing listing{"links",
-                    {"TO ZONE", "PLANNED WITH", "SOURCE", "MEASURED DELAY", "MEASURED BANDWIDTH"},
+                    {{"TO ZONE", "zone"},
+                     "PLANNED WITH",
+                     "SOURCE",
+                     {"MEASURED DELAY", "delay.next"},
+                     {"MEASURED BANDWIDTH", "bandwidth.next"}},
                     {},
                     answer->value("links", Json::array())};
     for (const Json& view : listing.items) {
@@ -108,8 +114,14 @@ constexpr std::size_t kMachineLinksShown = 16;  ///< of `zbs zone show`
 
 /// Pairs of machines as `GET /v1/links` tells them, at most so many.
 Listing machine_links(const Json& machines, std::size_t most) {
-    Listing listing{
-        "machine_links", {"FROM MACHINE", "TO", "MEASURED DELAY", "MEASURED BANDWIDTH", "FAILURES"}, {}, Json::array()};
+    Listing listing{"machine_links",
+                    {{"FROM MACHINE", "from"},
+                     "TO",
+                     {"MEASURED DELAY", "delay.next"},
+                     {"MEASURED BANDWIDTH", "bandwidth.next"},
+                     "FAILURES"},
+                    {},
+                    Json::array()};
     for (const Json& pair : machines.value("worst", Json::array())) {
         if (listing.rows.size() == most) break;
         listing.items.push_back(pair);
@@ -158,8 +170,10 @@ void show_zone(Context& context) {
     if (!zone) return;
     const Result<Json> own = zone->get("/v1/nodes");
     if (!own) return context.fail(own.error());
-    Listing listing{
-        "nodes", {"MACHINE", "PROCESSORS", "USED", "SPEED", "AVAILABLE"}, {}, own->value("nodes", Json::array())};
+    Listing listing{"nodes",
+                    {{"MACHINE", "name"}, "PROCESSORS", "USED", "SPEED", "AVAILABLE"},
+                    {},
+                    own->value("nodes", Json::array())};
     const std::map<std::string, const Json*> agents = agents_of(*own);
     for (const Json& node : listing.items) {
         const auto agent = agents.find(raw_text(node, "name"));

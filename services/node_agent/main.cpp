@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "services/common/adapters/command_line/command_pages.hpp"
+#include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -28,9 +29,10 @@ int run(int argc, char** argv) {
         ->add_option("--step-starter", step_starter,
                      "socket of 'zbs-step serve', which starts the steps, so that the agent may be confined more "
                      "tightly than they are; without it the agent starts them itself");
-    cli.add_subcommand(
-        "describe",
-        "what this machine is and has to give, as the agent would tell its zone\n\nExample: zbs-node describe");
+    zbs::command_line::Output output(zbs::command_line::Output::Kind::kDocument, "json");
+    output.add_to(*cli.add_subcommand("describe",
+                                      "what this machine is and has to give, as the agent would tell its "
+                                      "zone\n\nExample: zbs-node describe\nExample: zbs-node describe -o table"));
     cli.add_subcommand("ready",
                        "exits with 0 where the agent runs and takes calls: for health checks of containers and "
                        "watchdogs\n\nExample: zbs-node ready --config node.toml");
@@ -45,7 +47,7 @@ int run(int argc, char** argv) {
         return zbs::command_line::refuse(cli, fault, "zbs-node");
     }
     if (cli.got_subcommand("ready")) return zbs::node_program::ready(config);
-    if (cli.got_subcommand("describe")) return zbs::node_program::describe();
+    if (cli.got_subcommand("describe")) return zbs::node_program::describe(output);
     if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
     return zbs::node_program::run(config, step_starter);
 }

@@ -4,9 +4,10 @@
 #include <iostream>
 
 #include "services/common/adapters/command_line/command_pages.hpp"
+#include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
-#include "services/common/failpoint/failpoint.hpp"
+#include "services/zone_scheduler/program/operator_listings.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace {
@@ -28,12 +29,12 @@ int run(int argc, char** argv) {
     cli.fallthrough();
     cli.require_subcommand(0, 1);
     cli.add_subcommand("run", "the service, until SIGTERM (also without any command)");
-    bool json = false;
     CLI::App* const failpoints = cli.add_subcommand(
         "failpoints",
         "for tests: the places where ZBS_FAILPOINTS can make a service die (crash), fail (error) or stall "
         "(stall:5s)\n\nExample: ZBS_FAILPOINTS='home.after_held=crash' zbs-zone run --config zone.toml");
-    failpoints->add_flag("--json", json, "as JSON");
+    zbs::command_line::Output output(zbs::command_line::Output::Kind::kList);
+    output.add_to(*failpoints);
     zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
     zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services", kExitCodes}, exit_code);
     try {
@@ -44,7 +45,9 @@ int run(int argc, char** argv) {
         return zbs::command_line::refuse(cli, fault, "zbs-zone");
     }
     if (failpoints->parsed()) {
-        std::cout << (json ? zbs::failpoint::table_json() : zbs::failpoint::table_text());
+        zbs::Result<void> printed = output.check();
+        if (printed) printed = output.print(zbs::zone_program::failpoints());
+        if (!printed) return zbs::zone_program::fail(printed.error()), 2;
         return 0;
     }
     if (cli.got_subcommand("pages") || cli.got_subcommand("completion")) return exit_code;

@@ -7,7 +7,7 @@
 
 #include "algorithms/base/duration_text.hpp"
 #include "client/cli/directives.hpp"
-#include "client/cli/rows.hpp"
+#include "services/common/listing/rows.hpp"
 #include "tests/fuzz/mutation.hpp"
 
 // Any text as the head of a script, a filter, a cell and a span of time: directives keep to their limits, what is
@@ -35,11 +35,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
         require(head.error().pointer.starts_with("line "), "a fault without its line");
     }
-    cli::Listing listing{"jobs", {"NAME", "COUNT"}, {{text, 3}, {"b", 4}}, codec::Json::array()};
-    if (const auto rows = cli::chosen(listing, {.sort = {"name"}, .filters = {"name" + text.substr(0, 40)}}))
+    listing::Listing jobs{"jobs", {"NAME", "COUNT"}, {{text, 3}, {"b", 4}}, codec::Json::array()};
+    if (const auto rows = listing::chosen(jobs, {.sort = {"name"}, .filters = {"name" + text.substr(0, 40)}}))
         require(rows->rows.size() <= 2, "rows out of nothing");
     for (const char* format : {"table", "csv", "yaml", "name"})
-        for (const char c : cli::written(listing, format))
+        for (const char c : listing::written(jobs, format))
             require(c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f),
                     "a control character is written");
     if (const auto time = parse_duration(text))

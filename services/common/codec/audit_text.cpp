@@ -12,19 +12,6 @@ std::string utc_text(Time at) {
     return text;
 }
 
-std::string audit_rows(const AuditPage& page) {
-    std::string rows;
-    for (const AuditRecord& record : page.records) {
-        const AuditEntry& entry = record.entry;
-        rows += std::to_string(record.number) + "\t" + utc_text(entry.at);
-        for (const std::string* field :
-             {&entry.who, &entry.action, &entry.object, &entry.decision, &entry.request_id, &entry.detail})
-            rows += "\t" + *field;
-        rows += "\n";
-    }
-    return rows;
-}
-
 std::string audit_summary_text(const AuditSummary& summary, const std::string& head, bool against_head) {
     std::string text = "good: " + std::to_string(summary.head.entries) + " entries, " + utc_text(summary.first) +
                        " to " + utc_text(summary.last) + "; head " + head + "\n";
@@ -34,6 +21,15 @@ std::string audit_summary_text(const AuditSummary& summary, const std::string& h
     text += against_head ? "nothing was cut off its end since the given head\n"
                          : "that its end was cut off would only show against a head noted earlier: --head\n";
     return text;
+}
+
+Json audit_summary(const AuditSummary& summary, const std::string& head, bool against_head) {
+    return {{"entries", summary.head.entries},
+            {"first_us", to_microseconds(summary.first)},
+            {"last_us", to_microseconds(summary.last)},
+            {"head", head},
+            {"begun", summary.begun},
+            {"end_checked", against_head}};
 }
 
 }  // namespace zbs::codec

@@ -1,5 +1,6 @@
 #include "services/common/codec/document_text.hpp"
 
+#include <cstdint>
 #include <utility>
 
 namespace zbs::codec {
@@ -11,6 +12,15 @@ Json without_version(Json object) {
         object["document_version"] = std::move(said);
     }
     return object;
+}
+
+void check_document_version(JsonReader& in, const std::string& maker) {
+    if (!in.has("version")) return;
+    const std::int64_t version = in.integer("version", 0, INT64_MAX);
+    if (in.ok() && version != kDocumentVersion)
+        in.fail("version", "is " + std::to_string(version) + ", and this program reads " +
+                               std::to_string(kDocumentVersion) + "; make the file again with the '" + maker +
+                               "' beside it, or read it with the release that made it");
 }
 
 std::string document_text(Json object) {

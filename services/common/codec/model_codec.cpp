@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "services/common/codec/document_text.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::codec {
@@ -213,6 +214,7 @@ Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, cons
 
 Result<Mapping> decode_mapping(const Json& json, const ResourceGraph& resources) {
     JsonReader in(json);
+    check_document_version(in, "zbs map");
     check_format(in, "zbs-mapping/1");
     std::map<std::pair<std::string, std::string>, std::pair<ProcessorIndex, int>> first_of;
     ProcessorIndex next = 0;

@@ -20,7 +20,8 @@ Json encode(const TaskGraph& graph);
 Result<ResourceGraph> decode_resources(const Json& json);
 Json encode(const ResourceGraph& resources);
 
-/// File format `zbs-mapping/1` (schemas/json/mapping.schema.json); `seconds` is the time that the mapper took.
+/// File format `zbs-mapping/1` (schemas/json/mapping.schema.json), without its version, which `document_text` writes;
+/// `seconds` is the time that the mapper took.
 Json encode_mapping(const ResourceGraph& resources, const Mapping& mapping, const MappingReport& report,
                     double seconds);
 /// Errors: a zone or machine that `resources` does not have, a processor out of range, tasks not 0..n-1 in order.

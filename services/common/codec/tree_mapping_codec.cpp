@@ -1,10 +1,13 @@
 #include "services/common/codec/tree_mapping_codec.hpp"
 
+#include "services/common/codec/document_text.hpp"
+
 namespace zbs::codec {
 
 std::string tree_mapping_text(std::span<const ProcessorIndex> processor_of, ProcessorIndex processors,
                               const TreeReport& report, double block_bound, double seconds) {
-    std::string text = R"({"format":"zbs-tree-mapping/1","processors":)" + std::to_string(processors);
+    std::string text = "{\"version\":" + std::to_string(kDocumentVersion) +
+                       R"(,"format":"zbs-tree-mapping/1","processors":)" + std::to_string(processors);
     const auto field = [&](const char* name, const Json& value) {
         text += std::string(",\"") + name + "\":" + value.dump();
     };
@@ -28,6 +31,7 @@ std::string tree_mapping_text(std::span<const ProcessorIndex> processor_of, Proc
 
 Result<std::vector<ProcessorIndex>> decode_tree_mapping(const Json& json, ProcessorIndex processors) {
     JsonReader in(json);
+    check_document_version(in, "zbs map");
     const std::string format = in.text("format");
     if (in.ok() && format != "zbs-tree-mapping/1")
         in.fail("format", "is '" + format + "'; a mapping onto a hierarchy is 'zbs-tree-mapping/1'");

@@ -9,8 +9,8 @@
 namespace zbs::codec {
 
 /// File format `zbs-tree-mapping/1` (schemas/json/tree-mapping.schema.json): processors by index, innermost level of
-/// the hierarchy fastest. `block_bound` is what a processor may hold, `seconds` the time that the mapper took. Written
-/// as text at once, because a million rows are common here.
+/// the hierarchy fastest. Its version comes first. `block_bound` is what a processor may hold, `seconds` the time that
+/// the mapper took. Written as text at once, because a million rows are common here.
 std::string tree_mapping_text(std::span<const ProcessorIndex> processor_of, ProcessorIndex processors,
                               const TreeReport& report, double block_bound, double seconds);
 

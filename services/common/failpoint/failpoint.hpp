@@ -58,8 +58,4 @@ inline Result<void> reach(Point point) {
     return detail::act(point);
 }
 
-/// The table as text, one line per point, or as a JSON array of {name, program, place, error}.
-std::string table_text();
-std::string table_json();
-
 }  // namespace zbs::failpoint

@@ -52,9 +52,6 @@ bool comes_by(Program program, const Row& row) {
     return row.program == program || (row.program == Program::kStep && program == Program::kZone);
 }
 
-/// Our own words need no escapes; a test holds them to that.
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
-
 }  // namespace
 
 const char* to_string(Program program) {
@@ -122,26 +119,6 @@ std::string to_text(const std::vector<Arming>& armings) {
         if (arming.at_hit != 1) text += "@" + std::to_string(arming.at_hit);
     }
     return text;
-}
-
-std::string table_text() {
-    std::string text;
-    for (const Row& row : kTable) {
-        std::string name(row.name);
-        name.resize(std::max<std::size_t>(name.size(), 26), ' ');
-        text += name + " " + std::string(row.place) + "; error: " + std::string(row.error) + "\n";
-    }
-    return text;
-}
-
-std::string table_json() {
-    std::string text;
-    for (const Row& row : kTable) {
-        text += (text.empty() ? "[" : ",\n ") + std::string("{\"name\":") + quoted(row.name) +
-                ",\"program\":" + quoted(to_string(row.program)) + ",\"place\":" + quoted(row.place) +
-                ",\"error\":" + quoted(row.error) + "}";
-    }
-    return text + "]\n";
 }
 
 }  // namespace zbs::failpoint

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/adapters/command_line/output.hpp"
 
 /// The program `zbs-node`.
 namespace zbs::node_program {
@@ -10,8 +11,8 @@ namespace zbs::node_program {
 int run(const std::string& config_path, const std::string& step_starter);
 /// Asks the running agent whether it takes calls; its file must name a port. Exit code: 0 where it does.
 int ready(const std::string& config_path);
-/// Prints what the machine is and has to give, as JSON. Exit code.
-int describe();
+/// Prints what the machine is and has to give. Exit code.
+int describe(const command_line::Output& output);
 /// "zbs-node: place: message" on stderr; 1.
 int fail(const Error& error);
 

@@ -27,7 +27,6 @@
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/document_text.hpp"
 #include "services/common/codec/node_codec.hpp"
 #include "services/common/http/rate_limit.hpp"
 #include "services/common/messages/limits.hpp"
@@ -179,6 +178,23 @@ class Refusals {
     int count_ = 0;
 };
 
+std::string rounded(double value) {
+    char text[48];
+    std::snprintf(text, sizeof text, "%.2f", value);
+    return text;
+}
+
+std::string mebibytes(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+std::string description_text(const NodeDescription& machine, const NodeLoad& load) {
+    return "machine     " + machine.name + "\nprocessors  " + std::to_string(machine.processors) + " on " +
+           std::to_string(machine.cores) + " cores in " + std::to_string(machine.sockets) + " sockets\nmemory      " +
+           mebibytes(machine.memory_bytes) + ", " + mebibytes(load.memory_available_bytes) +
+           " available\navailable   " + rounded(load.cpu_available) + " processors\nload        " +
+           rounded(load.load_1) + " over 1 min, " + rounded(load.load_5) + " over 5, " + rounded(load.load_15) +
+           " over 15\nclock       " + machine.clock_source + "\n";
+}
+
 }  // namespace
 
 int fail(const Error& error) {
@@ -186,14 +202,16 @@ int fail(const Error& error) {
     return 1;
 }
 
-int describe() {
+int describe(const command_line::Output& output) {
+    if (const Result<void> good = output.check(); !good) return fail(good.error()), 2;
     auto sensor = hardware::make_machine_sensor();
     if (!sensor) return fail(sensor.error());
     std::this_thread::sleep_for(std::chrono::milliseconds{200});  // what the load is measured over
     NodeLoad load = (*sensor)->load(Duration{0});
     load.at = system::wall_clock();
-    std::cout << codec::document_text(
-        {{"description", codec::encode((*sensor)->describe())}, {"load", codec::encode(load)}});
+    const NodeDescription machine = (*sensor)->describe();
+    output.print_document({{"description", codec::encode(machine)}, {"load", codec::encode(load)}},
+                          description_text(machine, load));
     return 0;
 }
 

@@ -5,7 +5,7 @@
 
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/codec/audit_text.hpp"
-#include "services/common/codec/document_text.hpp"
+#include "services/common/listing/audit_listing.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/registry/program/registry_client.hpp"
 
@@ -13,35 +13,32 @@ namespace zbs::registry_program {
 namespace {
 
 using codec::Json;
+using command_line::Output;
 
-/// Exit code.
-int list(const Options& options, std::uint64_t after, std::size_t limit, bool as_json) {
+void list(const Options& options, const Printer& printer, std::uint64_t after, std::size_t limit) {
+    if (!printer.can_print()) return;
     const Result<Json> answer =
         call(options, "GET", "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit));
-    if (!answer) return fail(answer.error());
-    if (as_json) {
-        std::cout << codec::document_text(*answer);
-        return 0;
-    }
+    if (!answer) return printer.fail(answer.error());
     const auto page = codec::decode_audit_page(*answer);
-    if (!page) return fail(page.error());
-    std::cout << codec::audit_rows(*page);
+    if (!page) return printer.fail(page.error());
+    printer.print(listing::audit_listing(*page, answer->at("records")), *answer);
     if (page->next > 0) std::cerr << "more: --after " << page->next << "\n";
-    return 0;
 }
 
-/// Exit code.
-int verify(const Options& options, const std::string& head) {
+void verify(const Options& options, const Printer& printer, const std::string& head) {
+    if (!printer.can_print()) return;
     std::optional<AuditHead> expected;
     if (!head.empty()) {
         const Result<AuditHead> read = sqlite::parse_audit_head(head);
-        if (!read) return fail(read.error());
+        if (!read) return printer.fail(read.error());
         expected = *read;
     }
     const auto found = sqlite::verify_audit_log(StateFolder{options.state}.audit(), expected);
-    if (!found) return fail(found.error());
-    std::cout << codec::audit_summary_text(*found, sqlite::to_string(found->head), expected.has_value());
-    return 0;
+    if (!found) return printer.fail(found.error());
+    const std::string noted = sqlite::to_string(found->head);
+    printer.output->print_document(codec::audit_summary(*found, noted, expected.has_value()),
+                                   codec::audit_summary_text(*found, noted, expected.has_value()));
 }
 
 }  // namespace
@@ -51,7 +48,6 @@ void add_audit_commands(CLI::App& cli, Options& options, int& exit_code) {
     audit->require_subcommand(1);
     auto after = std::make_shared<std::uint64_t>(0);
     auto limit = std::make_shared<std::size_t>(100);
-    auto as_json = std::make_shared<bool>(false);
     CLI::App* rows = audit->add_subcommand(
         "list",
         "what the running registry decided: number, time, who, what, decision, why\n\nExample: zbs-registry audit list "
@@ -60,17 +56,20 @@ void add_audit_commands(CLI::App& cli, Options& options, int& exit_code) {
     rows->add_option("--limit", *limit, "at most so many")
         ->check(CLI::Range(std::size_t{1}, limits::kMaxAuditRows))
         ->capture_default_str();
-    rows->add_flag("--json", *as_json,
-                   "entries, head of the log, and the number to go on after, as the service says it");
-    rows->callback(
-        [&options, &exit_code, after, limit, as_json] { exit_code = list(options, *after, *limit, *as_json); });
+    const auto listed = std::make_shared<Output>(Output::Kind::kList);
+    listed->add_to(*rows);
+    rows->callback([&options, &exit_code, listed, after, limit] {
+        list(options, {listed.get(), &exit_code}, *after, *limit);
+    });
     auto head = std::make_shared<std::string>();
     CLI::App* check = audit->add_subcommand(
         "verify",
         "check that no entry of the record was changed, moved or removed, and that it has its beginning\n\nExample: "
         "zbs-registry audit verify --state DIR");
     check->add_option("--head", *head, "ENTRIES:HASH as printed earlier: shows also whether its end was cut off since");
-    check->callback([&options, &exit_code, head] { exit_code = verify(options, *head); });
+    const auto checked = std::make_shared<Output>(Output::Kind::kDocument);
+    checked->add_to(*check);
+    check->callback([&options, &exit_code, checked, head] { verify(options, {checked.get(), &exit_code}, *head); });
 }
 
 }  // namespace zbs::registry_program

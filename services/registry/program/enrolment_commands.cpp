@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "services/common/codec/document_text.hpp"
 #include "services/common/http/call.hpp"
 #include "services/registry/program/registry_client.hpp"
 
@@ -11,21 +10,23 @@ namespace {
 
 using codec::Json;
 
-constexpr const char* kAsServiceSays =
-    "zones and organisations, as the service says it, for programs: instants in _us since 1970";
-
-void list_zones(const Json& answer) {
-    for (const Json& row : answer.value("zones", Json::array())) {
-        std::cout << row.value("zone", "") << "\t" << row.value("organisation", "") << "\t"
-                  << (row.value("live", false) ? "live" : "away") << "\t" << row.value("url", "") << "\n";
-    }
+listing::Listing zones_of(const Json& answer) {
+    listing::Listing listing{"zones",
+                             {"ZONE", "ORGANISATION", {"STANDING", "live"}, {"ADDRESS", "url"}},
+                             {},
+                             answer.value("zones", Json::array())};
+    for (const Json& zone : listing.items)
+        listing.rows.push_back({zone.value("zone", ""), zone.value("organisation", ""),
+                                zone.value("live", false) ? "live" : "away", zone.value("url", "")});
+    return listing;
 }
 
-void list_organisations(const Json& answer) {
-    for (const Json& row : answer.value("organisations", Json::array())) {
-        std::cout << row.value("organisation", "") << "\t" << row.value("zones", 0) << " zones\t"
-                  << row.value("fingerprint", "") << "\n";
-    }
+listing::Listing organisations_of(const Json& answer) {
+    listing::Listing listing{
+        "organisations", {"ORGANISATION", "ZONES", "FINGERPRINT"}, {}, answer.value("organisations", Json::array())};
+    for (const Json& row : listing.items)
+        listing.rows.push_back({row.value("organisation", ""), row.value("zones", 0), row.value("fingerprint", "")});
+    return listing;
 }
 
 void say_removed(const Json& answer) {
@@ -46,21 +47,24 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
     };
     CLI::App* zone = cli.add_subcommand("zone", "zones that are enrolled here");
     zone->require_subcommand(1);
-    const auto as_json = std::make_shared<bool>(false);
-    const auto told = [as_json](auto text) {
-        return [as_json, text](const Json& answer) {
-            if (*as_json)
-                std::cout << codec::document_text(answer);
+    const auto prints = [&options, &exit_code](CLI::App* command, listing::Listing (*rows_of)(const Json&)) {
+        const auto output = std::make_shared<command_line::Output>(command_line::Output::Kind::kList);
+        output->add_to(*command);
+        command->callback([&options, &exit_code, output, rows_of] {
+            const Printer printer{output.get(), &exit_code};
+            if (!printer.can_print()) return;
+            const Result<Json> answer = call(options, "GET", "/v1/enrolments");
+            if (answer)
+                printer.print(rows_of(*answer), *answer);
             else
-                text(answer);
-        };
+                printer.fail(answer.error());
+        });
     };
     CLI::App* zones =
         zone->add_subcommand("list",
                              "all that may come here, also those that are away: name, organisation, live or away, "
                              "address\n\nExample: zbs-registry zone list --state DIR");
-    zones->add_flag("--json", *as_json, kAsServiceSays);
-    zones->callback([ask, told] { ask("GET", "/v1/enrolments", told(list_zones)); });
+    prints(zones, zones_of);
     CLI::App* remove_zone = zone->add_subcommand(
         "remove",
         "take a zone out: it is listed no more and gets no answer from now on; it comes back by a new token "
@@ -73,8 +77,7 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
         "list",
         "name, number of its zones, fingerprint of its bundle\n\nExample: zbs-registry organisation "
         "list --state DIR");
-    organisations->add_flag("--json", *as_json, kAsServiceSays);
-    organisations->callback([ask, told] { ask("GET", "/v1/enrolments", told(list_organisations)); });
+    prints(organisations, organisations_of);
     CLI::App* remove = organisation->add_subcommand(
         "remove",
         "forget an organisation's bundle, with all its zones and open tokens; it may come back with another "

@@ -7,7 +7,6 @@
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/document_text.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/registry/program/registry_client.hpp"
@@ -19,29 +18,33 @@ using system::wall_clock;
 
 using codec::Json;
 
-/// All pages in one; exit_code where one of them cannot be had.
-void list(const Options& options, bool as_json, int& exit_code) {
+/// What each zone has said of itself, all pages in one.
+Result<Json> all_zones(const Options& options) {
     std::string after;
     Json zones = Json::array();
     do {
         const Result<Json> answer = call(options, "GET", "/v1/zones" + (after.empty() ? after : "?after=" + after));
         const auto page = answer ? codec::decode_zone_page(*answer) : Result<ZonePage>(answer.error());
-        if (!page) {
-            exit_code = fail(page.error());
-            return;
-        }
+        if (!page) return page.error();
         for (const SignedText& text : page->entries) {
             const Result<Json> json = codec::parse(text.text);
-            if (!json || !json->is_object()) continue;
-            if (as_json)
-                zones.push_back(*json);
-            else
-                std::cout << json->value("name", "") << "\t" << json->value("organisation", "") << "\t"
-                          << json->value("standing", "") << "\t" << json->value("url", "") << "\n";
+            if (json && json->is_object()) zones.push_back(*json);
         }
         after = page->next;
     } while (!after.empty());
-    if (as_json) std::cout << codec::document_text({{"zones", std::move(zones)}});
+    return zones;
+}
+
+void list(const Options& options, const Printer& printer) {
+    if (!printer.can_print()) return;
+    const Result<Json> zones = all_zones(options);
+    if (!zones) return printer.fail(zones.error());
+    listing::Listing rows{
+        "zones", {{"ZONE", "name"}, "ORGANISATION", "STANDING", {"ADDRESS", "url"}, {"CONTACT", true}}, {}, *zones};
+    for (const Json& zone : *zones)
+        rows.rows.push_back({zone.value("name", ""), zone.value("organisation", ""), zone.value("standing", ""),
+                             zone.value("url", ""), zone.value("contact", "")});
+    printer.print(rows, {});
 }
 
 }  // namespace
@@ -119,11 +122,11 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         else
             exit_code = fail(answer.error());
     });
-    auto as_json = std::make_shared<bool>(false);
     CLI::App* zones = cli.add_subcommand(
         "list", "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry list --state DIR");
-    zones->add_flag("--json", *as_json, "what each zone has said of itself, for programs");
-    zones->callback([&options, &exit_code, as_json] { list(options, *as_json, exit_code); });
+    const auto output = std::make_shared<command_line::Output>(command_line::Output::Kind::kList);
+    output->add_to(*zones);
+    zones->callback([&options, &exit_code, output] { list(options, {output.get(), &exit_code}); });
     cli.add_subcommand("ready",
                        "exits with 0 where the registry runs and takes calls: for health checks of containers and "
                        "watchdogs\n\nExample: zbs-registry ready --state DIR")

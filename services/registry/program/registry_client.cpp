@@ -1,6 +1,7 @@
 #include "services/registry/program/registry_client.hpp"
 
 #include <algorithm>
+#include <iostream>
 
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -12,6 +13,10 @@ namespace zbs::registry_program {
 
 using codec::Json;
 using system::wall_clock;
+
+namespace {
+constexpr int kUsage = 2;
+}  // namespace
 
 Result<Json> call(const Options& options, const std::string& method, const std::string& path, const Json& body) {
     const StateFolder state{options.state};
@@ -41,6 +46,26 @@ Result<Json> call(const Options& options, const std::string& method, const std::
     }
     if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
     return codec::parse(answer->body);
+}
+
+void Printer::fail(const Error& error) const {
+    if (output->for_json()) std::cout << http::problem(error).body << "\n";
+    *exit_code = registry_program::fail(error);
+}
+
+bool Printer::can_print() const {
+    const Result<void> good = output->check();
+    if (good) return true;
+    fail(good.error());
+    *exit_code = kUsage;
+    return false;
+}
+
+void Printer::print(const listing::Listing& listing, const Json& whole) const {
+    const Result<void> printed = output->print(listing, whole);
+    if (printed) return;
+    fail(printed.error());
+    *exit_code = kUsage;
 }
 
 }  // namespace zbs::registry_program

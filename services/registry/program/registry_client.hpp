@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "services/common/adapters/command_line/output.hpp"
 #include "services/common/codec/json.hpp"
 #include "services/registry/program/registry_program.hpp"
 
@@ -11,5 +12,18 @@ namespace zbs::registry_program {
 /// run or does not answer, keys that cannot be read, and what it says.
 Result<codec::Json> call(const Options& options, const std::string& method, const std::string& path,
                          const codec::Json& body = {});
+
+/// What an operator's command needs besides: how it prints, and where its exit code goes. Both must outlive it.
+struct Printer {
+    const command_line::Output* output;
+    int* exit_code;
+
+    /// Says it, and sets the exit code; where the command prints JSON, also as a problem on standard output.
+    void fail(const Error& error) const;
+    /// Whether the output can be that of this command; else says why not.
+    bool can_print() const;
+    /// See `Output::print`; what cannot be printed is wrong usage.
+    void print(const listing::Listing& listing, const codec::Json& whole) const;
+};
 
 }  // namespace zbs::registry_program

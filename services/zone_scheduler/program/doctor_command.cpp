@@ -14,14 +14,15 @@
 #include <iostream>
 
 #include "algorithms/base/duration_text.hpp"
-#include "services/common/adapters/command_line/check.hpp"
+#include "services/common/adapters/command_line/check_listing.hpp"
+#include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/postgresql/lease.hpp"
 #include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
-#include "services/common/codec/document_text.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/ready_command.hpp"
 #include "services/zone_scheduler/program/slurm.hpp"
@@ -33,6 +34,7 @@ namespace zbs::zone_program {
 namespace {
 
 using command_line::Check;
+using command_line::Output;
 using command_line::Verdict;
 using Checks = std::vector<Check>;
 
@@ -260,22 +262,11 @@ Checks examine(const std::string& config_path) {
     return checks;
 }
 
-void print(const Checks& checks, bool as_json) {
-    if (as_json) {
-        codec::Json list = codec::Json::array();
-        for (const Check& check : checks)
-            list.push_back({{"check", check.name},
-                            {"verdict", to_string(check.verdict)},
-                            {"found", check.found},
-                            {"remedy", check.remedy}});
-        std::cout << codec::document_text({{"verdict", to_string(worst_of(checks))}, {"checks", std::move(list)}});
-        return;
-    }
-    for (const Check& check : checks) {
-        const std::string word = to_string(check.verdict);
-        std::cout << word << std::string(6 - word.size(), ' ') << check.name << ": " << check.found << "\n";
-        if (!check.remedy.empty()) std::cout << "      -> " << check.remedy << "\n";
-    }
+void print(const OperatorCommand& shared, const Output& output, const Checks& checks) {
+    if (output.for_people() && !output.has_choice())
+        std::cout << command_line::text_of(checks, command_line::wants_colour(1));
+    else
+        shared.print(output, command_line::listing_of(checks), command_line::document_of(checks));
 }
 
 }  // namespace
@@ -286,12 +277,14 @@ void add_doctor_command(CLI::App& cli, std::string& config_path, int& exit_code)
         "look for what may keep the zone from working: clock, settings, disk, certificates, database, port, peers, "
         "MPI, Slurm; with remedies. Changes nothing; exit code 1 where something fails\n\nExample: zbs-zone "
         "doctor --config zone.toml");
-    auto json = std::make_shared<bool>(false);
-    doctor->add_flag("--json", *json, "as JSON");
-    doctor->callback([&config_path, &exit_code, json] {
-        const Checks checks = examine(config_path);
-        print(checks, *json);
-        if (worst_of(checks) == Verdict::kFail) exit_code = 1;
+    const auto output = std::make_shared<Output>(Output::Kind::kList);
+    output->add_to(*doctor);
+    const OperatorCommand shared{&config_path, &exit_code};
+    doctor->callback([shared, output] {
+        if (!shared.can_print(*output)) return;
+        const Checks checks = examine(*shared.config);
+        print(shared, *output, checks);
+        if (*shared.exit_code == 0 && worst_of(checks) == Verdict::kFail) *shared.exit_code = 1;
     });
 }
 

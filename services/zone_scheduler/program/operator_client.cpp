@@ -2,6 +2,7 @@
 #include "services/common/adapters/system/wall_clock.hpp"
 
 #include <chrono>
+#include <iostream>
 
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/http/reply.hpp"
@@ -10,6 +11,8 @@ namespace zbs::zone_program {
 namespace {
 
 using system::wall_clock;
+
+constexpr int kUsage = 2;
 
 std::string first_line(std::string text) {
     text.resize(std::min(text.find('\n'), text.size()));
@@ -90,6 +93,37 @@ Result<codec::Json> OperatorClient::call(const std::string& method, const std::s
 }
 
 void OperatorCommand::fail(const Error& error) const { *exit_code = zone_program::fail(error); }
+
+void OperatorCommand::fail(const Error& error, const command_line::Output& output) const {
+    if (output.for_json()) std::cout << http::problem(error).body << "\n";
+    fail(error);
+}
+
+bool OperatorCommand::can_print(const command_line::Output& output) const {
+    const Result<void> good = output.check();
+    if (good) return true;
+    fail(good.error(), output);
+    *exit_code = kUsage;
+    return false;
+}
+
+void OperatorCommand::print(const command_line::Output& output, const listing::Listing& listing,
+                            const codec::Json& whole) const {
+    const Result<void> printed = output.print(listing, whole);
+    if (printed) return;
+    fail(printed.error(), output);
+    *exit_code = kUsage;
+}
+
+std::optional<codec::Json> OperatorCommand::call(const command_line::Output& output, const std::string& method,
+                                                 const std::string& path, const codec::Json& body) const {
+    if (!can_print(output)) return std::nullopt;
+    auto client = OperatorClient::connect(*config);
+    Result<codec::Json> answer = client ? (*client)->call(method, path, body) : Result<codec::Json>(client.error());
+    if (answer) return *std::move(answer);
+    fail(answer.error(), output);
+    return std::nullopt;
+}
 
 std::optional<codec::Json> OperatorCommand::call(const std::string& method, const std::string& path,
                                                  const codec::Json& body) const {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -34,11 +35,19 @@ struct OperatorCommand {
     std::string* config;
     int* exit_code;
 
-    /// Says it, and sets the exit code.
+    /// Says it, and sets the exit code; where the command prints JSON, also as a problem on standard output.
     void fail(const Error& error) const;
+    void fail(const Error& error, const command_line::Output& output) const;
     /// The answer of the running zone, or nothing after saying what is wrong.
     std::optional<codec::Json> call(const std::string& method, const std::string& path,
                                     const codec::Json& body = {}) const;
+    /// Likewise, for a command that prints it; nothing is asked where it could not.
+    std::optional<codec::Json> call(const command_line::Output& output, const std::string& method,
+                                    const std::string& path, const codec::Json& body = {}) const;
+    /// See `Output::print`; what cannot be printed is wrong usage.
+    void print(const command_line::Output& output, const listing::Listing& listing, const codec::Json& whole) const;
+    /// Whether the output can be that of this command; else says why not.
+    bool can_print(const command_line::Output& output) const;
 };
 
 }  // namespace zbs::zone_program

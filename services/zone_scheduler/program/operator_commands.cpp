@@ -13,12 +13,13 @@
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/audit_text.hpp"
-#include "services/common/codec/document_text.hpp"
 #include "services/common/http/call.hpp"
+#include "services/common/listing/audit_listing.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/program/doctor_command.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
+#include "services/zone_scheduler/program/operator_listings.hpp"
 #include "services/zone_scheduler/program/peer_commands.hpp"
 #include "services/zone_scheduler/program/peer_text.hpp"
 #include "services/zone_scheduler/program/ready_command.hpp"
@@ -31,9 +32,7 @@ namespace {
 using system::wall_clock;
 
 using codec::Json;
-
-constexpr const char* kAsServiceSays =
-    "as the service says it, for programs: instants in _us since 1970, durations in _s";
+using command_line::Output;
 
 struct InitOptions {
     std::string operator_name = "operator";
@@ -212,6 +211,18 @@ void add_node(CLI::App& cli, const OperatorCommand& shared) {
     });
 }
 
+/// A command that prints what the zone answers there as a list.
+void add_list(CLI::App& parent, const OperatorCommand& shared, const char* name, const std::string& help,
+              const char* path, listing::Listing (*rows_of)(const Json&)) {
+    CLI::App* command = parent.add_subcommand(name, help);
+    const auto output = std::make_shared<Output>(Output::Kind::kList);
+    output->add_to(*command);
+    command->callback([shared, output, path, rows_of] {
+        const auto answer = shared.call(*output, "GET", path);
+        if (answer) shared.print(*output, rows_of(*answer), *answer);
+    });
+}
+
 /// Says so where nobody of that name is known: the block holds, but is likely not the one that was meant.
 void block_subject(const OperatorCommand& shared, OperatorClient& client, const std::string& subject,
                    const std::string& reason) {
@@ -244,30 +255,8 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
         std::cerr << "the line above works once, within 24 hours, for whoever has it: give it to " << *name
                   << " and nobody else\n";
     });
-    auto as_json = std::make_shared<bool>(false);
-    CLI::App* list =
-        user->add_subcommand("list", "users and their certificates\n\nExample: zbs-zone user list --config zone.toml");
-    list->add_flag("--json", *as_json, kAsServiceSays);
-    list->callback([shared, as_json] {
-        const auto answer = shared.call("GET", "/v1/users");
-        if (!answer) return;
-        if (*as_json) {
-            std::cout << codec::document_text(*answer);
-            return;
-        }
-        for (const Json& row : answer->value("users", Json::array())) {
-            std::string groups_text;
-            for (const Json& group : row.value("groups", Json::array()))
-                groups_text += (groups_text.empty() ? "" : ",") + group.get<std::string>();
-            std::string standing = row.value("standing", "");
-            if (row.value("code_pending", false))
-                standing += ", code until " +
-                            codec::utc_text(time_from_microseconds(row.value("code_expires_us", std::int64_t{0})));
-            std::cout << row.value("name", "") << "\t" << standing << "\t"
-                      << row.value("certificates", Json::array()).size() << " certificates\t"
-                      << (groups_text.empty() ? "-" : groups_text) << "\n";
-        }
-    });
+    add_list(*user, shared, "list", "users and their certificates\n\nExample: zbs-zone user list --config zone.toml",
+             "/v1/users", users_of);
     CLI::App* revoke = user->add_subcommand("revoke",
                                             "end all certificates of a user, here at once and in all zones within a "
                                             "minute\n\nExample: zbs-zone user revoke "
@@ -317,25 +306,11 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
             std::cerr << "note: zone " << zone.get<std::string>()
                       << " told it; where that zone runs, unblock it there too, or it tells it again\n";
     });
-    auto as_json = std::make_shared<bool>(false);
-    CLI::App* blocks = cli.add_subcommand(
-        "blocks",
+    add_list(
+        cli, shared, "blocks",
         "who is blocked here, by whom and why; also by other zones whose word counts here\n\nExample: zbs-zone blocks "
-        "--config zone.toml");
-    blocks->add_flag("--json", *as_json, kAsServiceSays);
-    blocks->callback([shared, as_json] {
-        const auto answer = shared.call("GET", "/v1/blocks");
-        if (!answer) return;
-        if (*as_json) {
-            std::cout << codec::document_text(*answer);
-            return;
-        }
-        for (const Json& row : answer->value("blocks", Json::array()))
-            std::cout << row.value("subject", "") << "\t" << row.value("by", "") << "\t" << row.value("reason", "")
-                      << "\n";
-        for (const Json& row : answer->value("told", Json::array()))
-            std::cout << row.value("subject", "") << "\t" << row.value("told_by", "") << "\ttold by that zone\n";
-    });
+        "--config zone.toml",
+        "/v1/blocks", blocks_of);
 }
 
 void add_drain(CLI::App& cli, const OperatorCommand& shared) {
@@ -349,17 +324,13 @@ void add_drain(CLI::App& cli, const OperatorCommand& shared) {
     command("undrain", "take new parts again\n\nExample: zbs-zone undrain --config zone.toml", false);
 }
 
-void list_audit(const OperatorCommand& shared, std::uint64_t after, std::size_t limit, bool as_json) {
+void list_audit(const OperatorCommand& shared, const Output& output, std::uint64_t after, std::size_t limit) {
     const auto answer =
-        shared.call("GET", "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit));
+        shared.call(output, "GET", "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit));
     if (!answer) return;
-    if (as_json) {
-        std::cout << codec::document_text(*answer);
-        return;
-    }
     const auto page = codec::decode_audit_page(*answer);
-    if (!page) return shared.fail(page.error());
-    std::cout << codec::audit_rows(*page);
+    if (!page) return shared.fail(page.error(), output);
+    shared.print(output, listing::audit_listing(*page, answer->at("records")), *answer);
     if (page->next > 0) std::cerr << "more: --after " << page->next << "\n";
 }
 
@@ -368,7 +339,6 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
     audit->require_subcommand(1);
     auto after = std::make_shared<std::uint64_t>(0);
     auto limit = std::make_shared<std::size_t>(100);
-    auto as_json = std::make_shared<bool>(false);
     CLI::App* list = audit->add_subcommand(
         "list",
         "what the running zone decided: number, time, who, what, decision, why\n\nExample: zbs-zone audit list --after "
@@ -377,9 +347,9 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
     list->add_option("--limit", *limit, "at most so many")
         ->check(CLI::Range(std::size_t{1}, limits::kMaxAuditRows))
         ->capture_default_str();
-    list->add_flag("--json", *as_json,
-                   "entries, head of the log, and the number to go on after, as the service says it");
-    list->callback([shared, after, limit, as_json] { list_audit(shared, *after, *limit, *as_json); });
+    const auto output = std::make_shared<Output>(Output::Kind::kList);
+    output->add_to(*list);
+    list->callback([shared, output, after, limit] { list_audit(shared, *output, *after, *limit); });
     auto head = std::make_shared<std::string>();
     CLI::App* verify = audit->add_subcommand("verify",
                                              "check that no entry of the record was changed, moved or removed, and "
@@ -389,20 +359,25 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
                                              "zone.toml");
     verify->add_option("--head", *head,
                        "ENTRIES:HASH as printed earlier: shows also whether entries were cut off the end since");
-    verify->callback([shared, head] {
+    const auto verified = std::make_shared<Output>(Output::Kind::kDocument);
+    verified->add_to(*verify);
+    verify->callback([shared, verified, head] {
+        if (!shared.can_print(*verified)) return;
         const Result<ZoneSettings> settings = load_settings(*shared.config);
-        if (!settings) return shared.fail(settings.error());
+        if (!settings) return shared.fail(settings.error(), *verified);
         std::optional<AuditHead> expected;
         if (!head->empty()) {
             const Result<AuditHead> read = sqlite::parse_audit_head(*head);
-            if (!read) return shared.fail(read.error());
+            if (!read) return shared.fail(read.error(), *verified);
             expected = *read;
         }
         const auto found = settings->database
                                ? postgresql::verify_audit_log(database_address(*settings), expected)
                                : sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
-        if (!found) return shared.fail(found.error());
-        std::cout << codec::audit_summary_text(*found, sqlite::to_string(found->head), expected.has_value());
+        if (!found) return shared.fail(found.error(), *verified);
+        const std::string noted = sqlite::to_string(found->head);
+        verified->print_document(codec::audit_summary(*found, noted, expected.has_value()),
+                                 codec::audit_summary_text(*found, noted, expected.has_value()));
     });
 }
 

@@ -2,8 +2,8 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "services/common/codec/document_text.hpp"
 #include "services/common/codec/peering_codec.hpp"
+#include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/printable.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/peer_commands.hpp"
@@ -15,24 +15,28 @@ namespace zbs::zone_program {
 namespace {
 
 using codec::Json;
+using command_line::Output;
 
 std::string path_of(const std::string& organisation) { return "/v1/peerings/" + organisation; }
 
-/// What the zone answers, as it is or for people.
-template <class Text>
-void ask_and_print(const OperatorCommand& commands, const std::string& path, bool as_json, Text text) {
-    const auto answer = commands.call("GET", path);
-    if (answer) std::cout << (as_json ? codec::document_text(*answer) : text(*answer));
+void print_peers(const OperatorCommand& commands, const Output& output, bool only_zones) {
+    const auto answer = commands.call(output, "GET", "/v1/peerings");
+    if (!answer) return;
+    if (only_zones) return commands.print(output, listing::peers_of(*answer), {});
+    if (!output.for_people() || output.has_choice())
+        return commands.print(output, listing::peerings_of(*answer), *answer);
+    std::cout << peer_list_text(*answer, output.format());
 }
 
-void settle(const OperatorCommand& commands, const PeerWish& wish, PeeringVerb verb) {
+void settle(const OperatorCommand& commands, const Output& output, const PeerWish& wish, PeeringVerb verb) {
     const Result<PeeringChange> change = change_of(wish, verb);
-    if (!change) return commands.fail(change.error());
-    const auto answer = commands.call("PATCH", path_of(wish.organisation), codec::encode(*change));
+    if (!change) return commands.fail(change.error(), output);
+    const auto answer = commands.call(output, "PATCH", path_of(wish.organisation), codec::encode(*change));
     if (!answer) return;
     if (verb == PeeringVerb::kAsk)
-        std::cout << "asks the zones of " << wish.organisation << "; 'zbs-zone peer list' shows what they say\n";
-    std::cout << peerings_text(*answer);
+        (output.for_people() ? std::cout : std::cerr)
+            << "asks the zones of " << wish.organisation << "; 'zbs-zone peer list' shows what they say\n";
+    output.print_document(*answer, peerings_text(*answer));
     for (const Json& note : answer->value("notes", Json::array()))
         if (note.is_string()) std::cerr << "note: " << printable_text(note.get<std::string>(), 4'096) << "\n";
 }
@@ -57,18 +61,26 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
         CLI::App* command = named(name, help, rest);
         command->add_option("--fingerprint", wish->fingerprint, "of its bundle, sha256:..., as its operator told it")
             ->check(something("leave the option out where only one bundle claims the name"));
-        command->callback([commands, wish, verb] { settle(commands, *wish, verb); });
+        const auto output = std::make_shared<Output>(Output::Kind::kDocument);
+        output->add_to(*command);
+        command->callback([commands, output, wish, verb] { settle(commands, *output, *wish, verb); });
         return command;
     };
-    auto as_json = std::make_shared<bool>(false);
-    const std::string json_help = "as the service says it, for programs: instants in _us since 1970, durations in _s";
     CLI::App* list = add("list", "organisations that asked or were asked");
-    list->add_flag("--json", *as_json, json_help);
-    list->callback([commands, as_json] { ask_and_print(commands, "/v1/peerings", *as_json, peer_list_text); });
+    const auto listed = std::make_shared<Output>(Output::Kind::kList);
+    listed->add_to(*list);
+    auto zones = std::make_shared<bool>(false);
+    list->add_flag("--zones", *zones,
+                   "only the zones of others, and whether they take this organisation's users. Without it tables have "
+                   "both, and csv, name, --columns, --sort and --filter are about the organisations");
+    list->callback([commands, listed, zones] { print_peers(commands, *listed, *zones); });
     CLI::App* show = named("show", "rights, degree of trust and its reasons, what is in use", "");
-    show->add_flag("--json", *as_json, json_help);
-    show->callback(
-        [commands, wish, as_json] { ask_and_print(commands, path_of(wish->organisation), *as_json, peerings_text); });
+    const auto shown = std::make_shared<Output>(Output::Kind::kDocument);
+    shown->add_to(*show);
+    show->callback([commands, shown, wish] {
+        const auto answer = commands.call(*shown, "GET", path_of(wish->organisation));
+        if (answer) shown->print_document(*answer, peerings_text(*answer));
+    });
     CLI::App* accept = settles("accept", PeeringVerb::kAccept,
                                "take its users, up to these limits; compare the fingerprint with its operator first",
                                " --fingerprint sha256:... --processors 16 --hours 18:00-08:00");

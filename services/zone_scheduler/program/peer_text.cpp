@@ -5,6 +5,7 @@
 #include <ctime>
 
 #include "services/common/codec/peering_codec.hpp"
+#include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/printable.hpp"
 #include "services/zone_scheduler/site_policy/rights_text.hpp"
 
@@ -118,18 +119,10 @@ std::string peerings_text(const Json& answer) {
     return text;
 }
 
-std::string peer_list_text(const Json& answer) {
-    std::string text = "whose users this zone takes:\n";
-    for (const Json& row : answer.value("peerings", Json::array())) {
-        text += text_of(row, "organisation") + "\t" + text_of(row, "state") + "\ttrust " +
-                score_text(row.value("trust", Json::object()).value("score", 0.0)) + "\t" +
-                text_of(row, "fingerprint") + "\n";
-    }
-    text += "who takes this organisation's users (none: not asked yet):\n";
-    for (const Json& row : answer.value("peers", Json::array()))
-        text += text_of(row, "zone") + "\t" + text_of(row, "organisation") + "\t" + text_of(row, "they_accept_us") +
-                "\t" + text_of(row, "reason") + "\n";
-    return text;
+std::string peer_list_text(const Json& answer, std::string_view format) {
+    return "whose users this zone takes:\n" + listing::written(listing::peerings_of(answer), format) +
+           "who takes this organisation's users (none: not asked yet):\n" +
+           listing::written(listing::peers_of(answer), format);
 }
 
 }  // namespace zbs::zone_program

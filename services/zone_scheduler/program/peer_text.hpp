@@ -13,7 +13,8 @@ std::string utc_text(Time at);
 /// Texts of other zones cannot drive a terminal.
 std::string peerings_text(const codec::Json& answer);
 
-/// What `GET /v1/peerings` answered, likewise: a line per organisation and bundle, then a line per zone.
-std::string peer_list_text(const codec::Json& answer);
+/// What `GET /v1/peerings` answered, likewise, as two tables: a line per organisation and bundle, a line per zone.
+/// `format`: table or wide.
+std::string peer_list_text(const codec::Json& answer, std::string_view format);
 
 }  // namespace zbs::zone_program

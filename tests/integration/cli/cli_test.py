@@ -4,6 +4,7 @@ usage: cli_test.py ZBS SOURCE_DIR
 """
 import csv
 import fcntl
+import hashlib
 import http.server
 import io
 import json
@@ -49,6 +50,10 @@ class Zone(http.server.BaseHTTPRequestHandler):
 
     def do_DELETE(self):
         Zone.sent.append(self.path)
+        self.do_GET()
+
+    def do_PATCH(self):
+        Zone.sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         self.do_GET()
 
     def do_POST(self):
@@ -101,6 +106,13 @@ class Manners(unittest.TestCase):
         return path
 
 
+    def queue_log(self, name, decided):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as f:
+            f.write("".join(json.dumps(event) + "\n" for event in [*QUEUE_LOG, decided]))
+        return path
+
+
 class Formats(Manners):
     def test_every_format_tells_of_the_same_rows(self):
         ids = [job["id"] for job in JOBS]
@@ -120,6 +132,14 @@ class Formats(Manners):
         self.assertEqual(self.good("list", *chosen), "ID  RANKS\n03  100\n01  8\n")
         self.assertEqual(json.loads(self.good("list", *chosen, "-o", "json")), {"version": 1, "applications": [{"id": "03", "ranks": 100}, {"id": "01", "ranks": 8}]})
         self.assertEqual(self.good("list", "--filter", "ranks>8", "--filter", "zones~y", "-o", "name"), "03\n")
+
+    def test_a_column_goes_by_the_name_of_its_member_in_json_too(self):
+        self.assertEqual(self.good("list", "--filter", "exit_code=3", "-o", "name"), "02\n")
+        self.assertEqual(self.good("list", "--sort", "submitted_us", "-o", "name").split(), ["03", "02", "01"])
+        self.assertEqual(json.loads(self.good("list", "--columns", "id,exit_code,submitted_us", "--filter", "id=02", "-o", "json"))["applications"],
+                         [{"id": "02", "exit_code": 3, "submitted_us": 2_000_000}])
+        self.assertEqual(self.good("list", "--columns", "id,exit_code", "--filter", "id=02"), "ID  EXIT\n02  3\n")
+        self.assertIn("known are id, state, ranks, exit, exit_code, zones, submitted, submitted_us, program, reason", self.refused("list", "--columns", "nothing_of_that_kind"))
 
     def test_an_unknown_column_is_told_with_the_nearest(self):
         self.assertIn("--columns: there is no column 'stat'; did you mean 'state'?", self.refused("list", "--columns", "stat"))
@@ -265,6 +285,17 @@ class Watching(Manners):
         self.assertLessEqual(len(lines), 9)
         self.assertLessEqual(max(map(len, lines)), 60)
 
+    def test_top_shows_the_applications_that_were_asked_for(self):
+        chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks,submitted_us")
+        told = self.good("top", *chosen)
+        self.assertTrue(told.endswith("applications: 2 running, 0 waiting, 1 ended\n\nID  RANKS  SUBMITTED\n03  100    1970-01-01 00:00:01\n01  8      1970-01-01 00:00:03\n"), told)
+        found = json.loads(self.good("top", *chosen, "-o", "json"))
+        self.assertEqual(found["applications"], [{"id": "03", "ranks": 100, "submitted_us": 1_000_000}, {"id": "01", "ranks": 8, "submitted_us": 3_000_000}])
+        self.assertEqual((found["version"], found["zone"]["zone"]), (1, "x"))
+        self.assertEqual(self.good("top", "--filter", "exit_code=3", "-o", "name"), "02\n")
+        self.assertEqual(self.good("top", *chosen, "-o", "csv"), "ID,RANKS,submitted_us\n03,100,1000000\n01,8,3000000\n")
+        self.assertIn("--sort: there is no column 'rnaks'; did you mean 'ranks'?", self.refused("top", "--sort", "rnaks"))
+
     def test_top_prints_once_elsewhere(self):
         told = self.good("top")
         self.assertTrue(told.startswith("zone x: 3 of 16 processors in use, 2 machines\napplications: 2 running, 0 waiting, 1 ended\n\nID "), told)
@@ -387,7 +418,7 @@ class Applications(Manners):
     def test_an_expected_start_counts_from_the_plan(self):
         for words in (("show", ONE), ("explain", ONE)):
             told = self.good(*words)
-            self.assertIn("waits in the queue of its zone, planned at 01:02:03 to start in 5m4s\n", told, words)
+            self.assertIn("waits in the queue of its zone, planned at 1970-01-01 01:02:03 to start in 5m4s\n", told, words)
             self.assertIn("place 3, expected to start in 2m8s; others are before it", told, words)
 
     def test_cancel_tells_what_had_ended_and_takes_several(self):
@@ -426,8 +457,74 @@ class Applications(Manners):
         self.assertIn("429 us +- 214 us", self.good("zone", "links"))
 
 
+QUEUE_LOG = [{"event": "opened", "processors": 4}, {"event": "discipline", "policy": "easy"},
+             {"event": "waits", "part": ONE, "party": "org-a", "since_us": 1, "processors": 3, "length_us": 1_000_000},
+             {"event": "waits", "part": TWO, "party": "org-a", "since_us": 1, "processors": 2, "length_us": 1_000_000}]
+DECIDED = {"event": "decided", "at_us": 2, "usable": {}, "starts": [ONE], "outlooks": [{"part": TWO, "place": 1, "promised_us": 1_000_002, "start_us": 1_000_002, "waits_for": "turn"}]}
+
+# Which golden file tells of what a command of `zbs` prints for programs; or why it prints nothing of the kind.
+DOCUMENTS = {
+    "run": ["run_dry_run"], "submit": ["submit"], "list": ["list", "list_columns"], "show": ["show", "show_assignment"], "cancel": ["cancel", "cancel_several"], "explain": ["explain"], "fetch": ["fetch"],
+    "zone list": ["zone_list"], "zone links": ["zone_links"], "zone machine-links": ["zone_machine_links"], "zone show": ["zone_show"], "peer list": ["peer_list"], "peer show": ["peer_show"],
+    "peer accept": ["peer_set"], "peer set": ["peer_set"], "peer reject": ["peer_set"], "peer suspend": ["peer_set"], "peer resume": ["peer_set"], "delegate": ["delegate_revoke"], "whoami": ["whoami"],
+    "map": ["map", "map_hierarchy"], "profile list": ["profile_list"], "profile show": ["profile_show"], "profile import": ["profile_import"], "queue replay": ["queue_replay", "queue_replay_difference"],
+    "replay": ["replay"], "simulate": ["simulate", "simulate_details", "simulate_compare", "simulate_list", "simulate_policies", "simulate_allocators", "simulate_generators"],
+    "report claims": ["report_claims", "report_claims_list"], "top": ["top"], "doctor": ["doctor"],
+    "wait": "prints nothing; its exit code is the program's", "logs": "the output of the program, byte by byte", "login": "prints nothing, and says on standard error who one is",
+    "profile": "a model, which is a file: zbs-model/1", "profile export": "a model, which is a file: zbs-model/1", "profile plot": "a picture", "dashboard": "stays, and prints its address",
+    "quickstart": "stays, and prints what is to be typed", "completion": "a script of a shell",
+}
+
+
+class Commands(Manners):
+    def test_each_has_golden_files_or_a_reason(self):
+        pages = os.path.join(self.folder, "pages")
+        self.good("pages", pages)
+        names = {name[:-len(".1")] for name in os.listdir(os.path.join(pages, "man"))}
+        groups = {name for name in names if any(other.startswith(name + "-") for other in names)} - {"zbs-profile"}  # a command, too
+        told = {"zbs-" + name.replace(" ", "-") for name in DOCUMENTS}
+        self.assertEqual(names - groups - told, set(), "commands that DOCUMENTS does not tell of")
+        self.assertEqual(told - names, set(), "commands that are not there any more")
+        golden = {name[:-len(".json")] for name in os.listdir(os.path.join(SOURCE, "tests/golden/cli")) if name.endswith(".json") and not name.startswith(("zbs_zone", "zbs_registry", "zbs_node"))}
+        self.assertEqual(golden, {file for files in DOCUMENTS.values() if isinstance(files, list) for file in files})
+
+    def test_a_log_of_a_queue_is_decided_again_in_every_format(self):
+        same, path = self.queue_log("same.jsonl", DECIDED), self.queue_log("other.jsonl", DECIDED | {"starts": []})
+        self.assertEqual(json.loads(self.good("queue", "replay", same, "-o", "json")), {"version": 1, "decisions": 1, "events": 5, "same": True, "starts": 1})
+        self.assertEqual(self.good("queue", "replay", same), "1 decisions over 1 starts: the simulator's code decides as the zone did\n")
+        done = self.zbs("queue", "replay", path, "-o", "json")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        told = json.loads(done.stdout)
+        self.assertEqual((next(iter(told)), told["version"], told["same"], told["first_difference"]["event"]), ("version", 1, False, 5))
+        self.assertTrue(self.zbs("queue", "replay", path, "-o", "yaml").stdout.startswith("version: 1\n"))
+        self.assertEqual(self.zbs("queue", "replay", path, "-o", "jsonl").stdout, done.stdout)
+        self.assertIn("event 5: the zone decided otherwise\nzone ", self.zbs("queue", "replay", path).stdout)
+        self.assertIn("csv is for lists", self.refused("queue", "replay", "/nowhere", "-o", "csv"))
+
+    def test_an_id_of_a_delegation_is_a_document_for_programs(self):
+        Zone.answers["/v1/delegations/" + ONE] = {}
+        self.assertEqual(self.good("delegate", "--revoke", ONE), ONE + "\n")
+        self.assertEqual(self.good("delegate", "--revoke", ONE, "-o", "name"), ONE + "\n")
+        self.assertEqual(json.loads(self.good("delegate", "--revoke", ONE, "-o", "json")), {"version": 1, "id": ONE})
+        self.assertIn("csv is for lists", self.refused("delegate", "--revoke", ONE, "-o", "csv"))
+
+    def test_an_assignment_in_json_has_its_version(self):
+        Zone.answers["/v1/applications/" + ONE + "/assignment"] = ASSIGNMENT
+        told = json.loads(self.good("show", ONE, "--format", "json"))
+        self.assertEqual(next(iter(told.items())), ("version", 1))
+        self.assertEqual(told, {"version": 1} | ASSIGNMENT)
+
+
+ASSIGNMENT = {"ranks": [{"rank": 0, "zone": "x", "machine": "n1", "processor": 0}], "rsl_order": [0]}
+
+
 class Golden(Manners):
     """Keys and types of the documents that `zbs` itself makes, against tests/golden/cli. Fields may be added here; none may go or change."""
+
+    def document(self, *words):
+        told = json.loads(self.zbs(*words).stdout)
+        self.assertEqual(next(iter(told.items())), ("version", 1), words)
+        return shape(told)
 
     def test_documents_keep_their_shape(self):
         Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}]},
@@ -442,6 +539,15 @@ class Golden(Manners):
                          "/v1/profiles": {"profiles": [{"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "predicted_s": 1.5, "measured_s": 2.5,
                                                          "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}]},
                          "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": ""}]}}
+        Zone.answers |= {"/v1/applications/" + TWO: dict(VIEW, id=TWO), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
+                         "/v1/applications/" + ONE + "/results": {"complete": True, "notes": [], "files": [{"name": "out", "digest": hashlib.sha256(b"7").hexdigest(), "size": 1, "zone": "x"}]}}
+        with open(os.path.join(self.folder, "out"), "w") as f:
+            f.write("7")  # fetched before
+        self.queue_log("same.jsonl", DECIDED)
+        self.queue_log("other.jsonl", DECIDED | {"starts": []})
+        with open(os.path.join(self.folder, "line.graph"), "w") as f:
+            f.write("3 2 001\n2 5\n1 5 3 7\n2 7\n")
+        onto = ["map", "--graph", "line.graph", "--hierarchy", "2:2", "--distances", "1:10"]
         golden = os.path.join(SOURCE, "tests", "golden", "cli")
         made = ["simulate", "--generate", "lublin:jobs=20"]
         found = {}
@@ -454,8 +560,14 @@ class Golden(Manners):
                             ("simulate_details", [*made, "--policy", "gang", "--details"]), ("simulate_compare", [*made, "--compare", "fcfs,easy"]), ("report_claims_list", ["report", "claims", "--list"]),
                             ("report_claims", ["report", "claims", "--quick", "--source", "ShmueliFeitelson2005", "--details"]), ("profile_list", ["profile", "list"]),
                             ("replay", ["replay", "--generate", "random", "--ranks", "6", "--clusters", "2", "--lines", "100", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json")]),
-                            ("list_columns", ["list", "--columns", "id,ranks,exit,state"])):
-            found[name] = shape(json.loads(self.zbs(*words, "-o", "json").stdout))
+                            ("list_columns", ["list", "--columns", "id,ranks,exit,state"]), ("cancel_several", ["cancel", ONE, TWO]), ("peer_set", ["peer", "set", "org-b", "--processors", "8"]),
+                            ("show_assignment", ["show", ONE, "--format", "json"]), ("delegate_revoke", ["delegate", "--revoke", ONE]), ("fetch", ["fetch", ONE]),
+                            ("queue_replay", ["queue", "replay", "same.jsonl"]), ("queue_replay_difference", ["queue", "replay", "other.jsonl"]), ("map_hierarchy", [*onto, "--format", "json"]),
+                            ("map", ["map", "--graph", "line.graph", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json"), "--format", "json"])):
+            found[name] = self.document(*words, *([] if words[0] == "map" else ["-o", "json"]))
+        Zone.answers |= {"/v1/applications": VIEW, "/v1/profiles": {key: value for key, value in Zone.answers["/v1/profiles"]["profiles"][0].items() if key != "error"}}  # to a POST
+        found["submit"] = self.document("submit", "-n", "2", "/bin/true", "-o", "json")
+        found["profile_import"] = self.document("profile", "import", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json"), "-o", "json", "--", "/bin/true")
         for name, got in found.items():
             path = os.path.join(golden, name + ".json")
             if os.environ.get("ZBS_WRITE_GOLDEN"):

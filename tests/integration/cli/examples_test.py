@@ -152,6 +152,7 @@ class Story(unittest.TestCase):
         self.stays_as_told("zbs-node run --config node.toml")
         self.tell("zbs-node ready --config node.toml")
         self.tell("zbs-node describe", "processors")
+        self.tell("zbs-node describe -o table", "processors  ")
 
     def end(self, service):
         self.reader.end(service)
@@ -210,6 +211,7 @@ class Story(unittest.TestCase):
         self.tell("zbs show ID --format rsl", "resourceManagerContact")
         self.tell("zbs explain ID", "commit")
         self.tell("zbs top --every 5", "org-a-one")
+        self.tell("zbs top --filter state=running --sort -ranks", "org-a-one")
         self.also("mkdir bin && printf '#!/bin/sh\\ncp \"$1\" opened.html\\n' > bin/xdg-open && chmod +x bin/xdg-open && export PATH=$PWD/bin:$PATH")
         service = self.stays_as_told("zbs dashboard --open", "http://127.0.0.1:")
         self.also("grep -c 'token=' opened.html", again=True)
@@ -254,6 +256,7 @@ class Story(unittest.TestCase):
     def queue_and_quickstart(self):
         self.enter("org-a")
         self.tell("zbs queue replay queue.jsonl")
+        self.tell("zbs queue replay queue.jsonl -o json", '"same"')
         self.enter("empty")
         self.also("export TMPDIR=$PWD")  # where its folder is; somebody may have one in /tmp
         service = self.stays_as_told("zbs quickstart", "Stop with Ctrl-C")
@@ -268,7 +271,7 @@ class Story(unittest.TestCase):
         self.also("zbs-zone block org-b --config zone.toml")
         self.tell("zbs-zone unblock org-b --config zone.toml")
         self.tell("zbs-zone audit verify --config zone.toml")
-        last = len(self.also("zbs-zone audit list --limit 1000 --config zone.toml").splitlines())
+        last = len(self.also("zbs-zone audit list --limit 1000 --config zone.toml").splitlines()) - 1  # without the header
         self.tell_as({"1200": str(last - 3)}, "zbs-zone audit list --after 1200 --json --config zone.toml", "unblock")
         self.tell("zbs-zone user revoke ana --config zone.toml")
         self.also("cd ../ana; zbs whoami", code=4)

@@ -34,7 +34,7 @@ ENDS_WITH_74 = {"store.after_write", "store.before_commit", "store.after_commit"
 def points():
     done = subprocess.run([PROGRAMS + "/zbs-zone", "failpoints", "--json"], capture_output=True, text=True, timeout=20)
     assert done.returncode == 0, done.stderr
-    return [row["name"] for row in json.loads(done.stdout)]
+    return [row["name"] for row in json.loads(done.stdout)["failpoints"]]
 
 
 def points_of(*groups):

@@ -512,6 +512,7 @@ class Offline(unittest.TestCase):
             self.assertIn(message, done.stderr)
         good = self.write("good.trace", "zbs-trace/1 2\nrank 0\nc 1\n")
         for arguments, message in ((["--mapping", self.write("m.json", '{"format":"zbs-mapping/1","mapping":[]}')], "maps 0 tasks"),
+                                   (["--mapping", self.write("m2.json", '{"version":2,"format":"zbs-mapping/1","places":[]}')], "is 2, and this program reads 1"),
                                    (["--algorithm", "best"], "known are"), (["--gantt", "/proc/no/x.svg"], "/proc/no/x.svg")):
             done = self.zbs("replay", "--trace", good, "--resources", self.ZONES, *arguments)
             self.assertNotEqual(done.returncode, 0, arguments)
@@ -566,7 +567,7 @@ class Offline(unittest.TestCase):
         done = self.zbs("map", *paths, "--format", "json")
         self.assertEqual(done.returncode, 0, done.stderr)
         mapping = json.loads(done.stdout)
-        self.assertEqual(sorted(mapping), ["cost", "format", "imbalance", "inter_zone_bytes", "mapping", "occupancy", "seconds"])
+        self.assertEqual(sorted(mapping), ["cost", "format", "imbalance", "inter_zone_bytes", "mapping", "occupancy", "seconds", "version"])
         zone = [row["zone"] for row in mapping["mapping"]]
         self.assertEqual([row["task"] for row in mapping["mapping"]], [0, 1, 2, 3])
         self.assertEqual((zone[0] == zone[2], zone[1] == zone[3], zone[0] == zone[1]), (True, True, False))

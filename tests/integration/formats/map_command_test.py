@@ -114,6 +114,19 @@ class Hierarchies(MapCommand):
             for key in ("cost", "occupancy", "imbalance", "feasible", "mapping", "block_bound"):
                 self.assertEqual(again[key], found[key], name)
 
+    def test_the_version_comes_first_and_one_that_is_not_known_is_refused_with_the_remedy(self):
+        self.write("g.graph", graph_text(*grid(6, 6)))
+        found = self.json("--graph", "g.graph", *self.ONTO)
+        self.assertEqual(next(iter(found.items())), ("version", 1))
+        without = {key: value for key, value in found.items() if key != "version"}
+        for name, document, told in (("old.json", without, ""), ("new.json", without | {"version": 2, "more": []}, "new.json /version: is 2, and this program reads 1; make the file again with the 'zbs map'"),
+                                     ("text.json", without | {"version": "1"}, "text.json /version: ")):
+            with self.subTest(name):
+                self.write(name, json.dumps(document))
+                done = self.map("--graph", "g.graph", *self.ONTO, "--evaluate", name, "--format", "json")
+                self.assertEqual(done.returncode, 2 if told else 0, done.stderr)
+                self.assertIn(told, done.stderr)
+
     def test_an_overfull_mapping_is_judged_infeasible(self):
         self.write("g.graph", graph_text(*grid(4, 6)))
         self.write("m.txt", "0\n" * 24)

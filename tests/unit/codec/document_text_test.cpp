@@ -13,5 +13,20 @@ TEST(DocumentText, BeginsWithItsVersionAndKeepsTheOneOfAService) {
     EXPECT_EQ(Json::parse(document_text({{"zz", nullptr}})), Json({{"version", kDocumentVersion}, {"zz", nullptr}}));
 }
 
+TEST(DocumentVersion, IsThisOneOrNoneAndAnotherIsToldWithTheRemedy) {
+    const auto fault_of = [](const Json& json) {
+        JsonReader in(json);
+        check_document_version(in, "zbs map");
+        return in.ok() ? std::string{} : in.error().pointer + " " + in.error().message;
+    };
+    EXPECT_EQ(fault_of({{"version", 1}}), "");
+    EXPECT_EQ(fault_of(Json::object()), "") << "older files";
+    EXPECT_EQ(fault_of({{"version", 2}}),
+              "/version is 2, and this program reads 1; make the file again with the 'zbs map' beside it, or read it "
+              "with the release that made it");
+    EXPECT_TRUE(fault_of({{"version", 0}}).starts_with("/version is 0"));
+    EXPECT_TRUE(fault_of({{"version", "1"}}).starts_with("/version "));
+}
+
 }  // namespace
 }  // namespace zbs::codec

@@ -54,7 +54,7 @@ TEST(PeerText, ADirectionThatNobodyAskedForIsNone) {
                 HasSubstr("takes ours: accepted\twe take its: none\theard -"));
     Json other = peer;
     other["they_accept_us"] = "none";
-    EXPECT_THAT(zone_program::peer_list_text({{"peers", {other}}}), HasSubstr("b\torg-b\tnone\t"));
+    EXPECT_THAT(zone_program::peer_list_text({{"peers", {other}}}, "table"), HasSubstr("\nb     org-b         none "));
 }
 
 TEST(PeerText, NamesOfOthersCannotDriveATerminal) {

@@ -1,8 +1,8 @@
-#include "client/cli/rows.hpp"
+#include "services/common/listing/rows.hpp"
 
 #include <gtest/gtest.h>
 
-namespace zbs::cli {
+namespace zbs::listing {
 namespace {
 
 Listing jobs() {
@@ -58,6 +58,60 @@ TEST(RowsChoice, MakesItemsOfTheColumnsThatWereAskedFor) {
     EXPECT_EQ(written(*found, "name"), "1.0 MiB\n2 B\n");
 }
 
+/// As the service says it under other names.
+Listing renamed() {
+    Listing listing{"jobs", {"ID", {"EXIT", "exit_code"}, {"MAY USE", "usable"}, {"TRUST", "trust.score"}}, {}, {}};
+    const codec::Json items[] = {{{"id", "a"}, {"exit_code", 3}, {"usable", true}, {"trust", {{"score", 0.25}}}},
+                                 {{"id", "b"}, {"exit_code", 12}, {"usable", false}, {"trust", nullptr}},
+                                 {{"id", "c"}, {"usable", true}, {"trust", {{"score", 0.75}}}}};
+    for (const codec::Json& item : items) {
+        listing.items.push_back(item);
+        listing.rows.push_back({item.at("id").get<std::string>(), item.contains("exit_code") ? "some" : "-",
+                                item.at("usable") ? "yes (home)" : "no", "a little"});
+    }
+    return listing;
+}
+
+TEST(RowsMember, IsAnotherNameOfItsColumnAndHasTheValueThatTheServiceSaid) {
+    const auto ids_of = [](const RowChoice& choice) {
+        const Result<Listing> found = chosen(renamed(), choice);
+        return found ? written(*found, "name") : found.error().message;
+    };
+    EXPECT_EQ(ids_of({.filters = {"exit_code>3"}}), "b\n");
+    EXPECT_EQ(ids_of({.filters = {"exit_code="}}), "c\n");
+    EXPECT_EQ(ids_of({.filters = {"exit=some"}}), "a\nb\n") << "the column by its own name";
+    EXPECT_EQ(ids_of({.filters = {"usable=true"}}), "a\nc\n");
+    EXPECT_EQ(ids_of({.filters = {"may_use~home"}}), "a\nc\n");
+    EXPECT_EQ(ids_of({.sort = {"-exit_code"}}), "b\na\nc\n");
+    EXPECT_EQ(ids_of({.sort = {"-trust.score"}}), "c\na\nb\n");
+}
+
+TEST(RowsMember, IsTheKeyOfItemsAndCsvThatAskForIt) {
+    const Result<Listing> found = chosen(renamed(), {.columns = {"exit_code", "usable", "trust.score", "exit", "id"}});
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(codec::dump(found->items[0]),
+              R"({"exit":"some","exit_code":3,"id":"a","trust.score":0.25,"usable":true})");
+    EXPECT_EQ(codec::dump(found->items[1]),
+              R"({"exit":"some","exit_code":12,"id":"b","trust.score":null,"usable":false})");
+    EXPECT_EQ(written(*found, "csv").substr(0, 40), "exit_code,usable,trust.score,EXIT,ID\n3,y");
+    EXPECT_TRUE(written(*found, "table").starts_with("EXIT  MAY USE     TRUST     EXIT  ID\nsome  yes (home)"));
+}
+
+TEST(RowsMember, OfRowsWithoutItemsIsTheCell) {
+    Listing listing = renamed();
+    listing.items = codec::Json::array();
+    const Result<Listing> found = chosen(listing, {.columns = {"exit_code"}, .filters = {"exit_code=some"}});
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(written(*found, "jsonl"), "{\"exit_code\":\"some\"}\n{\"exit_code\":\"some\"}\n");
+}
+
+TEST(RowsMember, IsNamedWhereAColumnIsNotFound) {
+    const auto said = chosen(renamed(), {.columns = {"zzzzzz"}});
+    EXPECT_EQ(said.error().message,
+              "there is no column 'zzzzzz'; known are id, exit, exit_code, may_use, usable, trust, trust.score");
+    EXPECT_TRUE(chosen(renamed(), {.filters = {"exit_cod=1"}}).error().message.ends_with("did you mean 'exit_code'?"));
+}
+
 TEST(RowsChoice, NamesTheOptionAndTheNearestColumnWhereThereIsNone) {
     EXPECT_EQ(ids({.columns = {"stat"}}), "--columns: there is no column 'stat'; did you mean 'state'?");
     EXPECT_TRUE(ids({.sort = {"-rnaks"}}).starts_with("--sort: there is no column 'rnaks'; did you mean 'ranks'?"));
@@ -69,4 +123,4 @@ TEST(RowsChoice, NamesTheOptionAndTheNearestColumnWhereThereIsNone) {
 }
 
 }  // namespace
-}  // namespace zbs::cli
+}  // namespace zbs::listing

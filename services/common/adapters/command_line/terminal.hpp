@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-namespace zbs::cli {
+namespace zbs::command_line {
 
 /// Whether colour may go to this stream (1 standard output, 2 standard error): a terminal that is not "dumb", and
 /// NO_COLOR is unset or empty (https://no-color.org).
@@ -11,4 +11,4 @@ enum class Colour { kGreen, kYellow, kRed };
 /// `text` in a colour where `on`, else as it is.
 std::string coloured(const std::string& text, Colour colour, bool on);
 
-}  // namespace zbs::cli
+}  // namespace zbs::command_line

@@ -1,10 +1,10 @@
-#include "client/cli/terminal.hpp"
+#include "services/common/adapters/command_line/terminal.hpp"
 
 #include <unistd.h>
 
 #include <cstdlib>
 
-namespace zbs::cli {
+namespace zbs::command_line {
 
 bool wants_colour(int stream) {
     const char* refused = std::getenv("NO_COLOR");
@@ -19,4 +19,4 @@ std::string coloured(const std::string& text, Colour colour, bool on) {
     return std::string("\x1b[") + code + "m" + text + "\x1b[0m";
 }
 
-}  // namespace zbs::cli
+}  // namespace zbs::command_line

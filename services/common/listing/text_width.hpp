@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace zbs::cli {
+namespace zbs::listing {
 
 /// One character of UTF-8: its code point and bytes; length 0 where the bytes are none.
 struct CodePoint {
@@ -20,4 +20,4 @@ std::size_t width_of(std::string_view text);
 /// The first `rows` lines of `text`, UTF-8, each cut to at most `columns` columns.
 std::string cut_to(std::string_view text, std::size_t rows, std::size_t columns);
 
-}  // namespace zbs::cli
+}  // namespace zbs::listing

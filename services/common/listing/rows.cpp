@@ -1,4 +1,4 @@
-#include "client/cli/rows.hpp"
+#include "services/common/listing/rows.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -8,7 +8,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 
-namespace zbs::cli {
+namespace zbs::listing {
 namespace {
 
 using codec::Json;
@@ -26,14 +26,23 @@ std::string key_of(std::string_view title) {
     return key;
 }
 
-Result<std::size_t> find_column(const Listing& listing, std::string_view name, const std::string& option) {
+/// A column as an option names it.
+struct NamedColumn {
+    std::size_t index = 0;
+    bool as_member = false;
+};
+
+Result<NamedColumn> find_column(const Listing& listing, std::string_view name, const std::string& option) {
     const std::string wanted = key_of(name);
-    std::vector<std::string> keys;
-    for (const Column& column : listing.columns) {
-        if (column.key() == wanted) return keys.size();
-        keys.push_back(column.key());
+    std::vector<std::string> known;
+    for (std::size_t i = 0; i < listing.columns.size(); ++i) {
+        const Column& column = listing.columns[i];
+        if (column.key() == wanted) return NamedColumn{i, column.as_member};
+        if (!column.member.empty() && key_of(column.member) == wanted) return NamedColumn{i, true};
+        known.push_back(column.key());
+        if (!column.member.empty()) known.push_back(column.member);
     }
-    const std::vector<std::string_view> names(keys.begin(), keys.end());
+    const std::vector<std::string_view> names(known.begin(), known.end());
     return invalid("there is no column '" + harmless_line(name) + "'" + did_you_mean(wanted, names), option);
 }
 
@@ -43,6 +52,40 @@ std::optional<double> number_in(std::string_view text) {
     const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc{} || stop != end || !std::isfinite(number)) return std::nullopt;
     return number;
+}
+
+/// Whether each row has its own item.
+bool has_items(const Listing& listing) { return listing.items.size() == listing.rows.size(); }
+
+/// Null where the item has no such member.
+Json member_of(const Json& item, std::string_view path) {
+    const Json* at = &item;
+    while (!path.empty()) {
+        const std::size_t end = std::min(path.find('.'), path.size());
+        const auto found = at->is_object() ? at->find(std::string(path.substr(0, end))) : at->end();
+        if (found == at->end()) return {};
+        at = &*found;
+        path.remove_prefix(std::min(end + 1, path.size()));
+    }
+    return *at;
+}
+
+/// What each row says in a column; where the service says it in a member of another name, and that was asked for, its
+/// value as it is.
+std::vector<Cell> cells_of(const Listing& listing, const NamedColumn& column) {
+    std::vector<Cell> cells;
+    for (std::size_t row = 0; row < listing.rows.size(); ++row) {
+        cells.push_back(listing.rows[row][column.index]);
+        if (!column.as_member || !has_items(listing)) continue;
+        Json said = member_of(listing.items[row], listing.columns[column.index].member);
+        if (said.is_null())
+            cells.back() = Cell("-");
+        else if (said.is_string())
+            cells.back() = Cell(said.get<std::string>());
+        else
+            cells.back() = Cell(codec::dump(said), said);
+    }
+    return cells;
 }
 
 std::optional<double> number_of(const Cell& cell) {
@@ -70,7 +113,7 @@ bool comes_before(const Cell& a, const Cell& b, bool descending, bool& equal) {
 }
 
 struct Condition {
-    std::size_t column = 0;
+    std::vector<Cell> cells;  ///< of each row
     std::string operation, operand;
 };
 
@@ -79,10 +122,10 @@ Result<Condition> parse_condition(const Listing& listing, const std::string& tex
     if (at == std::string::npos || at == 0 || (text[at] == '!' && text.substr(at, 2) != "!="))
         return invalid("'" + harmless_line(text) + "' is no filter; write column=value, or with !=, <, >, <=, >=, ~",
                        "--filter");
-    const Result<std::size_t> column = find_column(listing, text.substr(0, at), "--filter");
+    const Result<NamedColumn> column = find_column(listing, text.substr(0, at), "--filter");
     if (!column) return column.error();
     const bool two = at + 1 < text.size() && text[at + 1] == '=' && text[at] != '~';
-    return Condition{*column, two && text[at] == '=' ? "=" : text.substr(at, two ? 2 : 1),
+    return Condition{cells_of(listing, *column), two && text[at] == '=' ? "=" : text.substr(at, two ? 2 : 1),
                      text.substr(at + (two ? 2 : 1))};
 }
 
@@ -103,7 +146,7 @@ bool holds(const Condition& condition, const Cell& cell) {
 }
 
 struct SortKey {
-    std::size_t column;
+    std::vector<Cell> cells;  ///< of each row
     bool descending;
 };
 
@@ -111,9 +154,9 @@ Result<std::vector<SortKey>> sort_keys(const Listing& listing, const std::vector
     std::vector<SortKey> keys;
     for (const std::string& name : names) {
         const bool descending = name.starts_with('-');
-        const Result<std::size_t> column = find_column(listing, name.substr(descending ? 1 : 0), "--sort");
+        const Result<NamedColumn> column = find_column(listing, name.substr(descending ? 1 : 0), "--sort");
         if (!column) return column.error();
-        keys.push_back({*column, descending});
+        keys.push_back({cells_of(listing, *column), descending});
     }
     return keys;
 }
@@ -126,7 +169,7 @@ Json item_of(const Listing& listing, const std::vector<Cell>& row) {
 
 /// Only the rows `kept`, in their order; items follow where there is one for each row.
 void keep_rows(Listing& listing, const std::vector<std::size_t>& kept) {
-    const bool paired = listing.items.size() == listing.rows.size();
+    const bool paired = has_items(listing);
     std::vector<std::vector<Cell>> rows;
     Json items = Json::array();
     for (const std::size_t index : kept) {
@@ -138,30 +181,31 @@ void keep_rows(Listing& listing, const std::vector<std::size_t>& kept) {
 }
 
 Result<void> keep_columns(Listing& listing, const std::vector<std::string>& names) {
-    std::vector<std::size_t> indices;
     std::vector<Column> columns;
+    std::vector<std::vector<Cell>> rows(listing.rows.size());
     for (const std::string& name : names) {
-        const Result<std::size_t> index = find_column(listing, name, "--columns");
-        if (!index) return index.error();
-        if (std::ranges::find(indices, *index) != indices.end()) continue;
-        indices.push_back(*index);
-        columns.emplace_back(listing.columns[*index].title);
+        const Result<NamedColumn> found = find_column(listing, name, "--columns");
+        if (!found) return found.error();
+        Column column = listing.columns[found->index];
+        column.wide = false;
+        column.as_member = found->as_member;
+        if (std::ranges::find(columns, column.key(), &Column::key) != columns.end()) continue;
+        const std::vector<Cell> said = cells_of(listing, *found);
+        for (std::size_t i = 0; i < rows.size(); ++i)  // for people as before
+            rows[i].emplace_back(listing.rows[i][found->index].text, said[i].value);
+        columns.push_back(std::move(column));
     }
     listing.columns = std::move(columns);
+    listing.rows = std::move(rows);
     listing.name = 0;
     listing.items = Json::array();
-    for (std::vector<Cell>& row : listing.rows) {
-        std::vector<Cell> cells;
-        for (const std::size_t index : indices) cells.push_back(row[index]);
-        row = std::move(cells);
-        listing.items.push_back(item_of(listing, row));
-    }
+    for (const std::vector<Cell>& row : listing.rows) listing.items.push_back(item_of(listing, row));
     return {};
 }
 
 }  // namespace
 
-std::string Column::key() const { return key_of(title); }
+std::string Column::key() const { return as_member ? member : key_of(title); }
 
 Result<Listing> chosen(Listing listing, const RowChoice& choice) {
     if (choice.empty()) return listing;
@@ -175,14 +219,13 @@ Result<Listing> chosen(Listing listing, const RowChoice& choice) {
     if (!keys) return keys.error();
     std::vector<std::size_t> kept;
     for (std::size_t i = 0; i < listing.rows.size(); ++i) {
-        const auto true_here = [&](const Condition& c) { return holds(c, listing.rows[i][c.column]); };
+        const auto true_here = [&](const Condition& c) { return holds(c, c.cells[i]); };
         if (std::ranges::all_of(conditions, true_here)) kept.push_back(i);
     }
     std::ranges::stable_sort(kept, [&](std::size_t a, std::size_t b) {
         for (const SortKey& key : *keys) {
             bool equal = false;
-            const bool before =
-                comes_before(listing.rows[a][key.column], listing.rows[b][key.column], key.descending, equal);
+            const bool before = comes_before(key.cells[a], key.cells[b], key.descending, equal);
             if (!equal) return before;
         }
         return false;
@@ -193,4 +236,4 @@ Result<Listing> chosen(Listing listing, const RowChoice& choice) {
     return listing;
 }
 
-}  // namespace zbs::cli
+}  // namespace zbs::listing

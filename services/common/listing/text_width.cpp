@@ -1,11 +1,11 @@
-#include "client/cli/text_width.hpp"
+#include "services/common/listing/text_width.hpp"
 
 #include <locale.h>
 #include <wchar.h>
 
 #include <algorithm>
 
-namespace zbs::cli {
+namespace zbs::listing {
 namespace {
 
 /// By the tables of the C library, whatever the locale of this process.
@@ -64,4 +64,4 @@ std::string cut_to(std::string_view text, std::size_t rows, std::size_t columns)
     return out;
 }
 
-}  // namespace zbs::cli
+}  // namespace zbs::listing

@@ -1,10 +1,10 @@
-#include "client/cli/text_width.hpp"
+#include "services/common/listing/text_width.hpp"
 
 #include <gtest/gtest.h>
 
-#include "client/cli/rows.hpp"
+#include "services/common/listing/rows.hpp"
 
-namespace zbs::cli {
+namespace zbs::listing {
 namespace {
 
 TEST(TextWidth, CountsColumnsOfATerminal) {
@@ -46,4 +46,4 @@ TEST(CutTo, CutsBetweenCharacters) {
 }
 
 }  // namespace
-}  // namespace zbs::cli
+}  // namespace zbs::listing

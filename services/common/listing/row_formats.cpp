@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "client/cli/rows.hpp"
-#include "client/cli/text_width.hpp"
 #include "services/common/codec/document_text.hpp"
+#include "services/common/listing/rows.hpp"
+#include "services/common/listing/text_width.hpp"
 
-namespace zbs::cli {
+namespace zbs::listing {
 namespace {
 
 using codec::Json;
@@ -59,7 +59,8 @@ std::string csv_field(const Cell& cell) {
 std::string csv_text(const Listing& listing) {
     std::string text;
     for (std::size_t i = 0; i < listing.columns.size(); ++i)
-        text += (i > 0 ? "," : "") + csv_field(Cell(listing.columns[i].title));
+        text += (i > 0 ? "," : "") +
+                csv_field(Cell(listing.columns[i].as_member ? listing.columns[i].member : listing.columns[i].title));
     text += "\n";
     for (const auto& row : listing.rows) {
         for (std::size_t i = 0; i < row.size(); ++i) text += (i > 0 ? "," : "") + csv_field(row[i]);
@@ -185,4 +186,4 @@ std::string written(const Listing& listing, std::string_view format) {
     return text;
 }
 
-}  // namespace zbs::cli
+}  // namespace zbs::listing

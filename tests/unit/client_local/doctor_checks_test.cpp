@@ -64,7 +64,7 @@ TEST(DoctorChecks, TheWorstOneCounts) {
     EXPECT_EQ(worst_of({}), Verdict::kOk);
     EXPECT_EQ(worst_of({{"a", Verdict::kWarn, "", ""}, {"b", Verdict::kOk, "", ""}}), Verdict::kWarn);
     EXPECT_EQ(worst_of({{"a", Verdict::kFail, "", ""}, {"b", Verdict::kWarn, "", ""}}), Verdict::kFail);
-    EXPECT_EQ(document_of({{"a", Verdict::kFail, "f", "r"}}),
+    EXPECT_EQ(command_line::document_of({{"a", Verdict::kFail, "f", "r"}}),
               Json::parse(R"({"verdict":"fail","checks":[{"check":"a","verdict":"fail","found":"f","remedy":"r"}]})"));
 }
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "client/cli/rows.hpp"
+#include "services/common/listing/rows.hpp"
 
-namespace zbs::cli {
+namespace zbs::listing {
 namespace {
 
 using codec::Json;
@@ -87,4 +87,4 @@ TEST(Written, ListThatServiceTellsAsNullIsEmpty) {
 }
 
 }  // namespace
-}  // namespace zbs::cli
+}  // namespace zbs::listing

@@ -7,7 +7,7 @@
 #include "algorithms/base/result.hpp"
 #include "services/common/codec/json.hpp"
 
-namespace zbs::cli {
+namespace zbs::listing {
 
 /// What one row says in one column: a text for people, and a value to sort, filter and write by. "-" and "" mean
 /// nothing, whose value is null.
@@ -30,9 +30,15 @@ struct Cell {
 struct Column {
     std::string title;
     bool wide = false;  ///< in tables only where somebody asks for it
+    /// The member of the items that says the same under another name: `exit_code` of "EXIT", `trust.score` inside of
+    /// another one. Options take both names; with this one the item's value counts, not the cell's. Empty: none.
+    std::string member{};
+    bool as_member = false;  ///< it was asked for by that name
 
     Column(std::string name, bool only_wide = false) : title(std::move(name)), wide(only_wide) {}
     Column(const char* name) : title(name) {}
+    Column(const char* name, const char* said_as, bool only_wide = false)
+        : title(name), wide(only_wide), member(said_as) {}
     std::string key() const;
 };
 
@@ -48,16 +54,16 @@ struct Listing {
 
 /// What `--columns`, `--sort` and `--filter` ask for.
 struct RowChoice {
-    std::vector<std::string> columns;  ///< keys, in this order; empty: all
-    std::vector<std::string> sort;     ///< keys, the first weighs most; `-key` from large to small
-    std::vector<std::string> filters;  ///< `key=value`, also != < > <= >= and ~ (holds the text); all must be true
+    std::vector<std::string> columns;  ///< names, in this order; empty: all
+    std::vector<std::string> sort;     ///< names, the first weighs most; `-name` from large to small
+    std::vector<std::string> filters;  ///< `name=value`, also != < > <= >= and ~ (holds the text); all must be true
     bool empty() const { return columns.empty() && sort.empty() && filters.empty(); }
 };
 
 /// The rows, and the columns of them, that were asked for. Numbers compare as numbers, all else as the text that is
 /// shown; rows that say nothing in a column sort last and pass only `=` nothing and `!=`. With `columns`, items are
-/// made of the cells. Errors (kInvalidArgument, naming the option): no such column, with the nearest one; no operator
-/// in a filter.
+/// made of the cells. Every option takes a column's key and the name of its member. Errors (kInvalidArgument, naming
+/// the option): no such column, with the nearest name or all; no operator in a filter.
 Result<Listing> chosen(Listing listing, const RowChoice& choice);
 
 /// Formats of `-o`, in the order of the help.
@@ -80,4 +86,4 @@ std::string yaml_text(const codec::Json& json);
 /// of writing, and bytes that are no UTF-8 become '?'.
 std::string harmless_line(std::string_view text);
 
-}  // namespace zbs::cli
+}  // namespace zbs::listing

@@ -1,0 +1,40 @@
+#include "services/common/adapters/command_line/check_listing.hpp"
+
+#include "services/common/adapters/command_line/terminal.hpp"
+
+namespace zbs::command_line {
+
+using codec::Json;
+using listing::harmless_line;
+
+listing::Listing listing_of(const std::vector<Check>& checks) {
+    listing::Listing listing{"checks", {"CHECK", "VERDICT", "FOUND", "REMEDY"}, {}, Json::array()};
+    for (const Check& check : checks) {
+        listing.rows.push_back({check.name, to_string(check.verdict), check.found, check.remedy});
+        listing.items.push_back({{"check", check.name},
+                                 {"verdict", to_string(check.verdict)},
+                                 {"found", check.found},
+                                 {"remedy", check.remedy}});
+    }
+    return listing;
+}
+
+Json document_of(const std::vector<Check>& checks) {
+    return {{"verdict", to_string(worst_of(checks))}, {"checks", listing_of(checks).items}};
+}
+
+std::string text_of(const std::vector<Check>& checks, bool has_colour) {
+    std::string text;
+    for (const Check& check : checks) {
+        const Colour colour = check.verdict == Verdict::kOk     ? Colour::kGreen
+                              : check.verdict == Verdict::kWarn ? Colour::kYellow
+                                                                : Colour::kRed;
+        const std::string word = to_string(check.verdict);
+        text += coloured(word, colour, has_colour) + std::string(6 - word.size(), ' ') + harmless_line(check.name) +
+                ": " + harmless_line(check.found) + "\n";
+        if (!check.remedy.empty()) text += "      -> " + harmless_line(check.remedy) + "\n";
+    }
+    return text;
+}
+
+}  // namespace zbs::command_line

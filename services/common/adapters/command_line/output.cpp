@@ -1,0 +1,113 @@
+#include "services/common/adapters/command_line/output.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "algorithms/base/suggestion.hpp"
+
+namespace zbs::command_line {
+namespace {
+
+constexpr const char* kVariable = "ZBS_OUTPUT";
+
+std::string joined(const std::vector<std::string>& words, const std::string& last) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == words.size() ? last : ", ") + words[i];
+    return text;
+}
+
+/// Empty where it is one.
+std::string fault_of(const std::string& word, const std::vector<std::string>& formats) {
+    if (std::ranges::find(formats, word) != formats.end()) return {};
+    const std::vector<std::string>& all = listing::output_formats();
+    if (std::ranges::find(all, word) != all.end())
+        return word + " is for lists; this command prints " + joined(formats, " or ");
+    const std::vector<std::string_view> names(formats.begin(), formats.end());
+    return "there is no format '" + listing::harmless_line(word) + "'" + did_you_mean(word, names);
+}
+
+}  // namespace
+
+const std::vector<std::string>& document_formats() {
+    static const std::vector<std::string> kFormats{"table", "wide", "json", "jsonl", "yaml"};
+    return kFormats;
+}
+
+CLI::Option* add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& formats,
+                               const std::string& more) {
+    std::string words;  // as CLI11 writes a set: man pages and completion read it
+    for (const std::string& word : formats) words += (words.empty() ? "{" : ",") + word;
+    const CLI::Validator known([formats](const std::string& word) { return fault_of(word, formats); }, words + "}");
+    return command.add_option("-o,--output", format, joined(formats, " or ") + more)->check(known);
+}
+
+void add_list_options(CLI::App& command, listing::RowChoice& choice) {
+    command
+        .add_option("--columns", choice.columns,
+                    "only these columns, in this order: state,ranks; by their titles or as JSON calls them, here as in "
+                    "--sort and --filter")
+        ->delimiter(',')
+        ->take_all()
+        ->allow_extra_args(false);
+    command.add_option("--sort", choice.sort, "by these columns; -COLUMN from large to small")
+        ->delimiter(',')
+        ->take_all()
+        ->allow_extra_args(false);
+    command
+        .add_option("--filter", choice.filters,
+                    "only rows where this holds: COLUMN=VALUE, or with !=, <, >, <=, >=, ~ (holds the text); may be "
+                    "repeated")
+        ->take_all()
+        ->allow_extra_args(false);
+}
+
+void Output::add_to(CLI::App& command) {
+    add_format_option(command, asked_, formats(),
+                      "; default: what the variable " + std::string(kVariable) + " says, else " + preset_);
+    command.add_flag_callback(
+        "--json",
+        [this] {
+            if (!asked_.empty() && asked_ != "json")
+                throw CLI::ValidationError("--json", "contradicts -o " + asked_ + "; give one of them");
+            asked_ = "json";
+        },
+        "short for -o json: as the service says it, instants in _us since 1970, durations in _s");
+    if (kind_ == Kind::kList) add_list_options(command, choice_);
+}
+
+Result<void> Output::check() const {
+    const std::string fault = fault_of(format(), formats());
+    if (fault.empty()) return {};
+    return invalid(fault, kVariable);
+}
+
+std::string Output::format() const {
+    if (!asked_.empty()) return asked_;
+    const char* const said = std::getenv(kVariable);
+    return said == nullptr || *said == 0 ? preset_ : said;
+}
+
+Result<void> Output::print(const listing::Listing& listing, const codec::Json& whole) const {
+    const std::string form = format();
+    if (!has_choice() && whole.is_object() && (form == "json" || form == "yaml")) {
+        std::cout << listing::document_text(whole, form);
+        return {};
+    }
+    const Result<listing::Listing> rows = listing::chosen(listing, choice_);
+    if (!rows) return rows.error();
+    std::cout << listing::written(*rows, form);
+    return {};
+}
+
+void Output::print_document(const codec::Json& document, const std::string& text) const {
+    std::cout << (for_people() ? text : listing::document_text(document, format()));
+}
+
+const std::vector<std::string>& Output::formats() const {
+    return kind_ == Kind::kList ? listing::output_formats() : document_formats();
+}
+
+}  // namespace zbs::command_line

@@ -1,0 +1,11 @@
+#pragma once
+#include "services/common/listing/rows.hpp"
+
+namespace zbs::listing {
+
+/// Of what `GET /v1/peerings` answers: a row per zone of others, whether its users are taken and ours there.
+Listing peers_of(const codec::Json& answer);
+/// A row per bundle that claims an organisation's name; rights and trust are told to operators only.
+Listing peerings_of(const codec::Json& answer);
+
+}  // namespace zbs::listing
