@@ -19,8 +19,8 @@ using SyncHandler = std::function<Reply(const Request&)>;
 
 enum class Body { kNone, kJson };
 
-/// Method and path pattern to handler. `{name}` matches one segment. Unknown path: 404; known path, other method: 405
-/// with Allow.
+/// Method and path pattern to handler. `{name}` matches one segment. HEAD is answered as GET. Unknown path: 404; known
+/// path, other method: 405 with Allow.
 class Router {
   public:
     void add(const char* method, const char* pattern, Action action, Body body, Handler handler);

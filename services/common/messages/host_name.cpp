@@ -56,8 +56,11 @@ std::string address_text(std::string_view bytes) {
 
 std::vector<std::string> serving_hosts(const std::string& advertised, const std::string& listen_address) {
     std::vector<std::string> hosts;
-    for (const std::string& host : {advertised, listen_address})
-        if (check_advertised_host(host) && !std::ranges::count(hosts, host)) hosts.push_back(host);
+    for (std::string host : {advertised, listen_address}) {
+        if (!check_advertised_host(host)) continue;
+        if (const std::string bytes = address_bytes(host); !bytes.empty()) host = address_text(bytes);
+        if (!std::ranges::count(hosts, host)) hosts.push_back(host);
+    }
     return hosts;
 }
 

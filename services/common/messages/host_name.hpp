@@ -22,7 +22,7 @@ std::string address_text(std::string_view bytes);
 bool is_wildcard_address(std::string_view host);
 
 /// What a service that listens at `listen_address` and is told to others as `advertised` (empty: as that address) is
-/// called at, each once; a wildcard is none.
+/// called at, each once, addresses in their canonical writing; a wildcard is none.
 std::vector<std::string> serving_hosts(const std::string& advertised, const std::string& listen_address);
 
 }  // namespace zbs

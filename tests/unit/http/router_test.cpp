@@ -68,6 +68,11 @@ TEST(Router, AnotherMethodIsRefusedWithThoseAllowed) {
     EXPECT_EQ(dispatch("get", "/v1/things").status, 405) << "methods are case sensitive";
 }
 
+TEST(Router, HeadIsAnsweredAsGet) {
+    EXPECT_EQ(dispatch("HEAD", "/v1/things").status, 200);
+    EXPECT_EQ(dispatch("HEAD", "/v1/nothing").status, 404);
+}
+
 TEST(Router, BodiesArePartOfTheRoute) {
     EXPECT_EQ(dispatch("POST", "/v1/things", "").status, 400);
     EXPECT_EQ(dispatch("POST", "/v1/things", "{").status, 400);

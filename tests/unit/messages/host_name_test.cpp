@@ -60,6 +60,7 @@ TEST(ServingHosts, AreWhatOthersCallAndWhereItListensOnceEach) {
     EXPECT_EQ(serving_hosts("zone-a.example.org", "10.0.0.7"), (Hosts{"zone-a.example.org", "10.0.0.7"}));
     EXPECT_EQ(serving_hosts("zone-a.example.org", "0.0.0.0"), Hosts{"zone-a.example.org"});
     EXPECT_EQ(serving_hosts("127.0.0.1", "127.0.0.1"), Hosts{"127.0.0.1"});
+    EXPECT_EQ(serving_hosts("2001:DB8:0::7", "2001:db8::0007"), Hosts{"2001:db8::7"});
     EXPECT_EQ(serving_hosts("", "::"), Hosts{});
 }
 
