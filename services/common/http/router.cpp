@@ -122,6 +122,7 @@ void Router::dispatch(Call call, Respond respond) const {
     if (!call.path.starts_with('/')) return respond(problem(invalid("the path must start with /")));
     const std::vector<std::string> segments = split(call.path);
     std::string allowed;
+    const std::string* pattern = nullptr;  // of the path, by the first route that it matches
     for (const Route& route : routes_) {
         if (route.segments.size() != segments.size()) continue;
         std::map<std::string, std::string> parameters;
@@ -134,7 +135,8 @@ void Router::dispatch(Call call, Respond respond) const {
                 matches = want == segments[i];
             }
         }
-        if (!matches) continue;
+        if (!matches || (pattern != nullptr && *pattern != route.pattern)) continue;
+        pattern = &route.pattern;
         const bool is_head = call.method == "HEAD" && route.method == "GET";  // whoever sends it leaves the body out
         if (route.method != call.method && !is_head) {
             allowed += (allowed.empty() ? "" : ", ") + route.method;

@@ -19,7 +19,8 @@ using SyncHandler = std::function<Reply(const Request&)>;
 
 enum class Body { kNone, kJson };
 
-/// Method and path pattern to handler. `{name}` matches one segment. HEAD is answered as GET. Unknown path: 404; known
+/// Method and path pattern to handler. `{name}` matches one segment. Where several
+/// patterns match a path, it is the one that was added first. HEAD is answered as GET. Unknown path: 404; known
 /// path, other method: 405 with Allow.
 class Router {
   public:

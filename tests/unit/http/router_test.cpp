@@ -25,7 +25,9 @@ Router make_router() {
     };
     router.add_sync("GET", "/v1/things", Action::kListApplications, Body::kNone, echo("list"));
     router.add_sync("POST", "/v1/things", Action::kScheduleApplication, Body::kJson, echo("make"));
+    router.add_sync("GET", "/v1/things/count", Action::kCountApplications, Body::kNone, echo("count"));
     router.add_sync("GET", "/v1/things/{id}", Action::kGetApplication, Body::kNone, echo("get"));
+    router.add_sync("DELETE", "/v1/things/{id}", Action::kCancelApplication, Body::kNone, echo("remove"));
     router.add_sync("GET", "/v1/things/{id}/logs/{rank}", Action::kReadLog, Body::kNone, echo("log"));
     return router;
 }
@@ -66,6 +68,15 @@ TEST(Router, AnotherMethodIsRefusedWithThoseAllowed) {
     EXPECT_EQ(json_of(reply)["status"], 405) << "the body tells the status of the reply";
     EXPECT_THAT(reply.headers, testing::Contains(testing::Pair("Allow", "GET, POST")));
     EXPECT_EQ(dispatch("get", "/v1/things").status, 405) << "methods are case sensitive";
+}
+
+TEST(Router, APathOfItsOwnIsNoParameter) {
+    EXPECT_EQ(json_of(dispatch("GET", "/v1/things/count"))["route"], "count");
+    EXPECT_EQ(json_of(dispatch("GET", "/v1/things/counts"))["route"], "get");
+    const Reply refused = dispatch("DELETE", "/v1/things/count");
+    EXPECT_EQ(refused.status, 405);
+    EXPECT_THAT(refused.headers, testing::Contains(testing::Pair("Allow", "GET")));
+    EXPECT_EQ(json_of(dispatch("DELETE", "/v1/things/7"))["route"], "remove");
 }
 
 TEST(Router, HeadIsAnsweredAsGet) {
@@ -120,7 +131,8 @@ TEST(Router, AHandlerThatThrowsIsAnsweredForOnceAndWithoutDetails) {
 
 TEST(Router, ListsItsRoutesSorted) {
     EXPECT_THAT(make_router().routes(),
-                testing::ElementsAre("GET /v1/things listApplications", "GET /v1/things/{id} getApplication",
+                testing::ElementsAre("DELETE /v1/things/{id} cancelApplication", "GET /v1/things listApplications",
+                                     "GET /v1/things/count countApplications", "GET /v1/things/{id} getApplication",
                                      "GET /v1/things/{id}/logs/{rank} readLog", "POST /v1/things scheduleApplication"));
 }
 
