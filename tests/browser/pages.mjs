@@ -1,6 +1,6 @@
 // Cases: each gets a fresh page that is let in already. Usage: node pages.mjs JSON [names]
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,6 +22,32 @@ async function open(page, path) {
 }
 async function keep(page, name) {
   if (process.env.ZBS_SCREENSHOTS) await page.screenshot({ path: join(process.env.ZBS_SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+/** Submits without the page; its id. */
+async function submit(page, argv) {
+  const id = `0${Date.now()}${Math.random().toString().slice(2)}${"0".repeat(26)}`.slice(0, 26);
+  const reply = await page.request.post(`${base}/v1/applications`, { data: { id, ranks: 1, argv, directory: "/tmp", walltime_s: 600, mapper: "hier", zones: [] } });
+  assert.ok(reply.ok(), await reply.text());
+  return id;
+}
+/** A page that asks for nothing by the clock: what it shows anew, it shows because an event told it to. */
+async function openWithoutPolling(page, path) {
+  await page.addInitScript(() => { window.setInterval = () => 0; });
+  await page.goto(`${base}/#/${path}`);
+  await page.reload();
+  await settled(page);
+}
+/** Pid of the home zone. */
+function zone() {
+  return Number(readdirSync("/proc").find((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      const argv = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return argv[0].endsWith("/zbs-zone") && argv.includes(`${told.folder}/state/a.toml`);
+    } catch {
+      return false; // it has just ended
+    }
+  }));
 }
 const text = (page, selector) => page.locator(selector).innerText();
 
@@ -90,6 +116,33 @@ const cases = {
     await page.locator(".note a").click();
     await page.locator(".timeline").getByText("completed").waitFor();
     await page.locator("pre").getByText("<u>live</u>").first().waitFor();
+  },
+
+  async "the list and the overview follow events, not the clock"(page) {
+    for (const path of ["applications", ""]) {
+      await openWithoutPolling(page, path);
+      const id = await submit(page, ["/bin/sleep", "2"]);
+      const row = page.locator(".applications tbody tr").filter({ has: page.locator(`a[href="#/application/${id}"]`) });
+      await row.getByText("running").waitFor({ timeout: 15_000 });
+      await row.getByText("completed").waitFor({ timeout: 15_000 });
+    }
+  },
+
+  async "a zone that was killed and is back is heard again, and what was missed is shown"(page, seen) {
+    await openWithoutPolling(page, "applications");
+    const banner = page.getByText("connection to the zone is lost, trying again");
+    assert.equal(await banner.count(), 0);
+    for (const end = Date.now() + 30_000; (await banner.count()) === 0 && Date.now() < end; await page.waitForTimeout(200)) {
+      const pid = zone();
+      if (pid) process.kill(pid, "SIGKILL"); // it is started again at once; here it is away for some time
+    }
+    assert.equal(await banner.count(), 1);
+    await keep(page, "connection-lost");
+    await banner.waitFor({ state: "detached", timeout: 40_000 });
+    const id = await submit(page, ["/bin/sleep", "1"]);
+    const row = page.locator(".applications tbody tr").filter({ has: page.locator(`a[href="#/application/${id}"]`) });
+    await row.getByText("completed").waitFor({ timeout: 30_000 });
+    seen.faults.length = 0; // the outage itself
   },
 
   async "a bad request is told in the zone's words"(page, seen) {

@@ -101,10 +101,10 @@ async function communication(one: Application): Promise<HTMLElement> {
 
 export async function applicationPage(room: HTMLElement, signal: AbortSignal, id: string): Promise<void> {
   if (id === "") throw new Error("This address names no application.");
-  const top = h("div"), plan = h("div"), matrix = h("div"), why = h("div");
+  const fault = h("div"), top = h("div"), plan = h("div"), matrix = h("div"), why = h("div");
   const tail = outputTail(id, signal);
   const cancel = cancelButton(id);
-  room.append(top, cancel, h("h2", {}, "Plan"), plan, h("h2", {}, "Communication"), matrix, h("h2", {}, "Output"), tail.element, h("h2", {}, "Why it is where it is"), why);
+  room.append(fault, top, cancel, h("h2", {}, "Plan"), plan, h("h2", {}, "Communication"), matrix, h("h2", {}, "Output"), tail.element, h("h2", {}, "Why it is where it is"), why);
   let matrixOf = "", ended = false;
   const draw = async () => {
     const [one, reasons] = await Promise.all([get<Application>(`v1/applications/${id}`), get<Explanation>(`v1/applications/${id}/explain`)]);
@@ -128,7 +128,7 @@ export async function applicationPage(room: HTMLElement, signal: AbortSignal, id
     tail.follow().catch((fault: unknown) => tail.element.append(problem(fault)));
   };
   await draw();
-  const again = atMostEvery(400, signal, () => draw().catch((fault) => top.prepend(problem(fault))));
-  onEvent(signal, (event) => event.application === id && again());
+  const again = atMostEvery(400, signal, () => draw().then(() => fault.replaceChildren(), (error) => fault.replaceChildren(problem(error))));
+  onEvent(signal, (event) => (event === undefined || event.application === id) && again());
   repeatedly(3000, signal, () => !ended && again());
 }

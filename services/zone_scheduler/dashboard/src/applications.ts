@@ -15,8 +15,8 @@ export async function applicationsPage(room: HTMLElement, signal: AbortSignal): 
   let next: string | undefined;
   const filter = h("input", { type: "search", id: "filter", placeholder: "program, state, zone", oninput: () => draw() });
   const more = h("button", { type: "button", onclick: () => void load(true) }, "Older");
-  const rows = h("div", { "aria-live": "off" });
-  room.append(h("div", { class: "row" }, h("label", { for: "filter" }, "Show only"), filter), rows, more);
+  const rows = h("div", { "aria-live": "off" }), fault = h("div");
+  room.append(h("div", { class: "row" }, h("label", { for: "filter" }, "Show only"), filter), fault, rows, more);
 
   const draw = () => {
     const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -42,5 +42,5 @@ export async function applicationsPage(room: HTMLElement, signal: AbortSignal): 
     draw();
   };
   await load(false);
-  onEvent(signal, atMostEvery(500, signal, () => load(false).catch((fault) => rows.replaceChildren(problem(fault)))));
+  onEvent(signal, atMostEvery(500, signal, () => load(false).then(() => fault.replaceChildren(), (error) => fault.replaceChildren(problem(error)))));
 }

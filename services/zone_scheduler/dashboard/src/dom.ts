@@ -26,7 +26,7 @@ export function clean(text: string): string {
 /** A table that scrolls by itself where it is wider than the page. */
 export function table(label: string, heads: string[], rows: Child[][], empty = "Nothing yet."): HTMLElement {
   if (rows.length === 0) return h("p", { class: "quiet" }, empty);
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
+  return h("div", { class: `scroll ${label.toLowerCase().replace(/\W+/g, "-")}`, tabindex: 0, role: "region", "aria-label": label },
     h("table", {},
       h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));

@@ -2,7 +2,7 @@
 import { get, type LinkView, type Nodes, type Peer, type Peering } from "./api";
 import { badge, clean, h, problem, table } from "./dom";
 import { bytes, instant, seconds } from "./format";
-import { atMostEvery, repeatedly } from "./live";
+import { atMostEvery, onEvent, repeatedly } from "./live";
 
 function svg(tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -62,5 +62,7 @@ export async function federationPage(room: HTMLElement, signal: AbortSignal): Pr
         one.usage === undefined ? "for operators" : `${one.usage.processors} processors, ${one.usage.parts} parts`]), "No organisation has asked."));
   };
   await draw();
-  repeatedly(10_000, signal, atMostEvery(1000, signal, () => draw().catch((fault) => room.prepend(problem(fault)))));
+  const again = atMostEvery(1000, signal, () => draw().catch((fault) => room.querySelector(".problem") ?? room.prepend(problem(fault))));
+  onEvent(signal, (event) => event === undefined && again());
+  repeatedly(10_000, signal, again);
 }

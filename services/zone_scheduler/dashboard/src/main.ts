@@ -7,6 +7,7 @@ import { applicationsPage } from "./applications";
 import { h, problem } from "./dom";
 import { federationPage } from "./federation";
 import { ganttPage } from "./gantt_page";
+import { banner, onEvent } from "./live";
 import { overviewPage } from "./overview";
 import { profilePage, profilesPage } from "./profiles";
 import { submitPage } from "./submit";
@@ -47,7 +48,9 @@ async function show(moveFocus: boolean): Promise<void> {
   try {
     await page.show(room, signal, /^[0-9A-Za-z]{26}$/.test(id) ? id : "");
   } catch (fault) {
-    if (!signal.aborted) room.replaceChildren(problem(fault));
+    if (signal.aborted) return;
+    room.replaceChildren(problem(fault));
+    onEvent(signal, (event) => event === undefined && void show(false)); // the zone is there again
   }
   if (!signal.aborted) main.setAttribute("aria-busy", "false");
 }
@@ -85,7 +88,7 @@ async function start(): Promise<void> {
     h("a", { class: "skip", href: "#content", onclick: (event) => { event.preventDefault(); main.focus(); } }, "Skip to content"),
     h("header", {}, h("strong", {}, `ZBS ${zone}`), h("nav", { "aria-label": "Pages" }, links),
       h("span", { class: "quiet" }, who.name.replace(/^spiffe:\/\//, "")), themeButton()),
-    main);
+    banner, main);
   addEventListener("hashchange", () => void show(true));
   await show(false);
 }

@@ -34,7 +34,7 @@ export async function overviewPage(room: HTMLElement, signal: AbortSignal): Prom
         nodes.agents.map((agent) => [agent.description.name, badge(agent.live ? "running" : "expired"), agent.load.load_1.toFixed(2), instant(agent.seen_us)])));
   };
   await draw();
-  const again = atMostEvery(1000, signal, () => draw().catch((fault) => room.prepend(problem(fault))));
+  const again = atMostEvery(1000, signal, () => draw().catch((fault) => room.querySelector(".problem") ?? room.prepend(problem(fault))));
   onEvent(signal, again);
   repeatedly(15_000, signal, again);
 }
