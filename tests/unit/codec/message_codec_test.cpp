@@ -189,6 +189,7 @@ TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
                                             "/revoked_us",
                                             "/ended_us",
                                             "/leased_until_us",
+                                            "/left_s",
                                             "/exit_code",
                                             "/plan",
                                             "/profile",
