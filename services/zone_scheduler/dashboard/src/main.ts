@@ -57,7 +57,8 @@ async function show(moveFocus: boolean): Promise<void> {
 
 function themeButton(): HTMLElement {
   const root = document.documentElement;
-  const isDark = () => (root.dataset["theme"] ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset["theme"] ?? (system.matches ? "dark" : "light")) === "dark";
   const button = h("button", { type: "button" });
   const tell = () => (button.textContent = isDark() ? "Light" : "Dark");
   button.addEventListener("click", () => {
@@ -69,6 +70,7 @@ function themeButton(): HTMLElement {
   const kept = localStorage.getItem("theme");
   if (kept === "dark" || kept === "light") root.dataset["theme"] = kept;
   tell();
+  system.addEventListener("change", tell);
   return button;
 }
 
