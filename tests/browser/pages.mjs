@@ -158,7 +158,7 @@ const cases = {
 
   async "the schedule shows running work, moves by keys and tells what a bar is"(page) {
     await open(page, "gantt");
-    const canvas = page.getByRole("img", { name: "Work by processor over time" });
+    const canvas = page.getByRole("application", { name: "Work by processor over time" });
     await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) >= 5);
     const picture = () => canvas.evaluate((element) => element.toDataURL());
     const first = await picture();
@@ -166,7 +166,7 @@ const cases = {
     await page.keyboard.press("+");
     await page.waitForFunction((before) => document.querySelector("canvas").toDataURL() !== before, first);
     const zoomed = await picture();
-    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Shift+ArrowRight");
     await page.waitForFunction((before) => document.querySelector("canvas").toDataURL() !== before, zoomed);
     await page.keyboard.press("Home");
     // Somewhere in the middle of the chart one of the first rows is busy.
@@ -174,9 +174,77 @@ const cases = {
     let found = "";
     for (let row = 0; row < 12 && !found.includes("sleep"); row++) {
       await page.mouse.click(box.x + box.width * 0.6, box.y + 24 + 14 + row * 28);
-      found = await page.getByRole("status").innerText();
+      found = await page.locator("main").getByRole("status").innerText();
     }
     assert.match(found, /sleep, rank \d, running/);
+  },
+
+  async "bars are reached by keyboard, told, opened, and listed in a table"(page) {
+    await open(page, "gantt");
+    const canvas = page.getByRole("application", { name: "Work by processor over time" });
+    await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) >= 5);
+    await canvas.focus();
+    const said = () => page.getByRole("status").filter({ hasText: / to / }).innerText();
+    const seen = [];
+    for (let i = 0; i < 3; i++) {
+      await page.keyboard.press("ArrowRight");
+      seen.push(await said());
+    }
+    assert.equal(new Set(seen).size, 3, seen.join(" | "));
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await said(), seen[1]);
+    await page.keyboard.press("ArrowDown");
+    assert.notEqual((await said()).split(":")[1], seen[1].split(":")[1], "another row");
+    await page.keyboard.press("Home");
+    await page.getByText("What is in view, as a table").click();
+    const list = page.getByRole("region", { name: "Bars in view" });
+    await list.waitFor();
+    assert.ok((await list.locator("tbody tr").count()) >= 5);
+    assert.match(await list.innerText(), /sleep, rank \d\s+running/);
+    await canvas.focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/#\/application\//);
+  },
+
+  async "a press on a shared processor chooses the bar of its lane, and parts elsewhere have lanes of their zone"(page) {
+    const now = Date.now() * 1000;
+    const id = (n) => `01J9Z3V7Q0ABCDEFGHJKMNPQR${n}`;
+    const one = (n, program, zone, from, to) => ({
+      id: id(n), state: "completed", ranks: 2, program, zones: [zone], reason: "", submitted_us: now - from * 1e6, argv: [program], directory: "/", walltime_s: 60, mapper: "hier", cancel_requested: false,
+      history: [{ state: "accepted", at_us: now - from * 1e6 }, { state: "running", at_us: now - from * 1e6 }, { state: "completed", at_us: now - to * 1e6 }],
+      parts: [{ id: id(n), zone, ranks: [0, 1], state: "completed", reason: "", assignment: [{ rank: 0, machine: zone === "a" ? "m" : "n0", processor: 0 }, { rank: 1, machine: zone === "a" ? "m" : "n0", processor: 1 }] }] });
+    const list = [one(1, "/first", "a", 100, 10), one(2, "/second", "a", 100, 10), one(3, "/third", "b", 100, 10), one(4, "/fourth", "b", 90, 20), one(5, "/fifth", "b", 9, 1)];
+    await page.route("**/v1/nodes", (route) => route.fulfill({ json: { zone: "a", organisation: "org-a", agents: [], nodes: [{ name: "m", processors: 2, used: 0, speed: 1 }] } }));
+    await page.route("**/v1/queue?*", (route) => route.fulfill({ json: { parts: [], ended: [] } }));
+    await page.route("**/v1/applications?*", (route) => route.fulfill({ json: { applications: list, next: id(1) } }));
+    await page.route("**/v1/applications/0*", (route) => route.fulfill({ json: list.find((known) => route.request().url().endsWith(known.id)) }));
+    await open(page, "gantt");
+    await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) === 7);
+    await page.getByText("What is in view, as a table").click();
+    const cells = await page.getByRole("region", { name: "Bars in view" }).locator("tbody tr").evaluateAll((rows) => rows.map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent)));
+    assert.deepEqual(cells.slice(4), [["zone b, part 1", "third, ranks 0-1"], ["zone b, part 1", "fifth, ranks 0-1"], ["zone b, part 2", "fourth, ranks 0-1"]]);
+    const box = await page.locator("canvas").boundingBox();
+    const told = [];
+    for (const y of [24 + 6, 24 + 20]) {
+      await page.mouse.click(box.x + box.width / 2, box.y + y);
+      told.push(await page.getByRole("status").filter({ hasText: / to / }).innerText());
+    }
+    assert.match(told[0], /^a\/m:0: first, /);
+    assert.match(told[1], /^a\/m:0: second, /);
+    assert.match(await text(page, "#cut"), /Only the newest 5 applications are drawn/);
+  },
+
+  async "a chart that waits for its figures shows no time"(page) {
+    let answer;
+    await page.route("**/v1/queue?*", (route) => new Promise((done) => (answer = () => done(route.continue()))));
+    await page.goto(`${base}/#/gantt`);
+    await page.locator("canvas").waitFor({ state: "attached" });
+    await page.waitForTimeout(300);
+    const painted = () => page.locator("canvas").evaluate((canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 0));
+    assert.equal(await painted(), false);
+    answer();
+    await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) >= 1);
+    assert.equal(await painted(), true);
   },
 
   async "parts that share processors are shown by slice"(page) {
@@ -213,12 +281,12 @@ const cases = {
     await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) === 5); // one runs, two past, two wait
     assert.match(await page.getByRole("region", { name: "Reservations" }).innerText(), /in its turn, at place 1, about /);
     assert.equal(asked[0], "0");
-    const canvas = page.getByRole("img", { name: "Work by processor over time" });
+    const canvas = page.getByRole("application", { name: "Work by processor over time" });
     const box = await canvas.boundingBox();
     const told = [];
     for (const share of [0.5, 0.9, 0.95]) for (let line = 0; line < 3; line++) {
       await page.mouse.click(box.x + box.width * share, box.y + 24 + 14 + line * 28);
-      told.push(await page.getByRole("status").innerText());
+      told.push(await page.locator("main").getByRole("status").innerText());
     }
     assert.ok(told.some((text) => /waits in the queue at place 1/.test(text)), told.join(" | "));
   },
@@ -254,7 +322,7 @@ const cases = {
     await page.route("**/v1/applications?*", (route) => route.fulfill({ json: { applications: list } }));
     await page.route("**/v1/applications/0*", (route) => route.fulfill({ json: details.get(route.request().url().split("/").pop()) }));
     await open(page, "gantt");
-    const canvas = page.getByRole("img", { name: "Work by processor over time" });
+    const canvas = page.getByRole("application", { name: "Work by processor over time" });
     await page.waitForFunction(() => Number(document.querySelector("canvas").dataset.bars) > 100);
     await canvas.focus();
     const times = [];
@@ -390,6 +458,13 @@ const cases = {
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= 360, `${path || "overview"} is ${wide} wide`);
       await keep(page, `narrow-${path.split("/")[0] || "overview"}`);
+      // Applications are cards there, whose fields have names, and are no taller than what they hold.
+      for (const card of await page.locator(".applications tbody tr").all()) {
+        const { height, fields } = await card.evaluate((row) => ({ height: row.clientHeight, fields: [...row.cells].filter((cell) => cell.offsetHeight > 0).length }));
+        assert.ok(fields >= 4 && fields < 9, `${fields} fields`);
+        assert.equal(await card.evaluate((row) => getComputedStyle(row).display), "block");
+        assert.ok(height < 40 * fields + 40, `${height} px for ${fields} fields`);
+      }
     }
   },
 
