@@ -247,6 +247,24 @@ const cases = {
     assert.equal(await painted(), true);
   },
 
+  async "what is typed is split as a shell does, shown, and refused where a quote is open"(page) {
+    await open(page, "submit");
+    const command = page.getByLabel("Program and arguments");
+    await page.getByLabel("Working folder").fill("/tmp");
+    for (const [typed, fault] of [["/bin/echo it's fine", "A ' is never closed"], ['/bin/echo "no end', 'A " is never closed'], ["/bin/echo end\\", "Nothing follows the last \\"]]) {
+      await command.fill(typed);
+      assert.ok((await page.locator("#command-fault").innerText()).includes(fault), typed);
+      await page.getByRole("button", { name: "Show the plan" }).click();
+      assert.equal(await page.getByText("The plan as of now").count(), 0);
+    }
+    await command.fill(`/bin/echo it\\'s 'a b'c "d \\"e\\" \\n" f\\ g ''`);
+    assert.equal(await page.locator("#command-fault").innerText(), "");
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.getByText("The plan as of now").waitFor();
+    assert.deepEqual(await page.locator(".argv code").allInnerTexts(), ["/bin/echo", "it's", "a bc", 'd "e" \\n', "f g", "(empty)"]);
+    await keep(page, "submit-plan");
+  },
+
   async "parts that share processors are shown by slice"(page) {
     const change = (path, edit) => page.route(path, async (route) => {
       const reply = await route.fetch();
