@@ -265,6 +265,49 @@ const cases = {
     await keep(page, "submit-plan");
   },
 
+  async "the list is sorted by its heads and given away as CSV and JSON"(page) {
+    const row = (n, more) => ({ id: `01J9Z3V7Q0ABCDEFGHJKMNPQR${n}`, state: "completed", ranks: n, program: `/p${n}`, zones: ["a"], reason: "", submitted_us: 1.8e15 + n, ...more });
+    await page.route("**/v1/applications?*", (route) => route.fulfill({ json: { applications: [row(3, { owner: "spiffe://org-a/user/ann", name: '=1+1,"x"' }), row(2, { ranks: 20 }), row(1)] } }));
+    await open(page, "applications");
+    const column = (i) => page.locator(".applications tbody tr").evaluateAll((rows, at) => rows.map((one) => one.cells[at].textContent), i);
+    assert.deepEqual(await page.getByRole("columnheader").allInnerTexts().then((heads) => heads.map((head) => head.replace(/\W/g, ""))), ["Program", "Name", "Owner", "State", "Ranks", "Zones", "Submitted", "Exit", "Reason"]);
+    assert.deepEqual(await column(0), ["p3", "p2", "p1"]);
+    await page.getByRole("button", { name: "Ranks" }).click();
+    assert.deepEqual(await column(4), ["1", "3", "20"]);
+    assert.equal(await page.evaluate(() => document.activeElement.textContent.trim().split(" ")[0]), "Ranks", "the focus stays");
+    await page.getByRole("button", { name: "Ranks" }).click();
+    assert.deepEqual(await column(4), ["20", "3", "1"]);
+    assert.equal(await page.getByRole("columnheader", { name: "Ranks" }).getAttribute("aria-sort"), "descending");
+    await page.getByLabel("Show only").fill("ann");
+    const file = async (name) => {
+      const [got] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
+      return readFileSync(await got.path(), "utf8");
+    };
+    const csv = (await file("CSV")).split("\r\n");
+    assert.equal(csv[0], "Id,Program,Name,Owner,State,Ranks,Zones,Submitted,Exit,Reason");
+    assert.ok(csv[1].startsWith(`01J9Z3V7Q0ABCDEFGHJKMNPQR3,/p3,"'=1+1,""x""",org-a/user/ann,completed,3,a,2027-`), csv[1]);
+    assert.deepEqual(JSON.parse(await file("JSON")).applications.map((one) => one.ranks), [3]);
+  },
+
+  async "the overview counts, shows the utilisation, peers and waits"(page) {
+    await page.route("**/v1/applications/counts", (route) => route.fulfill({ json: { counts: { running: 1234, planned: 6, completed: 99999 } } }));
+    await open(page, "");
+    await page.reload();
+    await settled(page);
+    const states = await page.getByRole("list", { name: "Applications by state" }).innerText();
+    assert.match(states, /running\s+1234\s+planned\s+6\s+completed\s+99999/);
+    assert.match(await text(page, "main"), /Counted of all/);
+    assert.match(await page.getByRole("img", { name: /Utilisation: \d+ % now/ }).getAttribute("aria-label"), /now/);
+    assert.equal(await page.getByRole("region", { name: "Peers" }).locator("tbody tr").count(), 2);
+    assert.match(await text(page, "main"), /Median\s+[\d.]+ \w+[\s\S]*90 % waited at most/);
+    await page.unroute("**/v1/applications/counts");
+    await page.route("**/v1/applications/counts", (route) => route.fulfill({ status: 404, json: { detail: "no such application" } }));
+    await page.route("**/v1/applications?*", async (route) => route.fulfill({ json: { ...(await (await route.fetch()).json()), next: "0".repeat(26) } }));
+    await page.reload();
+    await settled(page);
+    assert.match(await text(page, "main"), /Counted of the newest \d+/);
+  },
+
   async "parts that share processors are shown by slice"(page) {
     const change = (path, edit) => page.route(path, async (route) => {
       const reply = await route.fetch();

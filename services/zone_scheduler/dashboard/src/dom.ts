@@ -32,6 +32,16 @@ export function table(label: string, heads: string[], rows: Child[][], empty = "
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
 }
 
+/** New children, with the focus on the same link or button as before: what is drawn anew must not throw people off it. */
+export function redraw(place: HTMLElement, ...children: (Node | string)[]): void {
+  const focused = place.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused?.getAttribute("href") ?? focused?.getAttribute("data-key");
+  place.replaceChildren(...children);
+  if (focused === null || key === null || key === undefined) return;
+  const same = [...place.querySelectorAll<HTMLElement>("a[href], [data-key]")].find((one) => (one.getAttribute("href") ?? one.dataset["key"]) === key);
+  same?.focus({ preventScroll: true });
+}
+
 /** Pairs of a name and a value. */
 export function facts(pairs: [string, Child][]): HTMLElement {
   return h("dl", { class: "facts" }, pairs.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
