@@ -190,6 +190,7 @@ TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
                                             "/ended_us",
                                             "/leased_until_us",
                                             "/left_s",
+                                            "/next",
                                             "/exit_code",
                                             "/plan",
                                             "/profile",
