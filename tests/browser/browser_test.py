@@ -63,7 +63,7 @@ def main():
         try:
             told["address"] = dashboard.stdout.readline().strip()
             assert re.match(r"http://127\.0\.0\.1:", told["address"]), told["address"]
-            told["chromium"], told["modules"] = chromium, modules
+            told["chromium"], told["modules"], told["folder"] = chromium, modules, f.folder
             done = subprocess.run([node, str(HERE / "pages.mjs"), json.dumps(told), *names], timeout=500)
         finally:
             dashboard.send_signal(signal.SIGTERM)

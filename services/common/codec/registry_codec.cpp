@@ -80,6 +80,9 @@ Json encode(const ZonePage& page) {
     for (const SignedText& entry : page.entries) zones.push_back(encode(entry));
     Json json = {{"zones", std::move(zones)}};
     if (!page.next.empty()) json["next"] = page.next;
+    if (page.left.empty()) return json;
+    json["left_s"] = Json::array();
+    for (const Duration left : page.left) json["left_s"].push_back(to_seconds(left));
     return json;
 }
 
@@ -93,6 +96,14 @@ Result<ZonePage> decode_zone_page(const Json& json) {
         page.entries.push_back(*std::move(entry));
     }
     if (in.has("next")) page.next = read_name(in, "next");
+    if (in.has("left_s")) {
+        for (const Json& left : in.array("left_s", limits::kMaxZonesPerPage)) {
+            const bool is_good = left.is_number() && left.get<double>() >= 0 && left.get<double>() <= 3'600;
+            if (!is_good) in.fail("left_s", "must be seconds, 0 to 3600");
+            page.left.push_back(is_good ? seconds_to_duration(left.get<double>()) : Duration{});
+        }
+        if (in.ok() && page.left.size() != page.entries.size()) in.fail("left_s", "must be as many as there are zones");
+    }
     return in.finish(std::move(page));
 }
 

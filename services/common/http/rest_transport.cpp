@@ -143,6 +143,7 @@ class RestTransport : public ZoneTransport {
         if (!query.category.empty()) text += "&category=" + encode_percent(query.category);
         if (query.interface_version > 0) text += "&interface=" + std::to_string(query.interface_version);
         if (!query.after.empty()) text += "&after=" + encode_percent(query.after);
+        if (query.leases) text += "&leases=true";
         send({to, "GET", text, {}, kAskDeadline}, codec::decode_zone_page, std::move(respond));
     }
 

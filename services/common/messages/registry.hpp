@@ -42,8 +42,9 @@ struct ZoneEntry {
     int interface_version = kInterfaceVersion;
     Duration lease{};  ///< asked for; the registry may grant less
     ZoneStanding standing = ZoneStanding::kActive;
-    Time issued{};       ///< when the zone signed it; an older one never replaces a newer
-    std::string bundle;  ///< of its organisation, PEM: what its certificate leads to
+    Time issued{};                       ///< when the zone signed it; an older one never replaces a newer
+    std::string bundle;                  ///< of its organisation, PEM: what its certificate leads to
+    std::optional<Time> leased_until{};  ///< by the registry, when it was listed. Is not signed, nor sent
     bool operator==(const ZoneEntry&) const = default;
 };
 
@@ -86,6 +87,7 @@ struct ZoneQuery {
     int interface_version = 0;  ///< 0 = any
     std::string after;          ///< only names behind this one; empty = from the start
     std::size_t limit = 0;      ///< at most this many; 0 or more than the service gives = what it gives
+    bool leases = false;        ///< also how long each still counts
     bool operator==(const ZoneQuery&) const = default;
 };
 
@@ -95,7 +97,8 @@ inline constexpr Duration kEntryClockTolerance = std::chrono::minutes{5};
 /// Entries by name, as their zones signed them; nothing is verified yet.
 struct ZonePage {
     std::vector<SignedText> entries;
-    std::string next;  ///< `after` of the next page; empty: this was the last
+    std::string next;              ///< `after` of the next page; empty: this was the last
+    std::vector<Duration> left{};  ///< how long each entry still counts, unless renewed; empty: not told
     bool operator==(const ZonePage&) const = default;
 };
 
@@ -135,7 +138,8 @@ struct Peer {
     std::optional<PeeringState> we_accept_them{};  ///< none: it never asked
     std::string reason;
     Time last_heard{};
-    std::optional<Time> leased_until{};  ///< by the registry, at its last word; none: not listed there. Is not stored
+    std::optional<Time>
+        leased_until{};  ///< by the registry, at its last word; none: not listed there, or an older one. Is not stored
     bool operator==(const Peer&) const = default;
 };
 

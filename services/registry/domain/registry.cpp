@@ -304,6 +304,7 @@ ZonePage Registry::list(const ZoneQuery& query) const {
             break;
         }
         page.entries.push_back(text);
+        if (query.leases) page.left.push_back(at->second.until - clock_.steady_now());
         last = &at->first;
     }
     return page;

@@ -43,7 +43,7 @@ void offer(const Request& request, Registry& registry, bool newcomer, Respond re
 
 Reply list_zones(const Request& request, const Registry& registry) {
     const http::Call& call = request.call;
-    if (auto good = http::check_parameters(call, {"category", "interface", "after", "limit"}); !good)
+    if (auto good = http::check_parameters(call, {"category", "interface", "after", "limit", "leases"}); !good)
         return http::problem(good.error());
     const auto interface = http::number_parameter(call, "interface", 0);
     if (!interface || *interface > 1'000 || (*interface == 0 && call.query.contains("interface")))
@@ -53,10 +53,13 @@ Reply list_zones(const Request& request, const Registry& registry) {
         return http::problem(invalid("must be from 1 to " + std::to_string(limits::kMaxZonesPerPage), "limit"));
     const std::string after = http::text_parameter(call, "after", "");
     if (!after.empty() && !is_valid_name(after)) return http::problem(invalid("must be the name of a zone", "after"));
+    const std::string leases = http::text_parameter(call, "leases", "false");
+    if (leases != "true" && leases != "false") return http::problem(invalid("must be true or false", "leases"));
     return http::ok(codec::encode(registry.list({.category = http::text_parameter(call, "category", ""),
                                                  .interface_version = static_cast<int>(*interface),
                                                  .after = after,
-                                                 .limit = *limit})));
+                                                 .limit = *limit,
+                                                 .leases = leases == "true"})));
 }
 
 Reply list_enrolments(const RegistryServices& services) {

@@ -209,7 +209,7 @@ std::vector<Peer> PeerService::peers() const {
         const auto listed = std::ranges::find_if(listed_, [&](const ZoneEntry& entry) {
             return entry.name == peer.zone && entry.organisation == peer.organisation;
         });
-        if (listed != listed_.end()) peer.leased_until = listed->issued + listed->lease;
+        if (listed != listed_.end()) peer.leased_until = listed->leased_until;
         list.push_back(std::move(peer));
     }
     return list;

@@ -48,6 +48,7 @@ Result<SignedText> RegistrySession::entry(ZoneStanding standing) {
 }
 
 void RegistrySession::publish() {
+    tells_leases_ = true;  // it may have been replaced by a newer one
     if (leaving_) return;
     const bool drain_told = draining_;
     const Result<SignedText> signed_entry = entry(draining_ ? ZoneStanding::kDrain : ZoneStanding::kActive);
@@ -109,10 +110,15 @@ void RegistrySession::discover() { look_on({}); }
 /// Page after page; what is told counts once all is there. A registry that never ends its list is not heard.
 void RegistrySession::look_on(const std::string& after) {
     if (leaving_) return;
-    const ZoneQuery query{kCategory, kInterfaceVersion, after};
+    const ZoneQuery query{
+        .category = kCategory, .interface_version = kInterfaceVersion, .after = after, .leases = tells_leases_};
     transport_.list_zones(config_.registry, query, [this, after](const Result<ZonePage>& page) {
+        if (!page && tells_leases_ && page.error().code == ErrorCode::kInvalidArgument) {
+            tells_leases_ = false;  // an older registry does not know the word
+            return look_on(after);
+        }
         if (page) {
-            std::vector<ZoneEntry> good = verified(page->entries);
+            std::vector<ZoneEntry> good = verified(*page);
             listed_.insert(listed_.end(), std::make_move_iterator(good.begin()), std::make_move_iterator(good.end()));
             listed_texts_ += page->entries.size();
             const bool goes_on = page->next > after && !page->entries.empty();
@@ -133,9 +139,10 @@ void RegistrySession::warn_once(const std::string& what, const std::string& reas
         log_.warn("registry_entry_refused", {{"entry", what}, {"reason", reason}});
 }
 
-std::vector<ZoneEntry> RegistrySession::verified(const std::vector<SignedText>& entries) {
+std::vector<ZoneEntry> RegistrySession::verified(const ZonePage& page) {
     std::vector<ZoneEntry> good;
-    for (const SignedText& text : entries) {
+    for (std::size_t i = 0; i < page.entries.size(); ++i) {
+        const SignedText& text = page.entries[i];
         Result<ZoneEntry> read = signing_.verify(text);
         if (!read) {
             warn_once("(unverified)", read.error().message);
@@ -159,6 +166,7 @@ std::vector<ZoneEntry> RegistrySession::verified(const std::vector<SignedText>& 
             continue;
         }
         newest = read->issued;
+        if (i < page.left.size()) read->leased_until = clock_.now() + page.left[i];
         good.push_back(*std::move(read));
     }
     return good;

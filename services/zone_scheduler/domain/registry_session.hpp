@@ -48,7 +48,7 @@ class RegistrySession {
     void discover();
     void look_on(const std::string& after);
     void published(const Result<ZoneLease>& lease);
-    std::vector<ZoneEntry> verified(const std::vector<SignedText>& entries);
+    std::vector<ZoneEntry> verified(const ZonePage& page);
     void warn_once(const std::string& what, const std::string& reason);
 
     const ZoneConfig& config_;
@@ -68,6 +68,7 @@ class RegistrySession {
     bool without_code_ = false;  ///< the next attempt is made without the code
     bool enrolled_ = false;
     bool leaving_ = false;
+    bool tells_leases_ = true;  ///< the registry, as far as is known
     bool draining_ = false;
     unsigned entry_version_ = 0;
     unsigned version_told_ = 0;  ///< what the registry has of it

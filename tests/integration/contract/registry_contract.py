@@ -37,5 +37,5 @@ class RegistryContract(EveryService, ServiceTest):
         self.call("POST", "/v1/enrolments", None, {"entry": offer["entry"]}, status=400)
 
     def test_bad_parameters(self):
-        for query in ("interface=0", "interface=x", "interface=1x", "interface=99999999999", "colour=red", "limit=0", "limit=1001", "limit=x", "after=A"):
+        for query in ("interface=0", "interface=x", "interface=1x", "interface=99999999999", "colour=red", "limit=0", "limit=1001", "limit=x", "after=A", "leases=1"):
             self.call("GET", "/v1/zones?" + query, OPERATOR, status=400)

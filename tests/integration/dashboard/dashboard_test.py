@@ -51,6 +51,17 @@ class Dashboard(unittest.TestCase):
     def files(self):
         return re.findall(r"assets/[A-Za-z0-9._-]+", self.zone("/")[2])
 
+    def test_the_pages_are_built_by_the_node_of_debian_12_with_packages_whose_sources_are_not_named(self):
+        folder = pathlib.Path(__file__).resolve().parents[3] / "services/zone_scheduler/dashboard"
+        packages = json.loads((folder / "package-lock.json").read_text())["packages"]
+        self.assertGreater(len(packages), 4)
+        for name, package in packages.items():
+            self.assertNotIn("resolved", package, name)
+            allowed = package.get("engines", {}).get("node", "*").split("||")
+            # 18.20, which Debian 12 has: one of "*", "^18...", ">=18" and less
+            good = [one for one in map(str.strip, allowed) if one == "*" or one.startswith("^18.") or re.match(r">=(\d+)", one) and int(re.match(r">=(\d+)", one)[1]) <= 18]
+            self.assertTrue(good, f"{name} wants node {' or '.join(allowed)}")
+
     def test_anybody_gets_a_page_that_says_how_the_zone_is_and_that_may_load_nothing_from_elsewhere(self):
         status, headers, page = self.zone("/")
         self.assertEqual((status, headers["Content-Type"], headers["Cache-Control"]), (200, "text/html; charset=utf-8", "no-store"))

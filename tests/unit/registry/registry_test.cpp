@@ -27,6 +27,15 @@ class RegistryTest : public RegistryWorld {
     }
 };
 
+TEST_F(RegistryTest, HowLongAnEntryCountsIsToldWhereAskedForAndGrowsWithEachRenewal) {
+    bring_in("a");
+    clock->advance(seconds{30});
+    EXPECT_THAT(registry->list({}).left, IsEmpty());
+    EXPECT_THAT(registry->list({.leases = true}).left, ElementsAre(seconds{10}));
+    ASSERT_TRUE(registry->renew("a"));
+    EXPECT_THAT(registry->list({.leases = true}).left, ElementsAre(seconds{40}));
+}
+
 TEST_F(RegistryTest, EntriesGoOutByNameAsTheyWereSigned) {
     bring_in("b");
     bring_in("a");

@@ -183,8 +183,10 @@ TEST_F(ConfiguredAsks, APeersLeaseIsWhatTheRegistryListsAndGoesWithIt) {
     ZoneEntry listed = b;
     listed.issued = clock.now();
     listed.lease = std::chrono::seconds{40};
+    listed.issued = clock.now() - std::chrono::hours{3};
+    listed.leased_until = clock.now() + std::chrono::seconds{25};
     look({listed});
-    EXPECT_EQ(peers->peers().front().leased_until, listed.issued + std::chrono::seconds{40});
+    EXPECT_EQ(peers->peers().front().leased_until, listed.leased_until);
     EXPECT_FALSE(store.load_peers()->front().leased_until) << "is the registry's to say";
     ZoneEntry posing = entry("b", "org-c", "BUNDLE c");
     look({posing});

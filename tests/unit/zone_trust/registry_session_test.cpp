@@ -88,7 +88,11 @@ class RegistrySessionTest : public IdentityWorld {
         const auto keep = [this](const std::vector<ZoneEntry>& entries) {
             ++told;
             found.clear();
-            for (const ZoneEntry& entry : entries) found.push_back(entry.name + " at " + entry.url);
+            leased_until.clear();
+            for (const ZoneEntry& entry : entries) {
+                found.push_back(entry.name + " at " + entry.url);
+                leased_until.push_back(entry.leased_until);
+            }
         };
         session = std::make_unique<RegistrySession>(
             home.config, clock, transport, home.trust,
@@ -121,6 +125,7 @@ class RegistrySessionTest : public IdentityWorld {
     ScriptedTransport transport{clock};
     std::unique_ptr<RegistrySession> session;
     std::vector<std::string> found;
+    std::vector<std::optional<Time>> leased_until;  ///< of those
     int told = 0;
     int forgotten = 0;
 };
@@ -231,6 +236,34 @@ TEST_F(RegistrySessionTest, ALongListIsReadPageByPageAndToldOnce) {
     EXPECT_EQ(transport.looks, 2);
     EXPECT_EQ(told, 1);
     EXPECT_THAT(found, ElementsAre("beta at https://beta:1", "gamma at https://gamma:1"));
+}
+
+TEST_F(RegistrySessionTest, ALeaseLastsAsLongAsTheRegistrySaysWhenItIsListed) {
+    ZoneEntry old = entry(away);
+    old.issued = clock.now() - hours{3};  // it was renewed many times since
+    transport.pages = [&](const ZoneQuery& query) {
+        EXPECT_TRUE(query.leases);
+        return ZonePage{{sign(away, old)}, {}, {seconds{25}}};
+    };
+    session->start();
+    clock.advance(seconds{1});
+    ASSERT_EQ(leased_until.size(), 1U);
+    EXPECT_GT(*leased_until[0], clock.now() + seconds{23});
+    EXPECT_LE(*leased_until[0], clock.now() + seconds{25});
+}
+
+TEST_F(RegistrySessionTest, AnOlderRegistryIsAskedWithoutLeases) {
+    transport.pages = [&](const ZoneQuery& query) -> Result<ZonePage> {
+        if (query.leases) return Error{ErrorCode::kInvalidArgument, "what are leases?", {}};
+        return ZonePage{{sign(away, entry(away))}, {}};
+    };
+    session->start();
+    clock.advance(seconds{1});
+    EXPECT_THAT(found, ElementsAre("beta at https://beta:1"));
+    EXPECT_THAT(leased_until, ElementsAre(std::nullopt));
+    EXPECT_EQ(transport.looks, 2);
+    clock.advance(home.config.discover_every);
+    EXPECT_EQ(transport.looks, 3) << "once is enough";
 }
 
 TEST_F(RegistrySessionTest, HalfAListIsNotTold) {

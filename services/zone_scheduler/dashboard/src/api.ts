@@ -12,6 +12,7 @@ export interface Plan {
 }
 export interface Summary {
   id: string; state: string; ranks: number; program: string; zones: string[]; reason: string; submitted_us: number; exit_code?: number;
+  name?: string; owner?: string;
 }
 export interface Application extends Summary {
   argv: string[]; directory: string; walltime_s: number; mapper: string; history: Change[]; parts: Part[]; plan?: Plan;

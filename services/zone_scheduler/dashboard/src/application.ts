@@ -1,12 +1,12 @@
 // One application: state, plan, zones, communication, timeline, output, explanation.
 import { get, output, send, type Application, type Explanation, type Model } from "./api";
+import { kEnds } from "./details";
 import { badge, clean, facts, h, link, problem, table } from "./dom";
 import { bytes, instant, ranges, seconds } from "./format";
 import { atMostEvery, onEvent, repeatedly } from "./live";
 import { matrixPair } from "./matrix";
 import { planView } from "./plan";
 
-const kEnds = ["completed", "failed", "cancelled", "rejected"];
 const kTailCharacters = 64 * 1024;
 
 function timeline(one: Application): HTMLElement {
@@ -92,20 +92,20 @@ function explanation(why: Explanation): HTMLElement {
     instant(event.at_us), event.zone, event.what, h("span", { class: event.ok ? "" : "failed" }, event.answer), event.times]), "Nobody was asked.");
 }
 
-async function communication(one: Application): Promise<HTMLElement> {
+async function communication(one: Application, signal: AbortSignal): Promise<HTMLElement> {
   const id = one.profile ?? (/^[0-9A-Z]{26}$/i.test(one.plan?.profile ?? "") ? one.plan!.profile : undefined);
   if (id === undefined) return h("p", { class: "quiet" }, "No profile of this program is here yet: its first complete run leaves one.");
   const model = await get<Model>(`v1/profiles/${id}`);
-  return matrixPair(model, one.plan && one.plan.zone_of_rank.length === model.ranks ? one.plan.zone_of_rank : undefined);
+  return matrixPair(model, one.plan && one.plan.zone_of_rank.length === model.ranks ? one.plan.zone_of_rank : undefined, signal);
 }
 
 export async function applicationPage(room: HTMLElement, signal: AbortSignal, id: string): Promise<void> {
   if (id === "") throw new Error("This address names no application.");
-  const top = h("div"), plan = h("div"), matrix = h("div"), why = h("div");
+  const fault = h("div"), top = h("div"), plan = h("div"), matrix = h("div"), why = h("div");
   const tail = outputTail(id, signal);
   const cancel = cancelButton(id);
-  room.append(top, cancel, h("h2", {}, "Plan"), plan, h("h2", {}, "Communication"), matrix, h("h2", {}, "Output"), tail.element, h("h2", {}, "Why it is where it is"), why);
-  let matrixOf = "", ended = false;
+  room.append(fault, top, cancel, h("h2", {}, "Plan"), plan, h("h2", {}, "Communication"), matrix, h("h2", {}, "Output"), tail.element, h("h2", {}, "Why it is where it is"), why);
+  let matrixOf = "", ended = false, drawn = new AbortController();
   const draw = async () => {
     const [one, reasons] = await Promise.all([get<Application>(`v1/applications/${id}`), get<Explanation>(`v1/applications/${id}/explain`)]);
     if (signal.aborted) return;
@@ -123,12 +123,16 @@ export async function applicationPage(room: HTMLElement, signal: AbortSignal, id
     const source = `${one.profile} ${one.plan?.profile} ${one.plan?.round}`;
     if (source !== matrixOf) {
       matrixOf = source;
-      communication(one).then((made) => !signal.aborted && matrix.replaceChildren(made), (fault: unknown) => matrix.replaceChildren(problem(fault)));
+      // A picture that is taken away listens no more.
+      drawn.abort();
+      drawn = new AbortController();
+      signal.addEventListener("abort", drawn.abort.bind(drawn));
+      communication(one, drawn.signal).then((made) => !signal.aborted && matrix.replaceChildren(made), (fault: unknown) => matrix.replaceChildren(problem(fault)));
     }
     tail.follow().catch((fault: unknown) => tail.element.append(problem(fault)));
   };
   await draw();
-  const again = atMostEvery(400, signal, () => draw().catch((fault) => top.prepend(problem(fault))));
-  onEvent(signal, (event) => event.application === id && again());
+  const again = atMostEvery(400, signal, () => draw().then(() => fault.replaceChildren(), (error) => fault.replaceChildren(problem(error))));
+  onEvent(signal, (event) => (event === undefined || event.application === id) && again());
   repeatedly(3000, signal, () => !ended && again());
 }

@@ -26,10 +26,20 @@ export function clean(text: string): string {
 /** A table that scrolls by itself where it is wider than the page. */
 export function table(label: string, heads: string[], rows: Child[][], empty = "Nothing yet."): HTMLElement {
   if (rows.length === 0) return h("p", { class: "quiet" }, empty);
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": label },
+  return h("div", { class: `scroll ${label.toLowerCase().replace(/\W+/g, "-")}`, tabindex: 0, role: "region", "aria-label": label },
     h("table", {},
       h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
       h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+}
+
+/** New children, with the focus on the same link or button as before: what is drawn anew must not throw people off it. */
+export function redraw(place: HTMLElement, ...children: (Node | string)[]): void {
+  const focused = place.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused?.getAttribute("href") ?? focused?.getAttribute("data-key");
+  place.replaceChildren(...children);
+  if (focused === null || key === null || key === undefined) return;
+  const same = [...place.querySelectorAll<HTMLElement>("a[href], [data-key]")].find((one) => (one.getAttribute("href") ?? one.dataset["key"]) === key);
+  same?.focus({ preventScroll: true });
 }
 
 /** Pairs of a name and a value. */

@@ -2,7 +2,7 @@
 import { get, type LinkView, type Nodes, type Peer, type Peering } from "./api";
 import { badge, clean, h, problem, table } from "./dom";
 import { bytes, instant, seconds } from "./format";
-import { atMostEvery, repeatedly } from "./live";
+import { atMostEvery, onEvent, repeatedly } from "./live";
 
 function svg(tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -12,7 +12,7 @@ function svg(tag: string, attributes: Record<string, string | number>, text?: st
 }
 
 /** Of a peering "accepted" is the good end; of an application it is only the beginning. */
-function direction(state: string): HTMLElement {
+export function direction(state: string): HTMLElement {
   const element = badge(state);
   if (state === "accepted") element.className = "badge agreed";
   return element;
@@ -52,7 +52,7 @@ export async function federationPage(room: HTMLElement, signal: AbortSignal): Pr
       h("h2", {}, "Zones"),
       table("Zones", ["Zone", "Organisation", "Accepts us", "Accepted here", "Last heard", "Lease until", "Note"], known.peers.map((peer) => [
         peer.zone, peer.organisation, direction(peer.they_accept_us), direction(peer.we_accept_them), instant(peer.last_heard_us),
-        peer.leased_until_us === undefined ? "not listed" : instant(peer.leased_until_us), peer.reason]), "No other zone is known."),
+        peer.leased_until_us === undefined ? "not told" : instant(peer.leased_until_us), peer.reason]), "No other zone is known."),
       h("h2", {}, "Links"),
       table("Links", ["To", "Delay", "Rate", "Source", "Measured", "Unanswered"], measured.links.map((one) => [
         one.zone, seconds(one.link.delay_s), `${bytes(one.link.bandwidth_Bps)}/s`, one.source, instant(one.measured_us), one.failures]), "No links."),
@@ -62,5 +62,7 @@ export async function federationPage(room: HTMLElement, signal: AbortSignal): Pr
         one.usage === undefined ? "for operators" : `${one.usage.processors} processors, ${one.usage.parts} parts`]), "No organisation has asked."));
   };
   await draw();
-  repeatedly(10_000, signal, atMostEvery(1000, signal, () => draw().catch((fault) => room.prepend(problem(fault)))));
+  const again = atMostEvery(1000, signal, () => draw().catch((fault) => room.querySelector(".problem") ?? room.prepend(problem(fault))));
+  onEvent(signal, (event) => event === undefined && again());
+  repeatedly(10_000, signal, again);
 }

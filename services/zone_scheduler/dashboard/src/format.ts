@@ -27,8 +27,9 @@ export function bytes(n: number | undefined): string {
   return `${unit === 0 ? Math.round(n) : n.toFixed(1)} ${units[unit]}`;
 }
 
-/** [0,1,2,5] -> "0-2, 5"; `ranks` ascend. */
-export function ranges(ranks: number[]): string {
+/** [0,1,2,5] -> "0-2, 5"; */
+export function ranges(unsorted: number[]): string {
+  const ranks = [...unsorted].sort((a, b) => a - b);
   const parts: string[] = [];
   for (let i = 0; i < ranks.length; ) {
     let end = i;

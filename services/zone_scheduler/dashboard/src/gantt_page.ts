@@ -1,34 +1,21 @@
 // Past, running and planned work by processor: what runs here, is promised, waits or has been from the zone's queue, what is elsewhere from applications that the caller may see.
 import { get, type Application, type Nodes, type QueueRow, type Summary } from "./api";
+import { detailsOf, kEnds } from "./details";
 import { badge, h, link, problem, table } from "./dom";
-import { instant, seconds } from "./format";
+import { instant, ranges, seconds } from "./format";
 import { makeGantt, type Bar, type Row } from "./gantt";
 import { atMostEvery, onEvent, repeatedly } from "./live";
 
 const kApplications = 200; // newest ones that are looked at
-const kAtOnce = 4;
 const kSlots = 256; // processors in the slice matrix
-const kEnds = ["completed", "failed", "cancelled", "rejected"];
-const known = new Map<string, Application>(); // those that have ended change no more
 const kEnded = 2000; // parts that are kept
 let ended: QueueRow[] = []; // here, the last one first; they change no more
 
-async function detailsOf(list: Summary[], signal: AbortSignal): Promise<Application[]> {
-  const found: Application[] = [];
-  const wanted = [...list];
-  const work = async () => {
-    for (let one = wanted.shift(); one !== undefined && !signal.aborted; one = wanted.shift()) {
-      const application = known.get(one.id) ?? (await get<Application>(`v1/applications/${one.id}`));
-      if (kEnds.includes(application.state)) known.set(one.id, application);
-      found.push(application);
-    }
-  };
-  await Promise.all(Array.from({ length: kAtOnce }, work));
-  return found;
-}
+/** A part in another zone: where it runs there is that zone's own affair. */
+interface Away { zone: string; bar: Bar }
 
-/** Bars of one application, by "ZONE/MACHINE:PROCESSOR". */
-export function barsOf(one: Application, now: number, add: (row: string, bar: Bar) => void): void {
+/** Bars of one application: here by "ZONE/MACHINE:PROCESSOR"; parts in other zones, which number machines anew for each, are gathered in `away`. */
+export function barsOf(one: Application, zone: string, now: number, add: (row: string, bar: Bar) => void, away: Away[]): void {
   const at = (state: string) => one.history.find((change) => change.state === state)?.at_us;
   const started = at("running") ?? at("launching");
   const isOver = kEnds.includes(one.state);
@@ -38,10 +25,30 @@ export function barsOf(one: Application, now: number, add: (row: string, bar: Ba
   const kind = isOver ? "past" : started !== undefined ? "running" : "planned";
   const name = one.program.split("/").pop() || one.id;
   if (isOver && started === undefined) return;
+  const link = `#/application/${one.id}`;
   for (const part of one.parts) {
+    if (part.zone !== zone) {
+      const count = part.ranks.length || part.assignment.length;
+      away.push({ zone: part.zone, bar: { begin: begin / 1000, end: end / 1000, kind, link, text: `${name}, ${count === 1 ? "rank" : "ranks"} ${ranges(part.ranks)}` } });
+      continue;
+    }
     for (const place of part.assignment)
-      add(`${part.zone}/${place.machine}:${place.processor}`, { begin: begin / 1000, end: end / 1000, kind, text: `${name}, rank ${place.rank}`, link: `#/application/${one.id}` });
+      add(`${part.zone}/${place.machine}:${place.processor}`, { begin: begin / 1000, end: end / 1000, kind, text: `${name}, rank ${place.rank}`, link });
   }
+}
+
+/** Rows for parts in other zones: as few as keep those apart that overlap. */
+export function lanesAway(away: Away[]): Row[] {
+  const lanes = new Map<string, { bars: Bar[]; free: number }[]>();
+  for (const { zone, bar } of [...away].sort((a, b) => a.bar.begin - b.bar.begin)) {
+    const all = lanes.get(zone) ?? [];
+    lanes.set(zone, all);
+    let lane = all.find((one) => one.free <= bar.begin);
+    if (lane === undefined) all.push((lane = { bars: [], free: 0 }));
+    lane.bars.push(bar);
+    lane.free = bar.end;
+  }
+  return [...lanes].sort(([a], [b]) => a.localeCompare(b)).flatMap(([zone, all]) => all.map((lane, i) => ({ name: `zone ${zone}, part ${i + 1}`, bars: lane.bars })));
 }
 
 /** Applications of other homes are not known here. */
@@ -104,12 +111,12 @@ export function sliceMatrix(queue: QueueRow[], slices: number): HTMLElement {
 
 export async function ganttPage(room: HTMLElement, signal: AbortSignal): Promise<void> {
   const gantt = makeGantt("Work by processor over time", signal);
-  const reservations = h("div"), slices = h("div"), fault = h("div");
-  room.append(h("p", { class: "row" }, h("span", { class: "quiet" }, "Blue: past. Green: running, to the end of its walltime. Brown: planned, or waiting for its turn, drawn on processors that may be free then.")),
-    fault, gantt.element, h("h2", {}, "Reservations and waiting parts"), reservations, slices);
+  const reservations = h("div"), slices = h("div"), fault = h("div"), cut = h("p", { class: "quiet", id: "cut" });
+  room.append(h("p", { class: "row" }, h("span", { class: "quiet" }, "Blue: past. Green: running, to the end of its walltime. Brown: planned, or waiting for its turn, drawn on processors that may be free then. Parts in other zones have rows of their own, one for each that runs at the same time.")),
+    fault, gantt.element, cut, h("h2", {}, "Reservations and waiting parts"), reservations, slices);
   const draw = async () => {
     const [nodes, queue, list] = await Promise.all([
-      get<Nodes>("v1/nodes"), get<{ parts: QueueRow[]; ended?: QueueRow[] }>(`v1/queue?ended_after=${ended[0]?.end_us ?? 0}`), get<{ applications: Summary[] }>(`v1/applications?limit=${kApplications}`)]);
+      get<Nodes>("v1/nodes"), get<{ parts: QueueRow[]; ended?: QueueRow[] }>(`v1/queue?ended_after=${ended[0]?.end_us ?? 0}`), get<{ applications: Summary[]; next?: string }>(`v1/applications?limit=${kApplications}`)]);
     const applications = await detailsOf(list.applications, signal);
     if (signal.aborted) return;
     const rows = new Map<string, Bar[]>();
@@ -120,13 +127,15 @@ export async function ganttPage(room: HTMLElement, signal: AbortSignal): Promise
       else bars.push(bar);
     };
     const now = Date.now();
-    for (const one of applications) barsOf(one, now, add);
+    const away: Away[] = [];
+    for (const one of applications) barsOf(one, nodes.zone, now, add, away);
     ended = [...(queue.ended ?? []), ...ended].slice(0, kEnded);
     const own = new Set(applications.map((one) => one.id));
     for (const row of [...queue.parts, ...ended]) if (!own.has(row.application ?? "")) barsOfQueue(row, nodes.zone, now, add);
     addWaiting(queue.parts.filter((row) => row.queue !== undefined), rows, nodes.zone, now);
-    gantt.show([...rows].map(([name, bars]): Row => ({ name, bars })));
+    gantt.show([...[...rows].map(([name, bars]): Row => ({ name, bars })), ...lanesAway(away)]);
     fault.replaceChildren();
+    cut.textContent = list.next === undefined ? "" : `Only the newest ${list.applications.length} applications are drawn; older ones, and their parts in other zones, are left out.`;
     const waiting = queue.parts.filter((row) => row.state !== "running");
     reservations.replaceChildren(table("Reservations", ["Application", "Home", "Ranks", "State", "Start", "Walltime"], waiting.map((row) => [
       row.application === undefined ? row.part : link(`#/application/${row.application}`, row.application), row.home, row.ranks, badge(row.state),

@@ -1,25 +1,59 @@
-// What happens in the zone, as it happens: one stream of events for all pages.
+// What happens in the zone, as it happens: one stream of events for all pages, opened again whenever it breaks.
 import type { StateEvent } from "./api";
+import { h } from "./dom";
 
-type Listener = (event: StateEvent) => void;
+/** Told of each event, and of nothing where some may have been missed: then all is to be asked for again. */
+type Listener = (event: StateEvent | undefined) => void;
+const kKinds = ["application", "part"]; // names of the zone's events
+const kFirstPause = 500, kLongestPause = 15_000; // ms
 const listeners = new Set<Listener>();
-let source: EventSource | undefined;
+let stream: EventSource | undefined;
+let lastId = ""; // of the newest event that was seen
+let failures = 0; // in a row
+let waiting: number | undefined;
 
-/** Calls `listener` for each event until `signal` aborts. */
+/** Is shown while the zone cannot be heard. */
+export const banner = h("div", { id: "connection", role: "status" });
+
+/** Calls `listener` until `signal` aborts. */
 export function onEvent(signal: AbortSignal, listener: Listener): void {
   listeners.add(listener);
   signal.addEventListener("abort", () => listeners.delete(listener));
-  source ??= open();
+  if (stream === undefined) open();
 }
 
-function open(): EventSource {
-  const stream = new EventSource("v1/events");
-  stream.onmessage = (message) => {
-    const event = JSON.parse(message.data as string) as StateEvent;
-    for (const listener of listeners) listener(event);
-  };
-  return stream;
+function tell(event: StateEvent | undefined): void {
+  for (const listener of listeners) listener(event);
 }
+
+function open(): void {
+  window.clearTimeout(waiting);
+  waiting = undefined;
+  const opened = new EventSource(lastId === "" ? "v1/events" : `v1/events?after=${lastId}`);
+  stream = opened;
+  for (const kind of kKinds) {
+    opened.addEventListener(kind, (message: MessageEvent<string>) => {
+      lastId = message.lastEventId || lastId;
+      tell(JSON.parse(message.data) as StateEvent);
+    });
+  }
+  opened.addEventListener("open", () => {
+    if (failures > 0) tell(undefined);
+    failures = 0;
+    banner.replaceChildren();
+  });
+  // By itself a browser comes again only after some faults, and then with the address as it was: neither is enough here.
+  opened.addEventListener("error", () => {
+    opened.close();
+    if (stream !== opened || waiting !== undefined) return;
+    failures++;
+    if (failures > 1) banner.replaceChildren(h("p", {}, "The connection to the zone is lost, trying again. What is shown may be old."));
+    const pause = Math.min(kLongestPause, kFirstPause * 2 ** (failures - 1));
+    waiting = window.setTimeout(open, pause * (0.5 + Math.random() / 2)); // not all browsers in the same moment
+  });
+}
+
+addEventListener("online", () => waiting !== undefined && open());
 
 /** `work`, but no more often than every `ms`; a call in between is made up for. */
 export function atMostEvery(ms: number, signal: AbortSignal, work: () => void): () => void {

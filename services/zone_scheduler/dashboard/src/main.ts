@@ -7,6 +7,7 @@ import { applicationsPage } from "./applications";
 import { h, problem } from "./dom";
 import { federationPage } from "./federation";
 import { ganttPage } from "./gantt_page";
+import { banner, onEvent } from "./live";
 import { overviewPage } from "./overview";
 import { profilePage, profilesPage } from "./profiles";
 import { submitPage } from "./submit";
@@ -47,14 +48,17 @@ async function show(moveFocus: boolean): Promise<void> {
   try {
     await page.show(room, signal, /^[0-9A-Za-z]{26}$/.test(id) ? id : "");
   } catch (fault) {
-    if (!signal.aborted) room.replaceChildren(problem(fault));
+    if (signal.aborted) return;
+    room.replaceChildren(problem(fault));
+    onEvent(signal, (event) => event === undefined && void show(false)); // the zone is there again
   }
   if (!signal.aborted) main.setAttribute("aria-busy", "false");
 }
 
 function themeButton(): HTMLElement {
   const root = document.documentElement;
-  const isDark = () => (root.dataset["theme"] ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const isDark = () => (root.dataset["theme"] ?? (system.matches ? "dark" : "light")) === "dark";
   const button = h("button", { type: "button" });
   const tell = () => (button.textContent = isDark() ? "Light" : "Dark");
   button.addEventListener("click", () => {
@@ -66,6 +70,7 @@ function themeButton(): HTMLElement {
   const kept = localStorage.getItem("theme");
   if (kept === "dark" || kept === "light") root.dataset["theme"] = kept;
   tell();
+  system.addEventListener("change", tell);
   return button;
 }
 
@@ -85,7 +90,7 @@ async function start(): Promise<void> {
     h("a", { class: "skip", href: "#content", onclick: (event) => { event.preventDefault(); main.focus(); } }, "Skip to content"),
     h("header", {}, h("strong", {}, `ZBS ${zone}`), h("nav", { "aria-label": "Pages" }, links),
       h("span", { class: "quiet" }, who.name.replace(/^spiffe:\/\//, "")), themeButton()),
-    main);
+    banner, main);
   addEventListener("hashchange", () => void show(true));
   await show(false);
 }

@@ -21,6 +21,6 @@ export async function profilePage(room: HTMLElement, signal: AbortSignal, id: st
   room.append(
     facts([["Program", model.program], ["Ranks", model.ranks], ["Computing", `${seconds(compute)} over all ranks, most ${seconds(Math.max(...model.compute.slice(0, 100_000)))}`],
       ["Pairs that talk", model.edges.length], ["Complete", model.complete === false ? "no, the run was cut short" : "yes"]]),
-    h("h2", {}, "Communication"), matrixPair(model, undefined),
+    h("h2", {}, "Communication"), matrixPair(model, undefined, signal),
     h("h2", {}, "Heaviest pairs"), table("Heaviest pairs", ["Ranks", "Bytes", "Messages"], heaviest.map(([u, v, weight, messages]) => [`${u} - ${v}`, bytes(weight), messages])));
 }

@@ -3,13 +3,50 @@ import { freshId, send, type Application, type Plan } from "./api";
 import { h, link, problem } from "./dom";
 import { planView } from "./plan";
 
-/** Words as a shell would split them, with "..." and '...' kept together; nothing is expanded. */
+/** Words as a POSIX shell splits them, by blanks, quotes and backslashes; nothing is expanded. Throws where a quote or a backslash is left open. */
 export function words(line: string): string[] {
   const found: string[] = [];
-  for (const match of line.matchAll(/(?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*')+/g)) {
-    found.push(match[0].replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'/g, (_, double?: string, single?: string) => double?.replace(/\\(.)/g, "$1") ?? single ?? ""));
+  let word: string | undefined; // of which something was read
+  for (let i = 0; i < line.length; i++) {
+    const at = line[i]!;
+    if (/\s/.test(at)) {
+      if (word !== undefined) found.push(word);
+      word = undefined;
+    } else if (at === "'") {
+      const end = line.indexOf("'", i + 1);
+      if (end < 0) throw new Error("A ' is never closed. Write \\' for the mark itself, or put the word into \"...\".");
+      word = (word ?? "") + line.slice(i + 1, end);
+      i = end;
+    } else if (at === '"') {
+      word ??= "";
+      for (i++; line[i] !== '"'; i++) {
+        if (i >= line.length) throw new Error("A \" is never closed. Write \\\" for the mark itself, or put the word into '...'.");
+        if (line[i] === "\\" && /["\\$`]/.test(line[i + 1] ?? "")) i++; // before others it stands for itself
+        word += line[i];
+      }
+    } else if (at === "\\") {
+      if (i + 1 === line.length) throw new Error("Nothing follows the last \\. Write \\\\ for the mark itself.");
+      word = (word ?? "") + line[++i]!;
+    } else {
+      word = (word ?? "") + at;
+    }
   }
+  if (word !== undefined) found.push(word);
   return found;
+}
+
+function faultOf(line: string): string {
+  try {
+    words(line);
+    return "";
+  } catch (fault) {
+    return (fault as Error).message;
+  }
+}
+
+/** Word by word, so that nobody has to guess what quotes did. */
+function argvView(argv: string[]): HTMLElement {
+  return h("ol", { class: "argv", start: 0, "aria-label": "Words of the command" }, argv.map((word) => h("li", {}, h("code", {}, word === "" ? "(empty)" : word))));
 }
 
 export async function submitPage(room: HTMLElement, signal: AbortSignal): Promise<void> {
@@ -23,6 +60,9 @@ export async function submitPage(room: HTMLElement, signal: AbortSignal): Promis
   const walltime = field("walltime", "Walltime, minutes", { type: "number", min: 1, max: 527_040, value: 60, required: true });
   const zones = field("zones", "Only these zones (empty: any)", { class: "wide", autocomplete: "off" });
   const mapper = h("select", { id: "mapper" }, ["hier", "block", "round_robin", "random"].map((name) => h("option", {}, name)));
+  const wrong = h("p", { id: "command-fault", class: "field-fault", role: "alert" });
+  command.input.setAttribute("aria-describedby", "command-fault");
+  command.element.append(wrong);
   const result = h("div", { "aria-live": "polite" });
   const submitButton = h("button", { type: "button", class: "main", disabled: true }, "Submit this");
   let id = freshId();
@@ -33,7 +73,13 @@ export async function submitPage(room: HTMLElement, signal: AbortSignal): Promis
     mapper: mapper.value, zones: zones.input.value.split(/[\s,]+/).filter(Boolean),
   });
   // What is submitted is what the plan was shown for.
-  const changed = () => (submitButton.disabled = planned === "" || planned !== JSON.stringify(request()));
+  const changed = () => {
+    const fault = faultOf(command.input.value);
+    command.input.setCustomValidity(fault);
+    command.input.setAttribute("aria-invalid", String(fault !== ""));
+    wrong.textContent = fault;
+    submitButton.disabled = fault !== "" || planned === "" || planned !== JSON.stringify(request());
+  };
   const plan = async () => {
     const wanted = request();
     result.replaceChildren(h("p", { class: "quiet" }, "Asking the zones..."));
@@ -41,7 +87,7 @@ export async function submitPage(room: HTMLElement, signal: AbortSignal): Promis
     if (signal.aborted) return;
     planned = JSON.stringify(wanted);
     changed();
-    result.replaceChildren(h("h2", {}, "The plan as of now"), planView(made));
+    result.replaceChildren(h("h2", {}, "What will run"), argvView(wanted.argv), h("h2", {}, "The plan as of now"), planView(made));
   };
   const submit = async () => {
     submitButton.disabled = true;

@@ -1,0 +1,7 @@
+// Light and dark: what follows style sheets changes by itself; what is painted has to be told.
+
+/** Calls `repaint` when the colours change, by the system or by the button, until `signal` aborts. */
+export function onTheme(signal: AbortSignal, repaint: () => void): void {
+  addEventListener("theme", repaint, { signal });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint, { signal });
+}
