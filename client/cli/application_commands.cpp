@@ -10,6 +10,7 @@
 #include "client/api/polling.hpp"
 #include "client/api/staged_files.hpp"
 #include "client/cli/application_follow.hpp"
+#include "client/cli/application_list.hpp"
 #include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/fetch_command.hpp"
@@ -91,12 +92,21 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (ended_with != kOk) context.exit_code = ended_with;  // the program's own code comes first
 }
 
-void list(Context& context, int limit) {
+bool failed_with(Context& context, const Error& error) {
+    context.fail(error);
+    return false;
+}
+
+/// False where something went wrong.
+bool list(Context& context, const ApplicationChoice& choice, bool again) {
     const auto zone = context.connect();
-    if (!zone) return;
-    const Result<Json> answer = zone->list(limit);
-    if (!answer) return context.fail(answer.error());
-    print(context, applications_of(answer->value("applications", Json::array())));
+    if (!zone) return false;
+    const Result<FoundApplications> found = find_applications(context, *zone, choice);
+    if (!found) return failed_with(context, found.error());
+    std::cout << written(found->rows, context.output);
+    // What is drawn again has one place: a note beside it would run through the drawing.
+    if (!found->cut.empty()) (again && context.for_people() ? std::cout : std::cerr) << "zbs: " << found->cut << "\n";
+    return true;
 }
 
 /// Whether every id can be one; else says which is not. An id becomes part of an address.
@@ -107,11 +117,6 @@ bool check_ids(Context& context, const std::vector<std::string>& ids) {
         return false;
     }
     return true;
-}
-
-bool failed_with(Context& context, const Error& error) {
-    context.fail(error);
-    return false;
 }
 
 /// False where it has ended, or something went wrong.
@@ -138,7 +143,12 @@ bool show(Context& context, const std::string& id, const std::string& format, bo
         print_document(context, *view);
         return more;
     }
-    std::cout << "id         " << text_of(*view, "id") << "\nstate      " << text_of(*view, "state");
+    std::cout << "id         " << text_of(*view, "id");
+    if (const std::string name = text_of(*view, "name"); !name.empty())
+        std::cout << "\nname       " << harmless_line(name);
+    if (const std::string owner = text_of(*view, "owner"); !owner.empty())
+        std::cout << "\nowner      " << harmless_line(owner);
+    std::cout << "\nstate      " << text_of(*view, "state");
     if (view->contains("exit_code")) std::cout << " (exit code " << view->value("exit_code", 0) << ")";
     if (view->value("cancel_requested", false) && !is_ended(text_of(*view, "state"))) std::cout << " (being cancelled)";
     std::cout << "\n";
@@ -252,7 +262,7 @@ void cancel(Context& context, const std::vector<std::string>& ids) {
         }
     }
     if (context.for_people()) return;
-    if (ids.size() > 1) return print(context, applications_of(answers));
+    if (ids.size() > 1) return print(context, applications_of(answers, context.caller(*zone)));
     for (const Json& answer : answers) print_document(context, answer);
 }
 
@@ -334,18 +344,22 @@ void add_application_commands(CLI::App& app, Context& context) {
         command->callback([&context, command, options] { submit(context, *command, *options); });
     }
     {
-        auto limit = std::make_shared<int>(100);
-        CLI::App* command = app.add_subcommand(
-            "list", "your applications, newest first\n\nExample: zbs list --filter state=running --sort -ranks");
-        command->add_option("--limit", *limit, "at most this many")->check(CLI::Range(1, 1'000))->capture_default_str();
+        auto choice = std::make_shared<ApplicationChoice>();
+        CLI::App* command =
+            app.add_subcommand("list",
+                               "your applications, newest first; an operator's are everybody's\n\nStates go to the "
+                               "zone (--state, --filter "
+                               "state=running). Of other filters, and of --sort, it looks at the newest 10,000 "
+                               "applications. A list that is "
+                               "cut says so on standard error, and in JSON and YAML with \"truncated\": "
+                               "true.\n\nExample: zbs list --filter "
+                               "state=running --sort -ranks\nExample: zbs list --state running,launching");
+        add_application_choice(*command, *choice);
         add_list_options(*command, context);
         auto every = std::make_shared<std::string>();
         add_watch_option(*command, *every);
-        command->callback([&context, limit, every] {
-            draw_repeatedly(context, *every, [&] {
-                list(context, *limit);
-                return true;
-            });
+        command->callback([&context, choice, every] {
+            draw_repeatedly(context, *every, [&] { return list(context, *choice, !every->empty()); });
         });
     }
     auto id = std::make_shared<std::string>();

@@ -72,7 +72,7 @@ Cell measured_cell(const Json& view, const char* key, std::string (*write)(doubl
     return {text + "  " + formats::sparkline(series.value("values", std::vector<double>{})), series.value("next", 0.0)};
 }
 
-std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
+std::string whole_percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
 /// The agents in the answer about nodes, by machine; they are part of it.
 std::map<std::string, const Json*> agents_of(const Json& nodes) {
@@ -180,7 +180,7 @@ void show_zone(Context& context) {
         listing.rows.push_back(
             {raw_text(node, "name"), node.value("processors", 0), node.value("used", 0),
              Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json())),
-             agent == agents.end() ? Cell("-") : measured_cell(*agent->second, "available", percent)});
+             agent == agents.end() ? Cell("-") : measured_cell(*agent->second, "available", whole_percent)});
     }
     print(context, listing);
     if (!context.for_people() || !context.choice.empty())
