@@ -31,7 +31,14 @@ void list_zones(Context& context) {
         used += node.value("used", 0);
     }
     Listing listing{"zones",
-                    {"ZONE", "ORGANISATION", "PROCESSORS", "USED", {"ADDRESS", "url"}, {"YOU MAY USE IT", "usable"}},
+                    {"ZONE",
+                     "ORGANISATION",
+                     "PROCESSORS",
+                     "USED",
+                     {"ADDRESS", "url"},
+                     {"YOU MAY USE IT", "usable"},
+                     {"THEY ACCEPT US", true},
+                     {"WE ACCEPT THEM", true}},
                     {},
                     Json::array()};
     const std::string name = raw_text(*own, "zone");
@@ -41,7 +48,8 @@ void list_zones(Context& context) {
                              {"used", used},
                              {"url", zone->url()},
                              {"usable", true}});
-    listing.rows.push_back({name, raw_text(*own, "organisation"), processors, used, zone->url(), "yes (home)"});
+    listing.rows.push_back(
+        {name, raw_text(*own, "organisation"), processors, used, zone->url(), "yes (home)", "-", "-"});
     for (const Json& peer : peers->value("peers", Json::array())) {
         const bool usable = raw_text(peer, "they_accept_us") == "accepted";
         listing.items.push_back({{"zone", raw_text(peer, "zone")},
@@ -49,7 +57,8 @@ void list_zones(Context& context) {
                                  {"url", raw_text(peer, "url")},
                                  {"usable", usable}});
         listing.rows.push_back({raw_text(peer, "zone"), raw_text(peer, "organisation"), "-", "-", raw_text(peer, "url"),
-                                usable ? "yes" : "no: " + raw_text(peer, "reason")});
+                                usable ? "yes" : "no: " + raw_text(peer, "reason"), raw_text(peer, "they_accept_us"),
+                                raw_text(peer, "we_accept_them")});
     }
     print(context, listing);
 }
