@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -220,6 +221,7 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
         if (!limit) return context.fail({ErrorCode::kInvalidArgument, limit.error().message, "--timeout"});
         until = std::chrono::steady_clock::now() + *limit;
     }
+    Json ended = Json::array();
     for (const std::string& id : ids) {
         client::EventWaiter events(*zone, id);
         for (;;) {
@@ -227,10 +229,11 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
             if (!view) return context.fail(view.error());
             if (is_ended(text_of(*view, "state"))) {
                 if (const int code = code_of_end(*view); code != 0) {
-                    context.exit_code = code;
+                    if (context.exit_code == kOk) context.exit_code = code;
                     std::cerr << "zbs: " << id << " " << text_of(*view, "state") << ": "
                               << printable(text_of(*view, "reason")) << "\n";
                 }
+                ended.push_back(*view);
                 break;
             }
             if (std::chrono::steady_clock::now() > until)
@@ -239,6 +242,7 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
             }
         }
     }
+    if (!context.for_people()) print(context, applications_of(ended, context.caller(*zone)));
 }
 
 /// One that has ended is told, and no fault. Of several the others are cancelled also where one is a fault.
@@ -295,6 +299,10 @@ void explain(Context& context, const std::string& id) {
 
 void logs(Context& context, const std::string& id, const std::string& rank, bool follow_it, bool label) {
     if (!check_ids(context, {id})) return;
+    const char* const variable = std::getenv("ZBS_OUTPUT");  // which is for commands that have formats
+    if (!context.for_people() && (variable == nullptr || context.output != variable))
+        return context.fail(
+            invalid("logs are the program's own output, byte by byte, and have no other format", "--output"));
     const bool is_number = std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; });
     if (!is_number && rank != "launcher")
         return context.fail(invalid("'" + ascii(rank) + "' is neither a rank nor 'launcher'", "--rank"));
@@ -383,7 +391,8 @@ void add_application_commands(CLI::App& app, Context& context) {
         auto timeout = std::make_shared<std::string>();
         CLI::App* command = app.add_subcommand(
             "wait",
-            "wait for applications to end; exits with the program's own code\n\nExample: zbs wait ID --timeout 10m");
+            "wait for applications to end; exits with the program's own code, of several with that of the first in the "
+            "order given that did not end well\n\nExample: zbs wait ID --timeout 10m");
         command->add_option("id", *ids, "applications")->required();
         command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");
         command->callback([&context, ids, timeout] { wait_for(context, *ids, *timeout); });

@@ -155,6 +155,29 @@ class Formats(Manners):
             self.assertIn(f"did you mean {meant}?", self.refused(*words))
 
 
+class Usage(Manners):
+    def test_a_fault_is_told_by_the_program_and_in_json_as_a_problem(self):
+        for words, told in ((("shw",), "there is no command 'shw' of zbs; did you mean 'show'?"), (("show",), "id is required"), (("run", "-n", "0", "--", "true"), "--ntasks: Value 0 not in range"),
+                            (("run", "-t", "0s", "--", "true"), "--walltime: must be at least 1 second")):
+            self.assertIn("zbs: " + told, self.refused(*words))
+            for form in (("-o", "json"), ("-ojson",), ("--output=jsonl",)):
+                done = self.zbs(*form, *words)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(told, json.loads(done.stdout)["detail"])
+        self.assertNotIn("did you mean", self.refused("cancel", "--all"))
+
+    def test_directives_without_an_interpreter_are_told(self):
+        self.script("#ZBS -n 8\necho\n")
+        self.assertIn("job.sh: its #ZBS lines count for nothing, because its first line is no #!", self.zbs("submit", "--dry-run", "./job.sh").stderr)
+
+    def test_wide_shows_more(self):
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": []}, "/v1/peerings": {"peers": [{"zone": "y", "they_accept_us": "requested", "we_accept_them": "accepted", "reason": "r"}]},
+                         "/v1/profiles": {"profiles": []}}
+        for words, column in ((("zone", "list"), "WE ACCEPT THEM"), (("profile", "list"), "PATH")):
+            self.assertNotIn(column, self.good(*words))
+            self.assertIn(column, self.good(*words, "-o", "wide"))
+
+
 class ManyApplications(Manners):
     """A zone with 2,500 applications: one in a hundred runs, the others have ended; those at the end of the list run, too."""
 
@@ -510,6 +533,21 @@ class Applications(Manners):
             self.assertIn("waits in the queue of its zone, planned at 1970-01-01 01:02:03 to start in 5m4s\n", told, words)
             self.assertIn("place 3, expected to start in 2m8s; others are before it", told, words)
 
+    def test_wait_tells_what_ended_and_exits_with_the_first_fault(self):
+        Zone.answers["/v1/applications/" + ONE] = dict(VIEW, state="failed", exit_code=3)
+        Zone.answers["/v1/applications/" + TWO] = dict(VIEW, id=TWO, state="failed", exit_code=4)
+        for order, code in (((ONE, TWO), 3), ((TWO, ONE), 4)):
+            done = self.zbs("wait", *order, "-o", "json")
+            told = json.loads(done.stdout)
+            self.assertEqual((done.returncode, list(told), [one["id"] for one in told["applications"]]), (code, ["version", "applications"], list(order)))
+        self.assertEqual(self.zbs("wait", ONE).stdout, "")
+
+    def test_logs_have_no_format(self):
+        self.assertIn("--output: logs are the program's own output", self.zbs("logs", ONE, "-o", "json").stderr)
+        self.assertEqual(self.zbs("logs", ONE, "-o", "json").returncode, 2)
+        Zone.answers["/v1/applications/" + ONE + "/logs"] = {"files": [], "complete": True}
+        self.assertEqual(self.zbs("logs", ONE, ZBS_OUTPUT="json").returncode, 0)
+
     def test_show_tells_name_and_owner(self):
         self.assertIn("\nname       my run\nowner      spiffe://org-a/user/ana\n", self.good("show", ONE))
 
@@ -562,7 +600,7 @@ DOCUMENTS = {
     "map": ["map", "map_hierarchy"], "profile list": ["profile_list"], "profile show": ["profile_show"], "profile import": ["profile_import"], "queue replay": ["queue_replay", "queue_replay_difference"],
     "replay": ["replay"], "simulate": ["simulate", "simulate_details", "simulate_compare", "simulate_list", "simulate_policies", "simulate_allocators", "simulate_generators"],
     "report claims": ["report_claims", "report_claims_list"], "top": ["top"], "doctor": ["doctor"],
-    "wait": "prints nothing; its exit code is the program's", "logs": "the output of the program, byte by byte", "login": "prints nothing, and says on standard error who one is",
+    "wait": ["wait"], "logs": "the output of the program, byte by byte", "login": "prints nothing, and says on standard error who one is",
     "profile": "a model, which is a file: zbs-model/1", "profile export": "a model, which is a file: zbs-model/1", "profile plot": "a picture", "dashboard": "stays, and prints its address",
     "quickstart": "stays, and prints what is to be typed", "completion": "a script of a shell",
 }
@@ -631,7 +669,7 @@ class Golden(Manners):
                          "/v1/profiles": {"profiles": [{"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "predicted_s": 1.5, "measured_s": 2.5,
                                                          "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}]},
                          "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": ""}]}}
-        Zone.answers |= {"/v1/applications/" + TWO: dict(VIEW, id=TWO), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
+        Zone.answers |= {"/v1/applications/" + TWO: dict(VIEW, id=TWO, state="completed", exit_code=0), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
                          "/v1/applications/" + ONE + "/results": {"complete": True, "notes": [], "files": [{"name": "out", "digest": hashlib.sha256(b"7").hexdigest(), "size": 1, "zone": "x"}]}}
         Zone.answers |= {"/v1/applications": {"applications": [JOBS[0] | {"owner": "spiffe://org-a/user/ana", "name": "n"}, *(job | {"owner": "spiffe://org-a/user/ana"} for job in JOBS[1:])]},
                          "/v1/applications/counts": {"counts": {"running": 2, "failed": 1}, "ended_since_us": 1}}
@@ -647,7 +685,7 @@ class Golden(Manners):
         found = {}
         for name, words in (("list", ["list"]), ("list_truncated", ["list", "--limit", "1"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
                             ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
-                            ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
+                            ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("wait", ["wait", TWO]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
                             ("peer_show", ["peer", "show", "org-b"]), ("zone_machine_links", ["zone", "machine-links"]),
                             ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
                             ("simulate_allocators", ["simulate", "--list-allocators"]), ("simulate_generators", ["simulate", "--list-generators"]), ("simulate", [*made, "--policy", "easy"]),
