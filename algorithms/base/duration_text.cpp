@@ -24,10 +24,10 @@ struct NamedUnit {
 
 /// Longer names before those that they begin with.
 constexpr NamedUnit kWordUnits[] = {
-    {"ms", 1e-3},     {"us", 1e-6},    {"weeks", 604'800}, {"week", 604'800}, {"w", 604'800},
-    {"days", 86'400}, {"day", 86'400}, {"d", 86'400},      {"hours", 3'600},  {"hour", 3'600},
-    {"h", 3'600},     {"minutes", 60}, {"minute", 60},     {"min", 60},       {"m", 60},
-    {"seconds", 1},   {"second", 1},   {"sec", 1},         {"s", 1}};
+    {"ms", 1e-3},    {"us", 1e-6},    {"weeks", 604'800}, {"week", 604'800}, {"w", 604'800}, {"days", 86'400},
+    {"day", 86'400}, {"d", 86'400},   {"hours", 3'600},   {"hour", 3'600},   {"hrs", 3'600}, {"hr", 3'600},
+    {"h", 3'600},    {"minutes", 60}, {"minute", 60},     {"mins", 60},      {"min", 60},    {"m", 60},
+    {"seconds", 1},  {"second", 1},   {"secs", 1},        {"sec", 1},        {"s", 1}};
 
 /// The unit that begins at `at`, which moves behind it; -1 where there is none.
 double take_unit(const char*& at, const char* end) {

@@ -36,7 +36,7 @@ std::size_t slips(std::string_view a, std::string_view b) {
 std::string_view closest_name(std::string_view word, std::span<const std::string_view> names) {
     if (word.empty() || word.size() > kLongestWord) return {};
     // Of a word of one or two letters at least one must be right.
-    const std::size_t most = std::min(word.size() - 1, std::max<std::size_t>(2, word.size() / 3));
+    const std::size_t most = std::min(word.size() - 1, std::max<std::size_t>(word.size() < 5 ? 1 : 2, word.size() / 3));
     std::string_view best;
     std::size_t fewest = most + 1;
     for (const std::string_view name : names) {

@@ -92,8 +92,12 @@ Result<ApplicationPlan> ZoneClient::dry_run(const ApplicationRequest& request) {
 }
 
 Result<codec::Json> ZoneClient::show(const std::string& id) { return json(show_call(home_, id)); }
-Result<codec::Json> ZoneClient::list(int limit) {
-    return json("GET", "/v1/applications?limit=" + std::to_string(limit));
+Result<codec::Json> ZoneClient::list(const ListQuery& query) {
+    std::string path = "/v1/applications?limit=" + std::to_string(query.limit);
+    if (!query.states.empty()) path += "&state=" + query.states;
+    if (!query.owner.empty()) path += "&owner=" + query.owner;
+    if (!query.after.empty()) path += "&after=" + query.after;
+    return json("GET", path);
 }
 Result<codec::Json> ZoneClient::explain(const std::string& id) {
     return json("GET", "/v1/applications/" + id + "/explain");

@@ -36,7 +36,14 @@ class ZoneClient {
     Result<codec::Json> submit(const ApplicationRequest& request);
     Result<ApplicationPlan> dry_run(const ApplicationRequest& request);
     Result<codec::Json> show(const std::string& id);
-    Result<codec::Json> list(int limit);
+    /// One page of a list, newest first; `next` of the answer is the `after` of the page behind it. Empty texts: all.
+    struct ListQuery {
+        std::size_t limit = 100;
+        std::string states{};  ///< words with commas between them
+        std::string owner{};   ///< URI of a user
+        std::string after{};   ///< only older ones than this id
+    };
+    Result<codec::Json> list(const ListQuery& query);
     Result<codec::Json> explain(const std::string& id);
     Result<codec::Json> cancel(const std::string& id);
     Result<std::string> assignment(const std::string& id, const std::string& format);

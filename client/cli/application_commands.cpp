@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -10,6 +11,7 @@
 #include "client/api/polling.hpp"
 #include "client/api/staged_files.hpp"
 #include "client/cli/application_follow.hpp"
+#include "client/cli/application_list.hpp"
 #include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/fetch_command.hpp"
@@ -91,12 +93,21 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (ended_with != kOk) context.exit_code = ended_with;  // the program's own code comes first
 }
 
-void list(Context& context, int limit) {
+bool failed_with(Context& context, const Error& error) {
+    context.fail(error);
+    return false;
+}
+
+/// False where something went wrong.
+bool list(Context& context, const ApplicationChoice& choice, bool again) {
     const auto zone = context.connect();
-    if (!zone) return;
-    const Result<Json> answer = zone->list(limit);
-    if (!answer) return context.fail(answer.error());
-    print(context, applications_of(answer->value("applications", Json::array())));
+    if (!zone) return false;
+    const Result<FoundApplications> found = find_applications(context, *zone, choice);
+    if (!found) return failed_with(context, found.error());
+    std::cout << written(found->rows, context.output);
+    // What is drawn again has one place: a note beside it would run through the drawing.
+    if (!found->cut.empty()) (again && context.for_people() ? std::cout : std::cerr) << "zbs: " << found->cut << "\n";
+    return true;
 }
 
 /// Whether every id can be one; else says which is not. An id becomes part of an address.
@@ -107,11 +118,6 @@ bool check_ids(Context& context, const std::vector<std::string>& ids) {
         return false;
     }
     return true;
-}
-
-bool failed_with(Context& context, const Error& error) {
-    context.fail(error);
-    return false;
 }
 
 /// False where it has ended, or something went wrong.
@@ -138,7 +144,12 @@ bool show(Context& context, const std::string& id, const std::string& format, bo
         print_document(context, *view);
         return more;
     }
-    std::cout << "id         " << text_of(*view, "id") << "\nstate      " << text_of(*view, "state");
+    std::cout << "id         " << text_of(*view, "id");
+    if (const std::string name = text_of(*view, "name"); !name.empty())
+        std::cout << "\nname       " << harmless_line(name);
+    if (const std::string owner = text_of(*view, "owner"); !owner.empty())
+        std::cout << "\nowner      " << harmless_line(owner);
+    std::cout << "\nstate      " << text_of(*view, "state");
     if (view->contains("exit_code")) std::cout << " (exit code " << view->value("exit_code", 0) << ")";
     if (view->value("cancel_requested", false) && !is_ended(text_of(*view, "state"))) std::cout << " (being cancelled)";
     std::cout << "\n";
@@ -210,6 +221,7 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
         if (!limit) return context.fail({ErrorCode::kInvalidArgument, limit.error().message, "--timeout"});
         until = std::chrono::steady_clock::now() + *limit;
     }
+    Json ended = Json::array();
     for (const std::string& id : ids) {
         client::EventWaiter events(*zone, id);
         for (;;) {
@@ -217,10 +229,11 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
             if (!view) return context.fail(view.error());
             if (is_ended(text_of(*view, "state"))) {
                 if (const int code = code_of_end(*view); code != 0) {
-                    context.exit_code = code;
+                    if (context.exit_code == kOk) context.exit_code = code;
                     std::cerr << "zbs: " << id << " " << text_of(*view, "state") << ": "
                               << printable(text_of(*view, "reason")) << "\n";
                 }
+                ended.push_back(*view);
                 break;
             }
             if (std::chrono::steady_clock::now() > until)
@@ -229,6 +242,7 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
             }
         }
     }
+    if (!context.for_people()) print(context, applications_of(ended, context.caller(*zone)));
 }
 
 /// One that has ended is told, and no fault. Of several the others are cancelled also where one is a fault.
@@ -252,7 +266,7 @@ void cancel(Context& context, const std::vector<std::string>& ids) {
         }
     }
     if (context.for_people()) return;
-    if (ids.size() > 1) return print(context, applications_of(answers));
+    if (ids.size() > 1) return print(context, applications_of(answers, context.caller(*zone)));
     for (const Json& answer : answers) print_document(context, answer);
 }
 
@@ -285,6 +299,10 @@ void explain(Context& context, const std::string& id) {
 
 void logs(Context& context, const std::string& id, const std::string& rank, bool follow_it, bool label) {
     if (!check_ids(context, {id})) return;
+    const char* const variable = std::getenv("ZBS_OUTPUT");  // which is for commands that have formats
+    if (!context.for_people() && (variable == nullptr || context.output != variable))
+        return context.fail(
+            invalid("logs are the program's own output, byte by byte, and have no other format", "--output"));
     const bool is_number = std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; });
     if (!is_number && rank != "launcher")
         return context.fail(invalid("'" + ascii(rank) + "' is neither a rank nor 'launcher'", "--rank"));
@@ -334,18 +352,22 @@ void add_application_commands(CLI::App& app, Context& context) {
         command->callback([&context, command, options] { submit(context, *command, *options); });
     }
     {
-        auto limit = std::make_shared<int>(100);
-        CLI::App* command = app.add_subcommand(
-            "list", "your applications, newest first\n\nExample: zbs list --filter state=running --sort -ranks");
-        command->add_option("--limit", *limit, "at most this many")->check(CLI::Range(1, 1'000))->capture_default_str();
+        auto choice = std::make_shared<ApplicationChoice>();
+        CLI::App* command =
+            app.add_subcommand("list",
+                               "your applications, newest first; an operator's are everybody's\n\nStates go to the "
+                               "zone (--state, --filter "
+                               "state=running). Of other filters, and of --sort, it looks at the newest 10,000 "
+                               "applications. A list that is "
+                               "cut says so on standard error, and in JSON and YAML with \"truncated\": "
+                               "true.\n\nExample: zbs list --filter "
+                               "state=running --sort -ranks\nExample: zbs list --state running,launching");
+        add_application_choice(*command, *choice);
         add_list_options(*command, context);
         auto every = std::make_shared<std::string>();
         add_watch_option(*command, *every);
-        command->callback([&context, limit, every] {
-            draw_repeatedly(context, *every, [&] {
-                list(context, *limit);
-                return true;
-            });
+        command->callback([&context, choice, every] {
+            draw_repeatedly(context, *every, [&] { return list(context, *choice, !every->empty()); });
         });
     }
     auto id = std::make_shared<std::string>();
@@ -369,7 +391,8 @@ void add_application_commands(CLI::App& app, Context& context) {
         auto timeout = std::make_shared<std::string>();
         CLI::App* command = app.add_subcommand(
             "wait",
-            "wait for applications to end; exits with the program's own code\n\nExample: zbs wait ID --timeout 10m");
+            "wait for applications to end; exits with the program's own code, of several with that of the first in the "
+            "order given that did not end well\n\nExample: zbs wait ID --timeout 10m");
         command->add_option("id", *ids, "applications")->required();
         command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");
         command->callback([&context, ids, timeout] { wait_for(context, *ids, *timeout); });

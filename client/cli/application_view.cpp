@@ -39,21 +39,37 @@ std::string time_text(const Json& json, const char* key) {
     return text;
 }
 
-Listing applications_of(const Json& applications) {
-    Listing listing{
-        "applications",
-        {"ID", "STATE", "RANKS", {"EXIT", "exit_code"}, "ZONES", {"SUBMITTED", "submitted_us"}, "PROGRAM", "REASON"},
-        {},
-        applications};
+std::string user_text(const std::string& uri, const Caller& reader) {
+    const std::optional<Caller> owner = parse_identity(uri);
+    return owner && owner->is_user_of(reader.organisation) ? owner->name : uri;
+}
+
+Listing applications_of(const Json& applications, const Caller& reader) {
+    // Wide is what 80 columns have no room for.
+    Listing listing{"applications",
+                    {"ID",
+                     {"USER", "owner", reader.kind != CallerKind::kOperator},
+                     "NAME",
+                     "STATE",
+                     "RANKS",
+                     "PROGRAM",
+                     "ZONES",
+                     {"EXIT", "exit_code"},
+                     {"SUBMITTED", "submitted_us"},
+                     "REASON",
+                     {"PATH", true}},
+                    {},
+                    applications};
     for (const Json& item : listing.items) {
         std::string zones;
         for (const Json& name : item.value("zones", Json::array()))
             zones += (zones.empty() ? "" : ",") + name.get<std::string>();
-        listing.rows.push_back({text_of(item, "id"), text_of(item, "state"), item.value("ranks", 0),
+        const std::string program = text_of(item, "program");
+        listing.rows.push_back({text_of(item, "id"), user_text(text_of(item, "owner"), reader), text_of(item, "name"),
+                                text_of(item, "state"), item.value("ranks", 0),
+                                std::filesystem::path(program).filename().string(), zones.empty() ? "-" : zones,
                                 item.contains("exit_code") ? Cell(item.value("exit_code", 0)) : Cell("-"),
-                                zones.empty() ? "-" : zones, time_text(item, "submitted_us"),
-                                std::filesystem::path(text_of(item, "program")).filename().string(),
-                                text_of(item, "reason")});
+                                time_text(item, "submitted_us"), text_of(item, "reason"), program});
     }
     return listing;
 }

@@ -19,8 +19,11 @@ std::string text_of(const codec::Json& json, const char* key);
 std::string clock_text(Time time);
 /// Local time of a field of microseconds, in seconds; "-" where it is none.
 std::string time_text(const codec::Json& json, const char* key);
-/// One row per application of a home zone's list.
-Listing applications_of(const codec::Json& applications);
+/// "ana" of the reader's own organisation, else the whole URI.
+std::string user_text(const std::string& uri, const Caller& reader);
+/// One row per application of a home zone's list. Whose it is stands in tables for operators only: others see their
+/// own.
+Listing applications_of(const codec::Json& applications, const Caller& reader);
 /// "0-3,7".
 std::string ranks_text(const std::vector<TaskIndex>& ranks);
 /// When the application of this view was planned last; none where the view does not tell.

@@ -77,6 +77,11 @@ std::unique_ptr<client::ZoneClient> Context::connect_without_tls() {
     return std::make_unique<client::ZoneClient>(url, *self, token);
 }
 
+Caller Context::caller(const client::ZoneClient& zone) const {
+    if (zone.credentials() != nullptr) return zone.credentials()->name();
+    return parse_identity(identity).value_or(Caller{});
+}
+
 std::string default_credentials_folder() {
     const auto variable = [](const char* name) {
         const char* value = std::getenv(name);

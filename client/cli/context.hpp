@@ -40,6 +40,8 @@ struct Context {
     /// A client of the home zone, or nothing after saying what is missing.
     std::unique_ptr<client::ZoneClient> connect();
     std::unique_ptr<client::ZoneClient> connect_without_tls();
+    /// Who calls with `zone`; anonymous where nobody says.
+    Caller caller(const client::ZoneClient& zone) const;
     /// Whether the output is laid out for people, and not for programs.
     bool for_people() const { return output == "table" || output == "wide"; }
     /// Prints the error (as a problem object in the JSON modes), sets the exit code.

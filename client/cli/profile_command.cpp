@@ -72,7 +72,9 @@ void list_profiles(Context& context, const std::string& program) {
                      {"MEASURED", "measured_s"},
                      "ERROR",
                      "PROGRAM",
-                     "ARGUMENTS"},
+                     "ARGUMENTS",
+                     {"PATH", true},
+                     {"APPLICATION", true}},
                     {},
                     Json::array()};
     for (const ProfileRow& row : *rows) {
@@ -80,7 +82,8 @@ void list_profiles(Context& context, const std::string& program) {
         const std::string name = std::filesystem::path(p.program).filename().string();
         if (!program.empty() && program != p.program && program != name) continue;
         listing.rows.push_back({to_string(p.id), clock_text(p.at).substr(0, 19), p.ranks, p.complete ? "yes" : "no",
-                                timed(p.predicted), timed(p.measured), error_text(row.error), name, p.arguments});
+                                timed(p.predicted), timed(p.measured), error_text(row.error), name, p.arguments,
+                                p.program, p.application ? to_string(*p.application) : "-"});
         listing.items.push_back(codec::encode(row));
     }
     print(context, listing);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <map>
 
 #include "algorithms/base/suggestion.hpp"
@@ -76,6 +77,7 @@ CLI::Validator is_walltime() {
                     return "'" + printable(text) + "' has no unit: " + text + "m for minutes (as sbatch reads it), " +
                            text + "s for seconds";
                 const Result<Duration> read = parse_duration(text);
+                if (read && *read < std::chrono::seconds{1}) return std::string("must be at least 1 second");
                 return read ? std::string{} : printable(read.error().message);
             },
             ""};
@@ -157,9 +159,14 @@ Result<void> apply_directives(CLI::App& command, SubmitOptions& options) {
         options.directory.empty() ? std::filesystem::current_path(fault).string() : options.directory;
     const Result<std::string> program = find_program(options.argv.at(0), directory);
     if (!program) return {};
-    const Result<ScriptHead> head = read_script_head(head_of_file(*program));
+    const std::string text = head_of_file(*program);
+    const Result<ScriptHead> head = read_script_head(text);
     const auto at = [&](const std::string& place) { return *program + ", " + place; };
     if (!head) return invalid(head.error().message, at(head.error().pointer));
+    if (!head->is_script && (text.starts_with("#ZBS ") || text.find("\n#ZBS ") != std::string::npos) &&
+        text.find('\0') == std::string::npos)
+        std::cerr << "zbs: " << printable(*program)
+                  << ": its #ZBS lines count for nothing, because its first line is no #!, as in #!/bin/sh\n";
     if (head->directives.empty()) return {};
     Given given;
     for (const Directive& directive : head->directives)

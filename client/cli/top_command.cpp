@@ -2,11 +2,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 
+#include "client/cli/application_list.hpp"
 #include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/watch.hpp"
+#include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -23,39 +26,87 @@ void draw_zone(const codec::Json& zone) {
               << " processors in use, " << nodes.size() << " machines\n";
 }
 
+/// Those that run first, each kind newest first. `can_choose` false: of a zone that knows no states.
+Result<Listing> find_rows(const Context& context, client::ZoneClient& zone, const ApplicationChoice& choice,
+                          bool can_choose) {
+    const auto asks_for_states = [](const std::string& filter) { return filter.starts_with("state="); };
+    const bool is_once = !can_choose || !choice.states.empty() || !context.choice.sort.empty() ||
+                         std::ranges::any_of(context.choice.filters, asks_for_states);
+    ApplicationChoice part = choice;
+    if (!is_once) part.states = "launching,running";
+    Result<FoundApplications> first = find_applications(context, zone, part);
+    if (!first) return first.error();
+    Listing rows = std::move(first->rows);
+    part.limit = choice.limit - static_cast<int>(rows.rows.size());
+    if (is_once || part.limit == 0) return rows;
+    part.states = "accepted,planned,held,committed,completed,failed,cancelled,rejected";
+    const Result<FoundApplications> others = find_applications(context, zone, part);
+    if (!others) return others.error();
+    rows.rows.insert(rows.rows.end(), others->rows.rows.begin(), others->rows.rows.end());
+    for (const codec::Json& item : others->rows.items) rows.items.push_back(item);
+    rows.truncated = rows.truncated || others->rows.truncated;
+    return rows;
+}
+
+/// "12 running, 118 waiting, 3 ended".
+std::string counts_text(const codec::Json& answer) {
+    std::size_t running = 0, waiting = 0, ended = 0;
+    const codec::Json counts = answer.value("counts", codec::Json::object());
+    for (const auto& [state, count] : counts.items())
+        (state == "running" ? running : is_ended(state) ? ended : waiting) += count.get<std::size_t>();
+    return std::to_string(running) + " running, " + std::to_string(waiting) + " waiting, " + std::to_string(ended) +
+           " ended";
+}
+
+/// By state, as a zone counts them that can.
+codec::Json counted(const codec::Json& applications) {
+    codec::Json counts = codec::Json::object();
+    for (const codec::Json& one : applications) {
+        codec::Json& count = counts[text_of(one, "state")];
+        count = count.is_null() ? 1 : count.get<int>() + 1;
+    }
+    return {{"counts", counts}};
+}
+
 /// False where something went wrong.
-bool draw_top(Context& context, int limit) {
+bool draw_top(Context& context, const ApplicationChoice& choice) {
     const auto zone = context.connect();
     if (!zone) return false;
+    const auto failed = [&](const Error& error) {
+        context.fail(error);
+        return false;
+    };
     const Result<codec::Json> nodes = zone->get("/v1/nodes");
-    const Result<codec::Json> listed = nodes ? zone->list(limit) : Result<codec::Json>(nodes.error());
-    if (!listed) {
-        context.fail(listed.error());
-        return false;
-    }
-    const codec::Json applications = listed->value("applications", codec::Json::array());
-    const Result<Listing> chosen_ones = chosen(applications_of(applications), context.choice);
-    if (!chosen_ones) {
-        context.fail(chosen_ones.error());
-        return false;
-    }
+    if (!nodes) return failed(nodes.error());
+    Result<codec::Json> counts = zone->get("/v1/applications/counts");
+    // An older zone takes the last word for an id.
+    const bool is_old =
+        !counts && (counts.error().code == ErrorCode::kNotFound || counts.error().code == ErrorCode::kInvalidArgument);
+    if (!counts && !is_old) return failed(counts.error());
+    const Result<Listing> rows = find_rows(context, *zone, choice, !is_old);
+    if (!rows) return failed(rows.error());
     if (context.output == "csv" || context.output == "name") {
-        std::cout << written(*chosen_ones, context.output);
+        std::cout << written(*rows, context.output);
         return true;
     }
     if (!context.for_people()) {
-        print_document(context, {{"zone", *nodes}, {"applications", chosen_ones->items}});
+        codec::Json document = {{"zone", *nodes}, {"applications", rows->items}};
+        if (!is_old) document.update(*counts);
+        if (rows->truncated) document["truncated"] = true;
+        print_document(context, document);
         return true;
     }
-    std::size_t running = 0, ended = 0;
-    for (const codec::Json& one : applications) {
-        running += text_of(one, "state") == "running";
-        ended += is_ended(text_of(one, "state"));
-    }
     draw_zone(*nodes);
-    std::cout << "applications: " << running << " running, " << applications.size() - running - ended << " waiting, "
-              << ended << " ended\n\n"
-              << written(*chosen_ones, context.output);
+    std::cout << "applications: ";
+    if (is_old) {
+        const Result<codec::Json> newest = zone->list({.limit = limits::kMaxApplicationRows});
+        if (!newest) return failed(newest.error());
+        const codec::Json all = newest->value("applications", codec::Json::array());
+        std::cout << counts_text(counted(all)) << ", of the newest " << all.size();
+    } else {
+        std::cout << counts_text(*counts) << " since " << time_text(*counts, "ended_since_us").substr(0, 16);
+    }
+    std::cout << "\n\n" << written(*rows, context.output);
     return true;
 }
 
@@ -63,19 +114,17 @@ bool draw_top(Context& context, int limit) {
 
 void add_top_command(CLI::App& app, Context& context) {
     auto every = std::make_shared<std::string>("2");
-    auto limit = std::make_shared<int>(40);
-    CLI::App* command = app.add_subcommand("top",
-                                           "your home zone and your newest applications, drawn again and again on a "
-                                           "terminal; once elsewhere\n\nExample: zbs "
-                                           "top --every 5\nExample: zbs top --filter state=running --sort -ranks");
+    auto choice = std::make_shared<ApplicationChoice>(ApplicationChoice{.states = {}, .user = {}, .limit = 40});
+    CLI::App* command = app.add_subcommand(
+        "top",
+        "your home zone and your applications, those that run first, drawn again and again on a terminal; once "
+        "elsewhere\n\nExample: zbs top --every 5\nExample: zbs top --filter state=running --sort -ranks");
+    add_application_choice(*command, *choice);
     add_list_options(*command, context);
     command->add_option("--every", *every, "time between two drawings")->capture_default_str();
-    command->add_option("--limit", *limit, "at most this many applications")
-        ->check(CLI::Range(1, 1'000))
-        ->capture_default_str();
-    command->callback([&context, every, limit] {
+    command->callback([&context, every, choice] {
         const bool again = context.for_people() && isatty(1) == 1;
-        draw_repeatedly(context, again ? *every : "", [&] { return draw_top(context, *limit); });
+        draw_repeatedly(context, again ? *every : "", [&] { return draw_top(context, *choice); });
     });
 }
 

@@ -31,7 +31,14 @@ void list_zones(Context& context) {
         used += node.value("used", 0);
     }
     Listing listing{"zones",
-                    {"ZONE", "ORGANISATION", "PROCESSORS", "USED", {"ADDRESS", "url"}, {"YOU MAY USE IT", "usable"}},
+                    {"ZONE",
+                     "ORGANISATION",
+                     "PROCESSORS",
+                     "USED",
+                     {"ADDRESS", "url"},
+                     {"YOU MAY USE IT", "usable"},
+                     {"THEY ACCEPT US", true},
+                     {"WE ACCEPT THEM", true}},
                     {},
                     Json::array()};
     const std::string name = raw_text(*own, "zone");
@@ -41,7 +48,8 @@ void list_zones(Context& context) {
                              {"used", used},
                              {"url", zone->url()},
                              {"usable", true}});
-    listing.rows.push_back({name, raw_text(*own, "organisation"), processors, used, zone->url(), "yes (home)"});
+    listing.rows.push_back(
+        {name, raw_text(*own, "organisation"), processors, used, zone->url(), "yes (home)", "-", "-"});
     for (const Json& peer : peers->value("peers", Json::array())) {
         const bool usable = raw_text(peer, "they_accept_us") == "accepted";
         listing.items.push_back({{"zone", raw_text(peer, "zone")},
@@ -49,7 +57,8 @@ void list_zones(Context& context) {
                                  {"url", raw_text(peer, "url")},
                                  {"usable", usable}});
         listing.rows.push_back({raw_text(peer, "zone"), raw_text(peer, "organisation"), "-", "-", raw_text(peer, "url"),
-                                usable ? "yes" : "no: " + raw_text(peer, "reason")});
+                                usable ? "yes" : "no: " + raw_text(peer, "reason"), raw_text(peer, "they_accept_us"),
+                                raw_text(peer, "we_accept_them")});
     }
     print(context, listing);
 }
@@ -72,7 +81,7 @@ Cell measured_cell(const Json& view, const char* key, std::string (*write)(doubl
     return {text + "  " + formats::sparkline(series.value("values", std::vector<double>{})), series.value("next", 0.0)};
 }
 
-std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
+std::string whole_percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
 /// The agents in the answer about nodes, by machine; they are part of it.
 std::map<std::string, const Json*> agents_of(const Json& nodes) {
@@ -180,7 +189,7 @@ void show_zone(Context& context) {
         listing.rows.push_back(
             {raw_text(node, "name"), node.value("processors", 0), node.value("used", 0),
              Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json())),
-             agent == agents.end() ? Cell("-") : measured_cell(*agent->second, "available", percent)});
+             agent == agents.end() ? Cell("-") : measured_cell(*agent->second, "available", whole_percent)});
     }
     print(context, listing);
     if (!context.for_people() || !context.choice.empty())

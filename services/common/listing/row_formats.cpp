@@ -173,7 +173,11 @@ const std::vector<std::string>& output_formats() {
 }
 
 std::string written(const Listing& listing, std::string_view format) {
-    if (format == "json" || format == "yaml") return document_text({{listing.noun, items_of(listing)}}, format);
+    if (format == "json" || format == "yaml") {
+        Json document = {{listing.noun, items_of(listing)}};
+        if (listing.truncated) document["truncated"] = true;
+        return document_text(std::move(document), format);
+    }
     if (format == "csv") return csv_text(listing);
     std::string text;
     if (format == "jsonl") {

@@ -49,7 +49,8 @@ struct Listing {
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;
     codec::Json items = codec::Json::array();
-    std::size_t name = 0;  ///< the column that `-o name` prints
+    std::size_t name = 0;    ///< the column that `-o name` prints
+    bool truncated = false;  ///< there are or may be more rows: `json` and `yaml` tell it
 };
 
 /// What `--columns`, `--sort` and `--filter` ask for.
@@ -72,7 +73,7 @@ const std::vector<std::string>& output_formats();
 /// The list in one of `output_formats()`, ended by a line end where there is anything:
 /// `table` (without wide columns) and `wide` align; `csv` is RFC 4180 with LF, a header and all columns, where texts
 /// that a spreadsheet would calculate get a ' in front; `json` and `yaml` are the document {"version": 1, NOUN:
-/// [items]}; `jsonl` is an item a line, `name` the column of names.
+/// [items]}, with "truncated": true where it is; `jsonl` is an item a line, `name` the column of names.
 std::string written(const Listing& listing, std::string_view format);
 
 /// The object `document` as `yaml` or else as JSON, its version first (codec::kDocumentVersion); ends with a line end.

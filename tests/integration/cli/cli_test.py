@@ -20,6 +20,7 @@ import termios
 import threading
 import time
 import unittest
+import urllib.parse
 
 from shapes import shape
 
@@ -32,7 +33,7 @@ JOBS = [
 
 
 class Zone(http.server.BaseHTTPRequestHandler):
-    """GETs answer from `answers`; everything that is sent is kept in `sent`, and refused where there is no answer to the address with its "?"."""
+    """GETs answer from `answers`, a value or what makes one of the query; everything that is sent is kept in `sent`, and refused where there is no answer to the address with its "?"."""
     answers, sent = {}, []
 
     def reply(self, status, body):
@@ -45,7 +46,10 @@ class Zone(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def do_GET(self):
-        found = Zone.answers.get(self.path.split("?")[0])
+        path, _, query = self.path.partition("?")
+        found = Zone.answers.get(path)
+        if callable(found):
+            found = found(dict(urllib.parse.parse_qsl(query)))
         self.reply(404 if found is None else 200, found if found is not None else {"title": "Not Found", "status": 404, "detail": "nothing there"})
 
     def do_DELETE(self):
@@ -139,7 +143,7 @@ class Formats(Manners):
         self.assertEqual(json.loads(self.good("list", "--columns", "id,exit_code,submitted_us", "--filter", "id=02", "-o", "json"))["applications"],
                          [{"id": "02", "exit_code": 3, "submitted_us": 2_000_000}])
         self.assertEqual(self.good("list", "--columns", "id,exit_code", "--filter", "id=02"), "ID  EXIT\n02  3\n")
-        self.assertIn("known are id, state, ranks, exit, exit_code, zones, submitted, submitted_us, program, reason", self.refused("list", "--columns", "nothing_of_that_kind"))
+        self.assertIn("known are id, user, owner, name, state, ranks, program, zones, exit, exit_code, submitted, submitted_us, reason, path", self.refused("list", "--columns", "nothing_of_that_kind"))
 
     def test_an_unknown_column_is_told_with_the_nearest(self):
         self.assertIn("--columns: there is no column 'stat'; did you mean 'state'?", self.refused("list", "--columns", "stat"))
@@ -149,6 +153,114 @@ class Formats(Manners):
         for words, meant in ((["lsit"], "'list'"), (["zone", "lst"], "'list'"), (["list", "--filtre", "a=1"], "'--filter'"),
                              (["run", "--waltime", "1h", "--", "true"], "'--walltime'")):
             self.assertIn(f"did you mean {meant}?", self.refused(*words))
+
+
+class Usage(Manners):
+    def test_a_fault_is_told_by_the_program_and_in_json_as_a_problem(self):
+        for words, told in ((("shw",), "there is no command 'shw' of zbs; did you mean 'show'?"), (("show",), "id is required"), (("run", "-n", "0", "--", "true"), "--ntasks: Value 0 not in range"),
+                            (("run", "-t", "0s", "--", "true"), "--walltime: must be at least 1 second")):
+            self.assertIn("zbs: " + told, self.refused(*words))
+            for form in (("-o", "json"), ("-ojson",), ("--output=jsonl",)):
+                done = self.zbs(*form, *words)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(told, json.loads(done.stdout)["detail"])
+        self.assertNotIn("did you mean", self.refused("cancel", "--all"))
+
+    def test_directives_without_an_interpreter_are_told(self):
+        self.script("#ZBS -n 8\necho\n")
+        self.assertIn("job.sh: its #ZBS lines count for nothing, because its first line is no #!", self.zbs("submit", "--dry-run", "./job.sh").stderr)
+
+    def test_wide_shows_more(self):
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": []}, "/v1/peerings": {"peers": [{"zone": "y", "they_accept_us": "requested", "we_accept_them": "accepted", "reason": "r"}]},
+                         "/v1/profiles": {"profiles": []}}
+        for words, column in ((("zone", "list"), "WE ACCEPT THEM"), (("profile", "list"), "PATH")):
+            self.assertNotIn(column, self.good(*words))
+            self.assertIn(column, self.good(*words, "-o", "wide"))
+
+
+class ManyApplications(Manners):
+    """A zone with 2,500 applications: one in a hundred runs, the others have ended; those at the end of the list run, too."""
+
+    def setUp(self):
+        super().setUp()
+        self.asked = []
+        self.all = [dict(JOBS[0], id=f"{i:05}", state="running" if i % 100 == 99 else "completed", ranks=i, owner="spiffe://org-a/user/" + ("bo" if i % 2 else "ana")) for i in range(2_500)]
+        Zone.answers["/v1/applications"] = self.page
+
+    def page(self, query):
+        self.asked.append(query)
+        limit = min(int(query.get("limit", 100)), 1_000)
+        rows = [row for row in self.all if row["id"] > query.get("after", "") and query.get("owner", row["owner"]) == row["owner"] and row["state"] in query.get("state", row["state"]).split(",")][:limit]
+        return {"applications": rows} | ({"next": rows[-1]["id"]} if len(rows) == limit else {})
+
+    def names(self, *words):
+        return self.good("list", "-o", "name", *words).split()
+
+    def test_a_state_is_asked_of_the_zone(self):
+        running = [row["id"] for row in self.all if row["state"] == "running"]
+        for words in (("--filter", "state=running"), ("--filter", "STATE==running"), ("--state", "running"), ("--state", "running,launching", "--filter", "ranks>0")):
+            self.asked.clear()
+            self.assertEqual(self.names(*words), running, words)
+            self.assertEqual([query["state"].split(",")[0] for query in self.asked], ["running"], words)
+        self.assertIn("--filter: must be states", self.refused("list", "--filter", "state=runing"))
+        self.assertIn("--state: must be states", self.refused("list", "--state", "runing"))
+
+    def test_other_filters_and_sort_look_at_every_page(self):
+        self.assertEqual(self.names("--filter", "ranks>=2498"), ["02498", "02499"])
+        self.assertEqual(self.names("--sort", "-ranks", "--limit", "2"), ["02499", "02498"])
+        self.asked.clear()
+        self.assertEqual(self.names("--filter", "ranks<5", "--limit", "3"), ["00000", "00001", "00002"])
+        self.assertEqual(len(self.asked), 1, "more were there at once")
+
+    def test_a_cut_list_says_so(self):
+        done = self.zbs("list", "--limit", "3")
+        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 4))
+        self.assertEqual(done.stderr, "zbs: there are more than these 3; --limit takes more of them\n")
+        told = json.loads(self.good("list", "--limit", "3", "-o", "json"))
+        self.assertEqual((list(told), told["truncated"], len(told["applications"])), (["version", "applications", "truncated"], True, 3))
+        self.assertTrue(self.good("list", "--limit", "3", "-o", "yaml").endswith("\ntruncated: true\n"))
+        done = self.zbs("list", "--limit", "2500", "-o", "json")
+        self.assertEqual((done.stderr, list(json.loads(done.stdout))), ("", ["version", "applications"]))
+        self.all *= 1
+        self.all += [dict(self.all[0], id=f"{i:05}") for i in range(2_500, 10_500)]
+        done = self.zbs("list", "--filter", "ranks=2499", "-o", "json")
+        self.assertEqual([row["id"] for row in json.loads(done.stdout)["applications"]], ["02499"])
+        self.assertIn("only the newest 10000 applications were looked at, and there are more", done.stderr)
+        self.assertTrue(json.loads(done.stdout)["truncated"])
+
+    def test_an_operator_chooses_a_user(self):
+        operator = {"ZBS_IDENTITY": "spiffe://org-a/operator/ada"}
+        for user in ("bo", "spiffe://org-a/user/bo"):
+            done = self.zbs("list", "--user", user, "--limit", "1", **operator)
+            self.assertEqual([line.split()[:2] for line in done.stdout.splitlines()], [["ID", "USER"], ["00001", "bo"]], done.stderr)
+            self.assertEqual(self.asked[-1]["owner"], "spiffe://org-a/user/bo")
+        done = self.zbs("list", "--user", "bo")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (4, "", "zbs: --user: only operators see the applications of others\n"))
+        self.assertEqual(len(self.names("--user", "ana", "--limit", "5")), 5)
+        self.assertIn("--user: must be the name of a user", self.refused("list", "--user", "x:y"))
+
+    def test_wide_and_operators_see_whose_and_all_see_the_name(self):
+        self.all = [JOBS[0] | {"owner": "spiffe://org-a/user/ana", "name": "my run"}, JOBS[1] | {"owner": "spiffe://org-b/user/bo"}]
+        self.assertEqual(self.good("list").splitlines()[0].split(), ["ID", "NAME", "STATE", "RANKS", "PROGRAM", "ZONES", "EXIT", "SUBMITTED", "REASON"])
+        self.assertIn("01  my run  running", self.good("list"))
+        wide = self.good("list", "-o", "wide").splitlines()
+        self.assertEqual(wide[0].split(), ["ID", "USER", "NAME", "STATE", "RANKS", "PROGRAM", "ZONES", "EXIT", "SUBMITTED", "REASON", "PATH"])
+        self.assertEqual(([line.split()[1] for line in wide[1:]], wide[1].split()[-1]), (["ana", "spiffe://org-b/user/bo"], "/bin/a"))
+        self.assertIn("USER", self.zbs("list", ZBS_IDENTITY="spiffe://org-a/operator/ada").stdout)
+
+    def test_top_counts_all_and_shows_what_runs_first(self):
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "nodes": []},
+                         "/v1/applications/counts": {"counts": {"running": 25, "committed": 117, "launching": 1, "failed": 3, "completed": 4}, "ended_since_us": 60_000_000}}
+        told = self.good("top", "--limit", "30").splitlines()
+        self.assertEqual(told[1], "applications: 25 running, 118 waiting, 7 ended since 1970-01-01 00:01")
+        self.assertEqual([line.split()[1] for line in told[4:]], ["running"] * 25 + ["completed"] * 5)
+        self.assertLess(told[3].index("PROGRAM"), told[3].index("SUBMITTED"))
+        found = json.loads(self.good("top", "--limit", "1", "-o", "json"))
+        self.assertEqual((found["counts"]["committed"], found["ended_since_us"], found["applications"][0]["state"]), (117, 60_000_000, "running"))
+
+    def test_top_of_an_older_zone_says_what_it_counted(self):
+        Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": []}
+        self.assertIn("applications: 10 running, 0 waiting, 990 ended, of the newest 1000\n", self.good("top"))
 
 
 class Directives(Manners):
@@ -280,7 +392,7 @@ class Watching(Manners):
         with Terminal(self, ["top", "--every", "0.1"]) as screen:
             text = screen.until(lambda seen: seen.count("3 of 16 processors") >= 3)
         first = text.split("\x1b[H")[1]
-        self.assertIn("applications: 20 running, 0 waiting, 0 ended", first)
+        self.assertIn("applications: 20 running, 0 waiting, 0 ended, of the newest", first)
         lines = first.split("\x1b[J")[0].replace("\x1b[K", "").splitlines()
         self.assertLessEqual(len(lines), 9)
         self.assertLessEqual(max(map(len, lines)), 60)
@@ -288,7 +400,7 @@ class Watching(Manners):
     def test_top_shows_the_applications_that_were_asked_for(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks,submitted_us")
         told = self.good("top", *chosen)
-        self.assertTrue(told.endswith("applications: 2 running, 0 waiting, 1 ended\n\nID  RANKS  SUBMITTED\n03  100    1970-01-01 00:00:01\n01  8      1970-01-01 00:00:03\n"), told)
+        self.assertTrue(told.endswith("applications: 2 running, 0 waiting, 1 ended, of the newest 3\n\nID  RANKS  SUBMITTED\n03  100    1970-01-01 00:00:01\n01  8      1970-01-01 00:00:03\n"), told)
         found = json.loads(self.good("top", *chosen, "-o", "json"))
         self.assertEqual(found["applications"], [{"id": "03", "ranks": 100, "submitted_us": 1_000_000}, {"id": "01", "ranks": 8, "submitted_us": 3_000_000}])
         self.assertEqual((found["version"], found["zone"]["zone"]), (1, "x"))
@@ -298,7 +410,7 @@ class Watching(Manners):
 
     def test_top_prints_once_elsewhere(self):
         told = self.good("top")
-        self.assertTrue(told.startswith("zone x: 3 of 16 processors in use, 2 machines\napplications: 2 running, 0 waiting, 1 ended\n\nID "), told)
+        self.assertTrue(told.startswith("zone x: 3 of 16 processors in use, 2 machines\napplications: 2 running, 0 waiting, 1 ended, of the newest 3\n\nID "), told)
         self.assertNotIn("\x1b", told)
         self.assertEqual(json.loads(self.good("top", "-o", "json"))["version"], 1)
 
@@ -341,12 +453,12 @@ class FullDisk(Manners):
 
     def test_more_than_a_buffer_is_told_with_its_reason_too(self):
         Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=f"{i:02}") for i in range(5_000)]}
-        self.assertEqual(self.full("list"), "zbs: cannot write standard output: No space left on device\n")
+        self.assertEqual(self.full("list", "--limit", "5000"), "zbs: cannot write standard output: No space left on device\n")
 
     def test_a_reader_that_has_seen_enough_is_no_fault(self):
         Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=f"{i:02}") for i in range(5_000)]}
         env = dict(os.environ, HOME=self.folder, ZBS_URL=f"http://127.0.0.1:{self.server.server_port}", ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
-        with subprocess.Popen([ZBS, "list"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen([ZBS, "list", "--limit", "5000"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             process.stdout.readline()
             process.stdout.close()
             self.assertEqual((process.stderr.read(), process.wait(30)), ("", 0))
@@ -387,7 +499,7 @@ class Files(Manners):
 ONE, TWO = "01JJJJJJJJJJJJJJJJJJJJJJJJ", "01JJJJJJJJJJJJJJJJJJJJJJJK"
 PLAN = {"profile": "none", "clusters": [[0, 1]], "zone_of_cluster": ["x"], "zone_of_rank": ["x", "x"], "round": 1, "start_in_s": 304.0, "queued": True,
         "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": ""}]}
-VIEW = {"id": ONE, "state": "planned", "reason": "", "ranks": 2, "argv": ["/bin/a"], "submitted_us": 1, "directory": "/", "plan": PLAN,
+VIEW = {"id": ONE, "owner": "spiffe://org-a/user/ana", "name": "my run", "state": "planned", "reason": "", "ranks": 2, "argv": ["/bin/a"], "submitted_us": 1, "directory": "/", "plan": PLAN,
         "history": [{"state": "accepted", "at_us": 1_000_000}, {"state": "planned", "at_us": 3_723_000_000}],
         "parts": [{"id": TWO, "zone": "x", "ranks": [0, 1], "state": "queued", "reason": "", "assignment": [],
                    "queue": {"place": 3, "start_in_s": 128.0, "waits_for": "turn"}}]}
@@ -420,6 +532,24 @@ class Applications(Manners):
             told = self.good(*words)
             self.assertIn("waits in the queue of its zone, planned at 1970-01-01 01:02:03 to start in 5m4s\n", told, words)
             self.assertIn("place 3, expected to start in 2m8s; others are before it", told, words)
+
+    def test_wait_tells_what_ended_and_exits_with_the_first_fault(self):
+        Zone.answers["/v1/applications/" + ONE] = dict(VIEW, state="failed", exit_code=3)
+        Zone.answers["/v1/applications/" + TWO] = dict(VIEW, id=TWO, state="failed", exit_code=4)
+        for order, code in (((ONE, TWO), 3), ((TWO, ONE), 4)):
+            done = self.zbs("wait", *order, "-o", "json")
+            told = json.loads(done.stdout)
+            self.assertEqual((done.returncode, list(told), [one["id"] for one in told["applications"]]), (code, ["version", "applications"], list(order)))
+        self.assertEqual(self.zbs("wait", ONE).stdout, "")
+
+    def test_logs_have_no_format(self):
+        self.assertIn("--output: logs are the program's own output", self.zbs("logs", ONE, "-o", "json").stderr)
+        self.assertEqual(self.zbs("logs", ONE, "-o", "json").returncode, 2)
+        Zone.answers["/v1/applications/" + ONE + "/logs"] = {"files": [], "complete": True}
+        self.assertEqual(self.zbs("logs", ONE, ZBS_OUTPUT="json").returncode, 0)
+
+    def test_show_tells_name_and_owner(self):
+        self.assertIn("\nname       my run\nowner      spiffe://org-a/user/ana\n", self.good("show", ONE))
 
     def test_cancel_tells_what_had_ended_and_takes_several(self):
         Zone.answers["/v1/applications/" + TWO] = dict(VIEW, id=TWO, state="completed")
@@ -464,13 +594,13 @@ DECIDED = {"event": "decided", "at_us": 2, "usable": {}, "starts": [ONE], "outlo
 
 # Which golden file tells of what a command of `zbs` prints for programs; or why it prints nothing of the kind.
 DOCUMENTS = {
-    "run": ["run_dry_run"], "submit": ["submit"], "list": ["list", "list_columns"], "show": ["show", "show_assignment"], "cancel": ["cancel", "cancel_several"], "explain": ["explain"], "fetch": ["fetch"],
+    "run": ["run_dry_run"], "submit": ["submit"], "list": ["list", "list_truncated", "list_columns"], "show": ["show", "show_assignment"], "cancel": ["cancel", "cancel_several"], "explain": ["explain"], "fetch": ["fetch"],
     "zone list": ["zone_list"], "zone links": ["zone_links"], "zone machine-links": ["zone_machine_links"], "zone show": ["zone_show"], "peer list": ["peer_list"], "peer show": ["peer_show"],
     "peer accept": ["peer_set"], "peer set": ["peer_set"], "peer reject": ["peer_set"], "peer suspend": ["peer_set"], "peer resume": ["peer_set"], "delegate": ["delegate_revoke"], "whoami": ["whoami"],
     "map": ["map", "map_hierarchy"], "profile list": ["profile_list"], "profile show": ["profile_show"], "profile import": ["profile_import"], "queue replay": ["queue_replay", "queue_replay_difference"],
     "replay": ["replay"], "simulate": ["simulate", "simulate_details", "simulate_compare", "simulate_list", "simulate_policies", "simulate_allocators", "simulate_generators"],
     "report claims": ["report_claims", "report_claims_list"], "top": ["top"], "doctor": ["doctor"],
-    "wait": "prints nothing; its exit code is the program's", "logs": "the output of the program, byte by byte", "login": "prints nothing, and says on standard error who one is",
+    "wait": ["wait"], "logs": "the output of the program, byte by byte", "login": "prints nothing, and says on standard error who one is",
     "profile": "a model, which is a file: zbs-model/1", "profile export": "a model, which is a file: zbs-model/1", "profile plot": "a picture", "dashboard": "stays, and prints its address",
     "quickstart": "stays, and prints what is to be typed", "completion": "a script of a shell",
 }
@@ -539,8 +669,10 @@ class Golden(Manners):
                          "/v1/profiles": {"profiles": [{"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "predicted_s": 1.5, "measured_s": 2.5,
                                                          "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}]},
                          "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": ""}]}}
-        Zone.answers |= {"/v1/applications/" + TWO: dict(VIEW, id=TWO), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
+        Zone.answers |= {"/v1/applications/" + TWO: dict(VIEW, id=TWO, state="completed", exit_code=0), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
                          "/v1/applications/" + ONE + "/results": {"complete": True, "notes": [], "files": [{"name": "out", "digest": hashlib.sha256(b"7").hexdigest(), "size": 1, "zone": "x"}]}}
+        Zone.answers |= {"/v1/applications": {"applications": [JOBS[0] | {"owner": "spiffe://org-a/user/ana", "name": "n"}, *(job | {"owner": "spiffe://org-a/user/ana"} for job in JOBS[1:])]},
+                         "/v1/applications/counts": {"counts": {"running": 2, "failed": 1}, "ended_since_us": 1}}
         with open(os.path.join(self.folder, "out"), "w") as f:
             f.write("7")  # fetched before
         self.queue_log("same.jsonl", DECIDED)
@@ -551,9 +683,9 @@ class Golden(Manners):
         golden = os.path.join(SOURCE, "tests", "golden", "cli")
         made = ["simulate", "--generate", "lublin:jobs=20"]
         found = {}
-        for name, words in (("list", ["list"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
+        for name, words in (("list", ["list"]), ("list_truncated", ["list", "--limit", "1"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
                             ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
-                            ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
+                            ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("wait", ["wait", TWO]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
                             ("peer_show", ["peer", "show", "org-b"]), ("zone_machine_links", ["zone", "machine-links"]),
                             ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
                             ("simulate_allocators", ["simulate", "--list-allocators"]), ("simulate_generators", ["simulate", "--list-generators"]), ("simulate", [*made, "--policy", "easy"]),

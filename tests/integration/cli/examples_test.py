@@ -218,6 +218,7 @@ class Story(unittest.TestCase):
         self.end(service)
         running = self.also("zbs submit -n 1 -- sleep 600").split()[-1]
         self.tell("zbs list --filter state=running --sort -ranks", running, again=True)
+        self.tell("zbs list --state running,launching", running, again=True)
         self.tell_as({"ID": running}, "zbs cancel ID")
         self.also("zbs submit -n 1 --stage-out 'result*' -- sh -c 'echo 42 > result'")
         staged = self.also("zbs list --limit 1 -o name").split()[-1]

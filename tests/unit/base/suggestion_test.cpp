@@ -20,6 +20,7 @@ TEST(Suggestion, FindsTheNearestName) {
 TEST(Suggestion, IsSilentWhereNothingIsNear) {
     EXPECT_EQ(closest_name("quantum", kNames), "");
     EXPECT_EQ(closest_name("", kNames), "");
+    EXPECT_EQ(closest_name("all", std::vector<std::string_view>{"url"}), "");
     EXPECT_EQ(closest_name("easy", {}), "");
 }
 

@@ -22,7 +22,7 @@ std::vector<std::string> option_names(const CLI::App& command) {
     std::vector<std::string> names;
     for (const CLI::App* at = &command; at != nullptr; at = at->get_parent())
         for (const CLI::Option* option : at->get_options())
-            for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+            for (const std::string& name : option->get_lnames()) names.push_back(name);
     return names;
 }
 
@@ -53,19 +53,23 @@ std::string unknown_word(const CLI::App& app, const std::string& program) {
                        "' of " + (command.get_parent() == nullptr ? program : "'" + command.get_name() + "'");
     const std::vector<std::string_view> names(known.begin(), known.end());
     if (!is_option) return text + did_you_mean(word, names);
-    if (const std::string_view near = closest_name(word, names); !near.empty())
-        text += "; did you mean '" + std::string(near) + "'?";
+    // The dashes are right, and would make slips in the letters weigh less.
+    const std::string letters = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+    if (const std::string_view near = closest_name(letters, names); !near.empty())
+        text += "; did you mean '--" + std::string(near) + "'?";
     return text;
 }
 
-int refuse(const CLI::App& app, const CLI::ParseError& fault, const std::string& program) {
+std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const std::string& program) {
     // A value that is wrong leaves the words behind it unread: they are not what is wrong.
     const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr ||
                                 dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr;
-    if (const std::string unknown = is_about_words ? unknown_word(app, program) : std::string{}; !unknown.empty())
-        std::cerr << program << ": " << unknown << "\nRun with --help for more information.\n";
-    else
-        app.exit(fault);
+    const std::string unknown = is_about_words ? unknown_word(app, program) : std::string{};
+    return unknown.empty() ? fault.what() : unknown;
+}
+
+int refuse(const CLI::App& app, const CLI::ParseError& fault, const std::string& program) {
+    std::cerr << program << ": " << fault_text(app, fault, program) << "\nRun with --help for more information.\n";
     return 2;
 }
 

@@ -12,6 +12,9 @@ namespace zbs::command_line {
 /// 'lsit' of zbs; did you mean 'list'?". Empty where all were understood. To be asked after a parse that failed.
 std::string unknown_word(const CLI::App& app, const std::string& program);
 
+/// What was wrong with the command line, without the program's name.
+std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const std::string& program);
+
 /// Says on standard error what was wrong with the command line. The exit code: 2.
 int refuse(const CLI::App& app, const CLI::ParseError& fault, const std::string& program);
 

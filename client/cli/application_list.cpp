@@ -1,0 +1,105 @@
+#include "client/cli/application_list.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "client/cli/application_view.hpp"
+#include "services/common/codec/message_codec.hpp"
+#include "services/common/messages/limits.hpp"
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+
+/// The states that a filter "state=running" leaves; empty where none is so.
+std::string states_of(const std::vector<std::string>& filters) {
+    for (const std::string& filter : filters) {
+        const std::size_t at = filter.find('=');
+        if (at == std::string::npos || !CLI::detail::to_lower(filter).starts_with("state=")) continue;
+        return filter.substr(filter.compare(at, 2, "==") == 0 ? at + 2 : at + 1);
+    }
+    return {};
+}
+
+/// What the zone is asked: states and owner.
+Result<client::ZoneClient::ListQuery> query_of(const Context& context, const Caller& caller,
+                                               const ApplicationChoice& choice) {
+    client::ZoneClient::ListQuery query{.states = choice.states};
+    if (query.states.empty()) query.states = states_of(context.choice.filters);
+    if (!query.states.empty()) {
+        const auto good = codec::decode_states(query.states, choice.states.empty() ? "--filter" : "--state");
+        if (!good) return good.error();
+    }
+    if (choice.user.empty()) return query;
+    const bool is_name = choice.user.find(':') == std::string::npos;
+    const std::optional<Caller> owner =
+        parse_identity(is_name ? to_uri({CallerKind::kUser, caller.organisation, choice.user}) : choice.user);
+    if (!owner) return invalid("must be the name of a user, or spiffe://ORGANISATION/user/NAME", "--user");
+    if (caller.kind != CallerKind::kOperator && !(*owner == caller))
+        return Error{ErrorCode::kDenied, "only operators see the applications of others", "--user"};
+    query.owner = to_uri(*owner);
+    return query;
+}
+
+void keep_first(Listing& listing, std::size_t count) {
+    if (listing.rows.size() <= count) return;
+    listing.rows.erase(listing.rows.begin() + static_cast<std::ptrdiff_t>(count), listing.rows.end());
+    listing.items.erase(listing.items.begin() + static_cast<std::ptrdiff_t>(count), listing.items.end());
+}
+
+}  // namespace
+
+void add_application_choice(CLI::App& command, ApplicationChoice& choice) {
+    command.add_option("--state", choice.states, "only in one of these states: running,launching");
+    command.add_option("--user", choice.user, "for operators: only this user's, by name or spiffe://...");
+    command.add_option("--limit", choice.limit, "at most this many")
+        ->check(CLI::Range(1, static_cast<int>(kMostRowsLookedAt)))
+        ->capture_default_str();
+}
+
+Result<FoundApplications> find_applications(const Context& context, client::ZoneClient& zone,
+                                            const ApplicationChoice& choice) {
+    const Caller caller = context.caller(zone);
+    Result<client::ZoneClient::ListQuery> query = query_of(context, caller, choice);
+    if (!query) return query.error();
+    // A wrong word is told before anything is asked.
+    if (const auto good = chosen(applications_of(Json::array(), caller), context.choice); !good) return good.error();
+    const bool needs_all = !context.choice.sort.empty(), needs_many = needs_all || !context.choice.filters.empty();
+    const auto limit = static_cast<std::size_t>(choice.limit);
+    Json found = Json::array();
+    bool more = true;
+    for (std::size_t looked_at = 0; more && looked_at < kMostRowsLookedAt && (needs_all || found.size() <= limit);) {
+        query->limit =
+            needs_many ? limits::kMaxApplicationRows : std::min(limits::kMaxApplicationRows, limit + 1 - found.size());
+        const Result<Json> page = zone.list(*query);
+        if (!page && page.error().code == ErrorCode::kInvalidArgument && choice.states.empty() &&
+            !query->states.empty()) {
+            query->states.clear();  // a zone that is older than this question: the filter does it alone
+            continue;
+        }
+        if (!page) return page.error();
+        const Json rows = page->value("applications", Json::array());
+        const Result<Listing> kept = chosen(applications_of(rows, caller), {.filters = context.choice.filters});
+        if (!kept) return kept.error();
+        for (const Json& item : kept->items) found.push_back(item);
+        looked_at += rows.size();
+        query->after = text_of(*page, "next");
+        more = !query->after.empty();
+    }
+    Result<Listing> sorted = chosen(applications_of(found, caller), {.sort = context.choice.sort});
+    if (!sorted) return sorted.error();
+    std::string cut;
+    if (more && (needs_all || found.size() <= limit))
+        cut = "only the newest " + std::to_string(kMostRowsLookedAt) +
+              " applications were looked at, and there are more; --state and --user choose before that";
+    else if (found.size() > limit)
+        cut = "there are more than these " + std::to_string(limit) + "; --limit takes more of them";
+    keep_first(*sorted, limit);
+    sorted->truncated = !cut.empty();
+    Result<Listing> rows = chosen(*std::move(sorted), {.columns = context.choice.columns});
+    if (!rows) return rows.error();
+    return FoundApplications{*std::move(rows), std::move(cut)};
+}
+
+}  // namespace zbs::cli

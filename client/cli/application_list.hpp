@@ -1,0 +1,37 @@
+#pragma once
+#include <string>
+
+#include "client/cli/context.hpp"
+
+namespace CLI {
+class App;
+}
+
+/// Lists of applications, by as many pages of the home zone as they need.
+namespace zbs::cli {
+
+/// Which applications a list is of, before `--filter` chooses among them.
+struct ApplicationChoice {
+    std::string states;  ///< words with commas between them; empty: what `--filter state=` says, else all
+    std::string user;    ///< a name or a URI; empty: everybody whose applications the caller may see
+    int limit = 100;
+};
+
+/// No list looks at more rows than this.
+inline constexpr std::size_t kMostRowsLookedAt = 10'000;
+
+/// --state, --user and --limit.
+void add_application_choice(CLI::App& command, ApplicationChoice& choice);
+
+struct FoundApplications {
+    Listing rows;     ///< truncated where there are more, or may be because `kMostRowsLookedAt` were looked at
+    std::string cut;  ///< what to say of that, with the remedy; else empty
+};
+
+/// The newest applications that pass the filters, or with `--sort` the first of all: at most `choice.limit`, with the
+/// columns that were asked for. Errors: as `listing::chosen`; kInvalidArgument (no such state, no such user), kDenied
+/// (another's, and no operator), those of a call.
+Result<FoundApplications> find_applications(const Context& context, client::ZoneClient& zone,
+                                            const ApplicationChoice& choice);
+
+}  // namespace zbs::cli
