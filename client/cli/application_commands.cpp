@@ -359,8 +359,8 @@ void add_application_commands(CLI::App& app, Context& context) {
                                "zone (--state, --filter "
                                "state=running). Of other filters, and of --sort, it looks at the newest 10,000 "
                                "applications. A list that is "
-                               "cut says so on standard error, and in JSON and YAML with \"truncated\": "
-                               "true.\n\nExample: zbs list --filter "
+                               "cut says so on standard error (not where --limit asked for it), and in JSON "
+                               "and YAML with \"truncated\": true.\n\nExample: zbs list --filter "
                                "state=running --sort -ranks\nExample: zbs list --state running,launching");
         add_application_choice(*command, *choice);
         add_list_options(*command, context);

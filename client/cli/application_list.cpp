@@ -55,6 +55,7 @@ void add_application_choice(CLI::App& command, ApplicationChoice& choice) {
     command.add_option("--user", choice.user, "for operators: only this user's, by name or spiffe://...");
     command.add_option("--limit", choice.limit, "at most this many")
         ->check(CLI::Range(1, static_cast<int>(kMostRowsLookedAt)))
+        ->each([&choice](const std::string&) { choice.limit_was_asked = true; })
         ->capture_default_str();
 }
 
@@ -93,10 +94,10 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
     if (more && (needs_all || found.size() <= limit))
         cut = "only the newest " + std::to_string(kMostRowsLookedAt) +
               " applications were looked at, and there are more; --state and --user choose before that";
-    else if (found.size() > limit)
+    else if (found.size() > limit && !choice.limit_was_asked)
         cut = "there are more than these " + std::to_string(limit) + "; --limit takes more of them";
+    sorted->truncated = !cut.empty() || found.size() > limit;
     keep_first(*sorted, limit);
-    sorted->truncated = !cut.empty();
     Result<Listing> rows = chosen(*std::move(sorted), {.columns = context.choice.columns});
     if (!rows) return rows.error();
     return FoundApplications{*std::move(rows), std::move(cut)};

@@ -15,6 +15,7 @@ struct ApplicationChoice {
     std::string states;  ///< words with commas between them; empty: what `--filter state=` says, else all
     std::string user;    ///< a name or a URI; empty: everybody whose applications the caller may see
     int limit = 100;
+    bool limit_was_asked = false;  ///< whoever asks for three need not be told that there are more
 };
 
 /// No list looks at more rows than this.
@@ -25,7 +26,7 @@ void add_application_choice(CLI::App& command, ApplicationChoice& choice);
 
 struct FoundApplications {
     Listing rows;     ///< truncated where there are more, or may be because `kMostRowsLookedAt` were looked at
-    std::string cut;  ///< what to say of that, with the remedy; else empty
+    std::string cut;  ///< what to say of that, with the remedy; empty where there is nothing to say
 };
 
 /// The newest applications that pass the filters, or with `--sort` the first of all: at most `choice.limit`, with the

@@ -134,7 +134,8 @@ void look_at_database(const ZoneSettings& settings, const StateFolder& state, Ch
         checks.push_back({"database", Verdict::kOk, "whole, of schema version " + std::to_string(*version), {}});
     else
         checks.push_back(
-            {"database", Verdict::kFail, told(version.error()), "'zbs-zone restore FILE', or what it says"});
+            {"database", Verdict::kFail, told(version.error()),
+             "install the program that made it, where that is newer; for a damaged one 'zbs-zone restore FILE'"});
 }
 
 /// Can a zone that does not run listen where it is to?

@@ -213,9 +213,11 @@ class ManyApplications(Manners):
         self.assertEqual(len(self.asked), 1, "more were there at once")
 
     def test_a_cut_list_says_so(self):
+        done = self.zbs("list")
+        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 101))
+        self.assertEqual(done.stderr, "zbs: there are more than these 100; --limit takes more of them\n")
         done = self.zbs("list", "--limit", "3")
-        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 4))
-        self.assertEqual(done.stderr, "zbs: there are more than these 3; --limit takes more of them\n")
+        self.assertEqual((done.returncode, len(done.stdout.splitlines()), done.stderr), (0, 4, ""), "who asks for three knows")
         told = json.loads(self.good("list", "--limit", "3", "-o", "json"))
         self.assertEqual((list(told), told["truncated"], len(told["applications"])), (["version", "applications", "truncated"], True, 3))
         self.assertTrue(self.good("list", "--limit", "3", "-o", "yaml").endswith("\ntruncated: true\n"))
