@@ -25,7 +25,7 @@ FINAL = {"completed", "failed", "rejected", "cancelled"}
 SOLVER = """#!/bin/sh
 [ -s in.dat ] || { echo "no input in $PWD" >&2; exit 3; }
 cksum < in.dat > "sum.$PMI_RANK"
-cp in.dat "copy.$PMI_RANK"
+[ "$1" = copy ] && cp in.dat "copy.$PMI_RANK"
 echo "$PWD" > "folder.$PMI_RANK"
 ln -s /etc/passwd "link.$PMI_RANK"
 """
@@ -76,7 +76,7 @@ class Staged(OnMachines):
         into = self.here / "results"
         into.mkdir(exist_ok=True)
         done = self.zbs("run", "-n", 4, "--no-record", "--stage-in", "solver", "--stage-in", "in.dat", "--stage-out", "copy.*", "--stage-out", "folder.*", "--stage-out", "link.*",
-                        "--results", into, *options, "--", "./solver")
+                        "--results", into, *options, "--", "./solver", "copy")
         return done, into
 
     def test_program_and_input_go_to_all_machines_and_results_come_home(self):

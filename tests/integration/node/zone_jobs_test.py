@@ -53,7 +53,7 @@ shared_memory = true
         return done.stdout.strip()
 
     def wait_state(self, application, states, seconds=60):
-        return until(lambda: (lambda shown: shown if shown["state"] in states else None)(self.show(application)), f"{application} is not {states}", seconds)
+        return until(lambda: (lambda shown: shown if shown["state"] in states else None)(self.show(application)), f"{application} is not {states}", seconds, pause=0.1)  # each look is a program
 
     def free(self):
         nodes = json.loads(self.ask_zone("GET", "/v1/nodes", self.operator()).body)["nodes"]
@@ -82,7 +82,7 @@ class OnMachines(unittest.TestCase):
         cls.temporary.cleanup()
 
 
-class ZoneJobs(OnMachines):
+class JobsOnMachines(OnMachines):
     def steps(self):
         """Operations that an agent knows, by machine."""
         return {machine: self.steps_of(machine) for machine in MACHINES}
@@ -95,6 +95,8 @@ class ZoneJobs(OnMachines):
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         return done
 
+
+class ZoneJobs(JobsOnMachines):
     def test_a_job_runs_on_the_machines_of_its_agents_and_leaves_a_profile(self):
         done = self.run_ring()
         self.assertEqual(done.stdout.count("of 4"), 4, done.stdout)
@@ -141,6 +143,9 @@ class ZoneJobs(OnMachines):
         until(lambda: not any(marked(operation) for operation in operations), "processes are left")
         until(lambda: self.steps() == {machine: [] for machine in MACHINES}, "steps are left at an agent")
 
+
+class LostMachines(JobsOnMachines):
+    """Waits for the most part, for what a machine is believed for."""
     def test_a_machine_that_answers_no_more_ends_its_job_which_says_so(self):
         application = self.world.submit("-n", "4", "--walltime", "10m", "--", "/bin/sh", "-c", "sleep 500 & sleep 500")
         self.world.wait_state(application, {"running"})
@@ -148,7 +153,7 @@ class ZoneJobs(OnMachines):
         silent = self.world.agents["node-2"].process.pid  # as behind a cable that was pulled
         os.kill(silent, signal.SIGSTOP)
         try:
-            until(lambda: self.world.show(application)["state"] == "failed", "the job of a lost machine goes on", 120)
+            until(lambda: self.world.show(application)["state"] == "failed", "the job of a lost machine goes on", 120, pause=0.2)
             reason = self.world.show(application)["reason"]
             self.assertTrue(reason.startswith("lost machine: machine node-2 has not answered"), reason)
             until(lambda: self.steps_of("node-1") == [], "what ran on the other machine is left", 30)
@@ -161,7 +166,7 @@ class ZoneJobs(OnMachines):
         self.world.agents["node-2"].end()
         try:
             # Its lease runs out after 40 s; until then a start there fails with its name.
-            until(lambda: self.world.zbs("run", "-n", "4", "--dry-run", "--", "/bin/true").returncode != 0, "the machine is still offered", 60)
+            until(lambda: self.world.zbs("run", "-n", "4", "--dry-run", "--", "/bin/true").returncode != 0, "the machine is still offered", 60, pause=0.2)
         finally:
             self.world.start("node-2")
         until(lambda: self.world.zbs("run", "-n", "4", "--dry-run", "--", "/bin/true").returncode == 0, "it is not offered again", 30)
