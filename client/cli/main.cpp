@@ -1,34 +1,17 @@
 // zbs: the command line client. See client/README.md.
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
 #include <string>
-#include <string_view>
 
 #include "client/cli/context.hpp"
 #include "services/common/adapters/command_line/command_pages.hpp"
+#include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace {
-
-/// Whether the words ask for JSON, however little of them could be parsed.
-bool asks_for_json(int argc, char** argv) {
-    const char* const variable = std::getenv("ZBS_OUTPUT");
-    std::string format = variable == nullptr ? "" : variable;
-    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
-        const std::string_view word = argv[i];
-        if (word == "-o" || word == "--output")
-            format = i + 1 < argc ? argv[i + 1] : "";
-        else if (word.starts_with("--output="))
-            format = word.substr(9);
-        else if (word.starts_with("-o") && word.size() > 2)
-            format = word.substr(word[2] == '=' ? 3 : 2);
-    }
-    return format == "json" || format == "jsonl";
-}
 
 int run(int argc, char** argv) {
     CLI::App app{
@@ -75,7 +58,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {  // --help, --version
         return app.exit(done);
     } catch (const CLI::ParseError& fault) {
-        if (asks_for_json(argc, argv))
+        if (zbs::command_line::asks_for_json(argc, argv))
             std::cout << zbs::http::problem(zbs::invalid(zbs::command_line::fault_text(app, fault, "zbs"))).body
                       << "\n";
         return zbs::command_line::refuse(app, fault, "zbs");

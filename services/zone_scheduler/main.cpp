@@ -7,6 +7,7 @@
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/zone_scheduler/program/operator_listings.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -42,6 +43,9 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {
         return cli.exit(done);
     } catch (const CLI::ParseError& fault) {
+        if (zbs::command_line::asks_for_json(argc, argv))
+            std::cout << zbs::http::problem(zbs::invalid(zbs::command_line::fault_text(cli, fault, "zbs-zone"))).body
+                      << "\n";
         return zbs::command_line::refuse(cli, fault, "zbs-zone");
     }
     if (failpoints->parsed()) {
@@ -50,11 +54,10 @@ int run(int argc, char** argv) {
         if (!printed) return zbs::zone_program::fail(printed.error()), 2;
         return 0;
     }
-    if (cli.got_subcommand("pages") || cli.got_subcommand("completion")) return exit_code;
+    if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
     if (config_path.empty())
         return zbs::zone_program::fail(zbs::invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG")), 2;
-    if (cli.get_subcommands().empty() || cli.got_subcommand("run")) return zbs::zone_program::run(config_path);
-    return exit_code;
+    return zbs::zone_program::run(config_path);
 }
 
 }  // namespace

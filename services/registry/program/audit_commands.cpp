@@ -16,7 +16,7 @@ using codec::Json;
 using command_line::Output;
 
 void list(const Options& options, const Printer& printer, std::uint64_t after, std::size_t limit) {
-    if (!printer.can_print()) return;
+    if (!printer.can_begin(options)) return;
     const Result<Json> answer =
         call(options, "GET", "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit));
     if (!answer) return printer.fail(answer.error());
@@ -27,7 +27,7 @@ void list(const Options& options, const Printer& printer, std::uint64_t after, s
 }
 
 void verify(const Options& options, const Printer& printer, const std::string& head) {
-    if (!printer.can_print()) return;
+    if (!printer.can_begin(options)) return;
     std::optional<AuditHead> expected;
     if (!head.empty()) {
         const Result<AuditHead> read = sqlite::parse_audit_head(head);

@@ -282,7 +282,7 @@ void add_doctor_command(CLI::App& cli, std::string& config_path, int& exit_code)
     output->add_to(*doctor);
     const OperatorCommand shared{&config_path, &exit_code};
     doctor->callback([shared, output] {
-        if (!shared.can_print(*output)) return;
+        if (!shared.can_begin(*output)) return;
         const Checks checks = examine(*shared.config);
         print(shared, *output, checks);
         if (*shared.exit_code == 0 && worst_of(checks) == Verdict::kFail) *shared.exit_code = 1;

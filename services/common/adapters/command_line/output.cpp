@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
 
 #include "algorithms/base/suggestion.hpp"
 
@@ -86,8 +87,12 @@ Result<void> Output::check() const {
 
 std::string Output::format() const {
     if (!asked_.empty()) return asked_;
-    const char* const said = std::getenv(kVariable);
-    return said == nullptr || *said == 0 ? preset_ : said;
+    const char* const variable = std::getenv(kVariable);
+    const std::string said = variable == nullptr || *variable == 0 ? preset_ : variable;
+    const auto has = [&](const std::vector<std::string>& words) {
+        return std::ranges::find(words, said) != words.end();
+    };
+    return kind_ == Kind::kOutcome && has(listing::output_formats()) && !has(formats()) ? preset_ : said;
 }
 
 Result<void> Output::print(const listing::Listing& listing, const codec::Json& whole) const {
@@ -108,6 +113,29 @@ void Output::print_document(const codec::Json& document, const std::string& text
 
 const std::vector<std::string>& Output::formats() const {
     return kind_ == Kind::kList ? listing::output_formats() : document_formats();
+}
+
+std::shared_ptr<Output> add_outcome(CLI::App& command) {
+    auto output = std::make_shared<Output>(Output::Kind::kOutcome);
+    output->add_to(command);
+    return output;
+}
+
+bool asks_for_json(int argc, char** argv) {
+    const char* const variable = std::getenv(kVariable);
+    std::string format = variable == nullptr ? "" : variable;
+    bool is_said = false;
+    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+        const std::string_view word = argv[i];
+        if (word == "--json" && !is_said) format = "json";
+        if (!word.starts_with("-o") && word != "--output" && !word.starts_with("--output=")) continue;
+        is_said = true;
+        if (word == "-o" || word == "--output")
+            format = i + 1 < argc ? argv[i + 1] : "";
+        else
+            format = word.substr(word.starts_with("--") ? 9 : word[2] == '=' ? 3 : 2);
+    }
+    return format == "json" || format == "jsonl";
 }
 
 }  // namespace zbs::command_line

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,9 @@ void add_list_options(CLI::App& command, listing::RowChoice& choice);
 /// parsing.
 class Output {
   public:
-    enum class Kind { kList, kDocument };
+    /// kOutcome: a document about what a command has done. ZBS_OUTPUT, which is there for lists, may name a format that
+    /// this has not: `preset` then.
+    enum class Kind { kList, kDocument, kOutcome };
     explicit Output(Kind kind, std::string preset = "table") : kind_(kind), preset_(std::move(preset)) {}
 
     /// -o, and --json as a short form of it; of a list --columns, --sort and --filter.
@@ -54,5 +57,11 @@ class Output {
     std::string preset_, asked_;
     listing::RowChoice choice_;
 };
+
+/// -o and --json of a command that does something; what it returns prints what was done.
+std::shared_ptr<Output> add_outcome(CLI::App& command);
+
+/// Whether the words of a command line, or ZBS_OUTPUT, ask for JSON, however little of them could be parsed.
+bool asks_for_json(int argc, char** argv);
 
 }  // namespace zbs::command_line
