@@ -599,7 +599,7 @@ DOCUMENTS = {
     "run": ["run_dry_run"], "submit": ["submit"], "list": ["list", "list_truncated", "list_columns"], "show": ["show", "show_assignment"], "cancel": ["cancel", "cancel_several"], "explain": ["explain"], "fetch": ["fetch"],
     "zone list": ["zone_list"], "zone links": ["zone_links"], "zone machine-links": ["zone_machine_links"], "zone show": ["zone_show"], "peer list": ["peer_list"], "peer show": ["peer_show"],
     "peer accept": ["peer_set"], "peer set": ["peer_set"], "peer reject": ["peer_set"], "peer suspend": ["peer_set"], "peer resume": ["peer_set"], "delegate": ["delegate_revoke"], "whoami": ["whoami"],
-    "map": ["map", "map_hierarchy"], "profile list": ["profile_list"], "profile show": ["profile_show"], "profile import": ["profile_import"], "queue replay": ["queue_replay", "queue_replay_difference"],
+    "map": ["map", "map_hierarchy"], "profile list": ["profile_list"], "profile show": ["profile_show", "profile_show_stored"], "profile import": ["profile_import"], "queue replay": ["queue_replay", "queue_replay_difference"],
     "replay": ["replay"], "simulate": ["simulate", "simulate_details", "simulate_compare", "simulate_list", "simulate_policies", "simulate_allocators", "simulate_generators"],
     "report claims": ["report_claims", "report_claims_list"], "top": ["top"], "doctor": ["doctor"],
     "wait": ["wait"], "logs": "the output of the program, byte by byte", "login": "prints nothing, and says on standard error who one is",
@@ -647,7 +647,26 @@ class Commands(Manners):
         self.assertEqual(told, {"version": 1} | ASSIGNMENT)
 
 
-ASSIGNMENT = {"ranks": [{"rank": 0, "zone": "x", "machine": "n1", "processor": 0}], "rsl_order": [0]}
+ASSIGNMENT_ROW = [{"rank": 0, "machine": "n1", "processor": 0}]
+ASSIGNMENT = {"application": ONE, "ranks": [{"rank": 0, "zone": "x", "machine": "n1", "processor": 0}], "rsl_rank_order": [0]}
+
+
+# All that a zone may tell: tests/integration/cli/real_zone_test.py holds the golden files against real ones.
+WHOLE_PLAN = PLAN | {"digest": "0" * 64, "predicted_s": 4.5, "crossing_bytes": 1.5, "crossing_bytes_block": 2.5, "crossing_bytes_round_robin": 3.5, "learned": "l",
+                     "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": "", "start_from_s": 0.5, "start_to_s": 1.5}]}
+ACCEPTED = {key: VIEW[key] for key in ("id", "owner", "name", "state", "reason", "ranks", "argv", "submitted_us", "directory", "history")} | {
+    "cancel_requested": False, "mapper": "hier", "program": "/bin/a", "walltime_s": 3600.0, "zones": [], "parts": []}
+WHOLE_VIEW = VIEW | ACCEPTED | {"zones": ["x"], "exit_code": 0, "profile": ONE, "plan": WHOLE_PLAN,
+                                "parts": [VIEW["parts"][0] | {"assignment": ASSIGNMENT_ROW, "queue": VIEW["parts"][0]["queue"] | {"promised_in_s": 9.5}}]}
+SERIES = {"next": 0.1, "error": 0.1, "values": [0.1], "forecaster": "mean"}
+EVENT = {"at_us": 1, "last_us": 2, "times": 1, "round": 1, "zone": "x", "what": "commit", "ok": True, "answer": "a"}
+RIGHTS = {"processors": 4, "concurrent_parts": 1, "walltime_s": 1.5, "hours": [], "weekdays": ["mon"], "partitions": [], "share": 0.5, "account_rule": "map", "may_forward": False, "require_delegation": True}
+PEERING = {"organisation": "org-b", "state": "accepted", "fingerprint": "sha256:1", "by": "b", "changed_us": 1, "requested_us": 1, "reason": "",
+           "zones": [{"name": "y", "url": "https://y:1", "seen_us": 1}], "usage": {"processors": 1, "parts": 1}, "last_events": [{"at_us": 1, "event": "e"}],
+           "trust": {"score": 0.5, "initial": 0.5, "reasons": [{"event": "e", "count": 1, "weight": 0.5, "effect": 0.5}]},
+           "rights": {"floor": {"processors": 1, "concurrent_parts": 1, "walltime_s": 1.5}, "ceiling": RIGHTS}, "rights_now": RIGHTS}
+PROFILE = {"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "digest": "0" * 64, "predicted_s": 1.5, "measured_s": 2.5,
+           "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}
 
 
 class Golden(Manners):
@@ -659,22 +678,21 @@ class Golden(Manners):
         return shape(told)
 
     def test_documents_keep_their_shape(self):
-        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}]},
-                         "/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana", "via_proxy": False, "limited": False, "groups": ["g"]},
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}], "agents": []},
+                         "/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana", "via_proxy": False, "limited": False, "groups": ["g"], "serial": "1", "not_after_us": 1},
                          "/openapi.json": {"info": {"version": "1"}},
-                         "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}}],
-                                       "machines": {"source": "measured", "worst": [{"from": "n1", "to": "n2", "failures": 0, "delay": {"next": 0.1, "error": 0.1, "values": [0.1]}}]}},
-                         "/v1/peerings/org-b": {"peerings": [{"organisation": "org-b", "state": "accepted", "fingerprint": "sha256:1", "trust": {"score": 0.5}, "rights_now": {"processors": 4}, "usage": {"processors": 1, "parts": 1}}], "notes": ["n"]},
-                         "/v1/applications/" + ONE: VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [], "plan": PLAN},
-                         "/v1/applications?dry_run=true": PLAN | {"crossing_bytes": 1.5, "crossing_bytes_block": 2.5, "crossing_bytes_round_robin": 3.5, "learned": "l", "predicted_s": 4.5,
-                                                                  "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": "", "start_from_s": 0.5, "start_to_s": 1.5}]},
-                         "/v1/profiles": {"profiles": [{"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "predicted_s": 1.5, "measured_s": 2.5,
-                                                         "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}]},
-                         "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": ""}]}}
-        Zone.answers |= {"/v1/applications/" + TWO: dict(VIEW, id=TWO, state="completed", exit_code=0), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
+                         "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}, "delay": SERIES, "bandwidth": SERIES, "failures": 0, "measured_us": 1}],
+                                       "machines": {"source": "measured", "worst": [{"from": "n1", "to": "n2", "failures": 0, "delay": SERIES}]}},
+                         "/v1/peerings/org-b": {"peerings": [PEERING]},
+                         "/v1/applications/" + ONE: WHOLE_VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [EVENT], "plan": WHOLE_PLAN},
+                         "/v1/applications?dry_run=true": {key: value for key, value in WHOLE_PLAN.items() if key != "queued"}, "/v1/profiles": {"profiles": [PROFILE]},
+                         "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": "", "last_heard_us": 1, "leased_until_us": 1}]}}
+        Zone.answers |= {"/v1/applications/" + TWO: dict(WHOLE_VIEW, id=TWO, state="completed"), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
                          "/v1/applications/" + ONE + "/results": {"complete": True, "notes": [], "files": [{"name": "out", "digest": hashlib.sha256(b"7").hexdigest(), "size": 1, "zone": "x"}]}}
         Zone.answers |= {"/v1/applications": {"applications": [JOBS[0] | {"owner": "spiffe://org-a/user/ana", "name": "n"}, *(job | {"owner": "spiffe://org-a/user/ana"} for job in JOBS[1:])]},
                          "/v1/applications/counts": {"counts": {"running": 2, "failed": 1}, "ended_since_us": 1}}
+        with open(os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")) as f:
+            Zone.answers["/v1/profiles/" + ONE] = json.load(f)
         with open(os.path.join(self.folder, "out"), "w") as f:
             f.write("7")  # fetched before
         self.queue_log("same.jsonl", DECIDED)
@@ -688,7 +706,7 @@ class Golden(Manners):
         for name, words in (("list", ["list"]), ("list_truncated", ["list", "--limit", "1"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
                             ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
                             ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("wait", ["wait", TWO]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
-                            ("peer_show", ["peer", "show", "org-b"]), ("zone_machine_links", ["zone", "machine-links"]),
+                            ("peer_show", ["peer", "show", "org-b"]), ("profile_show_stored", ["profile", "show", ONE]), ("zone_machine_links", ["zone", "machine-links"]),
                             ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
                             ("simulate_allocators", ["simulate", "--list-allocators"]), ("simulate_generators", ["simulate", "--list-generators"]), ("simulate", [*made, "--policy", "easy"]),
                             ("simulate_details", [*made, "--policy", "gang", "--details"]), ("simulate_compare", [*made, "--compare", "fcfs,easy"]), ("report_claims_list", ["report", "claims", "--list"]),
@@ -699,7 +717,7 @@ class Golden(Manners):
                             ("queue_replay", ["queue", "replay", "same.jsonl"]), ("queue_replay_difference", ["queue", "replay", "other.jsonl"]), ("map_hierarchy", [*onto, "--format", "json"]),
                             ("map", ["map", "--graph", "line.graph", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json"), "--format", "json"])):
             found[name] = self.document(*words, *([] if words[0] == "map" else ["-o", "json"]))
-        Zone.answers |= {"/v1/applications": VIEW, "/v1/profiles": {key: value for key, value in Zone.answers["/v1/profiles"]["profiles"][0].items() if key != "error"}}  # to a POST
+        Zone.answers |= {"/v1/applications": ACCEPTED, "/v1/profiles": {key: PROFILE[key] for key in ("id", "at_us", "program", "arguments", "ranks", "complete", "digest")}}  # to a POST
         found["submit"] = self.document("submit", "-n", "2", "/bin/true", "-o", "json")
         found["profile_import"] = self.document("profile", "import", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json"), "-o", "json", "--", "/bin/true")
         for name, got in found.items():
