@@ -76,8 +76,9 @@ class RealZone(unittest.TestCase):
         for _ in range(2):
             done = self.f.zbs("run", "-q", "-n", "6", "--job-name", "again", "--", str(RING), cwd=self.work)
             self.assertEqual(done.returncode, 0, done.stderr)
+            self.ended = self.ask("list", "--limit", "1")["applications"][0]["id"]
+            until(lambda: "profile" in self.f.show(self.ended), DEADLINE_S, "it left no profile")
         self.keep("run_dry_run", "run", "-n", "6", "--dry-run", "--", str(RING))
-        self.ended = self.ask("list", "--limit", "1")["applications"][0]["id"]
         self.keep("wait", "wait", self.ended)
         self.fill, self.waits, self.also = (self.ask("submit", "-n", ranks, "--job-name", "long", "--", "sleep", "600")["id"] for ranks in ("12", "2", "2"))
         until(lambda: all(part.get("queue", {}).get("start_in_s") for part in self.f.show(self.also)["parts"] or [{}]), DEADLINE_S, lambda: f"it does not wait: {self.f.show(self.also)}")
