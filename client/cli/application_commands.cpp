@@ -18,6 +18,7 @@
 #include "client/cli/submit_options.hpp"
 #include "client/cli/submit_request.hpp"
 #include "client/cli/watch.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 
@@ -363,7 +364,7 @@ void add_application_commands(CLI::App& app, Context& context) {
                                "and YAML with \"truncated\": true.\n\nExample: zbs list --filter "
                                "state=running --sort -ranks\nExample: zbs list --state running,launching");
         add_application_choice(*command, *choice);
-        add_list_options(*command, context);
+        add_list_options(*command, context, applications_of(Json::array(), {}), state_filters());
         auto every = std::make_shared<std::string>();
         add_watch_option(*command, *every);
         command->callback([&context, choice, every] {
@@ -376,7 +377,8 @@ void add_application_commands(CLI::App& app, Context& context) {
         auto matrix = std::make_shared<bool>(false);
         CLI::App* command =
             app.add_subcommand("show", "one application: state, plan, parts\n\nExample: zbs show ID --format rsl");
-        command->add_option("id", *id, "application")->required();
+        command_line::offer(command->add_option("id", *id, "application")->required(),
+                            {.words = {}, .kind = "applications"});
         command->add_option("--format", *format, "print the assignment instead")
             ->check(CLI::IsMember({"rsl", "json", "hostfile"}));
         command->add_flag("--matrix", *matrix, "draw who talks to whom, grouped by zone");
@@ -393,7 +395,8 @@ void add_application_commands(CLI::App& app, Context& context) {
             "wait",
             "wait for applications to end; exits with the program's own code, of several with that of the first in the "
             "order given that did not end well\n\nExample: zbs wait ID --timeout 10m");
-        command->add_option("id", *ids, "applications")->required();
+        command_line::offer(command->add_option("id", *ids, "applications")->required(),
+                            {.words = {}, .kind = "open-applications"});
         command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");
         command->callback([&context, ids, timeout] { wait_for(context, *ids, *timeout); });
     }
@@ -402,7 +405,8 @@ void add_application_commands(CLI::App& app, Context& context) {
         auto follow_it = std::make_shared<bool>(false);
         auto label = std::make_shared<bool>(false);
         CLI::App* command = app.add_subcommand("logs", "output of an application\n\nExample: zbs logs ID --rank 0 -f");
-        command->add_option("id", *id, "application")->required();
+        command_line::offer(command->add_option("id", *id, "application")->required(),
+                            {.words = {}, .kind = "applications"});
         command->add_option("--rank", *rank, "only this rank, or 'launcher'");
         command->add_flag("-f,--follow", *follow_it, "go on until it ends");
         command->add_flag("-l,--label", *label, "put [rank] before each line");
@@ -411,14 +415,16 @@ void add_application_commands(CLI::App& app, Context& context) {
     {
         auto ids = std::make_shared<std::vector<std::string>>();
         CLI::App* command = app.add_subcommand("cancel", "stop applications everywhere\n\nExample: zbs cancel ID");
-        command->add_option("id", *ids, "applications")->required();
+        command_line::offer(command->add_option("id", *ids, "applications")->required(),
+                            {.words = {}, .kind = "open-applications"});
         command->callback([&context, ids] { cancel(context, *ids); });
     }
     {
         CLI::App* command = app.add_subcommand("explain",
                                                "why an application is where it is: its plan, and what every zone was "
                                                "asked and answered\n\nExample: zbs explain ID");
-        command->add_option("id", *id, "application")->required();
+        command_line::offer(command->add_option("id", *id, "application")->required(),
+                            {.words = {}, .kind = "applications"});
         command->callback([&context, id] { explain(context, *id); });
     }
 }

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "client/cli/application_view.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/words.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
@@ -51,12 +53,22 @@ void keep_first(Listing& listing, std::size_t count) {
 }  // namespace
 
 void add_application_choice(CLI::App& command, ApplicationChoice& choice) {
-    command.add_option("--state", choice.states, "only in one of these states: running,launching");
+    command_line::Offers states{.words = {}, .is_list = true};
+    for (const ApplicationState state : codec::kApplicationStates) states.words.push_back(to_string(state));
+    command_line::offer(command.add_option("--state", choice.states, "only in one of these states: running,launching"),
+                        states);
     command.add_option("--user", choice.user, "for operators: only this user's, by name or spiffe://...");
     command.add_option("--limit", choice.limit, "at most this many")
         ->check(CLI::Range(1, static_cast<int>(kMostRowsLookedAt)))
         ->each([&choice](const std::string&) { choice.limit_was_asked = true; })
         ->capture_default_str();
+}
+
+std::vector<std::string> state_filters() {
+    std::vector<std::string> filters;
+    for (const ApplicationState state : codec::kApplicationStates)
+        filters.push_back(std::string("state=") + to_string(state));
+    return filters;
 }
 
 Result<FoundApplications> find_applications(const Context& context, client::ZoneClient& zone,

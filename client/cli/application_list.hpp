@@ -22,6 +22,8 @@ struct ApplicationChoice {
 inline constexpr std::size_t kMostRowsLookedAt = 10'000;
 
 /// --state, --user and --limit.
+/// "state=running" and so on: what completion offers for --filter.
+std::vector<std::string> state_filters();
 void add_application_choice(CLI::App& command, ApplicationChoice& choice);
 
 struct FoundApplications {

@@ -146,7 +146,10 @@ bool can_be_document(Context& context, bool has_name) {
     return false;
 }
 
-void add_list_options(CLI::App& command, Context& context) { command_line::add_list_options(command, context.choice); }
+void add_list_options(CLI::App& command, Context& context, const Listing& empty,
+                      const std::vector<std::string>& filters) {
+    command_line::add_list_options(command, context.choice, empty, filters);
+}
 
 void add_output_option(CLI::App& command, Context& context, const char* variable) {
     command_line::add_format_option(command, context.output, output_formats())->envname(variable);

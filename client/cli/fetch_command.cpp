@@ -5,6 +5,7 @@
 
 #include "algorithms/base/ids.hpp"
 #include "client/api/staged_files.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/codec/staging_codec.hpp"
 
 namespace zbs::cli {
@@ -40,7 +41,8 @@ void add_fetch_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand(
         "fetch",
         "what an application left, into a folder; goes on where it stopped\n\nExample: zbs fetch ID -d results");
-    command->add_option("id", *id, "application")->required();
+    command_line::offer(command->add_option("id", *id, "application")->required(),
+                        {.words = {}, .kind = "applications"});
     command->add_option("-d,--directory", options->folder, "folder that it goes into; nothing in it is replaced")
         ->capture_default_str();
     command->callback([&context, id, options] {

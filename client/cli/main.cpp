@@ -51,6 +51,7 @@ int run(int argc, char** argv) {
     zbs::cli::add_dashboard_command(app, context);
     zbs::cli::add_doctor_command(app, context);
     zbs::cli::add_quickstart_command(app, context);
+    zbs::cli::add_complete_command(app, context);
     zbs::command_line::add_page_commands(
         app, "zbs", {1, "zbs 0.1.0", "ZBS commands", zbs::cli::kExitCodes, zbs::cli::kExitNote}, context.exit_code);
     try {

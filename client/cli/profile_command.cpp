@@ -12,6 +12,7 @@
 #include "client/cli/output_file.hpp"
 #include "client/cli/profile_source.hpp"
 #include "client/cli/submit_request.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -58,25 +59,29 @@ std::string error_text(const std::optional<PredictionError>& error) {
     return percent(error->mean) + text;
 }
 
+Listing profile_listing() {
+    return {"profiles",
+            {"ID",
+             {"AT", "at_us"},
+             "RANKS",
+             "COMPLETE",
+             {"PREDICTED", "predicted_s"},
+             {"MEASURED", "measured_s"},
+             "ERROR",
+             "PROGRAM",
+             "ARGUMENTS",
+             {"PATH", true},
+             {"APPLICATION", true}},
+            {},
+            Json::array()};
+}
+
 void list_profiles(Context& context, const std::string& program) {
     const auto zone = context.connect();
     if (!zone) return;
     const Result<std::vector<ProfileRow>> rows = rows_at_home(*zone);
     if (!rows) return context.fail(rows.error());
-    Listing listing{"profiles",
-                    {"ID",
-                     {"AT", "at_us"},
-                     "RANKS",
-                     "COMPLETE",
-                     {"PREDICTED", "predicted_s"},
-                     {"MEASURED", "measured_s"},
-                     "ERROR",
-                     "PROGRAM",
-                     "ARGUMENTS",
-                     {"PATH", true},
-                     {"APPLICATION", true}},
-                    {},
-                    Json::array()};
+    Listing listing = profile_listing();
     for (const ProfileRow& row : *rows) {
         const ProfileSummary& p = row.profile;
         const std::string name = std::filesystem::path(p.program).filename().string();
@@ -230,10 +235,11 @@ void add_format(CLI::App& command, Context& context) { add_output_option(command
 
 std::shared_ptr<Source> add_source(CLI::App& command) {
     auto source = std::make_shared<Source>();
-    command
-        .add_option("source", source->words,
-                    "id of a profile of your home zone; or logs, rank files, traces or a model")
-        ->required();
+    command_line::offer(command
+                            .add_option("source", source->words,
+                                        "id of a profile of your home zone; or logs, rank files, traces or a model")
+                            ->required(),
+                        {.words = {}, .kind = "profiles", .is_file_too = true});
     return source;
 }
 
@@ -267,7 +273,7 @@ void add_profile_command(CLI::App& app, Context& context) {
                                                  "by their order of magnitude.\n\nExample: zbs profile list -o json");
         list->add_option("--program", *program, "only of this program, by its path or last name");
         add_format(*list, context);
-        add_list_options(*list, context);
+        add_list_options(*list, context, profile_listing());
         list->callback([&context, program] { list_profiles(context, *program); });
     }
     {

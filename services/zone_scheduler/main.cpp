@@ -35,7 +35,7 @@ int run(int argc, char** argv) {
         "for tests: the places where ZBS_FAILPOINTS can make a service die (crash), fail (error) or stall "
         "(stall:5s)\n\nExample: ZBS_FAILPOINTS='home.after_held=crash' zbs-zone run --config zone.toml");
     zbs::command_line::Output output(zbs::command_line::Output::Kind::kList);
-    output.add_to(*failpoints);
+    output.add_to(*failpoints, zbs::zone_program::failpoints());
     zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
     zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services", kExitCodes}, exit_code);
     try {

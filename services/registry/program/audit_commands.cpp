@@ -57,7 +57,7 @@ void add_audit_commands(CLI::App& cli, Options& options, int& exit_code) {
         ->check(CLI::Range(std::size_t{1}, limits::kMaxAuditRows))
         ->capture_default_str();
     const auto listed = std::make_shared<Output>(Output::Kind::kList);
-    listed->add_to(*rows);
+    listed->add_to(*rows, listing::audit_listing({}, Json::array()));
     rows->callback([&options, &exit_code, listed, after, limit] {
         list(options, {listed.get(), &exit_code}, *after, *limit);
     });

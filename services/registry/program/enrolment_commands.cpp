@@ -55,7 +55,7 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
     zone->require_subcommand(1);
     const auto prints = [&options, &exit_code](CLI::App* command, listing::Listing (*rows_of)(const Json&)) {
         const auto output = std::make_shared<command_line::Output>(command_line::Output::Kind::kList);
-        output->add_to(*command);
+        output->add_to(*command, rows_of(Json::object()));
         command->callback([&options, &exit_code, output, rows_of] {
             const Printer printer{output.get(), &exit_code};
             if (!printer.can_begin(options)) return;

@@ -34,16 +34,20 @@ Result<Json> all_zones(const Options& options) {
     return zones;
 }
 
+listing::Listing listed_zones(const Json& zones) {
+    listing::Listing rows{
+        "zones", {{"ZONE", "name"}, "ORGANISATION", "STANDING", {"ADDRESS", "url"}, {"CONTACT", true}}, {}, zones};
+    for (const Json& zone : zones)
+        rows.rows.push_back({zone.value("name", ""), zone.value("organisation", ""), zone.value("standing", ""),
+                             zone.value("url", ""), zone.value("contact", "")});
+    return rows;
+}
+
 void list(const Options& options, const Printer& printer) {
     if (!printer.can_begin(options)) return;
     const Result<Json> zones = all_zones(options);
     if (!zones) return printer.fail(zones.error());
-    listing::Listing rows{
-        "zones", {{"ZONE", "name"}, "ORGANISATION", "STANDING", {"ADDRESS", "url"}, {"CONTACT", true}}, {}, *zones};
-    for (const Json& zone : *zones)
-        rows.rows.push_back({zone.value("name", ""), zone.value("organisation", ""), zone.value("standing", ""),
-                             zone.value("url", ""), zone.value("contact", "")});
-    printer.print(rows, {});
+    printer.print(listed_zones(*zones), {});
 }
 
 }  // namespace
@@ -129,7 +133,7 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     CLI::App* zones = cli.add_subcommand(
         "list", "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry list --state DIR");
     const auto output = std::make_shared<command_line::Output>(command_line::Output::Kind::kList);
-    output->add_to(*zones);
+    output->add_to(*zones, listed_zones(Json::array()));
     zones->callback([&options, &exit_code, output] { list(options, {output.get(), &exit_code}); });
     CLI::App* ready =
         cli.add_subcommand("ready",

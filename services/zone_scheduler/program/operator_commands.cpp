@@ -238,7 +238,7 @@ void add_list(CLI::App& parent, const OperatorCommand& shared, const char* name,
               const char* path, listing::Listing (*rows_of)(const Json&)) {
     CLI::App* command = parent.add_subcommand(name, help);
     const auto output = std::make_shared<Output>(Output::Kind::kList);
-    output->add_to(*command);
+    output->add_to(*command, rows_of(Json::object()));
     command->callback([shared, output, path, rows_of] {
         const auto answer = shared.call(*output, "GET", path);
         if (answer) shared.print(*output, rows_of(*answer), *answer);
@@ -381,7 +381,7 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
         ->check(CLI::Range(std::size_t{1}, limits::kMaxAuditRows))
         ->capture_default_str();
     const auto output = std::make_shared<Output>(Output::Kind::kList);
-    output->add_to(*list);
+    output->add_to(*list, listing::audit_listing({}, Json::array()));
     list->callback([shared, output, after, limit] { list_audit(shared, *output, *after, *limit); });
     auto head = std::make_shared<std::string>();
     CLI::App* verify = audit->add_subcommand("verify",

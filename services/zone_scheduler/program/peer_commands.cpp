@@ -68,7 +68,7 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
     };
     CLI::App* list = add("list", "organisations that asked or were asked");
     const auto listed = std::make_shared<Output>(Output::Kind::kList);
-    listed->add_to(*list);
+    listed->add_to(*list, listing::peerings_of(Json::object()));
     auto zones = std::make_shared<bool>(false);
     list->add_flag("--zones", *zones,
                    "only the zones of others, and whether they take this organisation's users. Without it tables have "

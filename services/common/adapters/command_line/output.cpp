@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "algorithms/base/suggestion.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 
 namespace zbs::command_line {
 namespace {
@@ -45,27 +46,37 @@ CLI::Option* add_format_option(CLI::App& command, std::string& format, const std
     return command.add_option("-o,--output", format, joined(formats, " or ") + more)->check(known);
 }
 
-void add_list_options(CLI::App& command, listing::RowChoice& choice) {
-    command
-        .add_option("--columns", choice.columns,
-                    "only these columns, in this order: state,ranks; by their titles or as JSON calls them, here as in "
-                    "--sort and --filter")
-        ->delimiter(',')
-        ->take_all()
-        ->allow_extra_args(false);
-    command.add_option("--sort", choice.sort, "by these columns; -COLUMN from large to small")
-        ->delimiter(',')
-        ->take_all()
-        ->allow_extra_args(false);
-    command
-        .add_option("--filter", choice.filters,
-                    "only rows where this holds: COLUMN=VALUE, or with !=, <, >, <=, >=, ~ (holds the text); may be "
-                    "repeated")
-        ->take_all()
-        ->allow_extra_args(false);
+void add_list_options(CLI::App& command, listing::RowChoice& choice, const listing::Listing& empty,
+                      const std::vector<std::string>& filters) {
+    Offers columns{.words = {}, .is_list = true}, conditions;
+    for (const listing::Column& column : empty.columns) {
+        columns.words.push_back(column.key());
+        conditions.words.push_back(column.key() + "=");
+    }
+    conditions.words.insert(conditions.words.end(), filters.begin(), filters.end());
+    offer(command
+              .add_option("--columns", choice.columns,
+                          "only these columns, in this order: state,ranks; by their titles or as JSON calls them, here "
+                          "as in --sort and --filter")
+              ->delimiter(',')
+              ->take_all()
+              ->allow_extra_args(false),
+          columns);
+    offer(command.add_option("--sort", choice.sort, "by these columns; -COLUMN from large to small")
+              ->delimiter(',')
+              ->take_all()
+              ->allow_extra_args(false),
+          columns);
+    offer(command
+              .add_option("--filter", choice.filters,
+                          "only rows where this holds: COLUMN=VALUE, or with !=, <, >, <=, >=, ~ (holds the text); may "
+                          "be repeated")
+              ->take_all()
+              ->allow_extra_args(false),
+          conditions);
 }
 
-void Output::add_to(CLI::App& command) {
+void Output::add_to(CLI::App& command, const listing::Listing& empty) {
     add_format_option(command, asked_, formats(),
                       "; default: what the variable " + std::string(kVariable) + " says, else " + preset_);
     command.add_flag_callback(
@@ -76,7 +87,7 @@ void Output::add_to(CLI::App& command) {
             asked_ = "json";
         },
         "short for -o json: as the service says it, instants in _us since 1970, durations in _s");
-    if (kind_ == Kind::kList) add_list_options(command, choice_);
+    if (kind_ == Kind::kList) add_list_options(command, choice_, empty);
 }
 
 Result<void> Output::check() const {

@@ -21,8 +21,10 @@ const std::vector<std::string>& document_formats();
 CLI::Option* add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& formats,
                                const std::string& more = "");
 
-/// --columns, --sort and --filter of a command that prints a list.
-void add_list_options(CLI::App& command, listing::RowChoice& choice);
+/// --columns, --sort and --filter of a command that prints a list; `empty` is one without rows, whose columns
+/// completion offers, and beside them `filters`, e.g. "state=running".
+void add_list_options(CLI::App& command, listing::RowChoice& choice, const listing::Listing& empty,
+                      const std::vector<std::string>& filters = {});
 
 /// How one command of an operator prints: what its options say, else ZBS_OUTPUT, else `preset`. It must outlive the
 /// parsing.
@@ -33,8 +35,8 @@ class Output {
     enum class Kind { kList, kDocument, kOutcome };
     explicit Output(Kind kind, std::string preset = "table") : kind_(kind), preset_(std::move(preset)) {}
 
-    /// -o, and --json as a short form of it; of a list --columns, --sort and --filter.
-    void add_to(CLI::App& command);
+    /// -o, and --json as a short form of it; of a list --columns, --sort and --filter, where `empty` has its columns.
+    void add_to(CLI::App& command, const listing::Listing& empty = {});
 
     /// Whether it can print as it is to: nobody has checked ZBS_OUTPUT before, so that a service starts whatever that
     /// says. To be asked before anything is done. Errors: kInvalidArgument.
