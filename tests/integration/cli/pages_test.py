@@ -86,6 +86,17 @@ class Pages(unittest.TestCase):
             self.assertGreater(len(pages), 3)
             self.assertNotIn(f"{program}-pages.{section}", pages)
 
+    def test_help_of_every_command_says_where_the_options_of_all_are(self):
+        format = {("map",): "-o", ("profile",): "--output", ("profile", "plot"): "--output", ("profile", "export"): "--output"}  # where the other name is that of a file
+        format |= {("profile", name): "" for name in ("list", "show", "import")}  # which have their own
+        told = {"zbs": "--credentials --proxy --url --identity --token -o,--output", "zbs-zone": "--config", "zbs-node": "--config"}
+        for program, options in told.items():
+            for path in commands_of(program)[1:]:
+                last = output_of(PROGRAMS / program, *path, "--help").rstrip().splitlines()[-1]
+                own = options.replace("-o,--output", format.get(path, "-o,--output")).rstrip()
+                self.assertEqual(last, f"Options of all commands, as '{program} --help' describes them: {own}", path)
+        self.assertNotIn("Options of all commands", output_of(PROGRAMS / "zbs", "--help"))
+
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_groff_reads_every_page_without_a_warning(self):
         for page in sorted(self.folder.glob("*/man/*")):
