@@ -8,6 +8,7 @@
 #include <string>
 
 #include "algorithms/formats/sparkline.hpp"
+#include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
 
 namespace zbs::cli {
@@ -37,14 +38,16 @@ Listing link_listing(const Json& answer) {
              "PLANNED WITH",
              "SOURCE",
              {"MEASURED DELAY", "delay.next"},
-             {"MEASURED BANDWIDTH", "bandwidth.next"}},
+             {"MEASURED BANDWIDTH", "bandwidth.next"},
+             {"FAILURES", true},
+             {"LAST MEASURED", "measured_us", true}},
             {},
             answer.value("links", Json::array())};
 }
 
 Listing node_listing(const Json& answer) {
     return {"nodes",
-            {{"MACHINE", "name"}, "PROCESSORS", "USED", "SPEED", "AVAILABLE"},
+            {{"MACHINE", "name"}, "PROCESSORS", "USED", "SPEED", "AVAILABLE", {"CORES", true}, {"MEMORY", true}},
             {},
             answer.value("nodes", Json::array())};
 }
@@ -116,6 +119,11 @@ std::map<std::string, const Json*> agents_of(const Json& nodes) {
     return agents;
 }
 
+Cell memory_cell(const Json& agent) {
+    const auto bytes = agent.at("description").value("memory_bytes", std::int64_t{0});
+    return {human_bytes(static_cast<double>(bytes)), bytes};
+}
+
 std::string bytes_a_second(double rate) { return human_bytes(rate) + "/s"; }
 
 /// What plans take for the links to other zones, and what was measured.
@@ -129,7 +137,8 @@ void list_links(Context& context, client::ZoneClient& zone) {
             {raw_text(view, "zone"),
              short_time(link.value("delay_s", 0.0)) + ", " + bytes_a_second(link.value("bandwidth_Bps", 0.0)),
              raw_text(view, "source"), measured_cell(view, "delay", short_time),
-             measured_cell(view, "bandwidth", bytes_a_second)});
+             measured_cell(view, "bandwidth", bytes_a_second),
+             view.contains("failures") ? Cell(view.value("failures", 0)) : Cell("-"), time_text(view, "measured_us")});
     }
     print(context, listing);
 }
@@ -143,14 +152,16 @@ Listing machine_links(const Json& machines, std::size_t most) {
                      "TO",
                      {"MEASURED DELAY", "delay.next"},
                      {"MEASURED BANDWIDTH", "bandwidth.next"},
-                     "FAILURES"},
+                     "FAILURES",
+                     {"LAST MEASURED", "measured_us", true}},
                     {},
                     Json::array()};
     for (const Json& pair : machines.value("worst", Json::array())) {
         if (listing.rows.size() == most) break;
         listing.items.push_back(pair);
         listing.rows.push_back({raw_text(pair, "from"), raw_text(pair, "to"), measured_cell(pair, "delay", short_time),
-                                measured_cell(pair, "bandwidth", bytes_a_second), pair.value("failures", 0)});
+                                measured_cell(pair, "bandwidth", bytes_a_second), pair.value("failures", 0),
+                                time_text(pair, "measured_us")});
     }
     return listing;
 }
@@ -201,7 +212,9 @@ void show_zone(Context& context) {
         listing.rows.push_back(
             {raw_text(node, "name"), node.value("processors", 0), node.value("used", 0),
              Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json())),
-             agent == agents.end() ? Cell("-") : measured_cell(*agent->second, "available", whole_percent)});
+             agent == agents.end() ? Cell("-") : measured_cell(*agent->second, "available", whole_percent),
+             agent == agents.end() ? Cell("-") : Cell(agent->second->at("description").value("cores", 0)),
+             agent == agents.end() ? Cell("-") : memory_cell(*agent->second)});
     }
     print(context, listing);
     if (!context.for_people() || !context.choice.empty())

@@ -131,6 +131,17 @@ class Formats(Manners):
         for form in ("table", "wide", "csv", "name", "yaml", "json"):
             self.assertNotIn("\x1b", self.good("list", "-o", form), form)
 
+    def test_wide_has_more_of_every_list(self):
+        Zone.answers |= {"/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "last_heard_us": 1_000_000, "leased_until_us": 2_000_000}]}, "/v1/profiles": {"profiles": [PROFILE]},
+                         "/v1/peerings/org-b": {"peerings": [PEERING]}, "/v1/nodes": {"zone": "x", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}], "agents": [
+                             {"description": {"name": "n1", "cores": 4, "memory_bytes": 1 << 30}}]},
+                         "/v1/links": {"links": [{"zone": "y", "failures": 7, "measured_us": 1_000_000}], "machines": {"worst": [{"from": "n1", "to": "n2", "failures": 0, "measured_us": 1_000_000}]}}}
+        for words, told in ((["list"], "PATH"), (["top"], "PATH"), (["zone", "list"], "THEY ACCEPT US"), (["zone", "links"], "FAILURES"), (["zone", "machine-links"], "1970-01-01 00:00:01"),
+                            (["zone", "show"], "1.0 GiB"), (["peer", "list"], "1970-01-01T00:00:02Z"), (["peer", "show", "org-b"], "PARTS NOW"), (["profile", "list"], "APPLICATION")):
+            self.assertNotIn(told, self.good(*words), words)
+            self.assertIn(told, self.good(*words, "-o", "wide"), words)
+            self.assertRegex(self.good(*words, "--help"), "-o wide has also [a-z]")
+
     def test_rows_are_chosen_and_ordered(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks")
         self.assertEqual(self.good("list", *chosen), "ID  RANKS\n03  100\n01  8\n")

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -126,6 +127,22 @@ class Documents(Programs):
                 self.assertEqual(backwards, sorted(backwards, key=(lambda row: int(row)) if number else None, reverse=True))
                 self.assertIn(key, json.loads(self.good(program, *words, "-o", "json")))
                 self.assertTrue(self.good(program, *words).count("\n") >= len(rows))
+
+    def test_wide_has_more_or_help_says_that_it_has_not(self):
+        for program, words, _, _ in self.LISTS:
+            with self.subTest(words):
+                help_text = self.run_program(program, *words, "--help").stdout
+                table, wide = (self.good(program, *words, "-o", form).splitlines() for form in ("table", "wide"))
+                head = [line for line in table if line.isupper()]
+                wide_head = [line for line in wide if line.isupper()]
+                promised = re.search(r"-o wide has (?:also (\S+)|no more than a table)", help_text).group(1)
+                if words == ("peer", "list"):
+                    self.assertEqual(promised, "parts_now,seconds_now,since,changed,by,reason")
+                for name in (promised or "").split(",") if words[-1] != "--zones" else ("last_heard", "leased_until"):
+                    if name:
+                        self.assertIn(name.upper().replace("_", " "), wide_head[0])
+                if not promised:
+                    self.assertEqual([re.split("  +", line) for line in head[:1]], [re.split("  +", line) for line in wide_head[:1]])
 
     def test_bad_choices_name_place_and_remedy_and_print_nothing(self):
         for program, words, first, _ in self.LISTS:

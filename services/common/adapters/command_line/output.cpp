@@ -49,6 +49,9 @@ CLI::Option* add_format_option(CLI::App& command, std::string& format, const std
 void add_list_options(CLI::App& command, listing::RowChoice& choice, const listing::Listing& empty,
                       const std::vector<std::string>& filters) {
     Offers columns{.words = {}, .is_list = true}, conditions;
+    std::string wide;
+    for (const listing::Column& column : empty.columns)
+        if (column.wide) wide += (wide.empty() ? "" : ",") + column.key();
     for (const listing::Column& column : empty.columns) {
         columns.words.push_back(column.key());
         conditions.words.push_back(column.key() + "=");
@@ -57,7 +60,8 @@ void add_list_options(CLI::App& command, listing::RowChoice& choice, const listi
     offer(command
               .add_option("--columns", choice.columns,
                           "only these columns, in this order: state,ranks; by their titles or as JSON calls them, here "
-                          "as in --sort and --filter")
+                          "as in --sort and --filter; -o wide " +
+                              (wide.empty() ? "has no more than a table" : "has also " + wide))
               ->delimiter(',')
               ->take_all()
               ->allow_extra_args(false),
