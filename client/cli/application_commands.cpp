@@ -19,6 +19,7 @@
 #include "client/cli/submit_request.hpp"
 #include "client/cli/watch.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 
@@ -364,6 +365,7 @@ void add_application_commands(CLI::App& app, Context& context) {
                                "and YAML with \"truncated\": true.\n\nExample: zbs list --filter "
                                "state=running --sort -ranks\nExample: zbs list --state running,launching");
         add_application_choice(*command, *choice);
+        command_line::add_since_option(*command, choice->since);
         add_list_options(*command, context, applications_of(Json::array(), {}), state_filters());
         auto every = std::make_shared<std::string>();
         add_watch_option(*command, *every);

@@ -13,7 +13,9 @@
 #include "client/cli/profile_source.hpp"
 #include "client/cli/submit_request.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 
@@ -76,7 +78,10 @@ Listing profile_listing() {
             Json::array()};
 }
 
-void list_profiles(Context& context, const std::string& program) {
+void list_profiles(Context& context, const std::string& program, const std::string& since) {
+    const Result<Time> begin =
+        since.empty() ? Result<Time>(Time::min()) : command_line::parse_since(since, system::wall_clock());
+    if (!begin) return context.fail(begin.error());
     const auto zone = context.connect();
     if (!zone) return;
     const Result<std::vector<ProfileRow>> rows = rows_at_home(*zone);
@@ -85,7 +90,7 @@ void list_profiles(Context& context, const std::string& program) {
     for (const ProfileRow& row : *rows) {
         const ProfileSummary& p = row.profile;
         const std::string name = std::filesystem::path(p.program).filename().string();
-        if (!program.empty() && program != p.program && program != name) continue;
+        if ((!program.empty() && program != p.program && program != name) || p.at < *begin) continue;
         listing.rows.push_back({to_string(p.id), clock_text(p.at).substr(0, 19), p.ranks, p.complete ? "yes" : "no",
                                 timed(p.predicted), timed(p.measured), error_text(row.error), name, p.arguments,
                                 p.program, p.application ? to_string(*p.application) : "-"});
@@ -264,7 +269,7 @@ void add_profile_command(CLI::App& app, Context& context) {
         reduce(context, *paths, *out);
     });
     {
-        auto program = std::make_shared<std::string>();
+        const auto program = std::make_shared<std::string>(), since = std::make_shared<std::string>();
         CLI::App* list = command->add_subcommand("list",
                                                  "profiles that your home zone has stored, newest first\n\nERROR is "
                                                  "how much longer (+) or shorter (-) runs of "
@@ -274,7 +279,8 @@ void add_profile_command(CLI::App& app, Context& context) {
         list->add_option("--program", *program, "only of this program, by its path or last name");
         add_format(*list, context);
         add_list_options(*list, context, profile_listing());
-        list->callback([&context, program] { list_profiles(context, *program); });
+        command_line::add_since_option(*list, *since);
+        list->callback([&context, program, since] { list_profiles(context, *program, *since); });
     }
     {
         CLI::App* show = command->add_subcommand("show",

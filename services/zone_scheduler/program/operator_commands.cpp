@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -357,9 +358,33 @@ void add_drain(CLI::App& cli, const OperatorCommand& shared) {
     command("undrain", "take new parts again\n\nExample: zbs-zone undrain --config zone.toml", false);
 }
 
-void list_audit(const OperatorCommand& shared, const Output& output, std::uint64_t after, std::size_t limit) {
-    const auto answer =
-        shared.call(output, "GET", "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit));
+std::string audit_path(std::uint64_t after, std::size_t limit) {
+    return "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit);
+}
+
+/// The entry before the first from `since` on; nothing after saying what is wrong.
+std::optional<std::uint64_t> find_begin(const OperatorCommand& shared, const Output& output, const std::string& since) {
+    const Result<Time> begin = command_line::parse_since(since, wall_clock());
+    if (!begin) return shared.fail(begin.error(), output), std::nullopt;
+    const auto client = OperatorClient::connect(*shared.config);
+    if (!client) return shared.fail(client.error(), output), std::nullopt;
+    const auto before = listing::last_entry_before(*begin, [&](std::uint64_t number) -> Result<codec::AuditPage> {
+        const Result<Json> page = (*client)->call("GET", audit_path(number, 1));
+        return page ? codec::decode_audit_page(*page) : Result<codec::AuditPage>(page.error());
+    });
+    if (!before) return shared.fail(before.error(), output), std::nullopt;
+    return *before;
+}
+
+void list_audit(const OperatorCommand& shared, const Output& output, std::uint64_t after, std::size_t limit,
+                const std::string& since) {
+    if (!shared.can_begin(output)) return;
+    if (!since.empty()) {
+        const std::optional<std::uint64_t> before = find_begin(shared, output, since);
+        if (!before) return;
+        after = std::max(after, *before);
+    }
+    const auto answer = shared.call(output, "GET", audit_path(after, limit));
     if (!answer) return;
     const auto page = codec::decode_audit_page(*answer);
     if (!page) return shared.fail(page.error(), output);
@@ -382,7 +407,9 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
         ->capture_default_str();
     const auto output = std::make_shared<Output>(Output::Kind::kList);
     output->add_to(*list, listing::audit_listing({}, Json::array()));
-    list->callback([shared, output, after, limit] { list_audit(shared, *output, *after, *limit); });
+    auto since = std::make_shared<std::string>();
+    command_line::add_since_option(*list, *since);
+    list->callback([shared, output, after, limit, since] { list_audit(shared, *output, *after, *limit, *since); });
     auto head = std::make_shared<std::string>();
     CLI::App* verify = audit->add_subcommand("verify",
                                              "check that no entry of the record was changed, moved or removed, and "

@@ -142,6 +142,35 @@ class Formats(Manners):
             self.assertIn(told, self.good(*words, "-o", "wide"), words)
             self.assertRegex(self.good(*words, "--help"), "-o wide has also [a-z]")
 
+    def test_rows_come_without_their_header(self):
+        self.assertEqual(self.good("list", "--no-header", "--columns", "id,ranks"), "01  8\n02  16\n03  100\n")
+        self.assertEqual(self.good("list", "--no-header", "--columns", "id,ranks", "-o", "csv"), "01,8\n02,16\n03,100\n")
+        self.assertEqual(self.good("list", "--no-header", "-o", "json"), self.good("list", "-o", "json"))
+        Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": []}
+        self.assertTrue(self.good("top", "--no-header").split("\n\n")[1].startswith("01 "))
+        Zone.answers["/v1/peerings"] = {"peers": [{"zone": "y"}]}
+        self.assertTrue(self.good("peer", "list", "--no-header").startswith("y "))
+
+    def test_a_list_begins_where_it_is_asked_to(self):
+        now = time.time()
+        jobs = [dict(JOBS[0], id=f"{i:02}", submitted_us=int((now - 3600 * i) * 1e6)) for i in range(48)]
+        asked = []
+        def page(query):
+            asked.append(query)
+            begin = int(query.get("after", -1)) + 1
+            return {"applications": jobs[begin:begin + 12]} | ({"next": jobs[begin + 11]["id"]} if begin + 12 < len(jobs) else {})
+        Zone.answers["/v1/applications"] = page
+        names = lambda *words: self.good("list", "-o", "name", *words).split()  # noqa: E731
+        for since in ("-330m", "5h30m", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - 5.5 * 3600)), time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(now - 5.5 * 3600))):
+            self.assertEqual(names("--since", since), [f"{i:02}" for i in range(6)], since)
+        self.assertEqual(names("--since", "30h", "--sort", "submitted"), [f"{i:02}" for i in reversed(range(30))])
+        asked.clear()
+        self.assertEqual(len(names("--since", "5h30m")), 6)
+        self.assertEqual(len(asked), 2, "a page of older ones is the end")
+        self.assertIn("--since: 'soon' is no time; write how long ago (6h, 2d), a day (2026-11-24)", self.refused("list", "--since", "soon"))
+        Zone.answers["/v1/profiles"] = {"profiles": [PROFILE, PROFILE | {"id": TWO, "at_us": int(now * 1e6)}]}
+        self.assertEqual(self.good("profile", "list", "--since", "1h", "-o", "name"), TWO + "\n")
+
     def test_rows_are_chosen_and_ordered(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks")
         self.assertEqual(self.good("list", *chosen), "ID  RANKS\n03  100\n01  8\n")

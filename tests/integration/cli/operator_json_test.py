@@ -4,6 +4,7 @@ whose keys and types are those of tests/golden/cli.
 usage: operator_json_test.py BIN SOURCE_DIR      (ZBS_WRITE_GOLDEN=1 writes the golden files anew)
 """
 import csv
+import datetime
 import io
 import json
 import os
@@ -143,6 +144,21 @@ class Documents(Programs):
                         self.assertIn(name.upper().replace("_", " "), wide_head[0])
                 if not promised:
                     self.assertEqual([re.split("  +", line) for line in head[:1]], [re.split("  +", line) for line in wide_head[:1]])
+
+    def test_a_record_of_decisions_begins_where_it_is_asked_to(self):
+        for program in ("zbs-zone", "zbs-registry"):
+            with self.subTest(program):
+                records = json.loads(self.good(program, "audit", "list", "--limit", "1000", "--json"))["records"]
+                middle = records[len(records) // 2]["at_us"]
+                instant = datetime.datetime.fromtimestamp(middle // 1_000_000 + 1, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+                later = [record["number"] for record in records if record["at_us"] >= (middle // 1_000_000 + 1) * 1_000_000]
+                found = [record["number"] for record in json.loads(self.good(program, "audit", "list", "--limit", "1000", "--json", "--since", instant))["records"]]
+                self.assertEqual(found[:len(later)], later)
+                self.assertEqual(found, sorted(found))
+                whole = self.good(program, "audit", "list", "--limit", "2", "--since", "300d", "-o", "name").split()
+                self.assertEqual(whole, ["1", "2"])
+                self.assertEqual(len(self.good(program, "audit", "list", "--limit", "2", "--no-header").splitlines()), 2)
+                self.assertIn("--since: 'soon' is no time", self.refused(program, "audit", "list", "--since", "soon"))
 
     def test_bad_choices_name_place_and_remedy_and_print_nothing(self):
         for program, words, first, _ in self.LISTS:

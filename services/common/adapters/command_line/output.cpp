@@ -78,6 +78,7 @@ void add_list_options(CLI::App& command, listing::RowChoice& choice, const listi
               ->take_all()
               ->allow_extra_args(false),
           conditions);
+    command.add_flag("--no-header", choice.no_header, "tables and csv: the rows alone");
 }
 
 void Output::add_to(CLI::App& command, const listing::Listing& empty) {
@@ -112,7 +113,7 @@ std::string Output::format() const {
 
 Result<void> Output::print(const listing::Listing& listing, const codec::Json& whole) const {
     const std::string form = format();
-    if (!has_choice() && whole.is_object() && (form == "json" || form == "yaml")) {
+    if (choice_.empty() && whole.is_object() && (form == "json" || form == "yaml")) {
         std::cout << listing::document_text(whole, form);
         return {};
     }

@@ -44,7 +44,8 @@ class Output {
     std::string format() const;
     bool for_people() const { return format() == "table" || format() == "wide"; }
     bool for_json() const { return format() == "json" || format() == "jsonl"; }
-    bool has_choice() const { return !choice_.empty(); }
+    /// Whether rows or columns are chosen, or the rows wanted alone.
+    bool has_choice() const { return !choice_.empty() || choice_.no_header; }
 
     /// The rows that were asked for. `whole` is what the service said, where the list is a member of that: `json` and
     /// `yaml` print it as it is where nobody chooses rows or columns. Errors: as `listing::chosen`.
