@@ -584,6 +584,64 @@ class Applications(Manners):
             self.assertEqual((done.returncode, list(told), [one["id"] for one in told["applications"]]), (code, ["version", "applications"], list(order)))
         self.assertEqual(self.zbs("wait", ONE).stdout, "")
 
+    def mine(self):
+        """Five applications with names, newest first; the zone tells each of them."""
+        ids = [f"01JJJJJJJJJJJJJJJJJJJJJJJ{letter}" for letter in "ABCDE"]
+        rows = [dict(JOBS[0], id=one, name=name, state=state) for one, name, state in zip(ids, ("lu-2", "lu-1", "cg", "lu-0", "old"), ("running", "planned", "running", "completed", "completed"))]
+        Zone.answers["/v1/applications"] = {"applications": rows}
+        Zone.answers |= {"/v1/applications/" + row["id"]: dict(VIEW, id=row["id"], name=row["name"], state=row["state"]) for row in rows}
+        return ids
+
+    def test_applications_go_by_last_all_and_names(self):
+        a, b, c, d, e = self.mine()
+        named = lambda *words: self.good(*words, "-o", "name").split()  # noqa: E731
+        for command in ("show", "explain"):
+            for one in (a, c, d):
+                Zone.answers[f"/v1/applications/{one}/explain"] = {"id": one, "state": "running", "events": []}
+            self.assertEqual((named(command, "last"), named(command, "name=lu-*"), named(command, "name=lu-0"), named(command, "name=c?")), ([a], [a], [d], [c]), command)
+        self.assertEqual(named("cancel", "last"), [a])
+        self.assertEqual(named("cancel", "name=lu-*", "--yes"), [a, b], "what has ended is left alone")
+        self.assertEqual(named("cancel", "all", c, "-y"), [a, b, c])
+        self.assertEqual(named("cancel", "name=cg"), [c], "of one nobody is asked")
+        self.assertEqual(Zone.sent, ["/v1/applications/" + one for one in (a, a, b, a, b, c, c)])
+        self.assertEqual(named("wait", "name=lu-0", "name=old"), [d, e])
+        Zone.answers[f"/v1/applications/{a}/results"] = {"complete": True, "notes": [], "files": []}
+        self.assertEqual(json.loads(self.good("fetch", "last", "-o", "json"))["files"], [])
+
+    def test_a_word_that_names_nothing_says_so_and_does_nothing(self):
+        self.mine()
+        for words, code, told in ((("show", "name=nobody"), 3, "no application of yours has a name like nobody; 'zbs list' shows them"), (("cancel", "name=old", "-y"), 3, "no application of yours that has not ended has a name like old"),
+                                  (("show", "all"), 2, "'all' is no id (26 characters; 'zbs list' shows them), and not 'last' or 'name=PATTERN'"), (("cancel", "name="), 2, "and not 'last', 'all' or 'name=PATTERN'"),
+                                  (("wait", "lats"), 2, "is no id")):
+            done = self.zbs(*words)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(told, done.stderr)
+        Zone.answers["/v1/applications"] = {"applications": []}
+        self.assertIn("there is no application of yours; 'zbs list'", self.zbs("show", "last").stderr)
+        self.assertEqual(Zone.sent, [])
+
+    def test_several_that_one_word_names_are_cancelled_only_where_that_is_said(self):
+        a, b, c, _, _ = self.mine()
+        for words in (("cancel", "all"), ("cancel", "name=lu-*"), ("cancel", "all", "--no-input")):
+            self.assertIn("applications, and nobody can be asked; --yes says that it is meant", self.refused(*words))
+        self.assertEqual(Zone.sent, [])
+        for answer, code, sent in ((b"n\n", 1, []), (b"\n", 1, []), (b"y\n", 0, ["/v1/applications/" + one for one in (a, b, c)])):
+            Zone.sent.clear()
+            terminal, inside = pty.openpty()
+            env = dict(os.environ, HOME=self.folder, ZBS_URL=f"http://127.0.0.1:{self.server.server_port}", ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
+            with subprocess.Popen([ZBS, "cancel", "all"], stdin=inside, stdout=subprocess.DEVNULL, stderr=inside, env=env) as process:
+                os.close(inside)
+                seen = b""
+                while b"[y/N]" not in seen:
+                    self.assertTrue(select.select([terminal], [], [], 60)[0], seen)
+                    seen += os.read(terminal, 65536)
+                self.assertEqual(Zone.sent, [], "before the answer")
+                os.write(terminal, answer)
+                self.assertEqual(process.wait(60), code)
+            os.close(terminal)
+            self.assertIn(b"zbs: cancel 3 applications? [y/N]", seen)
+            self.assertEqual(Zone.sent, sent)
+
     def test_logs_have_no_format(self):
         self.assertIn("--output: logs are the program's own output", self.zbs("logs", ONE, "-o", "json").stderr)
         self.assertEqual(self.zbs("logs", ONE, "-o", "json").returncode, 2)

@@ -165,15 +165,15 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
         with Zone() as zone:
             home = {"ZBS_URL": zone.url, "ZBS_TOKEN": "x", "ZBS_IDENTITY": "spiffe://org-a/user/ana"}
             for command in ("show", "explain", "logs", "fetch"):
-                self.assertEqual(self.complete_in_bash("zbs", command, "", **home), [ONE, TWO], command)
+                self.assertEqual(self.complete_in_bash("zbs", command, "", **home), ["last", "name=", ONE, TWO], command)
             self.assertEqual(self.complete_in_bash("zbs", "show", ONE[:-1] + "J", **home), [ONE])
             for command in ("cancel", "wait"):
-                self.assertEqual(self.complete_in_bash("zbs", command, "", **home), [ONE], "only what has not ended")
+                self.assertEqual(self.complete_in_bash("zbs", command, "", **home), ["last", "all", "name=", ONE], "only what has not ended")
             self.assertEqual(self.complete_in_bash("zbs", "run", "--zones", "x,", **home), ["x,y", "x,x"])
             self.assertEqual(self.complete_in_bash("zbs", "peer", "show", "", **home), ["org-b"], "and no word that the shell would evaluate")
             self.assertEqual(self.complete_in_bash("zbs", "profile", "show", "01", **home), [TWO])
             where = ("--url", zone.url, "--token", "x", "--identity=spiffe://org-a/user/ana")
-            self.assertEqual(self.complete_in_bash("zbs", *where, "show", ""), [ONE, TWO], "as the options in front say")
+            self.assertEqual(self.complete_in_bash("zbs", *where, "show", "0"), [ONE, TWO], "as the options in front say")
             self.assertFalse((self.folder / "evaluated").exists())
 
     def test_a_zone_that_is_away_offers_nothing_and_is_not_waited_for(self):
@@ -183,7 +183,7 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
             url = f"http://127.0.0.1:{silent.getsockname()[1]}"
             for home in ({"ZBS_URL": url, "ZBS_TOKEN": "x", "ZBS_IDENTITY": "spiffe://org-a/user/ana"}, {"ZBS_URL": "http://127.0.0.1:1", "ZBS_TOKEN": "x", "ZBS_IDENTITY": "spiffe://org-a/user/ana"},
                          {"ZBS_URL": url, "ZBS_IDENTITY": "nobody"}, {}, {"ZBS_CREDENTIALS": "/nowhere"}):
-                self.assertEqual(self.complete_in_bash("zbs", "show", "", **home), [], home)
+                self.assertEqual(self.complete_in_bash("zbs", "show", "0", **home), [], home)
             done = subprocess.run([PROGRAMS / "zbs", "--url", url, "--token", "x", "--identity", "spiffe://org-a/user/ana", "complete", "applications"], capture_output=True, text=True, timeout=60)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
