@@ -332,8 +332,7 @@ void explain(Context& context, std::string id) {
 
 void logs(Context& context, std::string id, const std::string& rank, bool follow_it, bool label) {
     if (!check_selectors(context, {id}, Meant::kNewest)) return;
-    const char* const variable = std::getenv("ZBS_OUTPUT");  // which is for commands that have formats
-    if (!context.for_people() && (variable == nullptr || context.output != variable))
+    if (!context.for_people() && context.output_is_asked)
         return context.fail(
             invalid("logs are the program's own output, byte by byte, and have no other format", "--output"));
     const bool is_number = std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; });

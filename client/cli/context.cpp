@@ -139,6 +139,10 @@ void print_document(const Context& context, const codec::Json& json) {
 bool can_be_document(Context& context, bool has_name) {
     const bool is_list = context.output == "csv";
     if (!is_list && (has_name || context.output != "name")) return true;
+    if (!context.output_is_asked) {
+        context.output = "table";
+        return true;
+    }
     context.fail(invalid(std::string(is_list ? "csv is for lists" : "name is for what has an id") +
                              "; this command prints table, wide, json, jsonl" +
                              (has_name ? ", yaml or name" : " or yaml"),

@@ -54,6 +54,7 @@ int run(int argc, char** argv) {
     zbs::cli::add_complete_command(app, context);
     zbs::command_line::add_page_commands(
         app, "zbs", {1, "zbs 0.1.0", "ZBS commands", zbs::cli::kExitCodes, zbs::cli::kExitNote}, context.exit_code);
+    context.output_is_asked = zbs::command_line::asked_format(argc, argv).has_value();
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& done) {  // --help, --version

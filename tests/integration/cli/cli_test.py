@@ -12,6 +12,7 @@ import os
 import pty
 import select
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -647,6 +648,28 @@ class Applications(Manners):
         self.assertEqual(self.zbs("logs", ONE, "-o", "json").returncode, 2)
         Zone.answers["/v1/applications/" + ONE + "/logs"] = {"files": [], "complete": True}
         self.assertEqual(self.zbs("logs", ONE, ZBS_OUTPUT="json").returncode, 0)
+        self.assertEqual(self.zbs("logs", ONE, "-o", "json", ZBS_OUTPUT="json").returncode, 2, "it was asked for")
+
+    def test_a_default_that_a_command_has_not_changes_nothing_there(self):
+        for words in (("show", ONE), ("explain", ONE), ("run", "--dry-run", "/bin/true")):
+            for form in ("csv", "name"):
+                if words[0] == "run":
+                    Zone.answers["/v1/applications?dry_run=true"] = {key: value for key, value in WHOLE_PLAN.items() if key != "queued"}
+                done = self.zbs(*words, ZBS_OUTPUT=form)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                if form == "csv" or words[0] == "run":
+                    self.assertEqual(done.stdout, self.good(*words), words)
+        self.assertEqual(self.zbs("show", ONE, ZBS_OUTPUT="name").stdout, ONE + "\n")
+
+    def test_a_zone_that_is_not_there_is_told_with_what_to_look_at(self):
+        with socket.socket() as probe:  # bound, and nobody listens
+            probe.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+            done = self.zbs("--url", url, "list", "-o", "json")
+        self.assertEqual(done.returncode, 5)
+        for word in (url, "address and port", "'zbs doctor'", "--url and ZBS_URL"):
+            self.assertIn(word, done.stderr)
+            self.assertIn(word, json.loads(done.stdout)["detail"])
 
     def test_show_tells_name_and_owner(self):
         self.assertIn("\nname       my run\nowner      spiffe://org-a/user/ana\n", self.good("show", ONE))

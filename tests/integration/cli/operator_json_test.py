@@ -173,7 +173,6 @@ class Documents(Programs):
                                ("zbs-zone", ("peer", "suspend", "org-b"))):
             with self.subTest(words):
                 self.assertIn("--output: csv is for lists; this command prints table, wide, json, jsonl or yaml", self.refused(program, *words, "-o", "csv"))
-                self.assertIn("ZBS_OUTPUT: csv is for lists", self.refused(program, *words, ZBS_OUTPUT="csv"))
         self.assertNotIn("suspended", self.good("zbs-zone", "peer", "list"), "before anything is done")
 
     def test_one_document_is_a_text_json_or_yaml(self):

@@ -141,8 +141,8 @@ TEST(Checks, AreTextListAndDocument) {
     EXPECT_EQ(document_of(checks).at("verdict"), "fail");
 }
 
-TEST_F(OutputTest, AnOutcomeIgnoresAVariableThatIsAboutLists) {
-    Output output(Output::Kind::kOutcome);
+TEST_F(OutputTest, ADocumentIgnoresAVariableThatIsAboutLists) {
+    Output output(Output::Kind::kDocument);
     setenv("ZBS_OUTPUT", "csv", 1);
     EXPECT_TRUE(output.check());
     EXPECT_EQ(output.format(), "table");

@@ -108,7 +108,7 @@ std::string Output::format() const {
     const auto has = [&](const std::vector<std::string>& words) {
         return std::ranges::find(words, said) != words.end();
     };
-    return kind_ == Kind::kOutcome && has(listing::output_formats()) && !has(formats()) ? preset_ : said;
+    return kind_ == Kind::kDocument && has(listing::output_formats()) && !has(formats()) ? preset_ : said;
 }
 
 Result<void> Output::print(const listing::Listing& listing, const codec::Json& whole) const {
@@ -132,26 +132,32 @@ const std::vector<std::string>& Output::formats() const {
 }
 
 std::shared_ptr<Output> add_outcome(CLI::App& command) {
-    auto output = std::make_shared<Output>(Output::Kind::kOutcome);
+    auto output = std::make_shared<Output>(Output::Kind::kDocument);
     output->add_to(command);
     return output;
 }
 
-bool asks_for_json(int argc, char** argv) {
-    const char* const variable = std::getenv(kVariable);
-    std::string format = variable == nullptr ? "" : variable;
-    bool is_said = false;
+std::optional<std::string> asked_format(int argc, char** argv) {
+    std::optional<std::string> format;
     for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
         const std::string_view word = argv[i];
-        if (word == "--json" && !is_said) format = "json";
-        if (!word.starts_with("-o") && word != "--output" && !word.starts_with("--output=")) continue;
-        is_said = true;
         if (word == "-o" || word == "--output")
             format = i + 1 < argc ? argv[i + 1] : "";
-        else
-            format = word.substr(word.starts_with("--") ? 9 : word[2] == '=' ? 3 : 2);
+        else if (word.starts_with("--output="))
+            format = word.substr(9);
+        else if (word.starts_with("-o"))
+            format = word.substr(word[2] == '=' ? 3 : 2);
     }
-    return format == "json" || format == "jsonl";
+    return format;
+}
+
+bool asks_for_json(int argc, char** argv) {
+    const char* const variable = std::getenv(kVariable);
+    const auto is_json = [](const std::string& format) { return format == "json" || format == "jsonl"; };
+    if (const std::optional<std::string> asked = asked_format(argc, argv)) return is_json(*asked);
+    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+        if (std::string_view(argv[i]) == "--json") return true;
+    return variable != nullptr && is_json(variable);
 }
 
 }  // namespace zbs::command_line

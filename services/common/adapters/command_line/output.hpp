@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,8 @@ void add_list_options(CLI::App& command, listing::RowChoice& choice, const listi
 /// parsing.
 class Output {
   public:
-    /// kOutcome: a document about what a command has done. ZBS_OUTPUT, which is there for lists, may name a format that
-    /// this has not: `preset` then.
-    enum class Kind { kList, kDocument, kOutcome };
+    /// Of a document ZBS_OUTPUT, which is about all commands, may name a format of lists: `preset` then.
+    enum class Kind { kList, kDocument };
     explicit Output(Kind kind, std::string preset = "table") : kind_(kind), preset_(std::move(preset)) {}
 
     /// -o, and --json as a short form of it; of a list --columns, --sort and --filter, where `empty` has its columns.
@@ -64,7 +64,10 @@ class Output {
 /// -o and --json of a command that does something; what it returns prints what was done.
 std::shared_ptr<Output> add_outcome(CLI::App& command);
 
-/// Whether the words of a command line, or ZBS_OUTPUT, ask for JSON, however little of them could be parsed.
+/// The word behind -o of a command line, however little of it could be parsed; nothing where there is no -o.
+std::optional<std::string> asked_format(int argc, char** argv);
+
+/// Whether the words of a command line, or ZBS_OUTPUT, ask for JSON, likewise.
 bool asks_for_json(int argc, char** argv);
 
 }  // namespace zbs::command_line
