@@ -3,6 +3,7 @@
 #include <csignal>
 #include <iostream>
 #include <string>
+#include <string_view>
 
 #include "client/cli/context.hpp"
 #include "services/common/adapters/command_line/command_pages.hpp"
@@ -60,10 +61,12 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {  // --help, --version
         return app.exit(done);
     } catch (const CLI::ParseError& fault) {
+        std::string text = zbs::command_line::fault_text(app, fault, "zbs");
+        constexpr std::string_view kOption = "--output: ";
+        if (!context.output_is_asked && text.starts_with(kOption)) text = "ZBS_OUTPUT: " + text.substr(kOption.size());
         if (zbs::command_line::asks_for_json(argc, argv))
-            std::cout << zbs::http::problem(zbs::invalid(zbs::command_line::fault_text(app, fault, "zbs"))).body
-                      << "\n";
-        return zbs::command_line::refuse(app, fault, "zbs");
+            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
+        return zbs::command_line::refuse(text, "zbs");
     }
     return context.exit_code;
 }

@@ -46,10 +46,10 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {
         return cli.exit(done);
     } catch (const CLI::ParseError& fault) {
+        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-node");
         if (zbs::command_line::asks_for_json(argc, argv))
-            std::cout << zbs::http::problem(zbs::invalid(zbs::command_line::fault_text(cli, fault, "zbs-node"))).body
-                      << "\n";
-        return zbs::command_line::refuse(cli, fault, "zbs-node");
+            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
+        return zbs::command_line::refuse(text, "zbs-node");
     }
     if (cli.got_subcommand("ready")) return zbs::node_program::ready(config, *readiness);
     if (cli.got_subcommand("describe")) return zbs::node_program::describe(output);

@@ -49,11 +49,10 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {
         return cli.exit(done);
     } catch (const CLI::ParseError& fault) {
+        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-registry");
         if (zbs::command_line::asks_for_json(argc, argv))
-            std::cout
-                << zbs::http::problem(zbs::invalid(zbs::command_line::fault_text(cli, fault, "zbs-registry"))).body
-                << "\n";
-        return zbs::command_line::refuse(cli, fault, "zbs-registry");
+            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
+        return zbs::command_line::refuse(text, "zbs-registry");
     }
     if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
     if (options.state.empty())

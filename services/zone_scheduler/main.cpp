@@ -43,10 +43,10 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {
         return cli.exit(done);
     } catch (const CLI::ParseError& fault) {
+        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-zone");
         if (zbs::command_line::asks_for_json(argc, argv))
-            std::cout << zbs::http::problem(zbs::invalid(zbs::command_line::fault_text(cli, fault, "zbs-zone"))).body
-                      << "\n";
-        return zbs::command_line::refuse(cli, fault, "zbs-zone");
+            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
+        return zbs::command_line::refuse(text, "zbs-zone");
     }
     if (failpoints->parsed()) {
         zbs::Result<void> printed = output.check();

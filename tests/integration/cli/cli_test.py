@@ -661,6 +661,11 @@ class Applications(Manners):
                     self.assertEqual(done.stdout, self.good(*words), words)
         self.assertEqual(self.zbs("show", ONE, ZBS_OUTPUT="name").stdout, ONE + "\n")
 
+    def test_a_default_that_is_none_is_told_where_it_stands(self):
+        done = self.zbs("list", ZBS_OUTPUT="jsn")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("zbs: ZBS_OUTPUT: there is no format 'jsn'; did you mean 'json'?", done.stderr)
+
     def test_a_zone_that_is_not_there_is_told_with_what_to_look_at(self):
         with socket.socket() as probe:  # bound, and nobody listens
             probe.bind(("127.0.0.1", 0))
