@@ -40,6 +40,14 @@ void ZoneClient::use_addresses(std::string_view urls) {
     if (addresses_.has_several()) patience_ = std::max<std::chrono::milliseconds>(patience_, kPatienceWithStandby);
 }
 
+Error ZoneClient::unreachable(Error error) const {
+    error.message +=
+        "; does a zone run at that address and port? 'zbs doctor' looks for what is wrong; --url and ZBS_URL "
+        "name another address";
+    if (credentials_ != nullptr) error.message += ", else the file 'home' beside your certificate does";
+    return error;
+}
+
 Result<std::string> ZoneClient::text(HttpCall call) {
     const auto steady_now = [] {
         return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
@@ -53,6 +61,7 @@ Result<std::string> ZoneClient::text(HttpCall call) {
             std::this_thread::sleep_for(*pause);
             continue;
         }
+        if (!answer && answer.error().code == ErrorCode::kUnavailable) return unreachable(answer.error());
         const Result<HttpAnswer> success = success_of(answer);
         if (!success) return success.error();
         last_ = {{}, 0, success->complete};

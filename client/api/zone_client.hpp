@@ -76,6 +76,8 @@ class ZoneClient {
 
   private:
     void use_addresses(std::string_view urls);
+    /// With what to look at.
+    Error unreachable(Error error) const;
     Result<std::string> text(HttpCall call);
     Result<codec::Json> json(const HttpCall& call);
     Result<std::string> text(const std::string& method, const std::string& path, const std::string& body = {});

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -15,9 +17,11 @@
 #include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/fetch_command.hpp"
+#include "client/cli/selectors.hpp"
 #include "client/cli/submit_options.hpp"
 #include "client/cli/submit_request.hpp"
 #include "client/cli/watch.hpp"
+#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 
@@ -110,21 +114,19 @@ bool list(Context& context, const ApplicationChoice& choice, bool again) {
     return true;
 }
 
-/// Whether every id can be one; else says which is not. An id becomes part of an address.
-bool check_ids(Context& context, const std::vector<std::string>& ids) {
-    for (const std::string& id : ids) {
-        if (parse_id128(id)) continue;
-        context.fail(invalid("'" + ascii(id) + "' is no id (26 characters; 'zbs list' shows them)"));
-        return false;
-    }
+/// `word` becomes the id that it names; false after saying that it names nothing.
+bool select_one(Context& context, client::ZoneClient& zone, std::string& word) {
+    const Result<std::vector<std::string>> ids = find_selected(context, zone, {word}, Meant::kNewest);
+    if (!ids) return failed_with(context, ids.error());
+    word = ids->front();
     return true;
 }
 
 /// False where it has ended, or something went wrong.
-bool show(Context& context, const std::string& id, const std::string& format, bool matrix) {
-    if (!check_ids(context, {id}) || (format.empty() && !can_be_document(context))) return false;
+bool show(Context& context, std::string& id, const std::string& format, bool matrix) {
+    if (!check_selectors(context, {id}, Meant::kNewest) || (format.empty() && !can_be_document(context))) return false;
     const auto zone = context.connect();
-    if (!zone) return false;
+    if (!zone || !select_one(context, *zone, id)) return false;
     if (!format.empty()) {
         const Result<std::string> text = zone->assignment(id, format);
         if (!text) return failed_with(context, text.error());
@@ -211,8 +213,8 @@ std::chrono::milliseconds time_left(std::chrono::steady_clock::time_point until)
     return std::max(std::chrono::milliseconds{1}, std::chrono::ceil<std::chrono::milliseconds>(until - now));
 }
 
-void wait_for(Context& context, const std::vector<std::string>& ids, const std::string& timeout) {
-    if (!check_ids(context, ids)) return;
+void wait_for(Context& context, const std::vector<std::string>& words, const std::string& timeout) {
+    if (!check_selectors(context, words, Meant::kOpenElseNewest)) return;
     const auto zone = context.connect();
     if (!zone) return;
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
@@ -221,8 +223,10 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
         if (!limit) return context.fail({ErrorCode::kInvalidArgument, limit.error().message, "--timeout"});
         until = std::chrono::steady_clock::now() + *limit;
     }
+    const Result<std::vector<std::string>> ids = find_selected(context, *zone, words, Meant::kOpenElseNewest);
+    if (!ids) return context.fail(ids.error());
     Json ended = Json::array();
-    for (const std::string& id : ids) {
+    for (const std::string& id : *ids) {
         client::EventWaiter events(*zone, id);
         for (;;) {
             const Result<Json> view = zone->show(id);
@@ -245,11 +249,40 @@ void wait_for(Context& context, const std::vector<std::string>& ids, const std::
     if (!context.for_people()) print(context, applications_of(ended, context.caller(*zone)));
 }
 
+struct CancelOptions {
+    std::vector<std::string> words;
+    bool yes = false;       ///< nobody is asked
+    bool no_input = false;  ///< nobody can be asked
+};
+
+/// Whether several that one word has named are meant; asks at a terminal.
+bool is_meant(Context& context, const CancelOptions& options, const std::vector<std::string>& ids) {
+    if (ids.size() == 1 || options.yes || !may_name_many(options.words)) return true;
+    const std::string what = "cancel " + std::to_string(ids.size()) + " applications";
+    if (options.no_input || isatty(0) == 0 || isatty(2) == 0) {
+        context.fail(invalid("would " + what + ", and nobody can be asked; --yes says that it is meant"));
+        return false;
+    }
+    for (const std::string& id : ids) std::cerr << id << "\n";
+    std::cerr << "zbs: " << what << "? [y/N] " << std::flush;
+    std::string answer;
+    std::getline(std::cin, answer);
+    if (answer == "y" || answer == "Y" || answer == "yes") return true;
+    std::cerr << "zbs: nothing was cancelled\n";
+    context.exit_code = kFailed;
+    return false;
+}
+
 /// One that has ended is told, and no fault. Of several the others are cancelled also where one is a fault.
-void cancel(Context& context, const std::vector<std::string>& ids) {
-    if (!check_ids(context, ids) || (ids.size() == 1 && !can_be_document(context))) return;
+void cancel(Context& context, const CancelOptions& options) {
+    const bool is_one = options.words.size() == 1 && !may_name_many(options.words);
+    if (!check_selectors(context, options.words, Meant::kOpen) || (is_one && !can_be_document(context))) return;
     const auto zone = context.connect();
     if (!zone) return;
+    const Result<std::vector<std::string>> found = find_selected(context, *zone, options.words, Meant::kOpen);
+    if (!found) return context.fail(found.error());
+    const std::vector<std::string>& ids = *found;
+    if (!is_meant(context, options, ids)) return;
     Json answers = Json::array();
     for (const std::string& id : ids) {
         const Result<Json> before = zone->show(id);
@@ -258,7 +291,7 @@ void cancel(Context& context, const std::vector<std::string>& ids) {
         const Result<Json> answer = zone->cancel(id);
         if (answer) {
             answers.push_back(*answer);
-        } else if (ids.size() == 1) {
+        } else if (is_one) {
             return context.fail(answer.error());
         } else {  // one document is printed, and that is the list of the others
             context.exit_code = exit_code_of(answer.error());
@@ -266,14 +299,14 @@ void cancel(Context& context, const std::vector<std::string>& ids) {
         }
     }
     if (context.for_people()) return;
-    if (ids.size() > 1) return print(context, applications_of(answers, context.caller(*zone)));
+    if (!is_one) return print(context, applications_of(answers, context.caller(*zone)));
     for (const Json& answer : answers) print_document(context, answer);
 }
 
-void explain(Context& context, const std::string& id) {
-    if (!check_ids(context, {id}) || !can_be_document(context)) return;
+void explain(Context& context, std::string id) {
+    if (!check_selectors(context, {id}, Meant::kNewest) || !can_be_document(context)) return;
     const auto zone = context.connect();
-    if (!zone) return;
+    if (!zone || !select_one(context, *zone, id)) return;
     const Result<Json> answer = zone->explain(id);
     if (!answer) return context.fail(answer.error());
     if (!context.for_people()) return print_document(context, *answer);
@@ -297,17 +330,16 @@ void explain(Context& context, const std::string& id) {
     print(context, events_of(*events));
 }
 
-void logs(Context& context, const std::string& id, const std::string& rank, bool follow_it, bool label) {
-    if (!check_ids(context, {id})) return;
-    const char* const variable = std::getenv("ZBS_OUTPUT");  // which is for commands that have formats
-    if (!context.for_people() && (variable == nullptr || context.output != variable))
+void logs(Context& context, std::string id, const std::string& rank, bool follow_it, bool label) {
+    if (!check_selectors(context, {id}, Meant::kNewest)) return;
+    if (!context.for_people() && context.output_is_asked)
         return context.fail(
             invalid("logs are the program's own output, byte by byte, and have no other format", "--output"));
     const bool is_number = std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; });
     if (!is_number && rank != "launcher")
         return context.fail(invalid("'" + ascii(rank) + "' is neither a rank nor 'launcher'", "--rank"));
     const auto zone = context.connect();
-    if (!zone) return;
+    if (!zone || !select_one(context, *zone, id)) return;
     LogFollower follower(*zone, id, rank, label);
     client::EventWaiter events(*zone, id);
     const client::Polling polling;
@@ -363,7 +395,8 @@ void add_application_commands(CLI::App& app, Context& context) {
                                "and YAML with \"truncated\": true.\n\nExample: zbs list --filter "
                                "state=running --sort -ranks\nExample: zbs list --state running,launching");
         add_application_choice(*command, *choice);
-        add_list_options(*command, context);
+        command_line::add_since_option(*command, choice->since);
+        add_list_options(*command, context, applications_of(Json::array(), {}), state_filters());
         auto every = std::make_shared<std::string>();
         add_watch_option(*command, *every);
         command->callback([&context, choice, every] {
@@ -376,7 +409,7 @@ void add_application_commands(CLI::App& app, Context& context) {
         auto matrix = std::make_shared<bool>(false);
         CLI::App* command =
             app.add_subcommand("show", "one application: state, plan, parts\n\nExample: zbs show ID --format rsl");
-        command->add_option("id", *id, "application")->required();
+        add_selector(*command, *id);
         command->add_option("--format", *format, "print the assignment instead")
             ->check(CLI::IsMember({"rsl", "json", "hostfile"}));
         command->add_flag("--matrix", *matrix, "draw who talks to whom, grouped by zone");
@@ -393,7 +426,7 @@ void add_application_commands(CLI::App& app, Context& context) {
             "wait",
             "wait for applications to end; exits with the program's own code, of several with that of the first in the "
             "order given that did not end well\n\nExample: zbs wait ID --timeout 10m");
-        command->add_option("id", *ids, "applications")->required();
+        add_selectors(*command, *ids);
         command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");
         command->callback([&context, ids, timeout] { wait_for(context, *ids, *timeout); });
     }
@@ -402,23 +435,28 @@ void add_application_commands(CLI::App& app, Context& context) {
         auto follow_it = std::make_shared<bool>(false);
         auto label = std::make_shared<bool>(false);
         CLI::App* command = app.add_subcommand("logs", "output of an application\n\nExample: zbs logs ID --rank 0 -f");
-        command->add_option("id", *id, "application")->required();
+        add_selector(*command, *id);
         command->add_option("--rank", *rank, "only this rank, or 'launcher'");
         command->add_flag("-f,--follow", *follow_it, "go on until it ends");
         command->add_flag("-l,--label", *label, "put [rank] before each line");
         command->callback([&context, id, rank, follow_it, label] { logs(context, *id, *rank, *follow_it, *label); });
     }
     {
-        auto ids = std::make_shared<std::vector<std::string>>();
-        CLI::App* command = app.add_subcommand("cancel", "stop applications everywhere\n\nExample: zbs cancel ID");
-        command->add_option("id", *ids, "applications")->required();
-        command->callback([&context, ids] { cancel(context, *ids); });
+        auto options = std::make_shared<CancelOptions>();
+        CLI::App* command = app.add_subcommand(
+            "cancel",
+            "stop applications everywhere\n\nWhere one word names several ('all', 'name=PATTERN') it asks first, at a "
+            "terminal; elsewhere it wants --yes.\n\nExample: zbs cancel ID\nExample: zbs cancel 'name=lu-*' --yes");
+        add_selectors(*command, options->words);
+        command->add_flag("-y,--yes", options->yes, "several are meant: do not ask");
+        command->add_flag("--no-input", options->no_input, "never ask: refuse");
+        command->callback([&context, options] { cancel(context, *options); });
     }
     {
         CLI::App* command = app.add_subcommand("explain",
                                                "why an application is where it is: its plan, and what every zone was "
                                                "asked and answered\n\nExample: zbs explain ID");
-        command->add_option("id", *id, "application")->required();
+        add_selector(*command, *id);
         command->callback([&context, id] { explain(context, *id); });
     }
 }

@@ -2,9 +2,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "client/cli/application_view.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/since.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/words.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
@@ -51,12 +57,22 @@ void keep_first(Listing& listing, std::size_t count) {
 }  // namespace
 
 void add_application_choice(CLI::App& command, ApplicationChoice& choice) {
-    command.add_option("--state", choice.states, "only in one of these states: running,launching");
+    command_line::Offers states{.words = {}, .is_list = true};
+    for (const ApplicationState state : codec::kApplicationStates) states.words.push_back(to_string(state));
+    command_line::offer(command.add_option("--state", choice.states, "only in one of these states: running,launching"),
+                        states);
     command.add_option("--user", choice.user, "for operators: only this user's, by name or spiffe://...");
     command.add_option("--limit", choice.limit, "at most this many")
         ->check(CLI::Range(1, static_cast<int>(kMostRowsLookedAt)))
         ->each([&choice](const std::string&) { choice.limit_was_asked = true; })
         ->capture_default_str();
+}
+
+std::vector<std::string> state_filters() {
+    std::vector<std::string> filters;
+    for (const ApplicationState state : codec::kApplicationStates)
+        filters.push_back(std::string("state=") + to_string(state));
+    return filters;
 }
 
 Result<FoundApplications> find_applications(const Context& context, client::ZoneClient& zone,
@@ -66,7 +82,14 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
     if (!query) return query.error();
     // A wrong word is told before anything is asked.
     if (const auto good = chosen(applications_of(Json::array(), caller), context.choice); !good) return good.error();
-    const bool needs_all = !context.choice.sort.empty(), needs_many = needs_all || !context.choice.filters.empty();
+    std::int64_t since_us = std::numeric_limits<std::int64_t>::min();
+    if (!choice.since.empty()) {
+        const Result<Time> since = command_line::parse_since(choice.since, system::wall_clock());
+        if (!since) return since.error();
+        since_us = to_microseconds(*since);
+    }
+    const bool needs_all = !context.choice.sort.empty(),
+               needs_many = needs_all || !context.choice.filters.empty() || !choice.since.empty();
     const auto limit = static_cast<std::size_t>(choice.limit);
     Json found = Json::array();
     bool more = true;
@@ -81,12 +104,16 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
         }
         if (!page) return page.error();
         const Json rows = page->value("applications", Json::array());
-        const Result<Listing> kept = chosen(applications_of(rows, caller), {.filters = context.choice.filters});
+        Json recent = Json::array();
+        for (const Json& row : rows)
+            if (row.value("submitted_us", std::int64_t{0}) >= since_us) recent.push_back(row);
+        const Result<Listing> kept = chosen(applications_of(recent, caller), {.filters = context.choice.filters});
         if (!kept) return kept.error();
         for (const Json& item : kept->items) found.push_back(item);
         looked_at += rows.size();
         query->after = text_of(*page, "next");
-        more = !query->after.empty();
+        // The order is that of ids, whose times are those of their clients: a page of old ones alone is the end.
+        more = !query->after.empty() && (recent.size() > 0 || rows.empty());
     }
     Result<Listing> sorted = chosen(applications_of(found, caller), {.sort = context.choice.sort});
     if (!sorted) return sorted.error();
@@ -100,6 +127,7 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
     keep_first(*sorted, limit);
     Result<Listing> rows = chosen(*std::move(sorted), {.columns = context.choice.columns});
     if (!rows) return rows.error();
+    rows->has_header = !context.choice.no_header;
     return FoundApplications{*std::move(rows), std::move(cut)};
 }
 

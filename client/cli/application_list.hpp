@@ -14,6 +14,7 @@ namespace zbs::cli {
 struct ApplicationChoice {
     std::string states;  ///< words with commas between them; empty: what `--filter state=` says, else all
     std::string user;    ///< a name or a URI; empty: everybody whose applications the caller may see
+    std::string since{};  ///< `command_line::parse_since`; empty: ever
     int limit = 100;
     bool limit_was_asked = false;  ///< whoever asks for three need not be told that there are more
 };
@@ -22,6 +23,8 @@ struct ApplicationChoice {
 inline constexpr std::size_t kMostRowsLookedAt = 10'000;
 
 /// --state, --user and --limit.
+/// "state=running" and so on: what completion offers for --filter.
+std::vector<std::string> state_filters();
 void add_application_choice(CLI::App& command, ApplicationChoice& choice);
 
 struct FoundApplications {

@@ -139,6 +139,10 @@ void print_document(const Context& context, const codec::Json& json) {
 bool can_be_document(Context& context, bool has_name) {
     const bool is_list = context.output == "csv";
     if (!is_list && (has_name || context.output != "name")) return true;
+    if (!context.output_is_asked) {
+        context.output = "table";
+        return true;
+    }
     context.fail(invalid(std::string(is_list ? "csv is for lists" : "name is for what has an id") +
                              "; this command prints table, wide, json, jsonl" +
                              (has_name ? ", yaml or name" : " or yaml"),
@@ -146,7 +150,10 @@ bool can_be_document(Context& context, bool has_name) {
     return false;
 }
 
-void add_list_options(CLI::App& command, Context& context) { command_line::add_list_options(command, context.choice); }
+void add_list_options(CLI::App& command, Context& context, const Listing& empty,
+                      const std::vector<std::string>& filters) {
+    command_line::add_list_options(command, context.choice, empty, filters);
+}
 
 void add_output_option(CLI::App& command, Context& context, const char* variable) {
     command_line::add_format_option(command, context.output, output_formats())->envname(variable);

@@ -34,6 +34,7 @@ struct Context {
     std::string credentials;       ///< --credentials, ZBS_CREDENTIALS: folder of certificate and key
     std::string proxy;             ///< --proxy, X509_USER_PROXY: a proxy in place of the certificate
     std::string output = "table";  ///< one of output_formats()
+    bool output_is_asked = false;  ///< by -o; else ZBS_OUTPUT may have named it, which is about all commands
     RowChoice choice;              ///< of the lists that take `add_list_options`
     int exit_code = kOk;
 
@@ -57,10 +58,11 @@ void print(Context& context, const Listing& listing);
 /// for `for_people()`.
 void print_document(const Context& context, const codec::Json& json);
 /// Whether the output can be that of one document, which no table of values is, and no name where it `has_name` not;
-/// else says what it can be. To be asked before anything is done.
+/// else says what it can be, or takes the default where only ZBS_OUTPUT named it. To be asked before anything is done.
 bool can_be_document(Context& context, bool has_name = true);
-/// --columns, --sort and --filter of a command that prints a list.
-void add_list_options(CLI::App& command, Context& context);
+/// --columns, --sort and --filter of a command that prints a list: `command_line::add_list_options`.
+void add_list_options(CLI::App& command, Context& context, const Listing& empty,
+                      const std::vector<std::string>& filters = {});
 /// -o of a command; `variable` of the environment stands in for it.
 void add_output_option(CLI::App& command, Context& context, const char* variable = "");
 
@@ -88,6 +90,7 @@ void add_queue_command(CLI::App& app, Context& context);
 void add_replay_command(CLI::App& app, Context& context);
 void add_simulate_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
+void add_complete_command(CLI::App& app, Context& context);
 void add_dashboard_command(CLI::App& app, Context& context);
 void add_top_command(CLI::App& app, Context& context);
 void add_quickstart_command(CLI::App& app, Context& context);

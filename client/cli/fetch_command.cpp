@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "algorithms/base/ids.hpp"
 #include "client/api/staged_files.hpp"
+#include "client/cli/selectors.hpp"
 #include "services/common/codec/staging_codec.hpp"
 
 namespace zbs::cli {
@@ -40,14 +40,16 @@ void add_fetch_command(CLI::App& app, Context& context) {
     CLI::App* command = app.add_subcommand(
         "fetch",
         "what an application left, into a folder; goes on where it stopped\n\nExample: zbs fetch ID -d results");
-    command->add_option("id", *id, "application")->required();
+    add_selector(*command, *id);
     command->add_option("-d,--directory", options->folder, "folder that it goes into; nothing in it is replaced")
         ->capture_default_str();
     command->callback([&context, id, options] {
-        if (!parse_id128(*id))
-            return context.fail(invalid("'" + ascii(*id) + "' is no id (26 characters; 'zbs list' shows them)"));
+        if (!check_selectors(context, {*id}, Meant::kNewest)) return;
         const auto zone = context.connect();
-        if (zone) fetch_results(context, *zone, *id, *options);
+        if (!zone) return;
+        const Result<std::vector<std::string>> ids = find_selected(context, *zone, {*id}, Meant::kNewest);
+        if (!ids) return context.fail(ids.error());
+        fetch_results(context, *zone, ids->front(), *options);
     });
 }
 

@@ -1,34 +1,18 @@
 // zbs: the command line client. See client/README.md.
 #include <CLI/CLI.hpp>
 #include <csignal>
-#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <string_view>
 
 #include "client/cli/context.hpp"
 #include "services/common/adapters/command_line/command_pages.hpp"
+#include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace {
-
-/// Whether the words ask for JSON, however little of them could be parsed.
-bool asks_for_json(int argc, char** argv) {
-    const char* const variable = std::getenv("ZBS_OUTPUT");
-    std::string format = variable == nullptr ? "" : variable;
-    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
-        const std::string_view word = argv[i];
-        if (word == "-o" || word == "--output")
-            format = i + 1 < argc ? argv[i + 1] : "";
-        else if (word.starts_with("--output="))
-            format = word.substr(9);
-        else if (word.starts_with("-o") && word.size() > 2)
-            format = word.substr(word[2] == '=' ? 3 : 2);
-    }
-    return format == "json" || format == "jsonl";
-}
 
 int run(int argc, char** argv) {
     CLI::App app{
@@ -68,17 +52,21 @@ int run(int argc, char** argv) {
     zbs::cli::add_dashboard_command(app, context);
     zbs::cli::add_doctor_command(app, context);
     zbs::cli::add_quickstart_command(app, context);
+    zbs::cli::add_complete_command(app, context);
     zbs::command_line::add_page_commands(
         app, "zbs", {1, "zbs 0.1.0", "ZBS commands", zbs::cli::kExitCodes, zbs::cli::kExitNote}, context.exit_code);
+    context.output_is_asked = zbs::command_line::asked_format(argc, argv).has_value();
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& done) {  // --help, --version
         return app.exit(done);
     } catch (const CLI::ParseError& fault) {
-        if (asks_for_json(argc, argv))
-            std::cout << zbs::http::problem(zbs::invalid(zbs::command_line::fault_text(app, fault, "zbs"))).body
-                      << "\n";
-        return zbs::command_line::refuse(app, fault, "zbs");
+        std::string text = zbs::command_line::fault_text(app, fault, "zbs");
+        constexpr std::string_view kOption = "--output: ";
+        if (!context.output_is_asked && text.starts_with(kOption)) text = "ZBS_OUTPUT: " + text.substr(kOption.size());
+        if (zbs::command_line::asks_for_json(argc, argv))
+            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
+        return zbs::command_line::refuse(text, "zbs");
     }
     return context.exit_code;
 }

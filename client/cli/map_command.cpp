@@ -16,6 +16,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/map_input.hpp"
 #include "client/cli/map_output.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/codec/document_text.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -199,6 +200,14 @@ void map_onto_hierarchy(Context& context, const MapCommand& options, const TaskG
     std::cerr << "\n";
 }
 
+std::vector<std::string> algorithm_names() {
+    std::vector<std::string> names;
+    for (const std::string_view name : mapper_names()) names.emplace_back(name);
+    for (const std::string_view name : tree_mapper_names())
+        if (find_mapper(name) == nullptr) names.emplace_back(name);
+    return names;
+}
+
 Result<Mapping> map_by_name(const MapCommand& options, const TaskGraph& graph, const ResourceGraph& resources,
                             const MapOptions& how) {
     const std::string name = options.algorithm.empty() ? "hier" : options.algorithm;
@@ -209,10 +218,7 @@ Result<Mapping> map_by_name(const MapCommand& options, const TaskGraph& graph, c
         return Mapping{*std::move(mapped)};
     }
     std::string names;
-    for (const auto& known : mapper_names()) names += " " + std::string(known);
-    for (const auto& known : tree_mapper_names()) {
-        if (find_mapper(known) == nullptr) names += " " + std::string(known);
-    }
+    for (const std::string& known : algorithm_names()) names += " " + known;
     return invalid("'" + name + "' is no mapping algorithm; known are" + names, "--algorithm");
 }
 
@@ -341,17 +347,21 @@ void add_map_command(CLI::App& app, Context& context) {
                         "processors: 4:8:6 is 6 zones of 8 machines of 4, numbered with the innermost level fastest");
     command->add_option("--distances", sources.distances,
                         "of two processors whose first common group is of that level");
-    command->add_option("--algorithm", options->algorithm,
-                        "hier (default with --resources), multilevel (default with --hierarchy), metis, greedy, "
-                        "global, block, round_robin, "
-                        "random; an unknown word lists all");
+    command_line::offer(
+        command->add_option("--algorithm", options->algorithm,
+                            "hier (default with --resources), multilevel (default with --hierarchy), metis, greedy, "
+                            "global, block, round_robin, "
+                            "random; an unknown word lists all"),
+        {.words = algorithm_names()});
     command
         ->add_option("--level1", options->level1,
                      "hier: how tasks are divided among zones: clusters (default) or multilevel")
         ->check(CLI::IsMember({"clusters", "multilevel"}));
-    command->add_option("--level2", options->level2,
-                        "hier: the algorithm inside a zone (default: global); with --level1 multilevel --level2 hier a "
-                        "hierarchy of any depth is divided level by level");
+    command_line::offer(
+        command->add_option("--level2", options->level2,
+                            "hier: the algorithm inside a zone (default: global); with --level1 multilevel --level2 "
+                            "hier a hierarchy of any depth is divided level by level"),
+        {.words = algorithm_names()});
     command
         ->add_option(
             "--objective", options->objective,

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "client/cli/context.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/limits.hpp"
@@ -65,16 +66,17 @@ void add_peer_commands(CLI::App& app, Context& context) {
     CLI::App* peer = app.add_subcommand("peer", "peerings of your home zone");
     peer->require_subcommand(1);
     CLI::App* all = peer->add_subcommand("list", "who accepts whom\n\nExample: zbs peer list");
-    add_list_options(*all, context);
+    add_list_options(*all, context, listing::peers_of(Json::object()));
     all->callback([&context] { list_peers(context); });
     auto wish = std::make_shared<Wish>();
     const auto named = [&](const char* name, const std::string& help, const std::string& rest = "") {
         CLI::App* command = peer->add_subcommand(name, help + "\n\nExample: zbs peer " + name + " org-b" + rest);
-        command->add_option("ORGANISATION", wish->organisation, "by name")->required();
+        command_line::offer(command->add_option("ORGANISATION", wish->organisation, "by name")->required(),
+                            {.words = {}, .kind = "organisations"});
         return command;
     };
     CLI::App* one = named("show", "how it stands with one organisation");
-    add_list_options(*one, context);
+    add_list_options(*one, context, listing::peerings_of(Json::object()));
     one->callback([&context, wish] { call(context, "GET", wish->organisation); });
     const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help,
                              const std::string& rest = "") {

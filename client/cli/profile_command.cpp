@@ -12,7 +12,10 @@
 #include "client/cli/output_file.hpp"
 #include "client/cli/profile_source.hpp"
 #include "client/cli/submit_request.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
+#include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 
@@ -58,29 +61,36 @@ std::string error_text(const std::optional<PredictionError>& error) {
     return percent(error->mean) + text;
 }
 
-void list_profiles(Context& context, const std::string& program) {
+Listing profile_listing() {
+    return {"profiles",
+            {"ID",
+             {"AT", "at_us"},
+             "RANKS",
+             "COMPLETE",
+             {"PREDICTED", "predicted_s"},
+             {"MEASURED", "measured_s"},
+             "ERROR",
+             "PROGRAM",
+             "ARGUMENTS",
+             {"PATH", true},
+             {"APPLICATION", true}},
+            {},
+            Json::array()};
+}
+
+void list_profiles(Context& context, const std::string& program, const std::string& since) {
+    const Result<Time> begin =
+        since.empty() ? Result<Time>(Time::min()) : command_line::parse_since(since, system::wall_clock());
+    if (!begin) return context.fail(begin.error());
     const auto zone = context.connect();
     if (!zone) return;
     const Result<std::vector<ProfileRow>> rows = rows_at_home(*zone);
     if (!rows) return context.fail(rows.error());
-    Listing listing{"profiles",
-                    {"ID",
-                     {"AT", "at_us"},
-                     "RANKS",
-                     "COMPLETE",
-                     {"PREDICTED", "predicted_s"},
-                     {"MEASURED", "measured_s"},
-                     "ERROR",
-                     "PROGRAM",
-                     "ARGUMENTS",
-                     {"PATH", true},
-                     {"APPLICATION", true}},
-                    {},
-                    Json::array()};
+    Listing listing = profile_listing();
     for (const ProfileRow& row : *rows) {
         const ProfileSummary& p = row.profile;
         const std::string name = std::filesystem::path(p.program).filename().string();
-        if (!program.empty() && program != p.program && program != name) continue;
+        if ((!program.empty() && program != p.program && program != name) || p.at < *begin) continue;
         listing.rows.push_back({to_string(p.id), clock_text(p.at).substr(0, 19), p.ranks, p.complete ? "yes" : "no",
                                 timed(p.predicted), timed(p.measured), error_text(row.error), name, p.arguments,
                                 p.program, p.application ? to_string(*p.application) : "-"});
@@ -230,10 +240,11 @@ void add_format(CLI::App& command, Context& context) { add_output_option(command
 
 std::shared_ptr<Source> add_source(CLI::App& command) {
     auto source = std::make_shared<Source>();
-    command
-        .add_option("source", source->words,
-                    "id of a profile of your home zone; or logs, rank files, traces or a model")
-        ->required();
+    command_line::offer(command
+                            .add_option("source", source->words,
+                                        "id of a profile of your home zone; or logs, rank files, traces or a model")
+                            ->required(),
+                        {.words = {}, .kind = "profiles", .is_file_too = true});
     return source;
 }
 
@@ -258,7 +269,7 @@ void add_profile_command(CLI::App& app, Context& context) {
         reduce(context, *paths, *out);
     });
     {
-        auto program = std::make_shared<std::string>();
+        const auto program = std::make_shared<std::string>(), since = std::make_shared<std::string>();
         CLI::App* list = command->add_subcommand("list",
                                                  "profiles that your home zone has stored, newest first\n\nERROR is "
                                                  "how much longer (+) or shorter (-) runs of "
@@ -267,8 +278,9 @@ void add_profile_command(CLI::App& app, Context& context) {
                                                  "by their order of magnitude.\n\nExample: zbs profile list -o json");
         list->add_option("--program", *program, "only of this program, by its path or last name");
         add_format(*list, context);
-        add_list_options(*list, context);
-        list->callback([&context, program] { list_profiles(context, *program); });
+        add_list_options(*list, context, profile_listing());
+        command_line::add_since_option(*list, *since);
+        list->callback([&context, program, since] { list_profiles(context, *program, *since); });
     }
     {
         CLI::App* show = command->add_subcommand("show",

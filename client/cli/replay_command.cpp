@@ -11,6 +11,7 @@
 #include "client/cli/input.hpp"
 #include "client/cli/map_input.hpp"
 #include "client/cli/output_file.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/codec/model_codec.hpp"
 
 namespace zbs::cli {
@@ -219,9 +220,12 @@ void add_replay_command(CLI::App& app, Context& context) {
     command->add_option("--resources", options->resources, "resources file (zbs-resources/1)");
     auto* mapping = command->add_option("--mapping", options->mapping,
                                         "mapping file, as zbs map makes it, or one processor index per line");
-    command->add_option("--algorithm", options->algorithm, "without --mapping: maps the trace's own model with it")
-        ->capture_default_str()
-        ->excludes(mapping);
+    const std::vector<std::string_view> algorithms = mapper_names();
+    command_line::offer(
+        command->add_option("--algorithm", options->algorithm, "without --mapping: maps the trace's own model with it")
+            ->capture_default_str()
+            ->excludes(mapping),
+        {.words = {algorithms.begin(), algorithms.end()}});
     command
         ->add_option("--tasks-per-processor", options->tasks_per_processor,
                      "without --mapping: at most this many tasks on one processor; 0 = any number")

@@ -18,6 +18,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/input.hpp"
 #include "client/cli/output_file.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/codec/document_text.hpp"
 
@@ -227,8 +228,15 @@ void add_report_command(CLI::App& app, Context& context) {
         "--quick).\n\n"
         "Example: zbs report claims --html claims.html\n"
         "Example: zbs report claims --source Turner1995 --json");
-    command->add_option("--source", options->sources, "claims of this source only; may be repeated; --list names them")
-        ->delimiter(',');
+    command_line::Offers sources{.words = {}, .is_list = true};
+    for (const Study& study : all_studies())
+        if (std::ranges::find(sources.words, study.source) == sources.words.end())
+            sources.words.emplace_back(study.source);
+    command_line::offer(
+        command
+            ->add_option("--source", options->sources, "claims of this source only; may be repeated; --list names them")
+            ->delimiter(','),
+        sources);
     CLI::Option* html = command
                             ->add_option("--html", options->html,
                                          "the page; with -o json, jsonl or csv it is written where this is given")

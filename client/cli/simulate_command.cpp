@@ -23,6 +23,7 @@
 #include "client/cli/simulate_input.hpp"
 #include "client/cli/simulate_lists.hpp"
 #include "client/cli/simulate_output.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/codec/document_text.hpp"
 
 namespace zbs::cli {
@@ -610,6 +611,18 @@ void simulate_workload(Context& context, const SimulateCommand& command) {
 
 }  // namespace
 
+namespace {
+
+/// As completion offers them.
+template <class Infos>
+std::vector<std::string> offered_names(const Infos& infos) {
+    std::vector<std::string> names;
+    for (const auto& info : infos) names.emplace_back(info.name);
+    return names;
+}
+
+}  // namespace
+
 void add_simulate_command(CLI::App& app, Context& context) {
     auto options = std::make_shared<SimulateCommand>();
     CLI::App* command = app.add_subcommand(
@@ -622,8 +635,10 @@ void add_simulate_command(CLI::App& app, Context& context) {
     WorkloadSource& source = options->source;
     command->add_option("--trace", source.trace,
                         "jobs: a log in the Standard Workload Format, plain or gzip; - reads standard input");
-    command->add_option("--generate", source.generate,
-                        "jobs: NAME[:option=value,...] of a workload model; --list-generators shows all");
+    command_line::offer(
+        command->add_option("--generate", source.generate,
+                            "jobs: NAME[:option=value,...] of a workload model; --list-generators shows all"),
+        {.words = offered_names(workload_generators())});
     command->add_option("--params", source.parameters, "--generate jann: file of its size classes");
     command->add_option("--flexibility", source.flexibility,
                         "which jobs can run on other sizes than they ask for: rigid, moldable or malleable: all; mix: "
@@ -634,17 +649,22 @@ void add_simulate_command(CLI::App& app, Context& context) {
         ->capture_default_str();
     command->add_option("--processors", source.processors, "of the machine (default: as the log or the model says)")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}));
-    command->add_option("--policy", options->policy,
-                        "queue policy, NAME or NAME:option=value; --list-policies shows all");
-    command->add_option("--allocator", options->allocator,
-                        "which processors a job gets: NAME[:option=value:...]; none: any will do; not for policies "
-                        "whose jobs take turns; --list-allocators names them");
+    command_line::offer(command->add_option("--policy", options->policy,
+                                            "queue policy, NAME or NAME:option=value; --list-policies shows all"),
+                        {.words = offered_names(policies())});
+    command_line::offer(
+        command->add_option("--allocator", options->allocator,
+                            "which processors a job gets: NAME[:option=value:...]; none: any will do; not for policies "
+                            "whose jobs take turns; --list-allocators names them"),
+        {.words = offered_names(allocators())});
     command->add_option("--option", options->options, "option of the policy, NAME=VALUE; may be repeated")
         ->take_all()
         ->allow_extra_args(false);
-    command->add_option(
-        "--compare", options->compare,
-        "several policies side by side, NAME[:option=value[:option=value...]],...; in a list of values write + for ,");
+    command_line::offer(
+        command->add_option("--compare", options->compare,
+                            "several policies side by side, NAME[:option=value[:option=value...]],...; in a list of "
+                            "values write + for ,"),
+        {.words = offered_names(policies()), .is_list = true});
     command
         ->add_option("--rules", options->rules,
                      "batched: all events of an instant, then one decision; reference: a decision after each event, as "

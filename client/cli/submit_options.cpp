@@ -10,6 +10,7 @@
 #include "algorithms/base/suggestion.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/directives.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -100,7 +101,9 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("--mapper", options.mapper, "level-1 heuristic")
         ->check(CLI::IsMember({"hier", "block", "round_robin", "random"}))
         ->capture_default_str();
-    command.add_option("--zones", options.zones, "only these zones")->delimiter(',')->allow_extra_args(false);
+    command_line::offer(
+        command.add_option("--zones", options.zones, "only these zones")->delimiter(',')->allow_extra_args(false),
+        {.words = {}, .is_list = true, .kind = "zones"});
     command
         .add_option(
             "--env", options.exports,

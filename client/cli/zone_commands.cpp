@@ -8,6 +8,7 @@
 #include <string>
 
 #include "algorithms/formats/sparkline.hpp"
+#include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
 
 namespace zbs::cli {
@@ -16,6 +17,40 @@ namespace {
 using codec::Json;
 
 std::string raw_text(const Json& json, const char* key) { return json.value(key, std::string{}); }
+
+Listing zone_listing() {
+    return {"zones",
+            {"ZONE",
+             "ORGANISATION",
+             "PROCESSORS",
+             "USED",
+             {"ADDRESS", "url"},
+             {"YOU MAY USE IT", "usable"},
+             {"THEY ACCEPT US", true},
+             {"WE ACCEPT THEM", true}},
+            {},
+            Json::array()};
+}
+
+Listing link_listing(const Json& answer) {
+    return {"links",
+            {{"TO ZONE", "zone"},
+             "PLANNED WITH",
+             "SOURCE",
+             {"MEASURED DELAY", "delay.next"},
+             {"MEASURED BANDWIDTH", "bandwidth.next"},
+             {"FAILURES", true},
+             {"LAST MEASURED", "measured_us", true}},
+            {},
+            answer.value("links", Json::array())};
+}
+
+Listing node_listing(const Json& answer) {
+    return {"nodes",
+            {{"MACHINE", "name"}, "PROCESSORS", "USED", "SPEED", "AVAILABLE", {"CORES", true}, {"MEMORY", true}},
+            {},
+            answer.value("nodes", Json::array())};
+}
 
 /// The own zone with its machines, then the zones it knows; of those nothing but their address.
 void list_zones(Context& context) {
@@ -30,17 +65,7 @@ void list_zones(Context& context) {
         processors += node.value("processors", 0);
         used += node.value("used", 0);
     }
-    Listing listing{"zones",
-                    {"ZONE",
-                     "ORGANISATION",
-                     "PROCESSORS",
-                     "USED",
-                     {"ADDRESS", "url"},
-                     {"YOU MAY USE IT", "usable"},
-                     {"THEY ACCEPT US", true},
-                     {"WE ACCEPT THEM", true}},
-                    {},
-                    Json::array()};
+    Listing listing = zone_listing();
     const std::string name = raw_text(*own, "zone");
     listing.items.push_back({{"zone", name},
                              {"organisation", raw_text(*own, "organisation")},
@@ -94,27 +119,26 @@ std::map<std::string, const Json*> agents_of(const Json& nodes) {
     return agents;
 }
 
+Cell memory_cell(const Json& agent) {
+    const auto bytes = agent.at("description").value("memory_bytes", std::int64_t{0});
+    return {human_bytes(static_cast<double>(bytes)), bytes};
+}
+
 std::string bytes_a_second(double rate) { return human_bytes(rate) + "/s"; }
 
 /// What plans take for the links to other zones, and what was measured.
 void list_links(Context& context, client::ZoneClient& zone) {
     const Result<Json> answer = zone.get("/v1/links");
     if (!answer) return context.fail(answer.error());
-    Listing listing{"links",
-                    {{"TO ZONE", "zone"},
-                     "PLANNED WITH",
-                     "SOURCE",
-                     {"MEASURED DELAY", "delay.next"},
-                     {"MEASURED BANDWIDTH", "bandwidth.next"}},
-                    {},
-                    answer->value("links", Json::array())};
+    Listing listing = link_listing(*answer);
     for (const Json& view : listing.items) {
         const Json link = view.value("link", Json::object());
         listing.rows.push_back(
             {raw_text(view, "zone"),
              short_time(link.value("delay_s", 0.0)) + ", " + bytes_a_second(link.value("bandwidth_Bps", 0.0)),
              raw_text(view, "source"), measured_cell(view, "delay", short_time),
-             measured_cell(view, "bandwidth", bytes_a_second)});
+             measured_cell(view, "bandwidth", bytes_a_second),
+             view.contains("failures") ? Cell(view.value("failures", 0)) : Cell("-"), time_text(view, "measured_us")});
     }
     print(context, listing);
 }
@@ -128,14 +152,16 @@ Listing machine_links(const Json& machines, std::size_t most) {
                      "TO",
                      {"MEASURED DELAY", "delay.next"},
                      {"MEASURED BANDWIDTH", "bandwidth.next"},
-                     "FAILURES"},
+                     "FAILURES",
+                     {"LAST MEASURED", "measured_us", true}},
                     {},
                     Json::array()};
     for (const Json& pair : machines.value("worst", Json::array())) {
         if (listing.rows.size() == most) break;
         listing.items.push_back(pair);
         listing.rows.push_back({raw_text(pair, "from"), raw_text(pair, "to"), measured_cell(pair, "delay", short_time),
-                                measured_cell(pair, "bandwidth", bytes_a_second), pair.value("failures", 0)});
+                                measured_cell(pair, "bandwidth", bytes_a_second), pair.value("failures", 0),
+                                time_text(pair, "measured_us")});
     }
     return listing;
 }
@@ -179,17 +205,16 @@ void show_zone(Context& context) {
     if (!zone) return;
     const Result<Json> own = zone->get("/v1/nodes");
     if (!own) return context.fail(own.error());
-    Listing listing{"nodes",
-                    {{"MACHINE", "name"}, "PROCESSORS", "USED", "SPEED", "AVAILABLE"},
-                    {},
-                    own->value("nodes", Json::array())};
+    Listing listing = node_listing(*own);
     const std::map<std::string, const Json*> agents = agents_of(*own);
     for (const Json& node : listing.items) {
         const auto agent = agents.find(raw_text(node, "name"));
         listing.rows.push_back(
             {raw_text(node, "name"), node.value("processors", 0), node.value("used", 0),
              Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json())),
-             agent == agents.end() ? Cell("-") : measured_cell(*agent->second, "available", whole_percent)});
+             agent == agents.end() ? Cell("-") : measured_cell(*agent->second, "available", whole_percent),
+             agent == agents.end() ? Cell("-") : Cell(agent->second->at("description").value("cores", 0)),
+             agent == agents.end() ? Cell("-") : memory_cell(*agent->second)});
     }
     print(context, listing);
     if (!context.for_people() || !context.choice.empty())
@@ -206,20 +231,22 @@ void show_zone(Context& context) {
 void add_zone_commands(CLI::App& app, Context& context) {
     CLI::App* zone = app.add_subcommand("zone", "zones: yours and those it knows");
     zone->require_subcommand(1);
-    const auto listing = [&](const char* name, const std::string& help, void (*show)(Context&)) {
+    const Json nothing = Json::object();
+    const auto listing = [&](const char* name, const std::string& help, void (*show)(Context&), const Listing& empty) {
         CLI::App* command = zone->add_subcommand(name, help + "\n\nExample: zbs zone " + name);
-        add_list_options(*command, context);
+        add_list_options(*command, context, empty);
         command->callback([&context, show] { show(context); });
     };
-    listing("list", "zones and whether you may use them", list_zones);
+    listing("list", "zones and whether you may use them", list_zones, zone_listing());
     listing("links",
             "delay and bandwidth from your home zone to others: what plans are made with, and what was measured",
-            show_links);
+            show_links, link_listing(nothing));
     listing(
         "machine-links",
         "delay and bandwidth between machines of your home zone, as their agents have measured them; the worst first",
-        show_machine_links);
-    listing("show", "machines of your home zone, what others leave of them, and links", show_zone);
+        show_machine_links, machine_links(nothing, 0));
+    listing("show", "machines of your home zone, what others leave of them, and links", show_zone,
+            node_listing(nothing));
 }
 
 }  // namespace zbs::cli

@@ -7,6 +7,7 @@
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/node_agent/program/node_program.hpp"
 
 namespace {
@@ -33,9 +34,10 @@ int run(int argc, char** argv) {
     output.add_to(*cli.add_subcommand("describe",
                                       "what this machine is and has to give, as the agent would tell its "
                                       "zone\n\nExample: zbs-node describe\nExample: zbs-node describe -o table"));
-    cli.add_subcommand("ready",
-                       "exits with 0 where the agent runs and takes calls: for health checks of containers and "
-                       "watchdogs\n\nExample: zbs-node ready --config node.toml");
+    const auto readiness = zbs::command_line::add_outcome(
+        *cli.add_subcommand("ready",
+                            "exits with 0 where the agent runs and takes calls: for health checks of containers and "
+                            "watchdogs\n\nExample: zbs-node ready --config node.toml"));
     int exit_code = 0;
     zbs::command_line::add_page_commands(
         cli, "zbs-node", {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kPlainExitCodes}, exit_code);
@@ -44,9 +46,12 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {
         return cli.exit(done);
     } catch (const CLI::ParseError& fault) {
-        return zbs::command_line::refuse(cli, fault, "zbs-node");
+        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-node");
+        if (zbs::command_line::asks_for_json(argc, argv))
+            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
+        return zbs::command_line::refuse(text, "zbs-node");
     }
-    if (cli.got_subcommand("ready")) return zbs::node_program::ready(config);
+    if (cli.got_subcommand("ready")) return zbs::node_program::ready(config, *readiness);
     if (cli.got_subcommand("describe")) return zbs::node_program::describe(output);
     if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
     return zbs::node_program::run(config, step_starter);

@@ -3,8 +3,10 @@
 #include <iostream>
 
 #include "services/common/adapters/command_line/command_pages.hpp"
+#include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/registry/program/registry_program.hpp"
 
 namespace {
@@ -47,13 +49,17 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {
         return cli.exit(done);
     } catch (const CLI::ParseError& fault) {
-        return zbs::command_line::refuse(cli, fault, "zbs-registry");
+        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-registry");
+        if (zbs::command_line::asks_for_json(argc, argv))
+            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
+        return zbs::command_line::refuse(text, "zbs-registry");
     }
-    if (cli.got_subcommand("pages") || cli.got_subcommand("completion")) return exit_code;
+    if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
     if (options.state.empty())
-        return zbs::registry_program::fail(zbs::invalid("which registry? give --state FOLDER")), 2;
-    if (cli.get_subcommands().empty() || cli.got_subcommand("run")) return zbs::registry_program::run(options);
-    return exit_code;
+        return zbs::registry_program::fail(
+                   zbs::invalid("which registry? give --state FOLDER or set ZBS_REGISTRY_STATE")),
+               2;
+    return zbs::registry_program::run(options);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/zone_scheduler/program/operator_listings.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -34,7 +35,7 @@ int run(int argc, char** argv) {
         "for tests: the places where ZBS_FAILPOINTS can make a service die (crash), fail (error) or stall "
         "(stall:5s)\n\nExample: ZBS_FAILPOINTS='home.after_held=crash' zbs-zone run --config zone.toml");
     zbs::command_line::Output output(zbs::command_line::Output::Kind::kList);
-    output.add_to(*failpoints);
+    output.add_to(*failpoints, zbs::zone_program::failpoints());
     zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
     zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services", kExitCodes}, exit_code);
     try {
@@ -42,7 +43,10 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {
         return cli.exit(done);
     } catch (const CLI::ParseError& fault) {
-        return zbs::command_line::refuse(cli, fault, "zbs-zone");
+        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-zone");
+        if (zbs::command_line::asks_for_json(argc, argv))
+            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
+        return zbs::command_line::refuse(text, "zbs-zone");
     }
     if (failpoints->parsed()) {
         zbs::Result<void> printed = output.check();
@@ -50,11 +54,10 @@ int run(int argc, char** argv) {
         if (!printed) return zbs::zone_program::fail(printed.error()), 2;
         return 0;
     }
-    if (cli.got_subcommand("pages") || cli.got_subcommand("completion")) return exit_code;
+    if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
     if (config_path.empty())
         return zbs::zone_program::fail(zbs::invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG")), 2;
-    if (cli.get_subcommands().empty() || cli.got_subcommand("run")) return zbs::zone_program::run(config_path);
-    return exit_code;
+    return zbs::zone_program::run(config_path);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "services/common/listing/audit_listing.hpp"
 
+#include <algorithm>
+
 #include "services/common/codec/audit_text.hpp"
 
 namespace zbs::listing {
@@ -24,6 +26,22 @@ Listing audit_listing(const codec::AuditPage& page, codec::Json items) {
                                 record.hash});
     }
     return listing;
+}
+
+Result<std::uint64_t> last_entry_before(Time since, const AskAudit& ask) {
+    const Result<codec::AuditPage> begin = ask(0);
+    if (!begin) return begin.error();
+    std::uint64_t before = 0, end = begin->head.entries;  // the answer is one of them or between
+    while (before < end) {
+        const std::uint64_t middle = before + (end - before) / 2;
+        const Result<codec::AuditPage> page = ask(middle);
+        if (!page) return page.error();
+        if (!page->records.empty() && page->records[0].entry.at < since)
+            before = std::max(middle + 1, page->records[0].number);
+        else
+            end = middle;
+    }
+    return std::min(before, begin->head.entries);
 }
 
 }  // namespace zbs::listing

@@ -1,4 +1,7 @@
 #pragma once
+#include <cstdint>
+#include <functional>
+
 #include "services/common/codec/audit_codec.hpp"
 #include "services/common/listing/rows.hpp"
 
@@ -6,5 +9,11 @@ namespace zbs::listing {
 
 /// Entries of a log of decisions as rows; `items` are the records as the service said them, in the same order.
 Listing audit_listing(const codec::AuditPage& page, codec::Json items);
+
+/// A page of the log behind entry `after`, its first entry at least.
+using AskAudit = std::function<Result<codec::AuditPage>(std::uint64_t after)>;
+/// The last entry before `since`, 0 where there is none: entries behind it are from then on, but for clocks that were
+/// put back. Asks as often as the length of the log has binary digits, and once more. Errors: those of `ask`.
+Result<std::uint64_t> last_entry_before(Time since, const AskAudit& ask);
 
 }  // namespace zbs::listing

@@ -1,6 +1,9 @@
 #include "services/common/listing/peer_listing.hpp"
 
+#include <cstdint>
 #include <cstdio>
+
+#include "services/common/codec/audit_text.hpp"
 
 namespace zbs::listing {
 
@@ -10,16 +13,30 @@ namespace {
 
 std::string said(const Json& json, const char* key) { return json.value(key, std::string{}); }
 
+/// "-" where it is not told.
+Cell moment(const Json& json, const char* key) {
+    const std::int64_t at = json.value(key, std::int64_t{0});
+    return at > 0 ? Cell(codec::utc_text(time_from_microseconds(at))) : Cell("-");
+}
+
 }  // namespace
 
 Listing peers_of(const Json& answer) {
     Listing listing{"peers",
-                    {"ZONE", "ORGANISATION", "THEY ACCEPT US", "WE ACCEPT THEM", {"ADDRESS", "url"}, "REASON"},
+                    {"ZONE",
+                     "ORGANISATION",
+                     "THEY ACCEPT US",
+                     "WE ACCEPT THEM",
+                     {"ADDRESS", "url"},
+                     "REASON",
+                     {"LAST HEARD", "last_heard_us", true},
+                     {"LEASED UNTIL", "leased_until_us", true}},
                     {},
                     answer.value("peers", Json::array())};
     for (const Json& peer : listing.items)
         listing.rows.push_back({said(peer, "zone"), said(peer, "organisation"), said(peer, "they_accept_us"),
-                                said(peer, "we_accept_them"), said(peer, "url"), said(peer, "reason")});
+                                said(peer, "we_accept_them"), said(peer, "url"), said(peer, "reason"),
+                                moment(peer, "last_heard_us"), moment(peer, "leased_until_us")});
     return listing;
 }
 
@@ -30,20 +47,31 @@ Listing peerings_of(const Json& answer) {
                      {"TRUST", "trust.score"},
                      {"PROCESSORS NOW", "rights_now.processors"},
                      {"IN USE", "usage.processors"},
-                     {"BUNDLE", "fingerprint"}},
+                     {"BUNDLE", "fingerprint"},
+                     {"PARTS NOW", "rights_now.concurrent_parts", true},
+                     {"SECONDS NOW", "rights_now.walltime_s", true},
+                     {"SINCE", "requested_us", true},
+                     {"CHANGED", "changed_us", true},
+                     {"BY", true},
+                     {"REASON", true}},
                     {},
                     answer.value("peerings", Json::array())};
     for (const Json& peering : listing.items) {
-        Cell trust = "-", now = "-", used = "-";
+        Cell trust = "-", now = "-", used = "-", parts = "-", seconds = "-";
         if (peering.contains("trust")) {
             char score[16];
             std::snprintf(score, sizeof score, "%.3f", peering.at("trust").value("score", 0.0));
             trust = Cell(score, peering.at("trust").value("score", 0.0));
-            now = peering.value("rights_now", Json::object()).value("processors", 0);
+            const Json rights = peering.value("rights_now", Json::object());
+            now = rights.value("processors", 0);
+            parts = rights.value("concurrent_parts", 0);
+            const double walltime_s = rights.value("walltime_s", 0.0);
+            seconds = Cell(codec::dump(walltime_s), walltime_s);
             used = peering.value("usage", Json::object()).value("processors", 0);
         }
-        listing.rows.push_back(
-            {said(peering, "organisation"), said(peering, "state"), trust, now, used, said(peering, "fingerprint")});
+        listing.rows.push_back({said(peering, "organisation"), said(peering, "state"), trust, now, used,
+                                said(peering, "fingerprint"), parts, seconds, moment(peering, "requested_us"),
+                                moment(peering, "changed_us"), said(peering, "by"), said(peering, "reason")});
     }
     return listing;
 }

@@ -24,6 +24,7 @@ std::string table_text(const Listing& listing, bool wide) {
         lines.emplace_back();
         for (const std::size_t i : columns) lines.back().push_back(harmless_line(row[i].text));
     }
+    if (!listing.has_header) lines.erase(lines.begin());
     for (std::size_t i = 0; i < columns.size(); ++i) {
         widths.push_back(0);
         for (const auto& line : lines) widths.back() = std::max(widths.back(), width_of(line[i]));
@@ -58,10 +59,10 @@ std::string csv_field(const Cell& cell) {
 
 std::string csv_text(const Listing& listing) {
     std::string text;
-    for (std::size_t i = 0; i < listing.columns.size(); ++i)
+    for (std::size_t i = 0; listing.has_header && i < listing.columns.size(); ++i)
         text += (i > 0 ? "," : "") +
                 csv_field(Cell(listing.columns[i].as_member ? listing.columns[i].member : listing.columns[i].title));
-    text += "\n";
+    if (listing.has_header) text += "\n";
     for (const auto& row : listing.rows) {
         for (std::size_t i = 0; i < row.size(); ++i) text += (i > 0 ? "," : "") + csv_field(row[i]);
         text += "\n";

@@ -208,6 +208,7 @@ Result<void> keep_columns(Listing& listing, const std::vector<std::string>& name
 std::string Column::key() const { return as_member ? member : key_of(title); }
 
 Result<Listing> chosen(Listing listing, const RowChoice& choice) {
+    if (choice.no_header) listing.has_header = false;
     if (choice.empty()) return listing;
     std::vector<Condition> conditions;
     for (const std::string& text : choice.filters) {

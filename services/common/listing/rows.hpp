@@ -51,6 +51,7 @@ struct Listing {
     codec::Json items = codec::Json::array();
     std::size_t name = 0;    ///< the column that `-o name` prints
     bool truncated = false;  ///< there are or may be more rows: `json` and `yaml` tell it
+    bool has_header = true;  ///< of tables and `csv`
 };
 
 /// What `--columns`, `--sort` and `--filter` ask for.
@@ -58,6 +59,8 @@ struct RowChoice {
     std::vector<std::string> columns;  ///< names, in this order; empty: all
     std::vector<std::string> sort;     ///< names, the first weighs most; `-name` from large to small
     std::vector<std::string> filters;  ///< `name=value`, also != < > <= >= and ~ (holds the text); all must be true
+    bool no_header = false;            ///< `--no-header`: rows alone
+    /// Whether all rows and columns are wanted, as they are.
     bool empty() const { return columns.empty() && sort.empty() && filters.empty(); }
 };
 

@@ -10,7 +10,7 @@ namespace zbs::node_program {
 /// Serves until SIGTERM. Exit code. `step_starter`, where not empty, goes before the setting of that name.
 int run(const std::string& config_path, const std::string& step_starter);
 /// Asks the running agent whether it takes calls; its file must name a port. Exit code: 0 where it does.
-int ready(const std::string& config_path);
+int ready(const std::string& config_path, const command_line::Output& output);
 /// Prints what the machine is and has to give. Exit code.
 int describe(const command_line::Output& output);
 /// "zbs-node: place: message" on stderr; 1.

@@ -1,3 +1,5 @@
+#include <iostream>
+
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -8,25 +10,42 @@
 
 namespace zbs::node_program {
 
-int ready(const std::string& config_path) {
-    if (config_path.empty()) return fail(invalid("which agent? give --config FILE or set ZBS_NODE_CONFIG"));
+namespace {
+
+Result<void> ask_agent(const std::string& config_path) {
+    if (config_path.empty()) return invalid("which agent? give --config FILE or set ZBS_NODE_CONFIG");
     const Result<NodeSettings> settings = read_node_settings(config_path, {});
-    if (!settings) return fail(settings.error());
+    if (!settings) return settings.error();
     if (settings->listen_port == 0)
-        return fail(invalid("'listen' names no port, so nobody knows where this agent is; give one", config_path));
+        return invalid("'listen' names no port, so nobody knows where this agent is; give one", config_path);
     openssl::TrustStore trust(system::wall_clock);
     const auto keys = openssl::KeyFolder::open(settings->identity, system::wall_clock);
-    if (!keys) return fail(keys.error());
+    if (!keys) return keys.error();
     const Caller self = (*keys)->name();
-    if (auto pinned = trust.pin(self.organisation, (*keys)->bundle()); !pinned) return fail(pinned.error());
+    if (auto pinned = trust.pin(self.organisation, (*keys)->bundle()); !pinned) return pinned.error();
     cpprest::HttpCaller caller(
         {.self = self, .local_token = {}, .tls = std::make_shared<openssl::TlsClient>(**keys, trust)});
     const std::string& host = settings->advertised_host;
     const std::string url = "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
                             std::to_string(settings->listen_port);
     const Result<HttpAnswer> answer = caller.call({{url, self}, "GET", "/readyz", {}});
-    if (!answer) return fail(answer.error());
-    return answer->status < 300 ? 0 : fail(http::read_problem(answer->status, answer->body));
+    if (!answer) return answer.error();
+    if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
+    return {};
+}
+
+}  // namespace
+
+int ready(const std::string& config_path, const command_line::Output& output) {
+    constexpr int kUsage = 2;
+    const Result<void> good = output.check();
+    const Result<void> done = good ? ask_agent(config_path) : good;
+    if (done) {
+        output.print_document({{"ready", true}}, "");
+        return 0;
+    }
+    if (output.for_json()) std::cout << http::problem(done.error()).body << "\n";
+    return fail(done.error()), good ? 1 : kUsage;
 }
 
 }  // namespace zbs::node_program

@@ -3,17 +3,19 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
 
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/sqlite/registry_backup.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/registry/http/registry_routes.hpp"
-#include "services/registry/program/registry_program.hpp"
+#include "services/registry/program/registry_client.hpp"
 
 namespace zbs::registry_program {
 namespace {
+
+using codec::Json;
+using command_line::Output;
 
 /// The name comes from the keys, which are in no backup.
 Result<Caller> name_of(const StateFolder& state) {
@@ -22,33 +24,41 @@ Result<Caller> name_of(const StateFolder& state) {
     return (*keys)->name();
 }
 
-Result<void> back_up(const StateFolder& state, const std::string& file) {
+Result<void> back_up(const StateFolder& state, const Output& output, const std::string& file) {
     const Result<Caller> self = name_of(state);
     if (!self) return self.error();
     const auto made = sqlite::write_backup(sqlite::registry_backups(), {state.database(), state.audit(), to_uri(*self)},
                                            file, system::wall_clock());
     if (!made) return made.error();
-    std::cout << file << ": " << sqlite::to_string(*made) << "\n";
+    Json document = sqlite::document_of(*made);
+    document["file"] = file;
+    output.print_document(document, file + ": " + sqlite::to_string(*made) + "\n");
     return {};
 }
 
-void tell(const sqlite::RestoredRegistry& done) {
+void tell(const sqlite::RestoredRegistry& done, const Output& output) {
     std::string more;
+    Json removed_again = Json::array();
     if (done.tokens > 0)
         more += std::to_string(done.tokens) + " open tokens work no more; make new ones ('zbs-registry token')\n";
     more += "zones are listed as soon as they renew\n";
     for (const RemovedFromRegistry& removed : done.removed) {
         more += (removed.zone.empty() ? "organisation " + removed.organisation : "zone " + removed.zone) +
                 " was removed since the backup and stays removed\n";
+        removed_again.push_back(removed.zone.empty() ? Json{{"organisation", removed.organisation}}
+                                                     : Json{{"zone", removed.zone}});
     }
     if (!done.files.kept_audit)
         more +=
             "what was removed since the backup is here again: look at 'zbs-registry zone list' and "
             "'zbs-registry organisation list'\n";
-    std::cout << sqlite::to_string(done.files, more);
+    Json document = sqlite::document_of(done.files);
+    document["closed_tokens"] = done.tokens;
+    document["removed"] = removed_again;
+    output.print_document(document, sqlite::to_string(done.files, more));
 }
 
-Result<void> restore(const StateFolder& state, const std::string& file) {
+Result<void> restore(const StateFolder& state, const Output& output, const std::string& file) {
     const Result<Caller> self = name_of(state);
     if (!self) return self.error();
     if (auto own = process::check_owner(state.path); !own) return own;
@@ -59,7 +69,7 @@ Result<void> restore(const StateFolder& state, const std::string& file) {
         sqlite::restore_registry(file, {state.database(), state.audit(), to_uri(*self)}, system::wall_clock(),
                                  [&self](const AuditEntry& entry) { return removal_of(entry, self->organisation); });
     if (!done) return done.error();
-    tell(*done);
+    tell(*done, output);
     return {};
 }
 
@@ -73,16 +83,22 @@ void add_backup_commands(CLI::App& cli, Options& options, int& exit_code) {
         "name\n\nExample: zbs-registry backup /backup/registry-2026-01-31.db --state /var/lib/zbs-registry");
     backup->add_option("FILE", *file, "must not exist; made with mode 0600: it holds all that the registry knows")
         ->required();
-    backup->callback([&options, &exit_code, file] {
-        if (auto done = back_up({options.state}, *file); !done) exit_code = fail(done.error());
+    const auto made = command_line::add_outcome(*backup);
+    backup->callback([&options, &exit_code, made, file] {
+        const Printer printer{made.get(), &exit_code};
+        if (!printer.can_begin(options)) return;
+        if (auto done = back_up({options.state}, *made, *file); !done) printer.fail(done.error());
     });
     CLI::App* again = cli.add_subcommand(
         "restore",
         "a backup in place of the database of a registry that is not running; what was there is kept "
         "beside\n\nExample: zbs-registry restore /backup/registry-2026-01-31.db --state /var/lib/zbs-registry");
     again->add_option("FILE", *file, "made by 'zbs-registry backup' of this registry")->required();
-    again->callback([&options, &exit_code, file] {
-        if (auto done = restore({options.state}, *file); !done) exit_code = fail(done.error());
+    const auto restored = command_line::add_outcome(*again);
+    again->callback([&options, &exit_code, restored, file] {
+        const Printer printer{restored.get(), &exit_code};
+        if (!printer.can_begin(options)) return;
+        if (auto done = restore({options.state}, *restored, *file); !done) printer.fail(done.error());
     });
 }
 

@@ -1,6 +1,5 @@
 // zbs-registry's commands about who may come here.
 #include <CLI/CLI.hpp>
-#include <iostream>
 
 #include "services/common/http/call.hpp"
 #include "services/registry/program/registry_client.hpp"
@@ -29,30 +28,37 @@ listing::Listing organisations_of(const Json& answer) {
     return listing;
 }
 
-void say_removed(const Json& answer) {
+std::string removed_text(const Json& answer) {
+    std::string text;
     for (const Json& zone : answer.value("zones", Json::array()))
-        std::cout << "removed zone " << zone.get<std::string>() << "\n";
+        text += "removed zone " + zone.get<std::string>() + "\n";
+    return text;
 }
 
 }  // namespace
 
 void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
     auto name = std::make_shared<std::string>();
-    const auto ask = [&options, &exit_code](const char* method, const std::string& path, auto tell) {
-        const Result<Json> answer = call(options, method, path);
-        if (answer)
-            tell(*answer);
-        else
-            exit_code = fail(answer.error());
+    // `rest` is told behind the zones that went.
+    const auto removes = [&options, &exit_code, name](CLI::App* command, const std::string& path,
+                                                      const std::string& rest) {
+        const auto output = command_line::add_outcome(*command);
+        command->callback([&options, &exit_code, output, name, path, rest] {
+            const Printer printer{output.get(), &exit_code};
+            if (!printer.can_begin(options)) return;
+            const Result<Json> answer = call(options, "DELETE", path + http::encode_percent(*name));
+            if (!answer) return printer.fail(answer.error());
+            output->print_document(*answer, removed_text(*answer) + (rest.empty() ? rest : rest + *name + "\n"));
+        });
     };
     CLI::App* zone = cli.add_subcommand("zone", "zones that are enrolled here");
     zone->require_subcommand(1);
     const auto prints = [&options, &exit_code](CLI::App* command, listing::Listing (*rows_of)(const Json&)) {
         const auto output = std::make_shared<command_line::Output>(command_line::Output::Kind::kList);
-        output->add_to(*command);
+        output->add_to(*command, rows_of(Json::object()));
         command->callback([&options, &exit_code, output, rows_of] {
             const Printer printer{output.get(), &exit_code};
-            if (!printer.can_print()) return;
+            if (!printer.can_begin(options)) return;
             const Result<Json> answer = call(options, "GET", "/v1/enrolments");
             if (answer)
                 printer.print(rows_of(*answer), *answer);
@@ -70,7 +76,7 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
         "take a zone out: it is listed no more and gets no answer from now on; it comes back by a new token "
         "only\n\nExample: zbs-registry zone remove org-a-one --state DIR");
     remove_zone->add_option("NAME", *name, "the zone")->required();
-    remove_zone->callback([ask, name] { ask("DELETE", "/v1/enrolments/" + http::encode_percent(*name), say_removed); });
+    removes(remove_zone, "/v1/enrolments/", "");
     CLI::App* organisation = cli.add_subcommand("organisation", "organisations whose bundles are kept here");
     organisation->require_subcommand(1);
     CLI::App* organisations = organisation->add_subcommand(
@@ -83,12 +89,7 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
         "forget an organisation's bundle, with all its zones and open tokens; it may come back with another "
         "bundle\n\nExample: zbs-registry organisation remove org-a --state DIR");
     remove->add_option("NAME", *name, "the organisation")->required();
-    remove->callback([ask, name] {
-        ask("DELETE", "/v1/organisations/" + http::encode_percent(*name), [&name](const Json& answer) {
-            say_removed(answer);
-            std::cout << "removed organisation " << *name << "\n";
-        });
-    });
+    removes(remove, "/v1/organisations/", "removed organisation ");
 }
 
 }  // namespace zbs::registry_program

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
 
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -35,16 +34,20 @@ Result<Json> all_zones(const Options& options) {
     return zones;
 }
 
-void list(const Options& options, const Printer& printer) {
-    if (!printer.can_print()) return;
-    const Result<Json> zones = all_zones(options);
-    if (!zones) return printer.fail(zones.error());
+listing::Listing listed_zones(const Json& zones) {
     listing::Listing rows{
-        "zones", {{"ZONE", "name"}, "ORGANISATION", "STANDING", {"ADDRESS", "url"}, {"CONTACT", true}}, {}, *zones};
-    for (const Json& zone : *zones)
+        "zones", {{"ZONE", "name"}, "ORGANISATION", "STANDING", {"ADDRESS", "url"}, {"CONTACT", true}}, {}, zones};
+    for (const Json& zone : zones)
         rows.rows.push_back({zone.value("name", ""), zone.value("organisation", ""), zone.value("standing", ""),
                              zone.value("url", ""), zone.value("contact", "")});
-    printer.print(rows, {});
+    return rows;
+}
+
+void list(const Options& options, const Printer& printer) {
+    if (!printer.can_begin(options)) return;
+    const Result<Json> zones = all_zones(options);
+    if (!zones) return printer.fail(zones.error());
+    printer.print(listed_zones(*zones), {});
 }
 
 }  // namespace
@@ -57,21 +60,20 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         "init", "keys and certificate of this registry\n\nExample: zbs-registry init --state DIR --organisation grid");
     init->add_option("--organisation", *organisation, "who runs the registry")->required();
     init->add_option("--name", *name, "of the registry")->capture_default_str();
-    init->callback([&options, &exit_code, organisation, name] {
+    const auto made = command_line::add_outcome(*init);
+    init->callback([&options, &exit_code, made, organisation, name] {
+        const Printer printer{made.get(), &exit_code};
+        if (!printer.can_begin(options)) return;
         const StateFolder state{options.state};
-        if (auto own = process::check_owner(state.path); !own) {
-            exit_code = fail(own.error());
-            return;
-        }
+        if (auto own = process::check_owner(state.path); !own) return printer.fail(own.error());
         std::error_code fault;
         std::filesystem::create_directories(state.path, fault);
         chmod(state.path.c_str(), 0700);
-        if (auto made = openssl::make_registry(state.identity(), *organisation, *name, wall_clock()); !made) {
-            exit_code = fail(made.error());
-            return;
-        }
-        std::cout << "made the identity of spiffe://" << *organisation << "/registry/" << *name << " in "
-                  << state.identity() << "\n";
+        if (auto keys = openssl::make_registry(state.identity(), *organisation, *name, wall_clock()); !keys)
+            return printer.fail(keys.error());
+        const std::string uri = "spiffe://" + *organisation + "/registry/" + *name;
+        made->print_document({{"name", uri}, {"folder", state.identity()}},
+                             "made the identity of " + uri + " in " + state.identity() + "\n");
     });
     auto operator_name = std::make_shared<std::string>("operator");
     CLI::App* person = cli.add_subcommand(
@@ -79,15 +81,17 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         "a new certificate for the operator, before or after the old one has ended; needs the CA key in the registry's "
         "folder; the registry may run\n\nExample: zbs-registry operator --state DIR");
     person->add_option("--name", *operator_name, "name in it")->capture_default_str();
-    person->callback([&options, &exit_code, operator_name] {
+    const auto issued = command_line::add_outcome(*person);
+    person->callback([&options, &exit_code, issued, operator_name] {
+        const Printer printer{issued.get(), &exit_code};
+        if (!printer.can_begin(options)) return;
         const StateFolder state{options.state};
-        if (auto own = process::check_owner(state.path); !own)
-            exit_code = fail(own.error());
-        else if (auto made = openssl::issue_operator(state.identity(), *operator_name, wall_clock()); !made)
-            exit_code = fail(made.error());
-        else
-            std::cout << "operator '" << *operator_name << "' has a new certificate in " << state.operator_identity()
-                      << "\n";
+        if (auto own = process::check_owner(state.path); !own) return printer.fail(own.error());
+        if (auto keys = openssl::issue_operator(state.identity(), *operator_name, wall_clock()); !keys)
+            return printer.fail(keys.error());
+        issued->print_document(
+            {{"name", *operator_name}, {"folder", state.operator_identity()}},
+            "operator '" + *operator_name + "' has a new certificate in " + state.operator_identity() + "\n");
     });
     auto path = std::make_shared<std::string>();
     CLI::App* renew = cli.add_subcommand(
@@ -95,16 +99,19 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         "put a new certificate for this registry's key in place, made by the organisation's CA elsewhere (a registry "
         "that holds the CA key renews by itself)\n\nExample: zbs-registry renew --certificate new.pem --state DIR");
     renew->add_option("--certificate", *path, "it and what leads to the bundle, PEM, leaf first")->required();
-    renew->callback([&options, &exit_code, path] {
+    const auto renewed = command_line::add_outcome(*renew);
+    renew->callback([&options, &exit_code, renewed, path] {
+        const Printer printer{renewed.get(), &exit_code};
+        if (!printer.can_begin(options)) return;
+        const std::string identity = StateFolder{options.state}.identity();
         const auto chain = process::read_file(*path, limits::kMaxChainBytes);
         Result<void> put = process::check_owner(options.state);
         if (put)
-            put = chain ? openssl::replace_certificate(StateFolder{options.state}.identity(), *chain, wall_clock())
+            put = chain ? openssl::replace_certificate(identity, *chain, wall_clock())
                         : Error{ErrorCode::kNotFound, "cannot be read", *path};
-        if (put)
-            std::cout << "the new certificate is in place; a running registry takes it with SIGHUP\n";
-        else
-            exit_code = fail(put.error());
+        if (!put) return printer.fail(put.error());
+        renewed->print_document({{"folder", identity}},
+                                "the new certificate is in place; a running registry takes it with SIGHUP\n");
     });
     auto whose = std::make_shared<std::string>();
     CLI::App* token = cli.add_subcommand(
@@ -113,26 +120,33 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         "--for org-a");
     token->add_option("--for", *whose, "only a zone of this organisation; default: of any");
     token->add_option("--hours", *hours, "how long it works")->check(CLI::Range(1, 720))->capture_default_str();
-    token->callback([&options, &exit_code, whose, hours] {
+    const auto given = command_line::add_outcome(*token);
+    token->callback([&options, &exit_code, given, whose, hours] {
+        const Printer printer{given.get(), &exit_code};
+        if (!printer.can_begin(options)) return;
         Json wanted = {{"lifetime_s", *hours * 3600}};
         if (!whose->empty()) wanted["organisation"] = *whose;
         const Result<Json> answer = call(options, "POST", "/v1/enrolment-tokens", wanted);
-        if (answer)
-            std::cout << answer->value("token", "") << "\n";
-        else
-            exit_code = fail(answer.error());
+        if (!answer) return printer.fail(answer.error());
+        given->print_document(*answer, answer->value("token", "") + "\n");
     });
     CLI::App* zones = cli.add_subcommand(
         "list", "zones that are here: name, organisation, standing, address\n\nExample: zbs-registry list --state DIR");
     const auto output = std::make_shared<command_line::Output>(command_line::Output::Kind::kList);
-    output->add_to(*zones);
+    output->add_to(*zones, listed_zones(Json::array()));
     zones->callback([&options, &exit_code, output] { list(options, {output.get(), &exit_code}); });
-    cli.add_subcommand("ready",
-                       "exits with 0 where the registry runs and takes calls: for health checks of containers and "
-                       "watchdogs\n\nExample: zbs-registry ready --state DIR")
-        ->callback([&options, &exit_code] {
-            if (const auto answer = call(options, "GET", "/readyz"); !answer) exit_code = fail(answer.error());
-        });
+    CLI::App* ready =
+        cli.add_subcommand("ready",
+                           "exits with 0 where the registry runs and takes calls: for health checks of containers and "
+                           "watchdogs\n\nExample: zbs-registry ready --state DIR");
+    const auto readiness = command_line::add_outcome(*ready);
+    ready->callback([&options, &exit_code, readiness] {
+        const Printer printer{readiness.get(), &exit_code};
+        if (!printer.can_begin(options)) return;
+        const Result<Json> answer = call(options, "GET", "/readyz");
+        if (!answer) return printer.fail(answer.error());
+        readiness->print_document({{"ready", true}}, "");
+    });
     add_enrolment_commands(cli, options, exit_code);
     add_audit_commands(cli, options, exit_code);
     add_backup_commands(cli, options, exit_code);

@@ -53,8 +53,9 @@ void Printer::fail(const Error& error) const {
     *exit_code = registry_program::fail(error);
 }
 
-bool Printer::can_print() const {
-    const Result<void> good = output->check();
+bool Printer::can_begin(const Options& options) const {
+    Result<void> good = output->check();
+    if (good && options.state.empty()) good = invalid("which registry? give --state FOLDER or set ZBS_REGISTRY_STATE");
     if (good) return true;
     fail(good.error());
     *exit_code = kUsage;

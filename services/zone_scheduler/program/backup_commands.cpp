@@ -5,7 +5,6 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
-#include <iostream>
 #include <thread>
 
 #include "services/common/adapters/postgresql/zone_store.hpp"
@@ -13,11 +12,15 @@
 #include "services/common/adapters/process/job_folder.hpp"
 #include "services/common/adapters/process/supervisor_record.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
 namespace {
+
+using codec::Json;
+using command_line::Output;
 
 constexpr Duration kStepGrace = std::chrono::seconds{2};
 constexpr std::chrono::seconds kStepWait{15};
@@ -31,7 +34,7 @@ Result<void> check_own_database(const ZoneSettings& settings) {
                    "before the zone starts; see docs/operator.md");
 }
 
-Result<void> back_up(const std::string& config_path, const std::string& file) {
+Result<void> back_up(const std::string& config_path, const Output& output, const std::string& file) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     if (auto own = check_own_database(*settings); !own) return own;
@@ -39,7 +42,9 @@ Result<void> back_up(const std::string& config_path, const std::string& file) {
     const auto made =
         sqlite::write_backup(sqlite::zone_backups(), zone_files(*settings, state), file, system::wall_clock());
     if (!made) return made.error();
-    std::cout << file << ": " << sqlite::to_string(*made) << "\n";
+    Json document = sqlite::document_of(*made);
+    document["file"] = file;
+    output.print_document(document, file + ": " + sqlite::to_string(*made) + "\n");
     return {};
 }
 
@@ -80,13 +85,13 @@ Result<int> put_aside_unknown(const ZoneSettings& settings, const StateFolder& s
     return static_cast<int>(unknown.size());
 }
 
-void tell_aside(const StateFolder& state, int aside) {
-    if (aside > 0)
-        std::cout << aside << " steps that the backup does not know were put aside beside " << state.steps() << "\n";
+std::string aside_text(const StateFolder& state, int aside) {
+    if (aside == 0) return {};
+    return std::to_string(aside) + " steps that the backup does not know were put aside beside " + state.steps() + "\n";
 }
 
 /// What has to change in a database that PostgreSQL's own tools have put back.
-Result<void> go_on_from_restored(const std::string& config_path) {
+Result<void> go_on_from_restored(const std::string& config_path, const Output& output) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     if (!settings->database)
@@ -102,12 +107,12 @@ Result<void> go_on_from_restored(const std::string& config_path) {
             return {};
         });
     if (!token) return token.error();
-    tell_aside(state, aside);
-    std::cout << "tokens go on at " << *token << "\n";
+    output.print_document({{"first_token", *token}, {"steps_put_aside", aside}},
+                          aside_text(state, aside) + "tokens go on at " + std::to_string(*token) + "\n");
     return {};
 }
 
-Result<void> restore(const std::string& config_path, const std::string& file) {
+Result<void> restore(const std::string& config_path, const Output& output, const std::string& file) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     if (auto own = check_own_database(*settings); !own) return own;
@@ -126,8 +131,12 @@ Result<void> restore(const std::string& config_path, const std::string& file) {
     if (!aside) return aside.error();
     const auto done = sqlite::restore_zone(file, files, system::wall_clock());
     if (!done) return done.error();
-    std::cout << sqlite::to_string(done->files, "tokens go on at " + std::to_string(done->first_token) + "\n");
-    tell_aside(state, *aside);
+    Json document = sqlite::document_of(done->files);
+    document["first_token"] = done->first_token;
+    document["steps_put_aside"] = *aside;
+    output.print_document(
+        document, sqlite::to_string(done->files, "tokens go on at " + std::to_string(done->first_token) + "\n") +
+                      aside_text(state, *aside));
     return {};
 }
 
@@ -141,8 +150,11 @@ void add_backup_commands(CLI::App& cli, std::string& config_path, int& exit_code
     const auto file = std::make_shared<std::string>();
     backup->add_option("FILE", *file, "must not exist; made with mode 0600: it holds all that the zone knows")
         ->required();
-    backup->callback([&config_path, &exit_code, file] {
-        if (auto done = back_up(config_path, *file); !done) exit_code = fail(done.error());
+    const OperatorCommand shared{&config_path, &exit_code};
+    const auto made = command_line::add_outcome(*backup);
+    backup->callback([shared, made, file] {
+        if (!shared.can_begin(*made)) return;
+        if (auto done = back_up(*shared.config, *made, *file); !done) shared.fail(done.error(), *made);
     });
     CLI::App* again = cli.add_subcommand(
         "restore",
@@ -155,10 +167,13 @@ void add_backup_commands(CLI::App& cli, std::string& config_path, int& exit_code
                    "instead of a file: 'pg_restore' has put the database back; counters go on behind any that can have "
                    "been given since")
         ->excludes(from);
-    again->callback([&config_path, &exit_code, file, in_postgresql] {
+    const auto restored = command_line::add_outcome(*again);
+    again->callback([shared, restored, file, in_postgresql] {
         if (!*in_postgresql && file->empty()) throw CLI::RequiredError("FILE");
-        const Result<void> done = *in_postgresql ? go_on_from_restored(config_path) : restore(config_path, *file);
-        if (!done) exit_code = fail(done.error());
+        if (!shared.can_begin(*restored)) return;
+        const Result<void> done =
+            *in_postgresql ? go_on_from_restored(*shared.config, *restored) : restore(*shared.config, *restored, *file);
+        if (!done) shared.fail(done.error(), *restored);
     });
 }
 

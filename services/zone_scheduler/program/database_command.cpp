@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <iostream>
 
 #include "services/common/adapters/postgresql/zone_move.hpp"
 #include "services/common/adapters/postgresql/zone_store.hpp"
@@ -12,6 +11,7 @@
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/sqlite/database.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/storage.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -98,7 +98,7 @@ Result<Copied> move_into_postgresql(const ZoneSettings& settings, const StateFol
     return copied;
 }
 
-Result<void> move_database(const std::string& config_path) {
+Result<void> move_database(const std::string& config_path, const command_line::Output& output) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     if (!settings->database)
@@ -111,8 +111,15 @@ Result<void> move_database(const std::string& config_path) {
     const Result<Copied> copied = move_into_postgresql(*settings, state);
     if (!copied) return copied.error();
     if (auto aside = put_files_aside(state); !aside) return aside;
-    for (const sql::CopiedTable& table : *copied) std::cout << table.table << "\t" << table.rows << "\n";
-    std::cout << "the database is in PostgreSQL; the files were put aside as " << state.database() << ".moved\n";
+    std::string text;
+    codec::Json tables = codec::Json::array();
+    for (const sql::CopiedTable& table : *copied) {
+        text += table.table + "\t" + std::to_string(table.rows) + "\n";
+        tables.push_back({{"table", table.table}, {"rows", table.rows}});
+    }
+    const std::string kept = state.database() + ".moved";
+    output.print_document({{"tables", tables}, {"kept", kept}},
+                          text + "the database is in PostgreSQL; the files were put aside as " + kept + "\n");
     return {};
 }
 
@@ -121,15 +128,17 @@ Result<void> move_database(const std::string& config_path) {
 void add_database_command(CLI::App& cli, std::string& config_path, int& exit_code) {
     CLI::App* const database = cli.add_subcommand("database", "where a zone's database is");
     database->require_subcommand(1);
-    database
-        ->add_subcommand(
-            "move",
-            "from the file in the state folder into the PostgreSQL of [database], with the audit log, all or "
-            "nothing; for a zone that is stopped. The files are kept, as FILE.moved\n\nExample: zbs-zone "
-            "database move --config /etc/zbs/zone.toml")
-        ->callback([&config_path, &exit_code] {
-            if (auto done = move_database(config_path); !done) exit_code = fail(done.error());
-        });
+    CLI::App* const move = database->add_subcommand(
+        "move",
+        "from the file in the state folder into the PostgreSQL of [database], with the audit log, all or "
+        "nothing; for a zone that is stopped. The files are kept, as FILE.moved\n\nExample: zbs-zone "
+        "database move --config /etc/zbs/zone.toml");
+    const auto output = command_line::add_outcome(*move);
+    const OperatorCommand shared{&config_path, &exit_code};
+    move->callback([shared, output] {
+        if (!shared.can_begin(*output)) return;
+        if (auto done = move_database(*shared.config, *output); !done) shared.fail(done.error(), *output);
+    });
 }
 
 }  // namespace zbs::zone_program

@@ -279,10 +279,10 @@ void add_doctor_command(CLI::App& cli, std::string& config_path, int& exit_code)
         "MPI, Slurm; with remedies. Changes nothing; exit code 1 where something fails\n\nExample: zbs-zone "
         "doctor --config zone.toml");
     const auto output = std::make_shared<Output>(Output::Kind::kList);
-    output->add_to(*doctor);
+    output->add_to(*doctor, command_line::listing_of({}));
     const OperatorCommand shared{&config_path, &exit_code};
     doctor->callback([shared, output] {
-        if (!shared.can_print(*output)) return;
+        if (!shared.can_begin(*output)) return;
         const Checks checks = examine(*shared.config);
         print(shared, *output, checks);
         if (*shared.exit_code == 0 && worst_of(checks) == Verdict::kFail) *shared.exit_code = 1;

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
-#include <iostream>
 
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -14,6 +13,7 @@
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/reply.hpp"
 #include "services/common/messages/join_token.hpp"
+#include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -21,13 +21,13 @@ namespace {
 
 using system::wall_clock;
 
-Result<void> enrol(const std::string& config_path, const std::string& text) {
+Result<ServiceAddress> enrol(const std::string& config_path, const std::string& text) {
     const Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
     const StateFolder state{settings->state_folder};
     if (!state.has_identity())
         return invalid("a zone in a registry needs certificates; make them with 'zbs-zone init'", state.identity());
-    if (auto own = process::check_owner(state.path); !own) return own;
+    if (auto own = process::check_owner(state.path); !own) return own.error();
     const Result<JoinToken> token = parse_join_token(text);
     if (!token) return token.error();
     if (token->kind != JoinToken::Kind::kZone)
@@ -62,7 +62,7 @@ Result<void> enrol(const std::string& config_path, const std::string& text) {
         if (!process::write_file(state.registry() + "/" + name, content))
             return Error{ErrorCode::kUnavailable, "cannot be written", state.registry() + "/" + name};
     }
-    return {};
+    return ServiceAddress{token->url, token->service};
 }
 
 }  // namespace
@@ -74,11 +74,14 @@ void add_enrol_command(CLI::App& cli, std::string& config_path, int& exit_code) 
         "join a registry with the word that its operator gave ('zbs-registry token'); takes effect when the zone "
         "starts\n\nExample: zbs-zone enrol zbs-enrol-1+... --config zone.toml");
     command->add_option("TOKEN", *token, "the word, whole")->required();
-    command->callback([&config_path, &exit_code, token] {
-        if (const Result<void> done = enrol(config_path, *token); !done)
-            exit_code = fail(done.error());
-        else
-            std::cout << "the registry is known now; the zone enrols when it starts\n";
+    const auto output = command_line::add_outcome(*command);
+    const OperatorCommand shared{&config_path, &exit_code};
+    command->callback([shared, output, token] {
+        if (!shared.can_begin(*output)) return;
+        const Result<ServiceAddress> registry = enrol(*shared.config, *token);
+        if (!registry) return shared.fail(registry.error(), *output);
+        output->print_document({{"registry", to_uri(registry->who)}, {"url", registry->url}},
+                               "the registry is known now; the zone enrols when it starts\n");
     });
 }
 

@@ -92,15 +92,14 @@ Result<codec::Json> OperatorClient::call(const std::string& method, const std::s
     return codec::parse(answer->body);
 }
 
-void OperatorCommand::fail(const Error& error) const { *exit_code = zone_program::fail(error); }
-
 void OperatorCommand::fail(const Error& error, const command_line::Output& output) const {
     if (output.for_json()) std::cout << http::problem(error).body << "\n";
-    fail(error);
+    *exit_code = zone_program::fail(error);
 }
 
-bool OperatorCommand::can_print(const command_line::Output& output) const {
-    const Result<void> good = output.check();
+bool OperatorCommand::can_begin(const command_line::Output& output) const {
+    Result<void> good = output.check();
+    if (good && config->empty()) good = invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG");
     if (good) return true;
     fail(good.error(), output);
     *exit_code = kUsage;
@@ -117,20 +116,11 @@ void OperatorCommand::print(const command_line::Output& output, const listing::L
 
 std::optional<codec::Json> OperatorCommand::call(const command_line::Output& output, const std::string& method,
                                                  const std::string& path, const codec::Json& body) const {
-    if (!can_print(output)) return std::nullopt;
+    if (!can_begin(output)) return std::nullopt;
     auto client = OperatorClient::connect(*config);
     Result<codec::Json> answer = client ? (*client)->call(method, path, body) : Result<codec::Json>(client.error());
     if (answer) return *std::move(answer);
     fail(answer.error(), output);
-    return std::nullopt;
-}
-
-std::optional<codec::Json> OperatorCommand::call(const std::string& method, const std::string& path,
-                                                 const codec::Json& body) const {
-    auto client = OperatorClient::connect(*config);
-    Result<codec::Json> answer = client ? (*client)->call(method, path, body) : Result<codec::Json>(client.error());
-    if (answer) return *std::move(answer);
-    fail(answer.error());
     return std::nullopt;
 }
 

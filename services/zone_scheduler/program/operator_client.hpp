@@ -36,18 +36,15 @@ struct OperatorCommand {
     int* exit_code;
 
     /// Says it, and sets the exit code; where the command prints JSON, also as a problem on standard output.
-    void fail(const Error& error) const;
     void fail(const Error& error, const command_line::Output& output) const;
-    /// The answer of the running zone, or nothing after saying what is wrong.
-    std::optional<codec::Json> call(const std::string& method, const std::string& path,
-                                    const codec::Json& body = {}) const;
-    /// Likewise, for a command that prints it; nothing is asked where it could not.
+    /// The answer of the running zone, or nothing after saying what is wrong; nothing is asked where the command could
+    /// not print it.
     std::optional<codec::Json> call(const command_line::Output& output, const std::string& method,
                                     const std::string& path, const codec::Json& body = {}) const;
     /// See `Output::print`; what cannot be printed is wrong usage.
     void print(const command_line::Output& output, const listing::Listing& listing, const codec::Json& whole) const;
-    /// Whether the output can be that of this command; else says why not.
-    bool can_print(const command_line::Output& output) const;
+    /// Whether it is known which zone is meant, and the output can be that of this command; else says why not.
+    bool can_begin(const command_line::Output& output) const;
 };
 
 }  // namespace zbs::zone_program

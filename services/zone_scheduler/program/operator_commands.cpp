@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 
+#include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -73,16 +74,18 @@ Result<void> import(const StateFolder& state, const InitOptions& options) {
     return openssl::import_identity(state.operator_identity(), person, wall_clock());
 }
 
-void init(const OperatorCommand& shared, const InitOptions& options) {
+void init(const OperatorCommand& shared, const Output& output, const InitOptions& options) {
+    if (!shared.can_begin(output)) return;
     const Result<ZoneSettings> settings = load_settings(*shared.config);
-    if (!settings) return shared.fail(settings.error());
+    if (!settings) return shared.fail(settings.error(), output);
     const StateFolder state{settings->state_folder};
     if (state.has_identity()) {
-        return shared.fail({ErrorCode::kConflict,
-                            "this zone has its keys already; nothing was changed (to start anew, move them away)",
-                            state.identity()});
+        return shared.fail(
+            {ErrorCode::kConflict,
+             "this zone has its keys already; nothing was changed (to start anew, move them away)", state.identity()},
+            output);
     }
-    if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error());
+    if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error(), output);
     std::error_code fault;
     std::filesystem::create_directories(state.path, fault);
     chmod(state.path.c_str(), 0700);
@@ -93,22 +96,31 @@ void init(const OperatorCommand& shared, const InitOptions& options) {
                       state.identity(), settings->zone.organisation, settings->zone.zone.name, wall_clock(),
                       {.hosts = serving_hosts(settings->advertised_host, settings->listen_address),
                        .operator_name = options.operator_name});
-    if (!made) return shared.fail(made.error());
+    if (!made) return shared.fail(made.error(), output);
     const auto keys = openssl::KeyFolder::open(state.identity(), wall_clock);
-    if (!keys) return shared.fail(keys.error());
+    if (!keys) return shared.fail(keys.error(), output);
     const openssl::TrustStore trust(wall_clock);
     const Result<std::string> fingerprint = trust.fingerprint((*keys)->bundle());
-    if (!fingerprint) return shared.fail(fingerprint.error());
-    std::cout << (imports ? "imported" : "made") << " the identity of " << to_uri((*keys)->name()) << " in "
-              << state.identity() << "\n"
-              << "trust bundle of " << settings->zone.organisation << ": " << state.identity() << "/bundle.pem\n"
-              << "its fingerprint, for other operators to compare:\n  " << *fingerprint << "\n"
-              << ((*keys)->can_issue()
-                      ? "this zone issues certificates for users: 'zbs-zone user add NAME' once it runs\n"
-                      : "this zone holds no CA key: users get their certificates elsewhere\n");
-    if (!std::filesystem::exists(state.operator_identity()))
-        std::cout << "no certificate of an operator came along, so no command of an operator will work; init takes one "
-                     "with --operator-key and --operator-certificate\n";
+    if (!fingerprint) return shared.fail(fingerprint.error(), output);
+    const std::string name = to_uri((*keys)->name()), bundle = state.identity() + "/bundle.pem";
+    const bool has_operator = std::filesystem::exists(state.operator_identity());
+    const Json document = {{"name", name},
+                           {"folder", state.identity()},
+                           {"bundle", bundle},
+                           {"fingerprint", *fingerprint},
+                           {"imported", imports},
+                           {"can_issue", (*keys)->can_issue()},
+                           {"has_operator", has_operator}};
+    output.print_document(
+        document,
+        std::string(imports ? "imported" : "made") + " the identity of " + name + " in " + state.identity() +
+            "\ntrust bundle of " + settings->zone.organisation + ": " + bundle +
+            "\nits fingerprint, for other operators to compare:\n  " + *fingerprint + "\n" +
+            ((*keys)->can_issue() ? "this zone issues certificates for users: 'zbs-zone user add NAME' once it runs\n"
+                                  : "this zone holds no CA key: users get their certificates elsewhere\n") +
+            (has_operator ? ""
+                          : "no certificate of an operator came along, so no command of an operator will work; init "
+                            "takes one with --operator-key and --operator-certificate\n"));
 }
 
 void add_init(CLI::App& cli, const OperatorCommand& shared) {
@@ -137,7 +149,8 @@ void add_init(CLI::App& cli, const OperatorCommand& shared) {
     operator_certificate->needs(operator_key);
     ca_key->needs(ca, key);
     ca->needs(ca_key);
-    init_command->callback([shared, options] { init(shared, *options); });
+    const auto output = command_line::add_outcome(*init_command);
+    init_command->callback([shared, output, options] { init(shared, *output, *options); });
 }
 
 Error no_identity(const StateFolder& state) {
@@ -152,17 +165,20 @@ void add_renew(CLI::App& cli, const OperatorCommand& shared) {
         "put a new certificate for this zone's key in place, made by the organisation's CA elsewhere (a zone that "
         "holds the CA key renews by itself)\n\nExample: zbs-zone renew --certificate new.pem --config zone.toml");
     renew->add_option("--certificate", *path, "it and what leads to the bundle, PEM, leaf first")->required();
-    renew->callback([shared, path] {
+    const auto output = command_line::add_outcome(*renew);
+    renew->callback([shared, output, path] {
+        if (!shared.can_begin(*output)) return;
         const Result<ZoneSettings> settings = load_settings(*shared.config);
-        if (!settings) return shared.fail(settings.error());
+        if (!settings) return shared.fail(settings.error(), *output);
         const Result<std::string> chain = read_pem(*path);
-        if (!chain) return shared.fail(chain.error());
+        if (!chain) return shared.fail(chain.error(), *output);
         const StateFolder state{settings->state_folder};
-        if (!state.has_identity()) return shared.fail(no_identity(state));
-        if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error());
+        if (!state.has_identity()) return shared.fail(no_identity(state), *output);
+        if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error(), *output);
         if (auto put = openssl::replace_certificate(state.identity(), *chain, wall_clock()); !put)
-            return shared.fail(put.error());
-        std::cout << "the new certificate is in place; a running zone takes it with SIGHUP\n";
+            return shared.fail(put.error(), *output);
+        output->print_document({{"folder", state.identity()}},
+                               "the new certificate is in place; a running zone takes it with SIGHUP\n");
     });
 }
 
@@ -173,15 +189,18 @@ void add_operator(CLI::App& cli, const OperatorCommand& shared) {
         "a new certificate for the operator, before or after the old one has ended; needs the CA key in the zone's "
         "folder; the zone may run\n\nExample: zbs-zone operator --config zone.toml");
     command->add_option("--name", *name, "name in it")->capture_default_str();
-    command->callback([shared, name] {
+    const auto output = command_line::add_outcome(*command);
+    command->callback([shared, output, name] {
+        if (!shared.can_begin(*output)) return;
         const Result<ZoneSettings> settings = load_settings(*shared.config);
-        if (!settings) return shared.fail(settings.error());
+        if (!settings) return shared.fail(settings.error(), *output);
         const StateFolder state{settings->state_folder};
-        if (!state.has_identity()) return shared.fail(no_identity(state));
-        if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error());
+        if (!state.has_identity()) return shared.fail(no_identity(state), *output);
+        if (auto own = process::check_owner(state.path); !own) return shared.fail(own.error(), *output);
         if (auto made = openssl::issue_operator(state.identity(), *name, wall_clock()); !made)
-            return shared.fail(made.error());
-        std::cout << "operator '" << *name << "' has a new certificate in " << state.operator_identity() << "\n";
+            return shared.fail(made.error(), *output);
+        output->print_document({{"name", *name}, {"folder", state.operator_identity()}},
+                               "operator '" + *name + "' has a new certificate in " + state.operator_identity() + "\n");
     });
 }
 
@@ -197,17 +216,21 @@ void add_node(CLI::App& cli, const OperatorCommand& shared) {
         "zone.toml");
     add->add_option("NAME", *name, "1 to 64 of a-z 0-9 . _ -")->required();
     add->add_option("--out", *out, "folder that is made")->required();
-    add->callback([shared, name, out] {
+    const auto output = command_line::add_outcome(*add);
+    add->callback([shared, output, name, out] {
+        if (!shared.can_begin(*output)) return;
         const Result<ZoneSettings> settings = load_settings(*shared.config);
-        if (!settings) return shared.fail(settings.error());
+        if (!settings) return shared.fail(settings.error(), *output);
         const StateFolder state{settings->state_folder};
-        if (!state.has_identity()) return shared.fail(no_identity(state));
+        if (!state.has_identity()) return shared.fail(no_identity(state), *output);
         if (auto made = openssl::issue_node(state.identity(), *name, *out, wall_clock()); !made)
-            return shared.fail(made.error());
-        std::cout << "made the identity of " << to_uri({CallerKind::kNode, settings->zone.organisation, *name})
-                  << " in " << *out << "\n"
-                  << "bring the folder to the machine, name it as 'identity' in the agent's file with zone_name = \""
-                  << settings->zone.zone.name << "\", and start 'zbs-node run --config FILE'\n";
+            return shared.fail(made.error(), *output);
+        const std::string uri = to_uri({CallerKind::kNode, settings->zone.organisation, *name});
+        output->print_document(
+            {{"name", uri}, {"folder", *out}, {"zone", settings->zone.zone.name}},
+            "made the identity of " + uri + " in " + *out +
+                "\nbring the folder to the machine, name it as 'identity' in the agent's file with zone_name = \"" +
+                settings->zone.zone.name + "\", and start 'zbs-node run --config FILE'\n");
     });
 }
 
@@ -216,7 +239,7 @@ void add_list(CLI::App& parent, const OperatorCommand& shared, const char* name,
               const char* path, listing::Listing (*rows_of)(const Json&)) {
     CLI::App* command = parent.add_subcommand(name, help);
     const auto output = std::make_shared<Output>(Output::Kind::kList);
-    output->add_to(*command);
+    output->add_to(*command, rows_of(Json::object()));
     command->callback([shared, output, path, rows_of] {
         const auto answer = shared.call(*output, "GET", path);
         if (answer) shared.print(*output, rows_of(*answer), *answer);
@@ -224,11 +247,11 @@ void add_list(CLI::App& parent, const OperatorCommand& shared, const char* name,
 }
 
 /// Says so where nobody of that name is known: the block holds, but is likely not the one that was meant.
-void block_subject(const OperatorCommand& shared, OperatorClient& client, const std::string& subject,
-                   const std::string& reason) {
+void block_subject(const OperatorCommand& shared, const Output& output, OperatorClient& client,
+                   const std::string& subject, const std::string& reason) {
     const Result<Json> answer = client.call("POST", "/v1/blocks", {{"subject", subject}, {"reason", reason}});
-    if (!answer) return shared.fail(answer.error());
-    std::cout << "blocked " << subject << "\n";
+    if (!answer) return shared.fail(answer.error(), output);
+    output.print_document(*answer, "blocked " + subject + "\n");
     if (answer->value("known", true)) return;
     const std::optional<Caller> caller = parse_identity(subject);
     const bool own = caller && caller->organisation == client.zone().organisation;
@@ -248,11 +271,13 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
                                          "login'\n\nExample: zbs-zone user add ana --group physics --config zone.toml");
     add->add_option("NAME", *name, "1 to 64 of a-z 0-9 . _ -")->required();
     add->add_option("--group", *groups, "a group of hers, for other zones' account maps; may be repeated");
-    add->callback([shared, name, groups] {
-        const auto answer = shared.call("POST", "/v1/users", {{"name", *name}, {"groups", *groups}});
+    const auto added = command_line::add_outcome(*add);
+    add->callback([shared, added, name, groups] {
+        const auto answer = shared.call(*added, "POST", "/v1/users", {{"name", *name}, {"groups", *groups}});
         if (!answer) return;
-        std::cout << "zbs login --code " << answer->value("token", "") << "\n";
-        std::cerr << "the line above works once, within 24 hours, for whoever has it: give it to " << *name
+        added->print_document(*answer, "zbs login --code " + answer->value("token", "") + "\n");
+        std::cerr << "the " << (added->for_people() ? "line" : "token")
+                  << " above works once, within 24 hours, for whoever has it: give it to " << *name
                   << " and nobody else\n";
     });
     add_list(*user, shared, "list", "users and their certificates\n\nExample: zbs-zone user list --config zone.toml",
@@ -262,19 +287,21 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
                                             "minute\n\nExample: zbs-zone user revoke "
                                             "ana --config zone.toml");
     revoke->add_option("NAME", *name, "the user")->required();
-    revoke->callback([shared, name] {
+    const auto revoked = command_line::add_outcome(*revoke);
+    revoke->callback([shared, revoked, name] {
+        if (!shared.can_begin(*revoked)) return;
         auto client = OperatorClient::connect(*shared.config);
-        if (!client) return shared.fail(client.error());
+        if (!client) return shared.fail(client.error(), *revoked);
         const Result<Json> answer = (*client)->call("DELETE", "/v1/users/" + http::encode_percent(*name));
         if (answer) {
-            std::cout << "revoked " << *name << " with " << answer->value("certificates", Json::array()).size()
-                      << " certificates\n";
-            return;
+            const std::size_t certificates = answer->value("certificates", Json::array()).size();
+            return revoked->print_document(
+                *answer, "revoked " + *name + " with " + std::to_string(certificates) + " certificates\n");
         }
-        if (answer.error().code != ErrorCode::kNotFound) return shared.fail(answer.error());
+        if (answer.error().code != ErrorCode::kNotFound) return shared.fail(answer.error(), *revoked);
         // Nobody of this name was made here. A certificate of it may have come from elsewhere, so the name is refused.
         const std::string subject = to_uri({CallerKind::kUser, (*client)->zone().organisation, *name});
-        block_subject(shared, **client, subject, "revoked by name");
+        block_subject(shared, *revoked, **client, subject, "revoked by name");
     });
 }
 
@@ -288,20 +315,23 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
     block->add_option("SUBJECT", *subject, "an organisation, or spiffe://ORGANISATION/user/NAME (or /zone/)")
         ->required();
     block->add_option("--reason", *reason, "for the record");
-    block->callback([shared, subject, reason] {
+    const auto blocked = command_line::add_outcome(*block);
+    block->callback([shared, blocked, subject, reason] {
+        if (!shared.can_begin(*blocked)) return;
         auto client = OperatorClient::connect(*shared.config);
-        if (!client) return shared.fail(client.error());
-        block_subject(shared, **client, *subject, *reason);
+        if (!client) return shared.fail(client.error(), *blocked);
+        block_subject(shared, *blocked, **client, *subject, *reason);
     });
     CLI::App* unblock = cli.add_subcommand(
         "unblock",
         "take a block back, and an own user's revocation (certificates that were revoked stay so: 'user add' gives a "
         "fresh code)\n\nExample: zbs-zone unblock org-b --config zone.toml");
     unblock->add_option("SUBJECT", *subject, "as it was blocked")->required();
-    unblock->callback([shared, subject] {
-        const auto answer = shared.call("DELETE", "/v1/blocks?subject=" + http::encode_percent(*subject));
+    const auto unblocked = command_line::add_outcome(*unblock);
+    unblock->callback([shared, unblocked, subject] {
+        const auto answer = shared.call(*unblocked, "DELETE", "/v1/blocks?subject=" + http::encode_percent(*subject));
         if (!answer) return;
-        std::cout << "unblocked " << *subject << "\n";
+        unblocked->print_document(*answer, "unblocked " + *subject + "\n");
         for (const Json& zone : answer->value("told_by", Json::array()))
             std::cerr << "note: zone " << zone.get<std::string>()
                       << " told it; where that zone runs, unblock it there too, or it tells it again\n";
@@ -315,18 +345,46 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
 
 void add_drain(CLI::App& cli, const OperatorCommand& shared) {
     const auto command = [&](const char* name, const char* help, bool on) {
-        cli.add_subcommand(name, help)->callback([shared, on] {
-            const auto answer = shared.call("PUT", "/v1/drain", {{"draining", on}});
-            if (answer) std::cout << (on ? "takes no new work; what is here goes on\n" : "takes new work again\n");
+        CLI::App* drain = cli.add_subcommand(name, help);
+        const auto output = command_line::add_outcome(*drain);
+        drain->callback([shared, output, on] {
+            const auto answer = shared.call(*output, "PUT", "/v1/drain", {{"draining", on}});
+            if (answer)
+                output->print_document(*answer,
+                                       on ? "takes no new work; what is here goes on\n" : "takes new work again\n");
         });
     };
     command("drain", "take no new parts, finish what is here\n\nExample: zbs-zone drain --config zone.toml", true);
     command("undrain", "take new parts again\n\nExample: zbs-zone undrain --config zone.toml", false);
 }
 
-void list_audit(const OperatorCommand& shared, const Output& output, std::uint64_t after, std::size_t limit) {
-    const auto answer =
-        shared.call(output, "GET", "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit));
+std::string audit_path(std::uint64_t after, std::size_t limit) {
+    return "/v1/audit?after=" + std::to_string(after) + "&limit=" + std::to_string(limit);
+}
+
+/// The entry before the first from `since` on; nothing after saying what is wrong.
+std::optional<std::uint64_t> find_begin(const OperatorCommand& shared, const Output& output, const std::string& since) {
+    const Result<Time> begin = command_line::parse_since(since, wall_clock());
+    if (!begin) return shared.fail(begin.error(), output), std::nullopt;
+    const auto client = OperatorClient::connect(*shared.config);
+    if (!client) return shared.fail(client.error(), output), std::nullopt;
+    const auto before = listing::last_entry_before(*begin, [&](std::uint64_t number) -> Result<codec::AuditPage> {
+        const Result<Json> page = (*client)->call("GET", audit_path(number, 1));
+        return page ? codec::decode_audit_page(*page) : Result<codec::AuditPage>(page.error());
+    });
+    if (!before) return shared.fail(before.error(), output), std::nullopt;
+    return *before;
+}
+
+void list_audit(const OperatorCommand& shared, const Output& output, std::uint64_t after, std::size_t limit,
+                const std::string& since) {
+    if (!shared.can_begin(output)) return;
+    if (!since.empty()) {
+        const std::optional<std::uint64_t> before = find_begin(shared, output, since);
+        if (!before) return;
+        after = std::max(after, *before);
+    }
+    const auto answer = shared.call(output, "GET", audit_path(after, limit));
     if (!answer) return;
     const auto page = codec::decode_audit_page(*answer);
     if (!page) return shared.fail(page.error(), output);
@@ -348,8 +406,10 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
         ->check(CLI::Range(std::size_t{1}, limits::kMaxAuditRows))
         ->capture_default_str();
     const auto output = std::make_shared<Output>(Output::Kind::kList);
-    output->add_to(*list);
-    list->callback([shared, output, after, limit] { list_audit(shared, *output, *after, *limit); });
+    output->add_to(*list, listing::audit_listing({}, Json::array()));
+    auto since = std::make_shared<std::string>();
+    command_line::add_since_option(*list, *since);
+    list->callback([shared, output, after, limit, since] { list_audit(shared, *output, *after, *limit, *since); });
     auto head = std::make_shared<std::string>();
     CLI::App* verify = audit->add_subcommand("verify",
                                              "check that no entry of the record was changed, moved or removed, and "
@@ -362,7 +422,7 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
     const auto verified = std::make_shared<Output>(Output::Kind::kDocument);
     verified->add_to(*verify);
     verify->callback([shared, verified, head] {
-        if (!shared.can_print(*verified)) return;
+        if (!shared.can_begin(*verified)) return;
         const Result<ZoneSettings> settings = load_settings(*shared.config);
         if (!settings) return shared.fail(settings.error(), *verified);
         std::optional<AuditHead> expected;

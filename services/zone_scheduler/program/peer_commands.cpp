@@ -68,7 +68,7 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
     };
     CLI::App* list = add("list", "organisations that asked or were asked");
     const auto listed = std::make_shared<Output>(Output::Kind::kList);
-    listed->add_to(*list);
+    listed->add_to(*list, listing::peerings_of(Json::object()));
     auto zones = std::make_shared<bool>(false);
     list->add_flag("--zones", *zones,
                    "only the zones of others, and whether they take this organisation's users. Without it tables have "
@@ -99,8 +99,11 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
                             " --fingerprint sha256:...");
     ask->add_option("--bundle", wish->bundle_file, "its bundle, PEM, where the registry shows none")
         ->check(something("name the file"));
-    named("remove", "forget it, also as one to ask", "")->callback([commands, wish] {
-        if (commands.call("DELETE", path_of(wish->organisation))) std::cout << "forgot " << wish->organisation << "\n";
+    CLI::App* remove = named("remove", "forget it, also as one to ask", "");
+    const auto removed = command_line::add_outcome(*remove);
+    remove->callback([commands, removed, wish] {
+        const auto answer = commands.call(*removed, "DELETE", path_of(wish->organisation));
+        if (answer) removed->print_document(*answer, "forgot " + wish->organisation + "\n");
     });
 }
 

@@ -2,7 +2,6 @@
 #include "services/zone_scheduler/program/ready_command.hpp"
 
 #include <CLI/CLI.hpp>
-#include <iostream>
 
 #include "services/zone_scheduler/program/take_over_checks.hpp"
 #include "services/zone_scheduler/program/take_over_watch.hpp"
@@ -16,19 +15,22 @@ Result<void> look_in_time(const std::string& folder) {
 }
 
 /// Of several schedulers each watchdog asks its own host's: where it asked the active one, all would look alike.
-void ready(const OperatorCommand& shared, bool wants_active) {
+void ready(const OperatorCommand& shared, const command_line::Output& output, bool wants_active) {
+    if (!shared.can_begin(output)) return;
     const Result<ZoneSettings> settings = load_settings(*shared.config);
-    if (!settings) return shared.fail(settings.error());
+    if (!settings) return shared.fail(settings.error(), output);
     // What it asks with lies in the state folder, which may be gone, or hang.
     const Result<void> folder = settings->database ? look_in_time(settings->state_folder) : Result<void>{};
-    if (!folder && folder.error().code == ErrorCode::kTimeout) return shared.fail(folder.error());
+    if (!folder && folder.error().code == ErrorCode::kTimeout) return shared.fail(folder.error(), output);
     const Result<OwnScheduler> own = look_at_own_scheduler(*shared.config);
-    if (!own) return shared.fail(folder ? own.error() : folder.error());
+    if (!own) return shared.fail(folder ? own.error() : folder.error(), output);
     if (!own->fault.empty())
-        return shared.fail({ErrorCode::kUnavailable, "stands by, and could not take over: " + own->fault, {}});
+        return shared.fail({ErrorCode::kUnavailable, "stands by, and could not take over: " + own->fault, {}}, output);
     if (wants_active && !own->is_active)
-        return shared.fail({ErrorCode::kUnavailable, "this host's scheduler stands by; another one is active", {}});
-    if (settings->database) std::cout << (own->is_active ? "active\n" : "standby\n");
+        return shared.fail({ErrorCode::kUnavailable, "this host's scheduler stands by; another one is active", {}},
+                           output);
+    const std::string role = own->is_active ? "active" : "standby";
+    output.print_document({{"ready", true}, {"role", role}}, settings->database ? role + "\n" : std::string{});
 }
 
 }  // namespace
@@ -55,7 +57,8 @@ void add_ready_command(CLI::App& cli, const OperatorCommand& shared) {
         "take over is not ready\n\nExample: zbs-zone ready --config zone.toml");
     auto active = std::make_shared<bool>(false);
     command->add_flag("--active", *active, "not where it stands by");
-    command->callback([shared, active] { ready(shared, *active); });
+    const auto output = command_line::add_outcome(*command);
+    command->callback([shared, output, active] { ready(shared, *output, *active); });
 }
 
 }  // namespace zbs::zone_program

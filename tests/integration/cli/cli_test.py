@@ -12,6 +12,7 @@ import os
 import pty
 import select
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -130,6 +131,46 @@ class Formats(Manners):
         self.assertTrue(self.good("list", "-o", "yaml").startswith('version: 1\napplications:\n  - id: "01"\n    program: /bin/a\n    ranks: 8\n'))
         for form in ("table", "wide", "csv", "name", "yaml", "json"):
             self.assertNotIn("\x1b", self.good("list", "-o", form), form)
+
+    def test_wide_has_more_of_every_list(self):
+        Zone.answers |= {"/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "last_heard_us": 1_000_000, "leased_until_us": 2_000_000}]}, "/v1/profiles": {"profiles": [PROFILE]},
+                         "/v1/peerings/org-b": {"peerings": [PEERING]}, "/v1/nodes": {"zone": "x", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}], "agents": [
+                             {"description": {"name": "n1", "cores": 4, "memory_bytes": 1 << 30}}]},
+                         "/v1/links": {"links": [{"zone": "y", "failures": 7, "measured_us": 1_000_000}], "machines": {"worst": [{"from": "n1", "to": "n2", "failures": 0, "measured_us": 1_000_000}]}}}
+        for words, told in ((["list"], "PATH"), (["top"], "PATH"), (["zone", "list"], "THEY ACCEPT US"), (["zone", "links"], "FAILURES"), (["zone", "machine-links"], "1970-01-01 00:00:01"),
+                            (["zone", "show"], "1.0 GiB"), (["peer", "list"], "1970-01-01T00:00:02Z"), (["peer", "show", "org-b"], "PARTS NOW"), (["profile", "list"], "APPLICATION")):
+            self.assertNotIn(told, self.good(*words), words)
+            self.assertIn(told, self.good(*words, "-o", "wide"), words)
+            self.assertRegex(self.good(*words, "--help"), "-o wide has also [a-z]")
+
+    def test_rows_come_without_their_header(self):
+        self.assertEqual(self.good("list", "--no-header", "--columns", "id,ranks"), "01  8\n02  16\n03  100\n")
+        self.assertEqual(self.good("list", "--no-header", "--columns", "id,ranks", "-o", "csv"), "01,8\n02,16\n03,100\n")
+        self.assertEqual(self.good("list", "--no-header", "-o", "json"), self.good("list", "-o", "json"))
+        Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": []}
+        self.assertTrue(self.good("top", "--no-header").split("\n\n")[1].startswith("01 "))
+        Zone.answers["/v1/peerings"] = {"peers": [{"zone": "y"}]}
+        self.assertTrue(self.good("peer", "list", "--no-header").startswith("y "))
+
+    def test_a_list_begins_where_it_is_asked_to(self):
+        now = time.time()
+        jobs = [dict(JOBS[0], id=f"{i:02}", submitted_us=int((now - 3600 * i) * 1e6)) for i in range(48)]
+        asked = []
+        def page(query):
+            asked.append(query)
+            begin = int(query.get("after", -1)) + 1
+            return {"applications": jobs[begin:begin + 12]} | ({"next": jobs[begin + 11]["id"]} if begin + 12 < len(jobs) else {})
+        Zone.answers["/v1/applications"] = page
+        names = lambda *words: self.good("list", "-o", "name", *words).split()  # noqa: E731
+        for since in ("-330m", "5h30m", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now - 5.5 * 3600)), time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(now - 5.5 * 3600))):
+            self.assertEqual(names("--since", since), [f"{i:02}" for i in range(6)], since)
+        self.assertEqual(names("--since", "30h", "--sort", "submitted"), [f"{i:02}" for i in reversed(range(30))])
+        asked.clear()
+        self.assertEqual(len(names("--since", "5h30m")), 6)
+        self.assertEqual(len(asked), 2, "a page of older ones is the end")
+        self.assertIn("--since: 'soon' is no time; write how long ago (6h, 2d), a day (2026-11-24)", self.refused("list", "--since", "soon"))
+        Zone.answers["/v1/profiles"] = {"profiles": [PROFILE, PROFILE | {"id": TWO, "at_us": int(now * 1e6)}]}
+        self.assertEqual(self.good("profile", "list", "--since", "1h", "-o", "name"), TWO + "\n")
 
     def test_rows_are_chosen_and_ordered(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks")
@@ -544,11 +585,96 @@ class Applications(Manners):
             self.assertEqual((done.returncode, list(told), [one["id"] for one in told["applications"]]), (code, ["version", "applications"], list(order)))
         self.assertEqual(self.zbs("wait", ONE).stdout, "")
 
+    def mine(self):
+        """Five applications with names, newest first; the zone tells each of them."""
+        ids = [f"01JJJJJJJJJJJJJJJJJJJJJJJ{letter}" for letter in "ABCDE"]
+        rows = [dict(JOBS[0], id=one, name=name, state=state) for one, name, state in zip(ids, ("lu-2", "lu-1", "cg", "lu-0", "old"), ("running", "planned", "running", "completed", "completed"))]
+        Zone.answers["/v1/applications"] = {"applications": rows}
+        Zone.answers |= {"/v1/applications/" + row["id"]: dict(VIEW, id=row["id"], name=row["name"], state=row["state"]) for row in rows}
+        return ids
+
+    def test_applications_go_by_last_all_and_names(self):
+        a, b, c, d, e = self.mine()
+        named = lambda *words: self.good(*words, "-o", "name").split()  # noqa: E731
+        for command in ("show", "explain"):
+            for one in (a, c, d):
+                Zone.answers[f"/v1/applications/{one}/explain"] = {"id": one, "state": "running", "events": []}
+            self.assertEqual((named(command, "last"), named(command, "name=lu-*"), named(command, "name=lu-0"), named(command, "name=c?")), ([a], [a], [d], [c]), command)
+        self.assertEqual(named("cancel", "last"), [a])
+        self.assertEqual(named("cancel", "name=lu-*", "--yes"), [a, b], "what has ended is left alone")
+        self.assertEqual(named("cancel", "all", c, "-y"), [a, b, c])
+        self.assertEqual(named("cancel", "name=cg"), [c], "of one nobody is asked")
+        self.assertEqual(Zone.sent, ["/v1/applications/" + one for one in (a, a, b, a, b, c, c)])
+        self.assertEqual(named("wait", "name=lu-0", "name=old"), [d, e])
+        Zone.answers[f"/v1/applications/{a}/results"] = {"complete": True, "notes": [], "files": []}
+        self.assertEqual(json.loads(self.good("fetch", "last", "-o", "json"))["files"], [])
+
+    def test_a_word_that_names_nothing_says_so_and_does_nothing(self):
+        self.mine()
+        for words, code, told in ((("show", "name=nobody"), 3, "no application of yours has a name like nobody; 'zbs list' shows them"), (("cancel", "name=old", "-y"), 3, "no application of yours that has not ended has a name like old"),
+                                  (("show", "all"), 2, "'all' is no id (26 characters; 'zbs list' shows them), and not 'last' or 'name=PATTERN'"), (("cancel", "name="), 2, "and not 'last', 'all' or 'name=PATTERN'"),
+                                  (("wait", "lats"), 2, "is no id")):
+            done = self.zbs(*words)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(told, done.stderr)
+        Zone.answers["/v1/applications"] = {"applications": []}
+        self.assertIn("there is no application of yours; 'zbs list'", self.zbs("show", "last").stderr)
+        self.assertEqual(Zone.sent, [])
+
+    def test_several_that_one_word_names_are_cancelled_only_where_that_is_said(self):
+        a, b, c, _, _ = self.mine()
+        for words in (("cancel", "all"), ("cancel", "name=lu-*"), ("cancel", "all", "--no-input")):
+            self.assertIn("applications, and nobody can be asked; --yes says that it is meant", self.refused(*words))
+        self.assertEqual(Zone.sent, [])
+        for answer, code, sent in ((b"n\n", 1, []), (b"\n", 1, []), (b"y\n", 0, ["/v1/applications/" + one for one in (a, b, c)])):
+            Zone.sent.clear()
+            terminal, inside = pty.openpty()
+            env = dict(os.environ, HOME=self.folder, ZBS_URL=f"http://127.0.0.1:{self.server.server_port}", ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
+            with subprocess.Popen([ZBS, "cancel", "all"], stdin=inside, stdout=subprocess.DEVNULL, stderr=inside, env=env) as process:
+                os.close(inside)
+                seen = b""
+                while b"[y/N]" not in seen:
+                    self.assertTrue(select.select([terminal], [], [], 60)[0], seen)
+                    seen += os.read(terminal, 65536)
+                self.assertEqual(Zone.sent, [], "before the answer")
+                os.write(terminal, answer)
+                self.assertEqual(process.wait(60), code)
+            os.close(terminal)
+            self.assertIn(b"zbs: cancel 3 applications? [y/N]", seen)
+            self.assertEqual(Zone.sent, sent)
+
     def test_logs_have_no_format(self):
         self.assertIn("--output: logs are the program's own output", self.zbs("logs", ONE, "-o", "json").stderr)
         self.assertEqual(self.zbs("logs", ONE, "-o", "json").returncode, 2)
         Zone.answers["/v1/applications/" + ONE + "/logs"] = {"files": [], "complete": True}
         self.assertEqual(self.zbs("logs", ONE, ZBS_OUTPUT="json").returncode, 0)
+        self.assertEqual(self.zbs("logs", ONE, "-o", "json", ZBS_OUTPUT="json").returncode, 2, "it was asked for")
+
+    def test_a_default_that_a_command_has_not_changes_nothing_there(self):
+        for words in (("show", ONE), ("explain", ONE), ("run", "--dry-run", "/bin/true")):
+            for form in ("csv", "name"):
+                if words[0] == "run":
+                    Zone.answers["/v1/applications?dry_run=true"] = {key: value for key, value in WHOLE_PLAN.items() if key != "queued"}
+                done = self.zbs(*words, ZBS_OUTPUT=form)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                if form == "csv" or words[0] == "run":
+                    self.assertEqual(done.stdout, self.good(*words), words)
+        self.assertEqual(self.zbs("show", ONE, ZBS_OUTPUT="name").stdout, ONE + "\n")
+
+    def test_a_default_that_is_none_is_told_where_it_stands(self):
+        done = self.zbs("list", ZBS_OUTPUT="jsn")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("zbs: ZBS_OUTPUT: there is no format 'jsn'; did you mean 'json'?", done.stderr)
+
+    def test_a_zone_that_is_not_there_is_told_with_what_to_look_at(self):
+        with socket.socket() as probe:  # bound, and nobody listens
+            probe.bind(("127.0.0.1", 0))
+            url = f"http://127.0.0.1:{probe.getsockname()[1]}"
+            done = self.zbs("--url", url, "list", "-o", "json")
+        self.assertEqual(done.returncode, 5)
+        for word in (url, "address and port", "'zbs doctor'", "--url and ZBS_URL"):
+            self.assertIn(word, done.stderr)
+            self.assertIn(word, json.loads(done.stdout)["detail"])
 
     def test_show_tells_name_and_owner(self):
         self.assertIn("\nname       my run\nowner      spiffe://org-a/user/ana\n", self.good("show", ONE))
@@ -599,7 +725,7 @@ DOCUMENTS = {
     "run": ["run_dry_run"], "submit": ["submit"], "list": ["list", "list_truncated", "list_columns"], "show": ["show", "show_assignment"], "cancel": ["cancel", "cancel_several"], "explain": ["explain"], "fetch": ["fetch"],
     "zone list": ["zone_list"], "zone links": ["zone_links"], "zone machine-links": ["zone_machine_links"], "zone show": ["zone_show"], "peer list": ["peer_list"], "peer show": ["peer_show"],
     "peer accept": ["peer_set"], "peer set": ["peer_set"], "peer reject": ["peer_set"], "peer suspend": ["peer_set"], "peer resume": ["peer_set"], "delegate": ["delegate_revoke"], "whoami": ["whoami"],
-    "map": ["map", "map_hierarchy"], "profile list": ["profile_list"], "profile show": ["profile_show"], "profile import": ["profile_import"], "queue replay": ["queue_replay", "queue_replay_difference"],
+    "map": ["map", "map_hierarchy"], "profile list": ["profile_list"], "profile show": ["profile_show", "profile_show_stored"], "profile import": ["profile_import"], "queue replay": ["queue_replay", "queue_replay_difference"],
     "replay": ["replay"], "simulate": ["simulate", "simulate_details", "simulate_compare", "simulate_list", "simulate_policies", "simulate_allocators", "simulate_generators"],
     "report claims": ["report_claims", "report_claims_list"], "top": ["top"], "doctor": ["doctor"],
     "wait": ["wait"], "logs": "the output of the program, byte by byte", "login": "prints nothing, and says on standard error who one is",
@@ -647,7 +773,26 @@ class Commands(Manners):
         self.assertEqual(told, {"version": 1} | ASSIGNMENT)
 
 
-ASSIGNMENT = {"ranks": [{"rank": 0, "zone": "x", "machine": "n1", "processor": 0}], "rsl_order": [0]}
+ASSIGNMENT_ROW = [{"rank": 0, "machine": "n1", "processor": 0}]
+ASSIGNMENT = {"application": ONE, "ranks": [{"rank": 0, "zone": "x", "machine": "n1", "processor": 0}], "rsl_rank_order": [0]}
+
+
+# All that a zone may tell: tests/integration/cli/real_zone_test.py holds the golden files against real ones.
+WHOLE_PLAN = PLAN | {"digest": "0" * 64, "predicted_s": 4.5, "crossing_bytes": 1.5, "crossing_bytes_block": 2.5, "crossing_bytes_round_robin": 3.5, "learned": "l",
+                     "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": "", "start_from_s": 0.5, "start_to_s": 1.5}]}
+ACCEPTED = {key: VIEW[key] for key in ("id", "owner", "name", "state", "reason", "ranks", "argv", "submitted_us", "directory", "history")} | {
+    "cancel_requested": False, "mapper": "hier", "program": "/bin/a", "walltime_s": 3600.0, "zones": [], "parts": []}
+WHOLE_VIEW = VIEW | ACCEPTED | {"zones": ["x"], "exit_code": 0, "profile": ONE, "plan": WHOLE_PLAN,
+                                "parts": [VIEW["parts"][0] | {"assignment": ASSIGNMENT_ROW, "queue": VIEW["parts"][0]["queue"] | {"promised_in_s": 9.5}}]}
+SERIES = {"next": 0.1, "error": 0.1, "values": [0.1], "forecaster": "mean"}
+EVENT = {"at_us": 1, "last_us": 2, "times": 1, "round": 1, "zone": "x", "what": "commit", "ok": True, "answer": "a"}
+RIGHTS = {"processors": 4, "concurrent_parts": 1, "walltime_s": 1.5, "hours": [], "weekdays": ["mon"], "partitions": [], "share": 0.5, "account_rule": "map", "may_forward": False, "require_delegation": True}
+PEERING = {"organisation": "org-b", "state": "accepted", "fingerprint": "sha256:1", "by": "b", "changed_us": 1, "requested_us": 1, "reason": "",
+           "zones": [{"name": "y", "url": "https://y:1", "seen_us": 1}], "usage": {"processors": 1, "parts": 1}, "last_events": [{"at_us": 1, "event": "e"}],
+           "trust": {"score": 0.5, "initial": 0.5, "reasons": [{"event": "e", "count": 1, "weight": 0.5, "effect": 0.5}]},
+           "rights": {"floor": {"processors": 1, "concurrent_parts": 1, "walltime_s": 1.5}, "ceiling": RIGHTS}, "rights_now": RIGHTS}
+PROFILE = {"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "digest": "0" * 64, "predicted_s": 1.5, "measured_s": 2.5,
+           "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}
 
 
 class Golden(Manners):
@@ -659,22 +804,21 @@ class Golden(Manners):
         return shape(told)
 
     def test_documents_keep_their_shape(self):
-        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}]},
-                         "/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana", "via_proxy": False, "limited": False, "groups": ["g"]},
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}], "agents": []},
+                         "/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana", "via_proxy": False, "limited": False, "groups": ["g"], "serial": "1", "not_after_us": 1},
                          "/openapi.json": {"info": {"version": "1"}},
-                         "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}}],
-                                       "machines": {"source": "measured", "worst": [{"from": "n1", "to": "n2", "failures": 0, "delay": {"next": 0.1, "error": 0.1, "values": [0.1]}}]}},
-                         "/v1/peerings/org-b": {"peerings": [{"organisation": "org-b", "state": "accepted", "fingerprint": "sha256:1", "trust": {"score": 0.5}, "rights_now": {"processors": 4}, "usage": {"processors": 1, "parts": 1}}], "notes": ["n"]},
-                         "/v1/applications/" + ONE: VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [], "plan": PLAN},
-                         "/v1/applications?dry_run=true": PLAN | {"crossing_bytes": 1.5, "crossing_bytes_block": 2.5, "crossing_bytes_round_robin": 3.5, "learned": "l", "predicted_s": 4.5,
-                                                                  "zones": [{"zone": "x", "processors": 8, "ranks": 2, "reason": "", "start_from_s": 0.5, "start_to_s": 1.5}]},
-                         "/v1/profiles": {"profiles": [{"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "arguments": "", "ranks": 2, "complete": True, "predicted_s": 1.5, "measured_s": 2.5,
-                                                         "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}]},
-                         "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": ""}]}}
-        Zone.answers |= {"/v1/applications/" + TWO: dict(VIEW, id=TWO, state="completed", exit_code=0), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
+                         "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}, "delay": SERIES, "bandwidth": SERIES, "failures": 0, "measured_us": 1}],
+                                       "machines": {"source": "measured", "worst": [{"from": "n1", "to": "n2", "failures": 0, "delay": SERIES}]}},
+                         "/v1/peerings/org-b": {"peerings": [PEERING]},
+                         "/v1/applications/" + ONE: WHOLE_VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [EVENT], "plan": WHOLE_PLAN},
+                         "/v1/applications?dry_run=true": {key: value for key, value in WHOLE_PLAN.items() if key != "queued"}, "/v1/profiles": {"profiles": [PROFILE]},
+                         "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b", "they_accept_us": "accepted", "we_accept_them": "accepted", "url": "https://y:1", "reason": "", "last_heard_us": 1, "leased_until_us": 1}]}}
+        Zone.answers |= {"/v1/applications/" + TWO: dict(WHOLE_VIEW, id=TWO, state="completed"), "/v1/applications/" + ONE + "/assignment": ASSIGNMENT, "/v1/delegations/" + ONE: {},
                          "/v1/applications/" + ONE + "/results": {"complete": True, "notes": [], "files": [{"name": "out", "digest": hashlib.sha256(b"7").hexdigest(), "size": 1, "zone": "x"}]}}
         Zone.answers |= {"/v1/applications": {"applications": [JOBS[0] | {"owner": "spiffe://org-a/user/ana", "name": "n"}, *(job | {"owner": "spiffe://org-a/user/ana"} for job in JOBS[1:])]},
                          "/v1/applications/counts": {"counts": {"running": 2, "failed": 1}, "ended_since_us": 1}}
+        with open(os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")) as f:
+            Zone.answers["/v1/profiles/" + ONE] = json.load(f)
         with open(os.path.join(self.folder, "out"), "w") as f:
             f.write("7")  # fetched before
         self.queue_log("same.jsonl", DECIDED)
@@ -688,7 +832,7 @@ class Golden(Manners):
         for name, words in (("list", ["list"]), ("list_truncated", ["list", "--limit", "1"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
                             ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
                             ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("wait", ["wait", TWO]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
-                            ("peer_show", ["peer", "show", "org-b"]), ("zone_machine_links", ["zone", "machine-links"]),
+                            ("peer_show", ["peer", "show", "org-b"]), ("profile_show_stored", ["profile", "show", ONE]), ("zone_machine_links", ["zone", "machine-links"]),
                             ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
                             ("simulate_allocators", ["simulate", "--list-allocators"]), ("simulate_generators", ["simulate", "--list-generators"]), ("simulate", [*made, "--policy", "easy"]),
                             ("simulate_details", [*made, "--policy", "gang", "--details"]), ("simulate_compare", [*made, "--compare", "fcfs,easy"]), ("report_claims_list", ["report", "claims", "--list"]),
@@ -699,7 +843,7 @@ class Golden(Manners):
                             ("queue_replay", ["queue", "replay", "same.jsonl"]), ("queue_replay_difference", ["queue", "replay", "other.jsonl"]), ("map_hierarchy", [*onto, "--format", "json"]),
                             ("map", ["map", "--graph", "line.graph", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json"), "--format", "json"])):
             found[name] = self.document(*words, *([] if words[0] == "map" else ["-o", "json"]))
-        Zone.answers |= {"/v1/applications": VIEW, "/v1/profiles": {key: value for key, value in Zone.answers["/v1/profiles"]["profiles"][0].items() if key != "error"}}  # to a POST
+        Zone.answers |= {"/v1/applications": ACCEPTED, "/v1/profiles": {key: PROFILE[key] for key in ("id", "at_us", "program", "arguments", "ranks", "complete", "digest")}}  # to a POST
         found["submit"] = self.document("submit", "-n", "2", "/bin/true", "-o", "json")
         found["profile_import"] = self.document("profile", "import", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json"), "-o", "json", "--", "/bin/true")
         for name, got in found.items():

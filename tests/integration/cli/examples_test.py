@@ -220,6 +220,8 @@ class Story(unittest.TestCase):
         self.tell("zbs list --filter state=running --sort -ranks", running, again=True)
         self.tell("zbs list --state running,launching", running, again=True)
         self.tell_as({"ID": running}, "zbs cancel ID")
+        self.also("zbs submit -n 1 --job-name lu-1 -- sleep 600")
+        self.tell("zbs cancel 'name=lu-*' --yes")
         self.also("zbs submit -n 1 --stage-out 'result*' -- sh -c 'echo 42 > result'")
         staged = self.also("zbs list --limit 1 -o name").split()[-1]
         self.also(f"zbs wait {staged}")

@@ -1,40 +1,45 @@
-"""What the programs of operators print: every list in every format, chosen and ordered as with `zbs`; for programs one object with its version, whose keys and types are
-those of tests/golden/cli.
+"""What the programs of operators print: every list in every format, chosen and ordered as with `zbs`; of what they do, and of what they find, for programs one object with its version,
+whose keys and types are those of tests/golden/cli.
 
 usage: operator_json_test.py BIN SOURCE_DIR      (ZBS_WRITE_GOLDEN=1 writes the golden files anew)
 """
 import csv
+import datetime
 import io
 import json
 import os
 import pathlib
+import re
+import shutil
+import socket
 import subprocess
 import sys
 import unittest
 
 BIN, SOURCE = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "trust"), str(HERE.parent / "federation")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "trust"), str(HERE.parent / "federation"), str(SOURCE / "tests/support")]
 
 import federation  # noqa: E402
 from federation import until  # noqa: E402
 from live import DEADLINE_S, Live  # noqa: E402
+from postgres_server import PostgresServer, missing  # noqa: E402
 from shapes import shape  # noqa: E402
 
 federation.BIN = str(BIN)
 GOLDEN = SOURCE / "tests/golden/cli"
 
 
-class Documents(unittest.TestCase):
+class Programs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.f = Live().__enter__()
         cls.addClassCleanup(cls.f.__exit__)
-        cls.f.tell("a", "user", "add", "bo", "--group", "physics")
-        cls.f.tell("a", "block", "spiffe://org-b/user/eve", "--reason", "lost key")
 
     def run_program(self, program, *words, **environment):
         where = {"zbs-zone": ("--config", self.f.state / "a.toml"), "zbs-registry": ("--state", self.f.state / "registry"), "zbs-node": ()}[program]
+        if "--config" in words or "--state" in words:
+            where = ()
         env = {name: value for name, value in os.environ.items() if name != "ZBS_OUTPUT"} | environment
         return subprocess.run([BIN / program, *words, *where], capture_output=True, text=True, timeout=DEADLINE_S, env=env)
 
@@ -48,8 +53,6 @@ class Documents(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         return done.stderr
 
-    def registry(self, *words):
-        return self.good("zbs-registry", *words, "--json")
 
     def read(self, text):
         """With its version in front, and as one line."""
@@ -57,6 +60,23 @@ class Documents(unittest.TestCase):
         told = json.loads(text)
         self.assertEqual(next(iter(told.items())), ("version", 1))
         return told
+
+    def keeps_its_shape(self, name, told):
+        path = GOLDEN / (name + ".json")
+        if os.environ.get("ZBS_WRITE_GOLDEN"):
+            path.write_text(json.dumps(shape(told), indent=1, sort_keys=True) + "\n")
+        self.assertEqual(shape(told), json.loads(path.read_text()), f"{name}: if this is meant, write the files anew with ZBS_WRITE_GOLDEN=1")
+
+
+class Documents(Programs):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.f.tell("a", "user", "add", "bo", "--group", "physics")
+        cls.f.tell("a", "block", "spiffe://org-b/user/eve", "--reason", "lost key")
+
+    def registry(self, *words):
+        return self.good("zbs-registry", *words, "--json")
 
     def test_documents_keep_their_shape(self):
         until(lambda: len(json.loads(self.registry("list"))["zones"]) == 3, DEADLINE_S, "not all zones are enrolled")
@@ -71,10 +91,7 @@ class Documents(unittest.TestCase):
             found["zbs_zone_" + "_".join(name.split()[:2])] = self.read(self.f.tell("a", *name.split(), "--json"))
         for name, told in found.items():
             with self.subTest(name):
-                path = GOLDEN / (name + ".json")
-                if os.environ.get("ZBS_WRITE_GOLDEN"):
-                    path.write_text(json.dumps(shape(told), indent=1, sort_keys=True) + "\n")
-                self.assertEqual(shape(told), json.loads(path.read_text()), "if this is meant, write the files anew with ZBS_WRITE_GOLDEN=1")
+                self.keeps_its_shape(name, told)
 
     def test_each_has_its_version_and_what_its_table_has(self):
         for words, key, told in ((("user", "list"), "users", "bo"), (("blocks",), "blocks", "spiffe://org-b/user/eve"), (("peer", "list"), "peerings", "org-b"), (("peer", "show", "org-b"), "peerings", "org-b"),
@@ -112,6 +129,37 @@ class Documents(unittest.TestCase):
                 self.assertIn(key, json.loads(self.good(program, *words, "-o", "json")))
                 self.assertTrue(self.good(program, *words).count("\n") >= len(rows))
 
+    def test_wide_has_more_or_help_says_that_it_has_not(self):
+        for program, words, _, _ in self.LISTS:
+            with self.subTest(words):
+                help_text = self.run_program(program, *words, "--help").stdout
+                table, wide = (self.good(program, *words, "-o", form).splitlines() for form in ("table", "wide"))
+                head = [line for line in table if line.isupper()]
+                wide_head = [line for line in wide if line.isupper()]
+                promised = re.search(r"-o wide has (?:also (\S+)|no more than a table)", help_text).group(1)
+                if words == ("peer", "list"):
+                    self.assertEqual(promised, "parts_now,seconds_now,since,changed,by,reason")
+                for name in (promised or "").split(",") if words[-1] != "--zones" else ("last_heard", "leased_until"):
+                    if name:
+                        self.assertIn(name.upper().replace("_", " "), wide_head[0])
+                if not promised:
+                    self.assertEqual([re.split("  +", line) for line in head[:1]], [re.split("  +", line) for line in wide_head[:1]])
+
+    def test_a_record_of_decisions_begins_where_it_is_asked_to(self):
+        for program in ("zbs-zone", "zbs-registry"):
+            with self.subTest(program):
+                records = json.loads(self.good(program, "audit", "list", "--limit", "1000", "--json"))["records"]
+                middle = records[len(records) // 2]["at_us"]
+                instant = datetime.datetime.fromtimestamp(middle // 1_000_000 + 1, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+                later = [record["number"] for record in records if record["at_us"] >= (middle // 1_000_000 + 1) * 1_000_000]
+                found = [record["number"] for record in json.loads(self.good(program, "audit", "list", "--limit", "1000", "--json", "--since", instant))["records"]]
+                self.assertEqual(found[:len(later)], later)
+                self.assertEqual(found, sorted(found))
+                whole = self.good(program, "audit", "list", "--limit", "2", "--since", "300d", "-o", "name").split()
+                self.assertEqual(whole, ["1", "2"])
+                self.assertEqual(len(self.good(program, "audit", "list", "--limit", "2", "--no-header").splitlines()), 2)
+                self.assertIn("--since: 'soon' is no time", self.refused(program, "audit", "list", "--since", "soon"))
+
     def test_bad_choices_name_place_and_remedy_and_print_nothing(self):
         for program, words, first, _ in self.LISTS:
             with self.subTest(words):
@@ -125,7 +173,6 @@ class Documents(unittest.TestCase):
                                ("zbs-zone", ("peer", "suspend", "org-b"))):
             with self.subTest(words):
                 self.assertIn("--output: csv is for lists; this command prints table, wide, json, jsonl or yaml", self.refused(program, *words, "-o", "csv"))
-                self.assertIn("ZBS_OUTPUT: csv is for lists", self.refused(program, *words, ZBS_OUTPUT="csv"))
         self.assertNotIn("suspended", self.good("zbs-zone", "peer", "list"), "before anything is done")
 
     def test_one_document_is_a_text_json_or_yaml(self):
@@ -144,6 +191,181 @@ class Documents(unittest.TestCase):
                 done = self.run_program(program, *words)
                 self.assertEqual(done.returncode, 1, done.stderr)
                 self.assertIn(json.loads(done.stdout)["detail"], done.stderr)
+
+
+# Which golden files tell of what a command of an operator's program prints for programs; or why it prints nothing of the kind.
+COMMANDS = {
+    "zbs-zone": {
+        "run": "stays, and prints its address", "completion": "a script of a shell", "failpoints": ["failpoints"], "doctor": ["doctor"],
+        "init": ["init"], "renew": ["renew"], "operator": ["operator"], "enrol": ["enrol"], "ready": ["ready"], "node add": ["node_add"],
+        "user add": ["user_add"], "user list": ["user_list"], "user revoke": ["user_revoke", "user_revoke_unknown"],
+        "block": ["block"], "unblock": ["unblock"], "blocks": ["blocks", "blocks_chosen"], "audit list": ["audit_list"], "audit verify": ["audit_verify"],
+        "drain": ["drain"], "undrain": ["drain"], "backup": ["backup"], "restore": ["restore", "restore_database"], "database move": ["database_move"],
+        "peer list": ["peer_list"], "peer show": ["peer_show"], "peer remove": ["peer_remove"], "peer accept": ["peer_show"], "peer set": ["peer_show"],
+        "peer reject": ["peer_show"], "peer suspend": ["peer_show"], "peer resume": ["peer_show"], "peer request": ["peer_show"]},
+    "zbs-registry": {
+        "run": "stays, and prints its address", "completion": "a script of a shell", "init": ["init"], "operator": ["operator"], "renew": ["renew"], "token": ["token"],
+        "list": ["list"], "ready": ["ready"], "zone list": ["zone_list"], "zone remove": ["zone_remove"], "organisation list": ["organisation_list"],
+        "organisation remove": ["organisation_remove"], "audit list": ["audit_list"], "audit verify": ["audit_verify"], "backup": ["backup"], "restore": ["restore"]},
+    "zbs-node": {"run": "stays, and prints its address", "completion": "a script of a shell", "describe": ["describe"], "ready": ["ready"]}}
+
+NODE = """name = "node-1"
+zone = "{zone}"
+zone_name = "a"
+state = "{folder}/node"
+identity = "{folder}/node-1"
+listen = "127.0.0.1:{port}"
+run_as = "self"
+"""
+
+
+class Acts(Programs):
+    """What a command has done, told to programs: one after the other, since each changes something."""
+
+    def told(self, program, *words):
+        done = self.run_program(program, *words, "-o", "json")
+        self.assertEqual(done.returncode, 0, (words, done.stderr))
+        return self.read(done.stdout)
+
+    def keeps(self, program, name, *words):
+        told = self.told(program, *words)
+        self.keeps_its_shape(program.replace("-", "_") + "_" + name, told)
+        return told
+
+    def zone(self, name, *words):
+        return self.keeps("zbs-zone", name, *words)
+
+    def registry(self, name, *words):
+        return self.keeps("zbs-registry", name, *words)
+
+    def copy(self, service, folder):
+        """The keys of a service in a state folder where nothing runs."""
+        state = self.f.state / folder
+        (state / "identity").parent.mkdir(mode=0o700)
+        shutil.copytree(self.f.state / service / "identity", state / "identity")
+        return state
+
+    def config(self, name, change):
+        path = self.f.state / f"{name}.toml"
+        path.write_text(change((self.f.state / "a.toml").read_text()))
+        return path
+
+    def test_users_blocks_and_drain(self):
+        token = self.zone("user_add", "user", "add", "eli", "--group", "physics")["token"]
+        self.assertTrue(token.startswith("zbs-login-1+eli+"))
+        self.assertEqual(self.zone("user_revoke", "user", "revoke", "eli")["standing"], "revoked")
+        self.assertEqual(self.zone("user_revoke_unknown", "user", "revoke", "nobody")["subject"], "spiffe://org-a/user/nobody")
+        self.assertEqual(self.zone("block", "block", "org-x")["known"], False)
+        self.assertEqual(self.zone("unblock", "unblock", "org-x")["subject"], "org-x")
+        self.assertEqual(self.zone("drain", "drain")["draining"], True)
+        self.assertEqual(self.zone("drain", "undrain")["draining"], False)
+        self.assertEqual(self.zone("ready", "ready"), {"version": 1, "ready": True, "role": "active"})
+        self.assertEqual(self.good("zbs-zone", "drain", ZBS_OUTPUT="yaml"), "version: 1\ndraining: true\n")
+        self.assertEqual(self.good("zbs-zone", "undrain", ZBS_OUTPUT="csv"), "takes new work again\n", "a format for lists is no order to a command that has none")
+
+    def test_keys_of_a_zone(self):
+        config = self.config("new", lambda text: text.replace(f"{self.f.state}/a\"", f"{self.f.state}/new\""))
+        where = ("--config", config)
+        made = self.zone("init", "init", *where)
+        self.assertRegex(made["fingerprint"], "sha256:[0-9a-f]{64}$")
+        self.assertEqual((made["imported"], made["can_issue"], made["has_operator"]), (False, True, True))
+        again = self.run_program("zbs-zone", "init", "-o", "json", *where)
+        self.assertEqual((again.returncode, json.loads(again.stdout)["code"]), (1, "conflict"))
+        self.zone("operator", "operator", *where)
+        self.zone("renew", "renew", "--certificate", self.f.state / "new/identity/certificate.pem", *where)
+        token = self.registry("token", "token", "--for", "org-a")["token"]
+        self.assertTrue(token.startswith("zbs-enrol-1+"))
+        self.assertTrue(self.zone("enrol", "enrol", token, *where)["registry"].startswith("spiffe://grid/registry/"))
+
+    def test_an_agent(self):
+        folder = self.f.state / "agent"
+        folder.mkdir()
+        made = self.zone("node_add", "node", "add", "node-1", "--out", folder / "node-1")
+        self.assertEqual((made["name"], made["zone"]), ("spiffe://org-a/node/node-1", "a"))
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        (folder / "node.toml").write_text(NODE.format(zone=self.f.zone_url("a"), folder=folder, port=port))
+        where = ("--config", folder / "node.toml")
+        away = self.run_program("zbs-node", "ready", "-o", "json", *where)
+        self.assertEqual((away.returncode, json.loads(away.stdout)["code"]), (1, "unavailable"))
+        agent = subprocess.Popen([BIN / "zbs-node", "run", *where], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            self.assertIn("listening on", agent.stdout.readline())
+            self.assertEqual(self.keeps("zbs-node", "ready", "ready", *where), {"version": 1, "ready": True})
+            self.assertEqual(self.good("zbs-node", "ready", *where), "")
+        finally:
+            agent.terminate()
+            agent.wait(DEADLINE_S)
+            agent.stdout.close()
+
+    def test_backups(self):
+        backup = self.f.state / "zone.backup"
+        self.assertEqual(self.zone("backup", "backup", backup)["service"], "spiffe://org-a/zone/a")
+        self.copy("a", "restored")
+        config = self.config("restored", lambda text: text.replace(f"{self.f.state}/a\"", f"{self.f.state}/restored\""))
+        restored = self.zone("restore", "restore", backup, "--config", config)
+        self.assertEqual((restored["backup"]["service"], restored["audit_log"], restored["steps_put_aside"]), ("spiffe://org-a/zone/a", "of_the_backup", 0))
+        if missing():
+            print(missing())
+        else:
+            with PostgresServer() as server:
+                config.write_text(config.read_text() + f'\n[database]\nurl = "{server.url}"\n')
+                moved = self.zone("database_move", "database", "move", "--config", config)
+                self.assertIn("application", [table["table"] for table in moved["tables"]])
+                self.zone("restore_database", "restore", "--database-restored", "--config", config)
+        registry = self.f.state / "registry.backup"
+        self.registry("backup", "backup", registry)
+        self.copy("registry", "restored-registry")
+        self.registry("restore", "restore", registry, "--state", self.f.state / "restored-registry")
+
+    def test_registry(self):
+        state = ("--state", self.f.state / "other-registry")
+        self.assertEqual(self.registry("init", "init", "--organisation", "grid", *state)["name"], "spiffe://grid/registry/registry")
+        self.registry("operator", "operator", *state)
+        self.registry("renew", "renew", "--certificate", self.f.state / "other-registry/identity/certificate.pem", *state)
+        self.registry("ready", "ready")
+
+    def test_what_is_taken_out(self):
+        until(lambda: len(self.told("zbs-registry", "list")["zones"]) == 3, DEADLINE_S, "not all zones are enrolled")
+        self.assertEqual(self.registry("zone_remove", "zone", "remove", "c")["zones"], ["c"])
+        self.assertEqual(self.registry("organisation_remove", "organisation", "remove", "org-c")["zones"], [])
+        self.assertEqual(self.zone("peer_remove", "peer", "remove", "org-c")["organisation"], "org-c")
+
+    def test_each_has_golden_files_or_a_reason(self):
+        for program, commands in COMMANDS.items():
+            with self.subTest(program):
+                pages = self.f.state / f"pages-{program}"
+                subprocess.run([BIN / program, "pages", pages], check=True, timeout=DEADLINE_S)
+                names = {path.stem for path in (pages / "man").iterdir()}
+                commands_of_help = {name for name in names if not any(other.startswith(name + "-") for other in names)}
+                self.assertEqual(commands_of_help, {f"{program}-{name.replace(' ', '-')}" for name in commands})
+                prefix = program.replace("-", "_") + "_"
+                self.assertEqual({path.stem for path in GOLDEN.glob(prefix + "*.json")}, {prefix + file for files in commands.values() if isinstance(files, list) for file in files})
+
+    def test_what_was_not_understood_is_a_problem_for_programs(self):
+        for program, words in (("zbs-zone", ("drian", "-o", "json")), ("zbs-zone", ("user", "add", "--json")), ("zbs-registry", ("token", "-ojson", "--hour", "3")), ("zbs-node", ("raedy", "--output=jsonl"))):
+            with self.subTest(words):
+                done = self.run_program(program, *words)
+                self.assertEqual((done.returncode, json.loads(done.stdout)["code"]), (2, "invalid_argument"), done.stderr)
+                self.assertIn(json.loads(done.stdout)["detail"], done.stderr)
+
+    def test_faults_are_problems_for_programs(self):
+        for program, words, code in (("zbs-zone", ("backup", "/nowhere/at/all", "--json"), "unavailable"), ("zbs-zone", ("node", "add", "n", "--out", self.f.folder, "--json"), "conflict"),
+                                     ("zbs-zone", ("peer", "remove", "nobody", "--json"), "not_found"), ("zbs-registry", ("zone", "remove", "nobody", "--json"), "not_found"),
+                                     ("zbs-zone", ("enrol", "x", "--json"), "invalid_argument"), ("zbs-registry", ("restore", "/nowhere", "--json"), "conflict")):
+            with self.subTest(words):
+                done = self.run_program(program, *words)
+                self.assertEqual((done.returncode, json.loads(done.stdout)["code"]), (1, code), done.stderr)
+                self.assertIn(json.loads(done.stdout)["detail"].split(": ", 1)[-1], done.stderr)
+
+    def test_whose_folder_is_asked_before_anything_is_done(self):
+        for program, words, variable in (("zbs-zone", ("drain",), "ZBS_ZONE_CONFIG"), ("zbs-zone", ("init",), "ZBS_ZONE_CONFIG"), ("zbs-registry", ("init", "--organisation", "x"), "ZBS_REGISTRY_STATE"),
+                                         ("zbs-registry", ("token",), "ZBS_REGISTRY_STATE")):
+            with self.subTest(words):
+                done = subprocess.run([BIN / program, *words], capture_output=True, text=True, timeout=DEADLINE_S)
+                self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
+                self.assertIn(variable, done.stderr)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,55 @@
 
 usage: pages_test.py BIN
 """
+import http.server
+import json
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 PROGRAMS = pathlib.Path(sys.argv[1])
 NAMES = {"zbs": 1, "zbs-zone": 8, "zbs-registry": 8, "zbs-node": 8}
+
+
+ONE, TWO = "01JJJJJJJJJJJJJJJJJJJJJJJJ", "01JJJJJJJJJJJJJJJJJJJJJJJK"
+STATES = ["accepted", "planned", "held", "committed", "launching", "running", "completed", "failed", "cancelled", "rejected"]
+
+
+class Zone(http.server.ThreadingHTTPServer):
+    """A home zone with an application that runs and one that has ended, and a neighbour who would like to run something in the shell."""
+    ANSWERS = {"/v1/applications": {"applications": [{"id": ONE, "state": "running"}, {"id": TWO, "state": "completed"}]}, "/v1/profiles": {"profiles": [{"id": TWO}]},
+               "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b"}, {"zone": "$(touch evaluated)", "organisation": "`touch evaluated`"}]}, "/v1/nodes": {"zone": "x", "nodes": []}}
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Answers)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def __exit__(self, *_):
+        self.shutdown()
+        self.server_close()
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        data = json.dumps(Zone.ANSWERS[self.path.partition("?")[0]]).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
 
 
 def output_of(*command, **options):
@@ -48,6 +86,17 @@ class Pages(unittest.TestCase):
             self.assertGreater(len(pages), 3)
             self.assertNotIn(f"{program}-pages.{section}", pages)
 
+    def test_help_of_every_command_says_where_the_options_of_all_are(self):
+        format = {("map",): "-o", ("profile",): "--output", ("profile", "plot"): "--output", ("profile", "export"): "--output"}  # where the other name is that of a file
+        format |= {("profile", name): "" for name in ("list", "show", "import")}  # which have their own
+        told = {"zbs": "--credentials --proxy --url --identity --token -o,--output", "zbs-zone": "--config", "zbs-node": "--config"}
+        for program, options in told.items():
+            for path in commands_of(program)[1:]:
+                last = output_of(PROGRAMS / program, *path, "--help").rstrip().splitlines()[-1]
+                own = options.replace("-o,--output", format.get(path, "-o,--output")).rstrip()
+                self.assertEqual(last, f"Options of all commands, as '{program} --help' describes them: {own}", path)
+        self.assertNotIn("Options of all commands", output_of(PROGRAMS / "zbs", "--help"))
+
     @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
     def test_groff_reads_every_page_without_a_warning(self):
         for page in sorted(self.folder.glob("*/man/*")):
@@ -71,10 +120,15 @@ class Pages(unittest.TestCase):
             else:
                 self.assertEqual({k: v for k, v in found.items() if k != "74"}, {k: v for k, v in promised.items() if k < "3"}, page.name)
 
-    def complete_in_bash(self, *words):
-        script = f"""source '{self.folder}/zbs/completions/bash/zbs'
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _zbs; printf '%s\\n' "${{COMPREPLY[@]}}" """
-        return [line for line in output_of("bash", "--norc", "-c", script, "bash", *words).splitlines() if line]
+    def complete_in_bash(self, *words, program="zbs", **environment):
+        """`words` as bash splits them: = and : stand alone. Nothing may come to the terminal."""
+        script = f"""source '{self.folder}/{program}/completions/bash/{program}'
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", "_")}; printf '%s\\n' "${{COMPREPLY[@]}}" """
+        env = {name: value for name, value in os.environ.items() if not name.startswith("ZBS_")}
+        env |= {"PATH": f"{PROGRAMS}:{os.environ['PATH']}", "HOME": str(self.folder)} | environment
+        done = subprocess.run(["bash", "--norc", "-c", script, "bash", *words], capture_output=True, text=True, timeout=60, env=env)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        return [line for line in done.stdout.splitlines() if line]
 
     def test_bash_completes_commands_options_and_their_words(self):
         top = self.complete_in_bash("zbs", "")
@@ -83,9 +137,55 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _zbs; printf '%s\\n' "${{COMPREPLY[@]}
         self.assertEqual(self.complete_in_bash("zbs", "--proxy", "x", "zone", "sh"), ["show"])
         self.assertIn("--ntasks", self.complete_in_bash("zbs", "run", "--"))
         self.assertIn("--credentials", self.complete_in_bash("zbs", "run", "--"))
-        self.assertEqual(self.complete_in_bash("zbs", "completion", "b"), [], "a word of an argument is none of an option")
+        self.assertEqual(self.complete_in_bash("zbs", "completion", "b"), ["bash"])
         self.assertEqual(self.complete_in_bash("zbs", "run", "--launcher", "open"), ["openmpi"])
         self.assertEqual(self.complete_in_bash("zbs", "run", "--", "zo"), [], "the user's own program and its words")
+
+    def test_bash_completes_columns_of_the_command_states_and_names(self):
+        self.assertEqual(self.complete_in_bash("zbs", "list", "-o", "js"), ["json", "jsonl"])
+        self.assertEqual(self.complete_in_bash("zbs", "list", "--output", "=", "ya"), ["yaml"])
+        self.assertEqual(self.complete_in_bash("zbs", "list", "--output", "="), ["table", "wide", "json", "jsonl", "csv", "yaml", "name"])
+        self.assertEqual(self.complete_in_bash("zbs", "list", "--columns", "ra"), ["ranks"])
+        self.assertEqual(self.complete_in_bash("zbs", "list", "--columns", "id,ra"), ["id,ranks"])
+        self.assertEqual(self.complete_in_bash("zbs", "list", "--sort", "-sub"), ["-submitted"])
+        self.assertEqual(self.complete_in_bash("zbs", "list", "--filter", "sta"), ["state="] + [f"state={state}" for state in STATES])
+        self.assertEqual(self.complete_in_bash("zbs", "list", "--filter", "state", "=", "ru"), ["running"])
+        self.assertEqual(self.complete_in_bash("zbs", "list", "--filter", "state", "="), STATES)
+        self.assertEqual(self.complete_in_bash("zbs", "list", "--state", "running,comp"), ["running,completed"])
+        self.assertEqual(self.complete_in_bash("zbs", "zone", "show", "--columns", "sp"), ["speed"], "of this list, not of another")
+        self.assertEqual(self.complete_in_bash("zbs", "simulate", "--policy", "adap"), ["adaptive-scojo"])
+        self.assertEqual(self.complete_in_bash("zbs", "simulate", "--compare", "fcfs,eas"), ["fcfs,easy"])
+        self.assertEqual(self.complete_in_bash("zbs", "map", "--algorithm", "multi"), ["multilevel"])
+        self.assertEqual(self.complete_in_bash("zbs", "run", "--mapper", "hi"), ["hier"])
+        for program, words, word in (("zbs-zone", ("audit", "list", "--sort", "nu"), "number"), ("zbs-zone", ("drain", "-o", "js"), "json"), ("zbs-registry", ("zone", "list", "--filter", "stan"), "standing="),
+                                     ("zbs-zone", ("peer", "list", "--columns", "organisation,tru"), "organisation,trust"), ("zbs-zone", ("doctor", "--columns", "ver"), "verdict")):
+            self.assertEqual(self.complete_in_bash(program, *words, program=program)[0], word, words)
+
+    def test_bash_completes_what_the_home_zone_knows(self):
+        with Zone() as zone:
+            home = {"ZBS_URL": zone.url, "ZBS_TOKEN": "x", "ZBS_IDENTITY": "spiffe://org-a/user/ana"}
+            for command in ("show", "explain", "logs", "fetch"):
+                self.assertEqual(self.complete_in_bash("zbs", command, "", **home), ["last", "name=", ONE, TWO], command)
+            self.assertEqual(self.complete_in_bash("zbs", "show", ONE[:-1] + "J", **home), [ONE])
+            for command in ("cancel", "wait"):
+                self.assertEqual(self.complete_in_bash("zbs", command, "", **home), ["last", "all", "name=", ONE], "only what has not ended")
+            self.assertEqual(self.complete_in_bash("zbs", "run", "--zones", "x,", **home), ["x,y", "x,x"])
+            self.assertEqual(self.complete_in_bash("zbs", "peer", "show", "", **home), ["org-b"], "and no word that the shell would evaluate")
+            self.assertEqual(self.complete_in_bash("zbs", "profile", "show", "01", **home), [TWO])
+            where = ("--url", zone.url, "--token", "x", "--identity=spiffe://org-a/user/ana")
+            self.assertEqual(self.complete_in_bash("zbs", *where, "show", "0"), [ONE, TWO], "as the options in front say")
+            self.assertFalse((self.folder / "evaluated").exists())
+
+    def test_a_zone_that_is_away_offers_nothing_and_is_not_waited_for(self):
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+            for home in ({"ZBS_URL": url, "ZBS_TOKEN": "x", "ZBS_IDENTITY": "spiffe://org-a/user/ana"}, {"ZBS_URL": "http://127.0.0.1:1", "ZBS_TOKEN": "x", "ZBS_IDENTITY": "spiffe://org-a/user/ana"},
+                         {"ZBS_URL": url, "ZBS_IDENTITY": "nobody"}, {}, {"ZBS_CREDENTIALS": "/nowhere"}):
+                self.assertEqual(self.complete_in_bash("zbs", "show", "0", **home), [], home)
+            done = subprocess.run([PROGRAMS / "zbs", "--url", url, "--token", "x", "--identity", "spiffe://org-a/user/ana", "complete", "applications"], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
 
     @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
     def test_fish_completes(self):
@@ -95,11 +195,50 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _zbs; printf '%s\\n' "${{COMPREPLY[@]}
         self.assertIn("show", ask("zbs zone "))
         self.assertEqual(ask("zbs run --launcher open"), ["openmpi"])
         self.assertIn("--ntasks", ask("zbs run --nta"))
+        self.assertEqual(ask("zbs list --columns id,ran"), ["id,ranks"])
+        self.assertEqual(ask("zbs list --filter state=runn"), ["state=running"])
+        self.assertEqual(ask("zbs -o js"), ["json", "jsonl"])
+        with Zone() as zone:
+            home |= {"ZBS_URL": zone.url, "ZBS_TOKEN": "x", "ZBS_IDENTITY": "spiffe://org-a/user/ana", "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
+            self.assertEqual(ask("zbs show 01"), [ONE, TWO])
+            self.assertEqual(ask("zbs cancel 01"), [ONE])
 
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh_reads_its_script(self):
         home = dict(os.environ, HOME=str(self.folder))
         self.assertIn("_zbs", output_of("zsh", "-f", "-c", f"autoload -U compinit && compinit -u -D; source '{self.folder}/zbs/completions/zsh/_zbs' 2>/dev/null; whence -w _zbs", env=home))
+
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_completes_in_a_terminal(self):
+        with Zone() as zone:
+            home = dict(os.environ, HOME=str(self.folder), PATH=f"{PROGRAMS}:{os.environ['PATH']}", TERM="dumb", ZBS_URL=zone.url, ZBS_TOKEN="x", ZBS_IDENTITY="spiffe://org-a/user/ana")
+            for typed, made in (("zbs can", "zbs cancel"), ("zbs list --columns id,ran", "zbs list --columns id,ranks"), ("zbs list --output=ya", "zbs list --output=yaml"),
+                                ("zbs list --filter state=runn", "zbs list --filter state=running"), ("zbs cancel 01", f"zbs cancel {ONE}")):
+                self.assertEqual(self.typed_in_zsh(typed, home), made)
+
+    def typed_in_zsh(self, line, env):
+        """What stands on the command line after a tab; zsh says it by a widget of ours."""
+        (self.folder / ".zshrc").write_text(f"""PS1='ready> '; unsetopt zle_bracketed_paste 2>/dev/null
+autoload -U compinit && compinit -u -D; source '{self.folder}/zbs/completions/zsh/_zbs' 2>/dev/null
+say() {{ print -r -- "<<$BUFFER>>" > '{self.folder}/said'; exit }}; zle -N say; bindkey '^X' say
+""")
+        terminal, inside = pty.openpty()
+        with subprocess.Popen(["zsh", "-i"], stdin=inside, stdout=inside, stderr=inside, env=env | {"ZDOTDIR": str(self.folder)}, start_new_session=True) as shell:
+            os.close(inside)
+            seen = b""
+            try:
+                while b"ready> " not in seen:
+                    self.assertTrue(select.select([terminal], [], [], 60)[0], seen)
+                    seen += os.read(terminal, 65536)
+                os.write(terminal, line.encode() + b"\t\x18")
+                while select.select([terminal], [], [], 60)[0]:
+                    seen += os.read(terminal, 65536)
+            except OSError:
+                pass  # it has gone
+            finally:
+                shell.kill()
+        os.close(terminal)
+        return (self.folder / "said").read_text().strip()[2:-2].rstrip(" ,")
 
     def test_pages_that_cannot_be_written_are_told(self):
         done = subprocess.run([PROGRAMS / "zbs", "pages", "/proc/none"], capture_output=True, text=True, timeout=60)

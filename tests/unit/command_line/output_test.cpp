@@ -141,5 +141,34 @@ TEST(Checks, AreTextListAndDocument) {
     EXPECT_EQ(document_of(checks).at("verdict"), "fail");
 }
 
+TEST_F(OutputTest, ADocumentIgnoresAVariableThatIsAboutLists) {
+    Output output(Output::Kind::kDocument);
+    setenv("ZBS_OUTPUT", "csv", 1);
+    EXPECT_TRUE(output.check());
+    EXPECT_EQ(output.format(), "table");
+    setenv("ZBS_OUTPUT", "json", 1);
+    EXPECT_TRUE(output.for_json());
+    setenv("ZBS_OUTPUT", "jsn", 1);
+    EXPECT_FALSE(output.check());
+}
+
+TEST_F(OutputTest, WhetherJsonIsAskedForIsSeenInWordsThatCouldNotBeParsed) {
+    const auto asks = [](std::vector<const char*> words) {
+        words.insert(words.begin(), "tool");
+        std::vector<char*> argv;
+        for (const char* word : words) argv.push_back(const_cast<char*>(word));
+        return asks_for_json(static_cast<int>(argv.size()), argv.data());
+    };
+    for (const std::vector<const char*>& words : std::vector<std::vector<const char*>>{
+             {"x", "-o", "json"}, {"-ojson"}, {"-o=jsonl"}, {"--output", "json"}, {"--output=json", "x"}, {"--json"}})
+        EXPECT_TRUE(asks(words)) << words.front();
+    for (const std::vector<const char*>& words : std::vector<std::vector<const char*>>{
+             {}, {"json"}, {"-o"}, {"-o", "csv", "--json"}, {"--", "-o", "json"}, {"--out", "json"}})
+        EXPECT_FALSE(asks(words));
+    setenv("ZBS_OUTPUT", "json", 1);
+    EXPECT_TRUE(asks({"x"}));
+    EXPECT_FALSE(asks({"-o", "table"}));
+}
+
 }  // namespace
 }  // namespace zbs::command_line

@@ -30,7 +30,8 @@ TEST(PeerListing, ZonesAreRowsAndAnAnswerWithoutThemIsAnEmptyList) {
     const Json answer = {
         {"peers", {{{"zone", "b"}, {"organisation", "org-b"}, {"they_accept_us", "none"}, {"url", "https://b:1"}}}}};
     EXPECT_EQ(written(peers_of(answer), "csv"),
-              "ZONE,ORGANISATION,THEY ACCEPT US,WE ACCEPT THEM,ADDRESS,REASON\nb,org-b,none,,https://b:1,\n");
+              "ZONE,ORGANISATION,THEY ACCEPT US,WE ACCEPT THEM,ADDRESS,REASON,LAST HEARD,LEASED UNTIL\n"
+              "b,org-b,none,,https://b:1,,,\n");
     EXPECT_EQ(written(peers_of(Json::object()), "json"), "{\"version\":1,\"peers\":[]}\n");
     EXPECT_EQ(written(peerings_of(Json::object()), "name"), "");
 }

@@ -86,5 +86,14 @@ TEST(Written, ListThatServiceTellsAsNullIsEmpty) {
     EXPECT_EQ(written(Listing{"jobs", {"NAME"}, {}, Json()}, "json"), "{\"version\":1,\"jobs\":[]}\n");
 }
 
+TEST(RowFormats, RowsAloneHaveTheWidthsOfRows) {
+    const Listing listing{"users", {"A LONG TITLE", "B"}, {{"x", "1"}, {"yy", "2"}}};
+    const RowChoice rows_alone{.no_header = true};
+    EXPECT_EQ(written(*chosen(listing, rows_alone), "table"), "x   1\nyy  2\n");
+    EXPECT_EQ(written(*chosen(listing, rows_alone), "csv"), "x,1\nyy,2\n");
+    EXPECT_EQ(written(*chosen(listing, rows_alone), "json"), written(listing, "json"));
+    EXPECT_EQ(written(*chosen({"users", {"A"}, {}}, rows_alone), "table"), "");
+}
+
 }  // namespace
 }  // namespace zbs::listing

@@ -1,6 +1,7 @@
 #include "services/common/adapters/command_line/command_pages.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -32,6 +33,27 @@ void write_all(const Command& program, const ManualEdition& edition, const std::
     write(folder / "completions/fish" / (program.name + ".fish"), completion_script(program, Shell::kFish));
 }
 
+bool has_name(const CLI::App& command, const std::string& name) {
+    const auto options = command.get_options();
+    return std::ranges::any_of(options, [&](const CLI::Option* option) { return option->check_name(name); });
+}
+
+/// At the end of the help of each command: that there are more options, and where they are told.
+void point_to_options_of_all(CLI::App& command, const CLI::App& root, const std::string& program) {
+    std::string names;
+    for (const CLI::Option* option : root.get_options()) {
+        if (option == root.get_help_ptr() || option == root.get_version_ptr() || option->get_group().empty()) continue;
+        std::vector<std::string> own;
+        for (const std::string& name : option->get_snames()) own.push_back("-" + name);
+        for (const std::string& name : option->get_lnames()) own.push_back("--" + name);
+        std::erase_if(own, [&](const std::string& name) { return has_name(command, name); });
+        for (const std::string& name : own) names += (&name == &own[0] ? " " : ",") + name;
+    }
+    if (!names.empty()) command.footer("Options of all commands, as '" + program + " --help' describes them:" + names);
+    for (CLI::App* sub : command.get_subcommands([](CLI::App*) { return true; }))
+        point_to_options_of_all(*sub, root, program);
+}
+
 }  // namespace
 
 void add_page_commands(CLI::App& app, const std::string& program, const ManualEdition& edition, int& exit_code) {
@@ -44,6 +66,8 @@ void add_page_commands(CLI::App& app, const std::string& program, const ManualEd
         std::cout << completion_script(command_tree(app, program), *parse_shell(*shell)) << std::flush;
         exit_code = std::cout ? 0 : 1;
     });
+    for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; }))
+        point_to_options_of_all(*sub, app, program);
     CLI::App* const pages = app.add_subcommand("pages", "man pages and completions, for packages")->group("");
     auto folder = std::make_shared<std::string>();
     pages->add_option("FOLDER", *folder, "where to")->required();

@@ -34,6 +34,7 @@ CommandOption option_of(const CLI::Option& option) {
         if (made.value.empty()) made.value = "VALUE";
         made.may_repeat = option.get_items_expected_max() > 1;
     }
+    made.offers = offers_of(option);
     made.text = option.get_description();
     made.default_value = option.get_default_str();
     made.environment = option.get_envname();

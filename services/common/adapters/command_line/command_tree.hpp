@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include "services/common/adapters/command_line/offers.hpp"
+
 namespace CLI {
 class App;
 }
@@ -13,6 +15,7 @@ struct CommandOption {
     std::vector<std::string> names;  ///< "-n", "--ranks"; of an argument its one name without dashes
     std::string value;               ///< what it takes, e.g. "INT"; empty: a flag
     std::vector<std::string> words;  ///< the only values it takes; empty: any
+    Offers offers;                   ///< what it is likely to take
     std::string text;
     std::string default_value;
     std::string environment;  ///< variable that stands for it

@@ -10,7 +10,8 @@ namespace zbs::command_line {
 enum class Shell { kBash, kZsh, kFish };
 
 std::optional<Shell> parse_shell(std::string_view name);
-/// A script that completes commands, options and words of options; everything else as file names.
+/// A script that completes commands, options and words of options and arguments, and asks `PROGRAM complete KIND LINE`
+/// for what has a kind; everything else as file names.
 std::string completion_script(const Command& program, Shell shell);
 
 }  // namespace zbs::command_line

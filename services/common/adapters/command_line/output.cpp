@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <string_view>
 
 #include "algorithms/base/suggestion.hpp"
+#include "services/common/adapters/command_line/offers.hpp"
 
 namespace zbs::command_line {
 namespace {
@@ -44,27 +46,42 @@ CLI::Option* add_format_option(CLI::App& command, std::string& format, const std
     return command.add_option("-o,--output", format, joined(formats, " or ") + more)->check(known);
 }
 
-void add_list_options(CLI::App& command, listing::RowChoice& choice) {
-    command
-        .add_option("--columns", choice.columns,
-                    "only these columns, in this order: state,ranks; by their titles or as JSON calls them, here as in "
-                    "--sort and --filter")
-        ->delimiter(',')
-        ->take_all()
-        ->allow_extra_args(false);
-    command.add_option("--sort", choice.sort, "by these columns; -COLUMN from large to small")
-        ->delimiter(',')
-        ->take_all()
-        ->allow_extra_args(false);
-    command
-        .add_option("--filter", choice.filters,
-                    "only rows where this holds: COLUMN=VALUE, or with !=, <, >, <=, >=, ~ (holds the text); may be "
-                    "repeated")
-        ->take_all()
-        ->allow_extra_args(false);
+void add_list_options(CLI::App& command, listing::RowChoice& choice, const listing::Listing& empty,
+                      const std::vector<std::string>& filters) {
+    Offers columns{.words = {}, .is_list = true}, conditions;
+    std::string wide;
+    for (const listing::Column& column : empty.columns)
+        if (column.wide) wide += (wide.empty() ? "" : ",") + column.key();
+    for (const listing::Column& column : empty.columns) {
+        columns.words.push_back(column.key());
+        conditions.words.push_back(column.key() + "=");
+    }
+    conditions.words.insert(conditions.words.end(), filters.begin(), filters.end());
+    offer(command
+              .add_option("--columns", choice.columns,
+                          "only these columns, in this order: state,ranks; by their titles or as JSON calls them, here "
+                          "as in --sort and --filter; -o wide " +
+                              (wide.empty() ? "has no more than a table" : "has also " + wide))
+              ->delimiter(',')
+              ->take_all()
+              ->allow_extra_args(false),
+          columns);
+    offer(command.add_option("--sort", choice.sort, "by these columns; -COLUMN from large to small")
+              ->delimiter(',')
+              ->take_all()
+              ->allow_extra_args(false),
+          columns);
+    offer(command
+              .add_option("--filter", choice.filters,
+                          "only rows where this holds: COLUMN=VALUE, or with !=, <, >, <=, >=, ~ (holds the text); may "
+                          "be repeated")
+              ->take_all()
+              ->allow_extra_args(false),
+          conditions);
+    command.add_flag("--no-header", choice.no_header, "tables and csv: the rows alone");
 }
 
-void Output::add_to(CLI::App& command) {
+void Output::add_to(CLI::App& command, const listing::Listing& empty) {
     add_format_option(command, asked_, formats(),
                       "; default: what the variable " + std::string(kVariable) + " says, else " + preset_);
     command.add_flag_callback(
@@ -75,7 +92,7 @@ void Output::add_to(CLI::App& command) {
             asked_ = "json";
         },
         "short for -o json: as the service says it, instants in _us since 1970, durations in _s");
-    if (kind_ == Kind::kList) add_list_options(command, choice_);
+    if (kind_ == Kind::kList) add_list_options(command, choice_, empty);
 }
 
 Result<void> Output::check() const {
@@ -86,13 +103,17 @@ Result<void> Output::check() const {
 
 std::string Output::format() const {
     if (!asked_.empty()) return asked_;
-    const char* const said = std::getenv(kVariable);
-    return said == nullptr || *said == 0 ? preset_ : said;
+    const char* const variable = std::getenv(kVariable);
+    const std::string said = variable == nullptr || *variable == 0 ? preset_ : variable;
+    const auto has = [&](const std::vector<std::string>& words) {
+        return std::ranges::find(words, said) != words.end();
+    };
+    return kind_ == Kind::kDocument && has(listing::output_formats()) && !has(formats()) ? preset_ : said;
 }
 
 Result<void> Output::print(const listing::Listing& listing, const codec::Json& whole) const {
     const std::string form = format();
-    if (!has_choice() && whole.is_object() && (form == "json" || form == "yaml")) {
+    if (choice_.empty() && whole.is_object() && (form == "json" || form == "yaml")) {
         std::cout << listing::document_text(whole, form);
         return {};
     }
@@ -108,6 +129,35 @@ void Output::print_document(const codec::Json& document, const std::string& text
 
 const std::vector<std::string>& Output::formats() const {
     return kind_ == Kind::kList ? listing::output_formats() : document_formats();
+}
+
+std::shared_ptr<Output> add_outcome(CLI::App& command) {
+    auto output = std::make_shared<Output>(Output::Kind::kDocument);
+    output->add_to(command);
+    return output;
+}
+
+std::optional<std::string> asked_format(int argc, char** argv) {
+    std::optional<std::string> format;
+    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
+        const std::string_view word = argv[i];
+        if (word == "-o" || word == "--output")
+            format = i + 1 < argc ? argv[i + 1] : "";
+        else if (word.starts_with("--output="))
+            format = word.substr(9);
+        else if (word.starts_with("-o"))
+            format = word.substr(word[2] == '=' ? 3 : 2);
+    }
+    return format;
+}
+
+bool asks_for_json(int argc, char** argv) {
+    const char* const variable = std::getenv(kVariable);
+    const auto is_json = [](const std::string& format) { return format == "json" || format == "jsonl"; };
+    if (const std::optional<std::string> asked = asked_format(argc, argv)) return is_json(*asked);
+    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+        if (std::string_view(argv[i]) == "--json") return true;
+    return variable != nullptr && is_json(variable);
 }
 
 }  // namespace zbs::command_line

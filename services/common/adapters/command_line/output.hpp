@@ -1,4 +1,6 @@
 #pragma once
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,18 +22,21 @@ const std::vector<std::string>& document_formats();
 CLI::Option* add_format_option(CLI::App& command, std::string& format, const std::vector<std::string>& formats,
                                const std::string& more = "");
 
-/// --columns, --sort and --filter of a command that prints a list.
-void add_list_options(CLI::App& command, listing::RowChoice& choice);
+/// --columns, --sort and --filter of a command that prints a list; `empty` is one without rows, whose columns
+/// completion offers, and beside them `filters`, e.g. "state=running".
+void add_list_options(CLI::App& command, listing::RowChoice& choice, const listing::Listing& empty,
+                      const std::vector<std::string>& filters = {});
 
 /// How one command of an operator prints: what its options say, else ZBS_OUTPUT, else `preset`. It must outlive the
 /// parsing.
 class Output {
   public:
+    /// Of a document ZBS_OUTPUT, which is about all commands, may name a format of lists: `preset` then.
     enum class Kind { kList, kDocument };
     explicit Output(Kind kind, std::string preset = "table") : kind_(kind), preset_(std::move(preset)) {}
 
-    /// -o, and --json as a short form of it; of a list --columns, --sort and --filter.
-    void add_to(CLI::App& command);
+    /// -o, and --json as a short form of it; of a list --columns, --sort and --filter, where `empty` has its columns.
+    void add_to(CLI::App& command, const listing::Listing& empty = {});
 
     /// Whether it can print as it is to: nobody has checked ZBS_OUTPUT before, so that a service starts whatever that
     /// says. To be asked before anything is done. Errors: kInvalidArgument.
@@ -39,7 +44,8 @@ class Output {
     std::string format() const;
     bool for_people() const { return format() == "table" || format() == "wide"; }
     bool for_json() const { return format() == "json" || format() == "jsonl"; }
-    bool has_choice() const { return !choice_.empty(); }
+    /// Whether rows or columns are chosen, or the rows wanted alone.
+    bool has_choice() const { return !choice_.empty() || choice_.no_header; }
 
     /// The rows that were asked for. `whole` is what the service said, where the list is a member of that: `json` and
     /// `yaml` print it as it is where nobody chooses rows or columns. Errors: as `listing::chosen`.
@@ -54,5 +60,14 @@ class Output {
     std::string preset_, asked_;
     listing::RowChoice choice_;
 };
+
+/// -o and --json of a command that does something; what it returns prints what was done.
+std::shared_ptr<Output> add_outcome(CLI::App& command);
+
+/// The word behind -o of a command line, however little of it could be parsed; nothing where there is no -o.
+std::optional<std::string> asked_format(int argc, char** argv);
+
+/// Whether the words of a command line, or ZBS_OUTPUT, ask for JSON, likewise.
+bool asks_for_json(int argc, char** argv);
 
 }  // namespace zbs::command_line

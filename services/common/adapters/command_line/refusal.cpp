@@ -68,8 +68,8 @@ std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const 
     return unknown.empty() ? fault.what() : unknown;
 }
 
-int refuse(const CLI::App& app, const CLI::ParseError& fault, const std::string& program) {
-    std::cerr << program << ": " << fault_text(app, fault, program) << "\nRun with --help for more information.\n";
+int refuse(const std::string& fault_text, const std::string& program) {
+    std::cerr << program << ": " << fault_text << "\nRun with --help for more information.\n";
     return 2;
 }
 

@@ -16,6 +16,6 @@ std::string unknown_word(const CLI::App& app, const std::string& program);
 std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const std::string& program);
 
 /// Says on standard error what was wrong with the command line. The exit code: 2.
-int refuse(const CLI::App& app, const CLI::ParseError& fault, const std::string& program);
+int refuse(const std::string& fault_text, const std::string& program);
 
 }  // namespace zbs::command_line

@@ -7,6 +7,7 @@
 
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
+#include "services/common/codec/json.hpp"
 #include "services/common/ports/audit.hpp"
 
 // Backups of a service's database and audit log, in one file: what is the same for every service.
@@ -91,5 +92,9 @@ Error half_restored(const BackupKind& kind);
 
 /// "restored ...", what became of the log, and where the old files are; lines, each ended.
 std::string to_string(const RestoredFiles& restored, std::string_view more = {});
+
+/// The same for programs: whose it is, when it was made, what it holds, and the head of its log.
+codec::Json document_of(const BackupSummary& backup);
+codec::Json document_of(const RestoredFiles& restored);
 
 }  // namespace zbs::sqlite

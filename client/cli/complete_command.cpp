@@ -1,0 +1,119 @@
+// zbs complete KIND [LINE]: hidden; what completion scripts offer of what the home zone knows.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
+#include "client/cli/application_view.hpp"
+#include "client/cli/context.hpp"
+
+namespace zbs::cli {
+namespace {
+
+using codec::Json;
+
+constexpr unsigned kDeadline_s = 1;
+constexpr std::size_t kMostOffered = 100;
+
+/// Nobody waits at a prompt for a zone that is away, and nothing may come between its lines: after the deadline the
+/// program is gone, wherever it was.
+void be_quiet_and_quick() {
+    if (const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) dup2(nowhere, 2);
+    signal(SIGALRM, [](int) { _exit(0); });
+    alarm(kDeadline_s);
+}
+
+/// The shell evaluates what it is offered, and much of it comes from others.
+bool is_plain(const std::string& word) {
+    return !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
+    });
+}
+
+/// Options in front of the cursor that say which zone is asked, and as whom. `line` is as it was typed: quotes around a
+/// word are understood, and nothing else of a shell.
+void read_line(const std::string& line, Context& context) {
+    const std::pair<const char*, std::string*> known[] = {{"--url", &context.url},
+                                                          {"--identity", &context.identity},
+                                                          {"--token", &context.token},
+                                                          {"--credentials", &context.credentials},
+                                                          {"--proxy", &context.proxy}};
+    std::istringstream words(line);
+    std::string* next = nullptr;
+    const auto bare = [](const std::string& word) {
+        const bool is_quoted = word.size() > 1 && (word[0] == '"' || word[0] == '\'') && word.back() == word[0];
+        return is_quoted ? word.substr(1, word.size() - 2) : word;
+    };
+    for (std::string word; words >> word && word != "--";) {
+        if (next != nullptr) *next = bare(word);
+        next = nullptr;
+        for (const auto& [name, value] : known) {
+            if (word == name) next = value;
+            if (word.starts_with(std::string(name) + "=")) *value = bare(word.substr(word.find('=') + 1));
+        }
+    }
+}
+
+/// As `Context::connect`, which would renew a certificate and tell of faults.
+std::unique_ptr<client::ZoneClient> connect_quietly(const Context& context) {
+    constexpr std::chrono::milliseconds kNoPatience{0};
+    if (!context.identity.empty()) {
+        const auto self = parse_identity(context.identity);
+        if (!self || context.url.empty()) return nullptr;
+        return std::make_unique<client::ZoneClient>(context.url, *self, context.token, kNoPatience);
+    }
+    auto own = context.proxy.empty() ? client::Credentials::open(context.credentials)
+                                     : client::Credentials::open_with_proxy(context.credentials, context.proxy);
+    if (!own) return nullptr;
+    return std::make_unique<client::ZoneClient>(*std::move(own), context.url, kNoPatience);
+}
+
+/// Of each item of the list `noun` the member `key`, where `is_wanted`.
+std::vector<std::string> members_of(const Result<Json>& answer, const char* noun, const char* key,
+                                    bool (*is_wanted)(const Json&)) {
+    std::vector<std::string> found;
+    if (!answer) return found;
+    for (const Json& item : answer->value(noun, Json::array()))
+        if (is_wanted(item)) found.push_back(text_of(item, key));
+    return found;
+}
+
+std::vector<std::string> find_words(client::ZoneClient& zone, const std::string& kind) {
+    const auto any = [](const Json&) { return true; };
+    const auto open_one = [](const Json& item) { return !is_ended(text_of(item, "state")); };
+    if (kind == "applications") return members_of(zone.list({.limit = kMostOffered}), "applications", "id", any);
+    if (kind == "open-applications")
+        return members_of(zone.list({.limit = kMostOffered}), "applications", "id", open_one);
+    if (kind == "profiles") return members_of(zone.get("/v1/profiles"), "profiles", "id", any);
+    if (kind == "organisations") return members_of(zone.get("/v1/peerings"), "peers", "organisation", any);
+    if (kind != "zones") return {};
+    std::vector<std::string> names = members_of(zone.get("/v1/peerings"), "peers", "zone", any);
+    if (const Result<Json> own = zone.get("/v1/nodes")) names.push_back(text_of(*own, "zone"));
+    return names;
+}
+
+}  // namespace
+
+void add_complete_command(CLI::App& app, Context& context) {
+    CLI::App* const command = app.add_subcommand("complete", "words for a shell's completion, one a line")->group("");
+    const auto kind = std::make_shared<std::string>(), line = std::make_shared<std::string>();
+    command->add_option("KIND", *kind, "of words")->required();
+    command->add_option("LINE", *line, "what was typed");
+    command->callback([&context, kind, line] {
+        be_quiet_and_quick();
+        read_line(*line, context);
+        const auto zone = connect_quietly(context);
+        if (!zone) return;
+        std::string text;
+        for (const std::string& word : find_words(*zone, *kind))
+            if (is_plain(word)) text += word + "\n";
+        alarm(0);
+        std::cout << text;
+    });
+}
+
+}  // namespace zbs::cli

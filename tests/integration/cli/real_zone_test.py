@@ -1,0 +1,132 @@
+"""What `zbs` prints for programs of real zones and a real MPI job has the keys and types of tests/golden/cli, and those files have nothing else: they are made from answers of a stand-in
+(cli_test.py), which could tell anything.
+
+usage: real_zone_test.py BIN SOURCE_DIR
+"""
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+BIN, SOURCE = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "trust"), str(HERE.parent / "federation")]
+
+import federation  # noqa: E402
+from federation import until  # noqa: E402
+from live import DEADLINE_S, Live  # noqa: E402
+from shapes import shape  # noqa: E402
+
+federation.BIN = str(BIN)
+GOLDEN = SOURCE / "tests/golden/cli"
+RING = BIN / "apps/ring"
+
+# Not asked of a zone: what they print comes from files.
+OFFLINE = {"map", "map_hierarchy", "queue_replay", "queue_replay_difference", "replay", "report_claims", "report_claims_list", "simulate", "simulate_allocators", "simulate_compare", "simulate_details",
+           "simulate_generators", "simulate_list", "simulate_policies"}
+# What golden files tell and these zones do not, or not each time.
+SOMETIMES = {"/machine_links[]": "machines are measured by agents, and there are none here: tests/integration/wan/machine_links_test.py",
+             "/learned": "of a plan for a number of ranks that has not run yet", "/delay/error": "after several measurements", "/bandwidth/error": "after several measurements"}
+
+
+def paths(value, at=""):
+    """Of a shape: every place with its type. The keys of `counts` are states, not fields."""
+    if isinstance(value, dict):
+        named = ((("*" if at.endswith("/counts") else key), inner) for key, inner in value.items())
+        return {(at, "object")}.union(*(paths(inner, f"{at}/{key}") for key, inner in named))
+    if isinstance(value, list):
+        return {(at, "array")}.union(*(paths(inner, at + "[]") for inner in value))
+    return {(at, value)}
+
+
+class RealZone(unittest.TestCase):
+    def setUp(self):
+        self.f = Live()
+        self.f.__enter__()
+        self.addCleanup(self.f.__exit__)
+        self.work = tempfile.mkdtemp(dir=self.f.folder)
+        self.found = {}
+
+    def ask(self, *words, code=0, **environment):
+        end = words.index("--") if "--" in words else len(words)
+        form = () if "--format" in words else ("-o", "json")
+        done = self.f.zbs(*words[:end], *form, *words[end:], cwd=self.work, env=environment)
+        self.assertEqual(done.returncode, code, (words, done.stderr))
+        return json.loads(done.stdout)
+
+    def keep(self, name, *words, **options):
+        told = self.ask(*words, **options)
+        self.assertEqual(next(iter(told.items())), ("version", 1), words)
+        self.found.setdefault(name, set()).update(paths(shape(told)))
+        return told
+
+    def prepare(self):
+        """A queue in the home zone, a user who is in a group, and zones that know each other and have measured their links."""
+        self.f.restart("a", lambda text: 'queue = "easy"\n' + text)
+        self.f.environment["ZBS_CREDENTIALS"] = self.f.log_in("a", "ana", "--group", "physics")
+        until(lambda: sum(zone["usable"] for zone in self.ask("zone", "list")["zones"]) == 3, DEADLINE_S, "the zones do not accept each other")
+        until(lambda: all("bandwidth" in link for link in self.ask("zone", "links")["links"]), DEADLINE_S, "the links are not measured")
+
+    def run_jobs(self):
+        """One that learns, one planned by that, with results and errors of prediction; then one that fills the zones, and two that wait."""
+        submitted = self.keep("submit", "submit", "-n", "6", "--job-name", "first", "--stage-out", "result*", "--", "sh", "-c", f"echo 7 > result; exec {RING}")
+        self.keep("wait", "wait", submitted["id"])
+        self.keep("fetch", "fetch", submitted["id"], "-d", self.work)
+        for _ in range(2):
+            done = self.f.zbs("run", "-q", "-n", "6", "--job-name", "again", "--", str(RING), cwd=self.work)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.ended = self.ask("list", "--limit", "1")["applications"][0]["id"]
+            until(lambda: "profile" in self.f.show(self.ended), DEADLINE_S, "it left no profile")
+        self.keep("run_dry_run", "run", "-n", "6", "--dry-run", "--", str(RING))
+        self.keep("wait", "wait", self.ended)
+        self.fill, self.waits, self.also = (self.ask("submit", "-n", ranks, "--job-name", "long", "--", "sleep", "600")["id"] for ranks in ("12", "2", "2"))
+        until(lambda: all(part.get("queue", {}).get("start_in_s") for part in self.f.show(self.also)["parts"] or [{}]), DEADLINE_S, lambda: f"it does not wait: {self.f.show(self.also)}")
+        self.keep("run_dry_run", "run", "-n", "2", "--dry-run", "--", str(RING))
+        for one in (submitted["id"], self.ended, self.waits, self.also):
+            self.keep("show", "show", one)
+            self.keep("explain", "explain", one)
+        self.keep("show_assignment", "show", self.ended, "--format", "json")
+
+    def look(self):
+        operator = {"ZBS_CREDENTIALS": str(self.f.state / "a/identity/operator")}
+        for name, *words in (("list", "list"), ("list_truncated", "list", "--limit", "1"), ("list_columns", "list", "--columns", "id,ranks,exit,state"), ("zone_list", "zone", "list"),
+                             ("zone_links", "zone", "links"), ("zone_machine_links", "zone", "machine-links"), ("zone_show", "zone", "show"), ("peer_list", "peer", "list"), ("whoami", "whoami"),
+                             ("top", "top"), ("doctor", "doctor"), ("profile_list", "profile", "list")):
+            self.keep(name, *words)
+        self.keep("peer_show", "peer", "show", "org-b", **operator)
+        self.keep("peer_set", "peer", "set", "org-b", "--processors", "8", **operator)
+        self.keep("profile_show_stored", "profile", "show", self.f.show(self.ended)["profile"])
+        self.keep("profile_show", "profile", "show", str(SOURCE / "schemas/examples/valid/model.ring.json"))
+        self.keep("profile_import", "profile", "import", str(SOURCE / "schemas/examples/valid/model.ring.json"), "--", "/bin/true")
+
+    def end(self):
+        self.keep("delegate_revoke", "delegate", "--revoke", self.waits)
+        self.keep("cancel", "cancel", self.also)
+        for one in (self.fill, self.ended):
+            self.keep("cancel", "cancel", one)
+        until(lambda: self.f.show(self.fill)["state"] == "cancelled", DEADLINE_S, "it is not cancelled")
+        self.keep("cancel_several", "cancel", self.waits, self.fill)
+
+    def comes_elsewhere(self, place, kind):
+        """Whether some real document tells the same in the same kind of object: what waits has a promise in `show`, and `cancel` would print it as well."""
+        end = "/".join(place.split("/")[-2:])
+        return any(other.endswith("/" + end) and kind == known for told in self.found.values() for other, known in told)
+
+    def test_documents_have_the_keys_of_the_golden_files_and_those_no_others(self):
+        self.prepare()
+        self.run_jobs()
+        self.look()
+        self.end()
+        golden = {path.stem: paths(json.loads(path.read_text())) for path in GOLDEN.glob("*.json") if not path.name.startswith(("zbs_zone", "zbs_registry", "zbs_node"))}
+        self.assertEqual(set(golden), OFFLINE | set(self.found))
+        for name, told in sorted(self.found.items()):
+            with self.subTest(name):
+                self.assertEqual(sorted(told - golden[name]), [], "a real zone tells more: let the stand-in of cli_test.py tell it, too")
+                invented = [(place, kind) for place, kind in golden[name] - told
+                            if not self.comes_elsewhere(place, kind) and not any(known + "/" in place + "/" or known + "[" in place for known in SOMETIMES)]
+                self.assertEqual(sorted(invented), [], "the stand-in of cli_test.py tells what no real zone does")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
