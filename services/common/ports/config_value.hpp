@@ -1,0 +1,17 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace zbs {
+
+/// One setting of a configuration as it is in force.
+struct ConfigValue {
+    std::string key;  ///< dotted; of an array of tables with the number of the table: "machine.0.name"
+    std::variant<std::string, std::int64_t, double, bool, std::vector<std::string>> value;
+    std::string place;  ///< "file:line"; empty: no file says it, this is the default
+    bool operator==(const ConfigValue&) const = default;
+};
+
+}  // namespace zbs
