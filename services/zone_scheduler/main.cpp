@@ -36,6 +36,7 @@ int run(int argc, char** argv) {
     zbs::command_line::Output output(zbs::command_line::Output::Kind::kList);
     output.add_to(*failpoints);
     zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
+    zbs::zone_program::add_config_commands(cli, config_path, exit_code);
     zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services", kExitCodes}, exit_code);
     try {
         cli.parse(argc, argv);
@@ -51,8 +52,11 @@ int run(int argc, char** argv) {
         return 0;
     }
     if (cli.got_subcommand("pages") || cli.got_subcommand("completion")) return exit_code;
-    if (config_path.empty())
-        return zbs::zone_program::fail(zbs::invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG")), 2;
+    if (config_path.empty()) {
+        if (exit_code == 0)  // else the command has said so
+            zbs::zone_program::fail(zbs::invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG"));
+        return 2;
+    }
     if (cli.get_subcommands().empty() || cli.got_subcommand("run")) return zbs::zone_program::run(config_path);
     return exit_code;
 }

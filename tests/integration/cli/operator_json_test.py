@@ -48,6 +48,11 @@ class Documents(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         return done.stderr
 
+    def node_file(self):
+        path = self.f.state / "node.toml"
+        path.write_text(f'name = "n1"\nzone = "https://127.0.0.1:1"\nzone_name = "a"\nstate = "{self.f.state}/node"\nhidden_paths = ["/srv"]\n')
+        return str(path)
+
     def registry(self, *words):
         return self.good("zbs-registry", *words, "--json")
 
@@ -66,7 +71,10 @@ class Documents(unittest.TestCase):
                  "zbs_zone_doctor": self.read(self.f.zone("a", "doctor", "--json").stdout), "zbs_registry_list": self.read(self.registry("list")), "zbs_registry_zone_list": self.read(self.registry("zone", "list")),
                  "zbs_registry_organisation_list": self.read(self.registry("organisation", "list")), "zbs_registry_audit_list": self.read(self.registry("audit", "list")),
                  "zbs_registry_audit_verify": self.read(self.registry("audit", "verify")), "zbs_node_describe": self.read(self.good("zbs-node", "describe")),
-                 "zbs_zone_failpoints": self.read(self.good("zbs-zone", "failpoints", "--json")), "zbs_zone_blocks_chosen": self.read(self.good("zbs-zone", "blocks", "--json", "--columns", "subject,since,told_by"))}
+                 "zbs_zone_failpoints": self.read(self.good("zbs-zone", "failpoints", "--json")), "zbs_zone_config_show": self.read(self.good("zbs-zone", "config", "show", "--json")), "zbs_zone_config_check": self.read(self.good("zbs-zone", "config", "check", "--json")),
+                 "zbs_node_config_show": self.read(self.good("zbs-node", "config", "show", "--json", ZBS_NODE_CONFIG=self.node_file())),
+                 "zbs_node_config_check": self.read(self.good("zbs-node", "config", "check", "--json", ZBS_NODE_CONFIG=self.node_file())),
+                 "zbs_zone_blocks_chosen": self.read(self.good("zbs-zone", "blocks", "--json", "--columns", "subject,since,told_by"))}
         for name in ("audit list", "audit verify", "peer list", "peer show org-b"):
             found["zbs_zone_" + "_".join(name.split()[:2])] = self.read(self.f.tell("a", *name.split(), "--json"))
         for name, told in found.items():
@@ -86,7 +94,7 @@ class Documents(unittest.TestCase):
         self.assertEqual(set(described), {"version", "description", "load"})
 
     LISTS = (("zbs-zone", ("user", "list"), "NAME", "users"), ("zbs-zone", ("blocks",), "SUBJECT", "blocks"), ("zbs-zone", ("peer", "list"), "ORGANISATION", "peerings"),
-             ("zbs-zone", ("peer", "list", "--zones"), "ZONE", "peers"), ("zbs-zone", ("audit", "list"), "NUMBER", "records"), ("zbs-zone", ("failpoints",), "NAME", "failpoints"),
+             ("zbs-zone", ("peer", "list", "--zones"), "ZONE", "peers"), ("zbs-zone", ("audit", "list"), "NUMBER", "records"), ("zbs-zone", ("failpoints",), "NAME", "failpoints"), ("zbs-zone", ("config", "show"), "SETTING", "settings"),
              ("zbs-registry", ("list",), "ZONE", "zones"), ("zbs-registry", ("zone", "list"), "ZONE", "zones"), ("zbs-registry", ("organisation", "list"), "ORGANISATION", "organisations"),
              ("zbs-registry", ("audit", "list"), "NUMBER", "records"), ("zbs-zone", ("doctor",), "CHECK", "checks"))
 
@@ -121,7 +129,7 @@ class Documents(unittest.TestCase):
                 self.assertIn("--output: there is no format 'tabel'; did you mean 'table'?", self.refused(program, *words, "-o", "tabel"))
                 self.assertIn("--json: contradicts -o csv; give one of them", self.refused(program, *words, "-o", "csv", "--json"))
                 self.assertIn("ZBS_OUTPUT: there is no format 'tabel'; did you mean 'table'?", self.refused(program, *words, ZBS_OUTPUT="tabel"))
-        for program, words in (("zbs-zone", ("peer", "show", "org-b")), ("zbs-zone", ("audit", "verify")), ("zbs-registry", ("audit", "verify")), ("zbs-node", ("describe",)),
+        for program, words in (("zbs-zone", ("peer", "show", "org-b")), ("zbs-zone", ("audit", "verify")), ("zbs-registry", ("audit", "verify")), ("zbs-node", ("describe",)), ("zbs-zone", ("config", "check")),
                                ("zbs-zone", ("peer", "suspend", "org-b"))):
             with self.subTest(words):
                 self.assertIn("--output: csv is for lists; this command prints table, wide, json, jsonl or yaml", self.refused(program, *words, "-o", "csv"))
