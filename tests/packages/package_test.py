@@ -146,7 +146,10 @@ class Packages(unittest.TestCase):
             self.inside(f"kill -9 {old}")
             until(lambda: self.inside(f"systemctl show -P MainPID {unit}") not in (old, "0\n") and self.inside(f"systemctl is-active {unit}", check=False).stdout == "active\n",
                   lambda: self.inside("journalctl --no-pager -n 40"))
-        self.inside("systemctl reload zbs-zone zbs-registry zbs-node; touch /tmp/go")
+        self.inside("mkdir -p /etc/zbs/zone.d; echo 'contact = 3' > /etc/zbs/zone.d/10.toml")
+        self.assertNotEqual(self.inside("systemctl reload zbs-zone", check=False).returncode, 0)
+        self.assertIn("/etc/zbs/zone.d/10.toml:1: 'contact' must be a text in quotes", self.inside("journalctl --no-pager -u zbs-zone -n 20"))
+        self.inside("rm -r /etc/zbs/zone.d; systemctl reload zbs-zone zbs-registry zbs-node; touch /tmp/go")
         self.as_ana(f"timeout 60 zbs wait {job}")
         self.assertEqual(self.as_ana(f"zbs logs {job}"), "done\ndone\n")
         self.assertIn("guest", self.as_ana("timeout 60 zbs run -q -n 1 -- /usr/bin/id -un"))

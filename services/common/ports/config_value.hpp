@@ -14,4 +14,11 @@ struct ConfigValue {
     bool operator==(const ConfigValue&) const = default;
 };
 
+/// Where `key`, or a value in the table of that name, stands: "file:line"; empty where no file says it. O(settings).
+inline std::string place_of(const std::vector<ConfigValue>& values, const std::string& key) {
+    for (const ConfigValue& one : values)
+        if (!one.place.empty() && (one.key == key || one.key.starts_with(key + "."))) return one.place;
+    return {};
+}
+
 }  // namespace zbs

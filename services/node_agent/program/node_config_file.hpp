@@ -30,6 +30,8 @@ struct NodeSettings {
     std::uint64_t most_input_bytes = 4096ULL << 20;  ///< of the inputs of steps that are kept
     std::string control_group;                       ///< "auto": the one delegated to this program; "none"; or a folder
     std::vector<ConfigValue> values;                 ///< all settings in force, and where they stand
+
+    std::string place_of(const std::string& key) const { return zbs::place_of(values, key); }
 };
 
 /// Errors name file and line: unreadable, not TOML, unknown or missing key, value out of range. `program_folder` is

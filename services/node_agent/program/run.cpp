@@ -294,6 +294,7 @@ int run(const std::string& config_path, const std::string& step_starter) {
     beast::Server server(io,
                          {.address = settings->listen_address,
                           .port = static_cast<unsigned short>(settings->listen_port),
+                          .setting = {"'listen'", "'listen'", settings->place_of("listen")},
                           .max_connections = limits::kMaxConnections,
                           .max_header_bytes = limits::kMaxHeaderBytes,
                           .max_body_bytes = limits::kMaxBodyBytes,

@@ -165,13 +165,6 @@ std::string name_of(system::ConfigFile& file, const std::string& key) {
 
 }  // namespace
 
-std::string ZoneSettings::place_of(const std::string& key) const {
-    const auto at = std::ranges::find_if(values, [&key](const ConfigValue& one) {
-        return !one.place.empty() && (one.key == key || one.key.starts_with(key + "."));
-    });
-    return at == values.end() ? std::string{} : at->place;
-}
-
 Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder,
                                         const ConfigChecks& checks) {
     Result<system::ConfigFile> read = system::ConfigFile::read(path);

@@ -54,9 +54,7 @@ struct ZoneSettings {
     std::string step_supervisor;        ///< path of zbs-step; default: beside this program
     std::vector<ConfigValue> values;    ///< all settings in force, and where they stand
 
-    /// Where `key`, or a value in the table of that name, stands: "file:line"; empty where no file says it.
-    /// O(settings).
-    std::string place_of(const std::string& key) const;
+    std::string place_of(const std::string& key) const { return zbs::place_of(values, key); }
 };
 
 /// What only a running program can say of a configuration; what is left out is not asked.

@@ -82,7 +82,30 @@ class Doctor(unittest.TestCase):
             self.assertIn(str(self.port), port["found"])
             done = subprocess.run([PROGRAMS / "zbs-zone", "run", "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S)
             self.assertEqual(done.returncode, 1)
-            self.assertIn(str(self.port), done.stderr)
+            self.assertIn(f"{self.config}:5: cannot bind 127.0.0.1:{self.port}: Address already in use; 'ss -ltnp' tells which program listens there: end it, or set another port with 'listen'", done.stderr)
+            self.assertIn(f"{self.config}:5", port["found"])
+            self.assertIn("'ss -ltnp'", port["remedy"])
+
+    def test_port_taken_from_a_registry_and_an_agent(self):
+        registry = self.folder / "registry"
+        run = lambda *words: subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_S)  # noqa: E731
+        self.assertEqual(run(PROGRAMS / "zbs-registry", "init", "--state", registry, "--organisation", "grid").returncode, 0)
+        self.zone("node", "add", "node-1", "--out", self.folder / "identity")
+        node = self.folder / "node.toml"
+        node.write_text(f'name = "node-1"\nzone = "https://127.0.0.1:1"\nzone_name = "zone-a"\nstate = "{self.folder}/node"\nidentity = "{self.folder}/identity"\n'
+                        f'run_as = "self"\nlisten = "127.0.0.1:{self.port}"\n')
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", self.port))
+            other.listen()
+            taken = f"cannot bind 127.0.0.1:{self.port}: Address already in use; 'ss -ltnp' tells which program listens there: end it, or set another port with "
+            done = run(PROGRAMS / "zbs-registry", "run", "--state", registry, "--listen-port", str(self.port))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(taken + "'--listen-port' of 'zbs-registry run' (as a service: ZBS_REGISTRY_OPTIONS in /etc/default/zbs-registry)", done.stderr)
+            done = run(PROGRAMS / "zbs-registry", "run", "--state", registry, "--listen-address", "192.0.2.1", "--listen-port", str(self.port))  # for documentation: nobody's
+            self.assertIn("set '--listen-address' of 'zbs-registry run'", done.stderr)
+            done = run(PROGRAMS / "zbs-node", "run", "--config", node)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"zbs-node: {node}:7: {taken}'listen'", done.stderr)
 
     def test_an_address_of_another_host(self):
         self.config.write_text(self.config.read_text().replace("127.0.0.1", "192.0.2.1"))  # for documentation: nobody's
