@@ -146,6 +146,19 @@ class Documents(unittest.TestCase):
                 self.assertIn(member, self.read(self.good(program, *words, ZBS_OUTPUT="jsonl")))
                 self.assertRegex(self.good(program, *words, "-o", "yaml"), rf"(?m)\Aversion: 1\n(.*\n)*{member}:")
 
+    def test_a_trace_is_on_record_in_every_zone(self):
+        trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        until(lambda: len(self.good("zbs-zone", "peer", "list", "--zones", "--filter", "they_accept_us=accepted", "-o", "name").split()) == 2, DEADLINE_S, "not all zones accept")
+        job = {"id": "01J9Z3V7Q10000000000000001", "ranks": 12, "argv": ["/bin/true"], "directory": "/tmp", "environment": {}, "walltime_s": 60}
+        client = self.f.open("a", self.f.user("a", "ana"))
+        self.addCleanup(client.close)
+        client.connection.request("POST", "/v1/applications", json.dumps(job), {"Content-Type": "application/json", "traceparent": f"00-{trace}-00f067aa0ba902b7-01"})
+        self.assertEqual(client.connection.getresponse().status, 202)
+        for zone in "abc":
+            asked = ("audit", "list", "--limit", "1000", "--filter", f"detail~trace {trace}", "--columns", "action", "-o", "name")
+            until(lambda: "askCapacity" in self.f.tell(zone, *asked).split(), DEADLINE_S, f"zone {zone} does not know it")
+        self.assertIn("scheduleApplication", self.f.tell("a", *asked).split())
+
     def test_a_refusal_is_a_problem_for_programs(self):
         for program, words in (("zbs-zone", ("peer", "show", "nobody", "--json")), ("zbs-zone", ("audit", "verify", "--head", "1:" + "0" * 64, "--json")), ("zbs-registry", ("audit", "verify", "--head", "1:" + "0" * 64, "--json"))):
             with self.subTest(words):
