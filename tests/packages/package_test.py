@@ -9,31 +9,21 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 SOURCE, PACKAGES = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(SOURCE / "tests/support"))
 sys.path.insert(1, str(SOURCE / "tests/integration/docs"))
 import pages  # noqa: E402
+from composed import until  # noqa: E402
 from docker_engine import DockerEngine, why_not  # noqa: E402
 
 IMAGE, NAME = "zbs-clean-systemd", "zbs-package-test"
 BASE = ["systemd", "systemd-sysv", "dbus", "ca-certificates", "mpich", "procps", "man-db", "bash-completion"]
 UNITS = {"zbs-zone": "zbs-server", "zbs-registry": "zbs-server", "zbs-node": "zbs-node"}
 STARTER = "zbs-steps"  # comes and goes with zbs-node; what is forbidden to it is forbidden to jobs
-DEADLINE_S = 60
 EXPOSURE = 3.0  # of systemd-analyze security
 FILES = "find / -xdev \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /packages -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \\) -prune -o -print | LC_ALL=C sort"
-
-
-def until(ready, what):
-    end = time.monotonic() + DEADLINE_S
-    while not (found := ready()):
-        if time.monotonic() > end:
-            raise AssertionError(what() if callable(what) else what)
-        time.sleep(0.1)
-    return found
 
 
 class Packages(unittest.TestCase):
