@@ -63,8 +63,10 @@ def commands_of(line, text, **options):
 def steps(text):
     """Everything that is to be done, in the order of the page."""
     found = []
-    for block in INDENTED.finditer(FENCE.sub(lambda fence: "\n" * fence.group().count("\n"), text)):
-        assert not PROGRAMS.search(block.group()), f"line {text.count(chr(10), 0, block.start()) + 2}: commands that nobody runs: put them into a block `console`"
+    outside = FENCE.sub(lambda fence: "\n" * fence.group().count("\n"), text)  # of the same lines
+    for block in INDENTED.finditer(outside):
+        line = outside.count("\n", 0, block.start() + block.group().index("    ")) + 1
+        assert not PROGRAMS.search(block.group()), f"line {line}: commands that nobody runs: put them into a block `console`"
     for fence in FENCE.finditer(text):
         line = text.count("\n", 0, fence.start()) + 1
         kind, *words = fence["info"].split() or [""]
