@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "services/common/adapters/command_line/command_pages.hpp"
+#include "services/common/adapters/command_line/config_commands.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
@@ -39,6 +40,16 @@ int run(int argc, char** argv) {
                             "exits with 0 where the agent runs and takes calls: for health checks of containers and "
                             "watchdogs\n\nExample: zbs-node ready --config node.toml"));
     int exit_code = 0;
+    zbs::command_line::add_config_commands(
+        cli, {.program = "zbs-node",
+              .file = "node.toml",
+              .read = [&config] { return zbs::node_program::settings_in_force(config); },
+              .fail =
+                  [&exit_code](const zbs::Error& error, const zbs::command_line::Output& said, int code) {
+                      if (said.for_json()) std::cout << zbs::http::problem(error).body << "\n";
+                      zbs::node_program::fail(error);
+                      exit_code = code;
+                  }});
     zbs::command_line::add_page_commands(
         cli, "zbs-node", {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kPlainExitCodes}, exit_code);
     try {

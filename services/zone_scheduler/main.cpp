@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
     zbs::command_line::Output output(zbs::command_line::Output::Kind::kList);
     output.add_to(*failpoints, zbs::zone_program::failpoints());
     zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
+    zbs::zone_program::add_config_commands(cli, config_path, exit_code);
     zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services", kExitCodes}, exit_code);
     try {
         cli.parse(argc, argv);

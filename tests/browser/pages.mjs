@@ -265,6 +265,19 @@ const cases = {
     await keep(page, "submit-plan");
   },
 
+  async "ranks are told as ranges whatever order they come in"(page) {
+    await page.route("**/v1/applications?dry_run=true", async (route) => {
+      const plan = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...plan, clusters: [[7, 3, 0, 2, 4, 10]], zone_of_cluster: ["a"] } });
+    });
+    await open(page, "submit");
+    await page.getByLabel("Working folder").fill("/tmp");
+    await page.getByLabel("Program and arguments").fill("/bin/true");
+    await page.getByRole("button", { name: "Show the plan" }).click();
+    await page.getByText("The plan as of now").waitFor();
+    assert.deepEqual(await page.locator(".clusters tbody td").allInnerTexts(), ["0", "0, 2-4, 7, 10", "a"]);
+  },
+
   async "the list is sorted by its heads and given away as CSV and JSON"(page) {
     const row = (n, more) => ({ id: `01J9Z3V7Q0ABCDEFGHJKMNPQR${n}`, state: "completed", ranks: n, program: `/p${n}`, zones: ["a"], reason: "", submitted_us: 1.8e15 + n, ...more });
     await page.route("**/v1/applications?*", (route) => route.fulfill({ json: { applications: [row(3, { owner: "spiffe://org-a/user/ann", name: '=1+1,"x"' }), row(2, { ranks: 20 }), row(1)] } }));
@@ -523,6 +536,9 @@ const cases = {
       await open(page, path);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= 360, `${path || "overview"} is ${wide} wide`);
+      // Nor does anything in it: a table has its rows as cards there, none of which is wider than the page.
+      const sideways = await page.evaluate(() => [...document.querySelectorAll(".scroll")].filter((one) => one.querySelector("table") && one.scrollWidth > one.clientWidth).map((one) => `${one.getAttribute("aria-label")}: ${one.scrollWidth} in ${one.clientWidth}`));
+      assert.deepEqual(sideways, [], path || "overview");
       await keep(page, `narrow-${path.split("/")[0] || "overview"}`);
       // Applications are cards there, whose fields have names, and are no taller than what they hold.
       if (path === "" || path === "applications") assert.ok((await page.locator(".applications tbody tr").count()) >= 3, path);

@@ -9,31 +9,21 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 SOURCE, PACKAGES = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(SOURCE / "tests/support"))
 sys.path.insert(1, str(SOURCE / "tests/integration/docs"))
 import pages  # noqa: E402
+from composed import until  # noqa: E402
 from docker_engine import DockerEngine, why_not  # noqa: E402
 
 IMAGE, NAME = "zbs-clean-systemd", "zbs-package-test"
 BASE = ["systemd", "systemd-sysv", "dbus", "ca-certificates", "mpich", "procps", "man-db", "bash-completion"]
 UNITS = {"zbs-zone": "zbs-server", "zbs-registry": "zbs-server", "zbs-node": "zbs-node"}
 STARTER = "zbs-steps"  # comes and goes with zbs-node; what is forbidden to it is forbidden to jobs
-DEADLINE_S = 60
 EXPOSURE = 3.0  # of systemd-analyze security
 FILES = "find / -xdev \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /packages -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \\) -prune -o -print | LC_ALL=C sort"
-
-
-def until(ready, what):
-    end = time.monotonic() + DEADLINE_S
-    while not (found := ready()):
-        if time.monotonic() > end:
-            raise AssertionError(what() if callable(what) else what)
-        time.sleep(0.1)
-    return found
 
 
 class Packages(unittest.TestCase):
@@ -146,7 +136,10 @@ class Packages(unittest.TestCase):
             self.inside(f"kill -9 {old}")
             until(lambda: self.inside(f"systemctl show -P MainPID {unit}") not in (old, "0\n") and self.inside(f"systemctl is-active {unit}", check=False).stdout == "active\n",
                   lambda: self.inside("journalctl --no-pager -n 40"))
-        self.inside("systemctl reload zbs-zone zbs-registry zbs-node; touch /tmp/go")
+        self.inside("mkdir -p /etc/zbs/zone.d; echo 'contact = 3' > /etc/zbs/zone.d/10.toml")
+        self.assertNotEqual(self.inside("systemctl reload zbs-zone", check=False).returncode, 0)
+        self.assertIn("/etc/zbs/zone.d/10.toml:1: 'contact' must be a text in quotes", self.inside("journalctl --no-pager -u zbs-zone -n 20"))
+        self.inside("rm -r /etc/zbs/zone.d; systemctl reload zbs-zone zbs-registry zbs-node; touch /tmp/go")
         self.as_ana(f"timeout 60 zbs wait {job}")
         self.assertEqual(self.as_ana(f"zbs logs {job}"), "done\ndone\n")
         self.assertIn("guest", self.as_ana("timeout 60 zbs run -q -n 1 -- /usr/bin/id -un"))

@@ -9,6 +9,7 @@ enum class Action {
     // every service
     kGetLive,
     kGetReady,
+    kGetHealth,
     kGetContract,
     // zone and registry
     kGetTrust,

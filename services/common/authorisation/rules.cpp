@@ -49,6 +49,7 @@ constexpr ActionRule node(Action action, std::string_view id) {
 constexpr std::array kRules = {
     all(kGetLive, "getLive", kAnyone),
     all(kGetReady, "getReady", kAnyone),
+    all(kGetHealth, "getHealth", kAnyone),
     all(kGetContract, "getContract", kAnyone),
     both(kGetTrust, "getTrust", kAnyone),
     both(kWhoAmI, "whoAmI", kIdentified),

@@ -9,6 +9,7 @@
 #include "algorithms/base/result.hpp"
 #include "services/common/messages/identity.hpp"
 #include "services/common/ports/http_client.hpp"
+#include "services/common/ports/trace_context.hpp"
 
 namespace zbs::http {
 
@@ -24,6 +25,7 @@ struct Call {
     std::string host;           ///< header Host, or empty
     std::string origin;  ///< header Origin: the site whose page makes a browser call; empty: no page, or it only reads
     std::string cookie;  ///< header Cookie, or empty
+    TraceContext trace;  ///< header traceparent, or none
     std::string request_id;  ///< what the caller is told, and the audit log keeps
     std::string address;  ///< number that the call comes from, of IPv6 the network (/64); empty for calls from inside
     PeerIdentity peer;    ///< as the edge established it; nothing else says who calls

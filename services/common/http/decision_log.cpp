@@ -71,7 +71,9 @@ Result<void> DecisionLog::record(Action action, const Call& call, const char* de
                           .object = name_of_object(call),
                           .decision = decision,
                           .request_id = call.request_id,
-                          .detail = joined(call.address.empty() ? "" : "from " + call.address, detail)},
+                          .detail = joined(joined(call.address.empty() ? "" : "from " + call.address,
+                                                  call.trace.id.empty() ? "" : "trace " + call.trace.id),
+                                           detail)},
                          urgency);
 }
 

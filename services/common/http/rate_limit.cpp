@@ -72,13 +72,15 @@ std::size_t RateLimiter::size() const {
     return count;
 }
 
-Reply too_many_requests(const PeerIdentity& peer, Duration wait) {
+Reply too_many_requests(const PeerIdentity& peer, Duration wait, std::string_view limit) {
     const auto seconds = std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(wait).count());
     const std::string who = has_name(peer) ? to_uri(peer.name()) : "callers without a name from this address";
     Reply reply = problem({ErrorCode::kTooManyRequests,
                            "too many requests of " + who + "; ask again in " + std::to_string(seconds) + " s",
                            {}});
+    if (limit.empty()) limit = !has_name(peer) ? "anonymous" : is_service(peer.name().kind) ? "zone" : "user";
     reply.headers.emplace_back("Retry-After", std::to_string(seconds));
+    reply.headers.emplace_back("RateLimit", "\"" + std::string(limit) + "\";r=0;t=" + std::to_string(seconds));
     return reply;
 }
 

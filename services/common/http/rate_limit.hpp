@@ -67,7 +67,8 @@ class RateLimiter {
     std::array<Shard, kShards> shards_;
 };
 
-/// 429 with Retry-After: whole seconds, at least `wait`.
-Reply too_many_requests(const PeerIdentity& peer, Duration wait);
+/// 429 with Retry-After (whole seconds, at least `wait`) and RateLimit: nothing is left of `limit`; empty: of the rate
+/// of callers of this kind, by its name in the settings.
+Reply too_many_requests(const PeerIdentity& peer, Duration wait, std::string_view limit = {});
 
 }  // namespace zbs::http

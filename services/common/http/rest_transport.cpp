@@ -27,40 +27,43 @@ class RestTransport : public ZoneTransport {
 
     void ask_capacity(const ServiceAddress& to, const CapacityRequest& request,
                       zbs::Respond<Capacity> respond) override {
-        send({to, "POST", "/v1/capacity", dump(codec::encode(request)), kAskDeadline}, codec::decode_capacity,
-             std::move(respond));
+        HttpCall call{to, "POST", "/v1/capacity", dump(codec::encode(request)), kAskDeadline};
+        if (request.application) call.trace = traces().of(*request.application);
+        send(std::move(call), codec::decode_capacity, std::move(respond));
     }
     void hold_part(const ServiceAddress& to, const PartRequest& request, zbs::Respond<PartStatus> respond) override {
-        send({to, "POST", "/v1/parts", dump(codec::encode(request)), kLaunchDeadline}, decode_hold(request),
-             std::move(respond));
+        if (options_.traces != nullptr) options_.traces->note(request.id, request.application);
+        send(about(request.id, {to, "POST", "/v1/parts", dump(codec::encode(request)), kLaunchDeadline}),
+             decode_hold(request), std::move(respond));
     }
     void commit_part(const ServiceAddress& to, const PartId& id, std::uint64_t token,
                      zbs::Respond<PartStatus> respond) override {
-        send({to, "POST", path(id) + "/commit", dump(codec::encode_commit(token)), kAskDeadline}, decode_status_of(id),
-             std::move(respond));
+        send(about(id, {to, "POST", path(id) + "/commit", dump(codec::encode_commit(token)), kAskDeadline}),
+             decode_status_of(id), std::move(respond));
     }
     void launch_part(const ServiceAddress& to, const PartId& id, const LaunchRequest& request,
                      zbs::Respond<PartStatus> respond) override {
-        send({to, "POST", path(id) + "/launch", dump(codec::encode(request)), kLaunchDeadline}, decode_status_of(id),
-             std::move(respond));
+        send(about(id, {to, "POST", path(id) + "/launch", dump(codec::encode(request)), kLaunchDeadline}),
+             decode_status_of(id), std::move(respond));
     }
     void part_status(const ServiceAddress& to, const PartId& id, zbs::Respond<PartStatus> respond) override {
-        send({to, "GET", path(id), {}, kAskDeadline}, decode_status_of(id), std::move(respond));
+        send(about(id, {to, "GET", path(id), {}, kAskDeadline}), decode_status_of(id), std::move(respond));
     }
     void release_part(const ServiceAddress& to, const PartId& id, const std::string& reason,
                       zbs::Respond<PartStatus> respond) override {
-        send({to, "DELETE", path(id) + "?reason=" + encode_percent(reason.substr(0, 1'000)), {}, kAskDeadline},
+        send(about(id,
+                   {to, "DELETE", path(id) + "?reason=" + encode_percent(reason.substr(0, 1'000)), {}, kAskDeadline}),
              decode_status_of(id), std::move(respond));
     }
     void part_profile(const ServiceAddress& to, const PartId& id, zbs::Respond<ApplicationModel> respond) override {
         send(
-            {to, "GET", path(id) + "/profile", {}, kLaunchDeadline},
+            about(id, {to, "GET", path(id) + "/profile", {}, kLaunchDeadline}),
             [](const Json& json) { return codec::decode_model(json); }, std::move(respond));
     }
     void stage_part(const ServiceAddress& to, const PartId& id, const StagingRequest& request,
                     zbs::Respond<StagingStatus> respond) override {
         send(
-            {to, "PUT", path(id) + "/staging", dump(codec::encode(request)), kLaunchDeadline},
+            about(id, {to, "PUT", path(id) + "/staging", dump(codec::encode(request)), kLaunchDeadline}),
             [files = request.staging.inputs](const Json& json) -> Result<StagingStatus> {
                 Result<StagingStatus> status = codec::decode_staging_status(json);
                 if (!status) return status;
@@ -76,7 +79,7 @@ class RestTransport : public ZoneTransport {
     void put_part_file(const ServiceAddress& to, const PartId& id, const std::string& digest, const FileChunk& chunk,
                        zbs::Respond<FilePresence> respond) override {
         send(
-            {to, "PUT", path(id) + "/files/" + digest, dump(codec::encode(chunk)), kPieceDeadline},
+            about(id, {to, "PUT", path(id) + "/files/" + digest, dump(codec::encode(chunk)), kPieceDeadline}),
             [digest](const Json& json) -> Result<FilePresence> {
                 Result<FilePresence> file = codec::decode_file_presence(json);
                 if (file && file->digest != digest) return invalid("is another file than " + digest, "/digest");
@@ -86,17 +89,17 @@ class RestTransport : public ZoneTransport {
     }
     void part_results(const ServiceAddress& to, const PartId& id, zbs::Respond<StagedResults> respond) override {
         send(
-            {to, "GET", path(id) + "/results", {}, kLaunchDeadline},
+            about(id, {to, "GET", path(id) + "/results", {}, kLaunchDeadline}),
             [](const Json& json) { return codec::decode_staged_results(json); }, std::move(respond));
     }
     void part_result(const ServiceAddress& to, const PartId& id, const std::string& name, std::uint64_t offset,
                      zbs::Respond<FileChunk> respond) override {
         send(
-            {to,
-             "GET",
-             path(id) + "/results/" + encode_percent(name) + "?offset=" + std::to_string(offset),
-             {},
-             kPieceDeadline},
+            about(id, {to,
+                       "GET",
+                       path(id) + "/results/" + encode_percent(name) + "?offset=" + std::to_string(offset),
+                       {},
+                       kPieceDeadline}),
             [offset](const Json& json) -> Result<FileChunk> {
                 Result<FileChunk> chunk = codec::decode_file_chunk(json);
                 if (chunk && chunk->offset != offset) return invalid("is not the piece asked for", "/offset");
@@ -149,6 +152,15 @@ class RestTransport : public ZoneTransport {
 
   private:
     static std::string dump(const Json& json) { return codec::dump(json); }
+    const TraceBook& traces() const {
+        static const TraceBook kNone;
+        return options_.traces != nullptr ? *options_.traces : kNone;
+    }
+    /// The call, which belongs to the trace of this part's application.
+    HttpCall about(const PartId& id, HttpCall call) const {
+        call.trace = traces().of(id);
+        return call;
+    }
     static std::string path(const PartId& id) { return "/v1/parts/" + to_string(id); }
 
     /// The state of this part and of no other.

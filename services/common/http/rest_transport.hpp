@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "services/common/http/call.hpp"
+#include "services/common/http/trace.hpp"
 #include "services/common/ports/http_client.hpp"
 #include "services/common/ports/zone_transport.hpp"
 
@@ -14,6 +15,8 @@ struct RestTransportOptions {
     std::function<void(std::function<void()>)> post;  ///< puts a callback on the domain's strand
     /// Calls to the zone itself come here instead of going over a socket: the same handlers, the same messages.
     std::function<void(Call, Respond)> own;
+    /// Traces of applications; parts of theirs are noted here. None: calls carry no trace. Must outlive the transport.
+    TraceBook* traces = nullptr;
     /// Told, on the strand, who gave an answer that no honest zone gives: larger than any, no message, or about
     /// something else than was asked.
     std::function<void(const Caller& who, const Error& what)> bad_answer = [](const Caller&, const Error&) {};

@@ -66,6 +66,7 @@ Result<Call> read_call(const HttpCall& call, const Caller& caller) {
     Call read;
     read.method = call.method;
     read.body = call.body;
+    read.trace = call.trace;
     read.peer = PeerIdentity(caller, Evidence::kCertificate);
     const std::size_t question = std::min(call.path.find('?'), call.path.size());
     read.path = call.path.substr(0, question);

@@ -23,6 +23,8 @@ struct CapacityRequest {
     std::optional<ApplicationId> without{};
     std::optional<int> share{};  ///< as `PartRequest::share`
     std::optional<StagingNeed> staging{};
+    /// What it is asked for, where that has an id: not told to the other zone, but its calls belong to one trace.
+    std::optional<ApplicationId> application{};
     bool operator==(const CapacityRequest&) const = default;
 };
 

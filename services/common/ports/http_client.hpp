@@ -8,6 +8,7 @@
 #include "algorithms/base/result.hpp"
 #include "algorithms/base/time.hpp"
 #include "services/common/messages/registry.hpp"
+#include "services/common/ports/trace_context.hpp"
 
 namespace zbs {
 
@@ -23,6 +24,7 @@ struct HttpCall {
     /// Told, on any thread and one at a time, the pieces of a body of status 200 as they come; the answer has none
     /// then. False: enough, the call ends.
     std::function<bool(std::string_view piece)> on_piece{};
+    TraceContext trace{};  ///< what the call belongs to; none: no header traceparent
 };
 
 struct HttpAnswer {

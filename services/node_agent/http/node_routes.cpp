@@ -202,6 +202,9 @@ http::Router make_node_routes(NodeServices& services) {
         return http::ok({{"status", "ok"}});
     });
     // Not whether the zone answers: the agent does its work without.
+    router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone, [](const Request&) {
+        return http::ok({{"status", "ok"}});
+    });
     router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) {
         return http::ok({{"status", "ok"}});
     });

@@ -82,6 +82,7 @@ Result<NodeSettings> read_node_settings(const std::string& path, const std::stri
     if (!is_folder && settings.control_group != "auto" && settings.control_group != "none")
         file.fail("control_group", "'control_group' must be auto, none, or the folder of a control group");
     if (auto good = file.finish(); !good) return good.error();
+    settings.values = file.values();
     return settings;
 }
 

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/ports/config_value.hpp"
 
 namespace zbs::node_program {
 
-/// An agent's whole configuration file (TOML; see services/node_agent/README.md).
+/// An agent's whole configuration (TOML; see services/node_agent/README.md).
 struct NodeSettings {
     std::string name;
     std::vector<std::string> zone_urls;  ///< https://HOST:PORT, one for each scheduler of the zone
@@ -28,6 +29,9 @@ struct NodeSettings {
     std::string step_starter;                        ///< socket of `zbs-step serve`; empty: it starts steps itself
     std::uint64_t most_input_bytes = 4096ULL << 20;  ///< of the inputs of steps that are kept
     std::string control_group;                       ///< "auto": the one delegated to this program; "none"; or a folder
+    std::vector<ConfigValue> values;                 ///< all settings in force, and where they stand
+
+    std::string place_of(const std::string& key) const { return zbs::place_of(values, key); }
 };
 
 /// Errors name file and line: unreadable, not TOML, unknown or missing key, value out of range. `program_folder` is

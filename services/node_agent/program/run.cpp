@@ -195,7 +195,19 @@ std::string description_text(const NodeDescription& machine, const NodeLoad& loa
            " over 15\nclock       " + machine.clock_source + "\n";
 }
 
+Result<NodeSettings> load_settings(const std::string& config_path) {
+    const std::string folder = std::filesystem::canonical("/proc/self/exe").parent_path().string();
+    if (config_path.empty()) return invalid("which node? give --config FILE or set ZBS_NODE_CONFIG");
+    return read_node_settings(config_path, folder);
+}
+
 }  // namespace
+
+Result<std::vector<ConfigValue>> settings_in_force(const std::string& config_path) {
+    Result<NodeSettings> settings = load_settings(config_path);
+    if (!settings) return settings.error();
+    return std::move(settings->values);
+}
 
 int fail(const Error& error) {
     std::cerr << "zbs-node: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
@@ -216,9 +228,7 @@ int describe(const command_line::Output& output) {
 }
 
 int run(const std::string& config_path, const std::string& step_starter) {
-    const std::string folder = std::filesystem::canonical("/proc/self/exe").parent_path().string();
-    if (config_path.empty()) return fail(invalid("which node? give --config FILE or set ZBS_NODE_CONFIG"));
-    Result<NodeSettings> settings = read_node_settings(config_path, folder);
+    Result<NodeSettings> settings = load_settings(config_path);
     if (!settings) return fail(settings.error());
     if (!step_starter.empty()) settings->step_starter = step_starter;
     const auto log = system::make_log("zbs-node." + settings->name);
@@ -284,6 +294,7 @@ int run(const std::string& config_path, const std::string& step_starter) {
     beast::Server server(io,
                          {.address = settings->listen_address,
                           .port = static_cast<unsigned short>(settings->listen_port),
+                          .setting = {"'listen'", "'listen'", settings->place_of("listen")},
                           .max_connections = limits::kMaxConnections,
                           .max_header_bytes = limits::kMaxHeaderBytes,
                           .max_body_bytes = limits::kMaxBodyBytes,

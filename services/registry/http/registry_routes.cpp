@@ -158,6 +158,9 @@ http::Router make_registry_routes(RegistryServices& services) {
     router.add_sync("GET", "/livez", Action::kGetLive, Body::kNone, [](const Request&) {
         return http::ok({{"status", "ok"}});
     });
+    router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone, [](const Request&) {
+        return http::ok({{"status", "ok"}});
+    });
     router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [](const Request&) {
         return http::ok({{"status", "ok"}});
     });

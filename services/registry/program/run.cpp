@@ -34,6 +34,15 @@
 
 namespace zbs::registry_program {
 
+namespace {
+
+constexpr const char* kAddressOption =
+    "'--listen-address' of 'zbs-registry run' (as a service: ZBS_REGISTRY_OPTIONS in /etc/default/zbs-registry)";
+constexpr const char* kPortOption =
+    "'--listen-port' of 'zbs-registry run' (as a service: ZBS_REGISTRY_OPTIONS in /etc/default/zbs-registry)";
+
+}  // namespace
+
 int fail(const Error& error) {
     std::cerr << "zbs-registry: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
     return 1;
@@ -111,6 +120,7 @@ int run(const Options& options) {
     beast::Server server(io,
                          {.address = options.address,
                           .port = options.port,
+                          .setting = {kAddressOption, kPortOption},
                           .max_connections = limits::kMaxConnections,
                           .max_header_bytes = limits::kMaxHeaderBytes,
                           .max_body_bytes = limits::kMaxBodyBytes,

@@ -86,9 +86,8 @@ std::string key_of_place(const std::string& pointer) {
 }
 
 /// A file that the configuration names; relative paths begin beside it. None and a fault where it cannot be read.
-std::optional<std::string> read_beside(ConfigFile& file, const std::string& key, const std::string& path,
-                                       std::size_t max_bytes) {
-    const std::filesystem::path place = std::filesystem::path(path).parent_path() / file.text(key, "");
+std::optional<std::string> read_beside(ConfigFile& file, const std::string& key, std::size_t max_bytes) {
+    const std::filesystem::path place = std::filesystem::path(file.folder(key)) / file.text(key, "");
     std::ifstream in(place, std::ios::binary);
     std::string text(std::istreambuf_iterator<char>(in), {});
     if (in.is_open() && !in.bad() && text.size() <= max_bytes) return text;
@@ -104,7 +103,7 @@ struct KnownBy {
     std::optional<BundleNames> names;  ///< of the bundle, where it could be read
 };
 
-KnownBy read_known_by(ConfigFile& file, const std::string& at, const std::string& path, const TrustBundles* trust) {
+KnownBy read_known_by(ConfigFile& file, const std::string& at, const TrustBundles* trust) {
     const std::string either = "a fingerprint alone", other = "a bundle alone";
     KnownBy known{
         .bundle = {}, .fingerprint = optional_word(file, at + "fingerprint", other).value_or(""), .names = {}};
@@ -114,7 +113,7 @@ KnownBy read_known_by(ConfigFile& file, const std::string& at, const std::string
                       "fingerprint' must be sha256: and 64 of 0-9 a-f, as 'zbs-zone init' prints it "
                       "for its operator");
     if (!optional_word(file, at + "bundle", either)) return known;
-    known.bundle = read_beside(file, at + "bundle", path, limits::kMaxBundleBytes).value_or("");
+    known.bundle = read_beside(file, at + "bundle", limits::kMaxBundleBytes).value_or("");
     if (known.bundle.empty()) {
         file.fail(at + "bundle",
                   "'" + at + "bundle' names an empty file; it must be the identity/bundle.pem of a zone");
@@ -175,23 +174,23 @@ std::vector<std::string> read_patterns(ConfigFile& file, const std::string& key,
 
 }  // namespace
 
-void read_account_map(ConfigFile& file, const std::string& path, ZoneConfig& zone) {
+void read_account_map(ConfigFile& file, ZoneConfig& zone) {
     if (file.text("account_map", "").empty()) return;
-    const auto text = read_beside(file, "account_map", path, limits::kMaxAccountMapBytes);
+    const auto text = read_beside(file, "account_map", limits::kMaxAccountMapBytes);
     if (!text) return;
     Result<AccountMap> map = AccountMap::parse(*text, file.text("account_map", ""));
     if (!map) return file.fail("account_map", map.error().pointer + ": " + map.error().message);
     zone.accounts = *std::move(map);
-    zone.account_map_file = (std::filesystem::path(path).parent_path() / file.text("account_map", "")).string();
+    zone.account_map_file = (std::filesystem::path(file.folder("account_map")) / file.text("account_map", "")).string();
 }
 
-void read_asks(ConfigFile& file, const std::string& path, const TrustBundles* trust, ZoneConfig& zone) {
+void read_asks(ConfigFile& file, const TrustBundles* trust, ZoneConfig& zone) {
     const std::size_t count = file.table_count("ask");
     if (count > limits::kMaxAskedOrganisations)
         file.fail("ask", "more than " + std::to_string(limits::kMaxAskedOrganisations) + " [[ask]] tables");
     for (std::size_t i = 0; i < std::min(count, limits::kMaxAskedOrganisations); ++i) {
         const std::string at = "ask." + std::to_string(i) + ".";
-        const KnownBy known = read_known_by(file, at, path, trust);
+        const KnownBy known = read_known_by(file, at, trust);
         AskedOrganisation wish{file.required_text(at + "organisation"), known.fingerprint, known.bundle};
         if (!is_valid_name(wish.organisation) || wish.organisation == zone.organisation)
             file.fail(at + "organisation", "'organisation' must be the name of another organisation");
@@ -211,7 +210,7 @@ void read_asks(ConfigFile& file, const std::string& path, const TrustBundles* tr
     }
 }
 
-std::vector<GridUsers> read_grid_mapfiles(ConfigFile& file, const std::string& path, const std::string& own) {
+std::vector<GridUsers> read_grid_mapfiles(ConfigFile& file, const std::string& own) {
     std::vector<GridUsers> all;
     for (std::size_t i = 0; i < file.table_count("grid_mapfile"); ++i) {
         const std::string at = "grid_mapfile." + std::to_string(i) + ".";
@@ -224,7 +223,7 @@ std::vector<GridUsers> read_grid_mapfiles(ConfigFile& file, const std::string& p
             file.fail(at + "organisation",
                       "'" + users.organisation + "' has a grid-mapfile already; put the lines into one file");
         if (file.required_text(at + "file").empty()) continue;
-        const auto text = read_beside(file, at + "file", path, limits::kMaxGridMapBytes);
+        const auto text = read_beside(file, at + "file", limits::kMaxGridMapBytes);
         if (!text) continue;
         auto subjects = parse_grid_mapfile(*text, file.text(at + "file", ""));
         if (!subjects) {
@@ -237,7 +236,7 @@ std::vector<GridUsers> read_grid_mapfiles(ConfigFile& file, const std::string& p
     return all;
 }
 
-void read_peering_rules(ConfigFile& file, const std::string& path, const RuleChecks& checks, ZoneConfig& zone) {
+void read_peering_rules(ConfigFile& file, const RuleChecks& checks, ZoneConfig& zone) {
     const int processors = static_cast<int>(zone.zone.processor_count());
     const std::size_t count = file.table_count("peering");
     if (count > limits::kMaxAutomaticRules)
@@ -246,7 +245,7 @@ void read_peering_rules(ConfigFile& file, const std::string& path, const RuleChe
         const std::string at = "peering." + std::to_string(i) + ".";
         AutomaticRule rule;
         rule.organisations = read_patterns(file, at + "organisations", zone.organisation);
-        const KnownBy known = read_known_by(file, at, path, checks.trust);
+        const KnownBy known = read_known_by(file, at, checks.trust);
         rule.bundle = known.bundle;
         rule.fingerprint = known.fingerprint;
         rule.trust_on_first_use = file.boolean(at + "trust_on_first_use", false);

@@ -18,15 +18,15 @@ struct RuleChecks {
 /// The `[[peering]]` tables of a zone's file into `zone.rules`; a relative `bundle` lies beside the file. Needs the
 /// machines, because an unnamed number of processors means all of them. Faults are remembered in `file`: a rule that
 /// could never fit anybody, or names what is not there, is one.
-void read_peering_rules(system::ConfigFile& file, const std::string& path, const RuleChecks& checks, ZoneConfig& zone);
+void read_peering_rules(system::ConfigFile& file, const RuleChecks& checks, ZoneConfig& zone);
 
 /// The `[[ask]]` tables into `zone.asks`; a relative `bundle` lies beside the file. `trust` as above.
-void read_asks(system::ConfigFile& file, const std::string& path, const TrustBundles* trust, ZoneConfig& zone);
+void read_asks(system::ConfigFile& file, const TrustBundles* trust, ZoneConfig& zone);
 
 /// The file that `account_map` names into `zone.accounts`.
-void read_account_map(system::ConfigFile& file, const std::string& path, ZoneConfig& zone);
+void read_account_map(system::ConfigFile& file, ZoneConfig& zone);
 
 /// The files that the `[[grid_mapfile]]` tables name, by organisation; `own` where a table names none.
-std::vector<GridUsers> read_grid_mapfiles(system::ConfigFile& file, const std::string& path, const std::string& own);
+std::vector<GridUsers> read_grid_mapfiles(system::ConfigFile& file, const std::string& own);
 
 }  // namespace zbs

@@ -192,14 +192,11 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.require_isolation = file.boolean("require_isolation", false);
     if (file.has("shared_memory")) settings.shared_memory = file.boolean("shared_memory", false);
     settings.allow_private_addresses = file.boolean("allow_private_addresses", false);
-    if (!file.text("registry", "").empty())
-        file.fail("registry",
-                  "'registry' is gone, because an address proves nothing: join one with 'zbs-zone enrol TOKEN'");
-    if (!file.texts("accept").empty()) {
-        file.fail("accept",
-                  "'accept' is gone, because a name proves nothing: write a [[peering]] with organisations and the "
-                  "fingerprint of their bundle, or accept who asks with 'zbs-zone peer accept ORG'");
-    }
+    file.gone("registry",
+              "'registry' is gone, because an address proves nothing: join one with 'zbs-zone enrol TOKEN'");
+    file.gone("accept",
+              "'accept' is gone, because a name proves nothing: write a [[peering]] with organisations and the "
+              "fingerprint of their bundle, or accept who asks with 'zbs-zone peer accept ORG'");
     read_slurm(file, settings);
     read_database(file, settings);
     for (std::size_t i = 0; i < file.table_count("machine"); ++i) {
@@ -217,17 +214,17 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     read_staging(file, zone);
     if (zone.zone.machines.empty() && !settings.slurm)
         file.fail("machine", "at least one [[machine]] is needed, or [slurm]");
-    read_account_map(file, path, zone);
+    read_account_map(file, zone);
     SiteNames site{partitions_of(zone), zone.accounts ? &*zone.accounts : nullptr, zone.account_map_file, {}};
     if (zone.run_as_accounts && checks.check_account) {
         site.check_account = [&](const std::string& account) {
             return checks.check_account(account, settings.minimum_uid);
         };
     }
-    read_peering_rules(file, path, {site, checks.trust}, zone);
-    read_asks(file, path, checks.trust, zone);
+    read_peering_rules(file, {site, checks.trust}, zone);
+    read_asks(file, checks.trust, zone);
     zone.reuse_pool_accounts = file.boolean("reuse_pool_accounts", false);
-    settings.grid_users = read_grid_mapfiles(file, path, zone.organisation);
+    settings.grid_users = read_grid_mapfiles(file, zone.organisation);
     zone.zone.within_machine = link_of(file, "network.machine_", zone.zone.within_machine);
     zone.zone.within_zone = link_of(file, "network.zone_", zone.zone.within_zone);
     zone.declares_within_zone = file.has("network.zone_delay_s") || file.has("network.zone_bandwidth_Bps");
@@ -278,6 +275,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.rates.anonymous = rate_of(file, "rates.anonymous", settings.rates.anonymous);
     settings.rates.connection = rate_of(file, "rates.connection", settings.rates.connection);
     if (auto ok = file.finish(); !ok) return ok.error();
+    settings.values = file.values();
     zone.has_slurm = settings.slurm.has_value();
     if (settings.slurm) return settings;  // what it has is checked once Slurm has told
     if (auto checked = ResourceGraph::make({zone.zone}, {}); !checked) return invalid(checked.error().message, path);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "services/common/http/rate_limit.hpp"
+#include "services/common/ports/config_value.hpp"
 #include "services/common/ports/trust.hpp"
 #include "services/zone_scheduler/domain/zone_config.hpp"
 #include "services/zone_scheduler/site_policy/grid_mapfile.hpp"
@@ -32,7 +33,7 @@ struct DatabaseSettings {
     bool operator==(const DatabaseSettings&) const = default;
 };
 
-/// A zone's whole configuration file (TOML; see services/zone_scheduler/README.md).
+/// A zone's whole configuration (TOML; see services/zone_scheduler/README.md).
 struct ZoneSettings {
     ZoneConfig zone;
     std::string listen_address = "127.0.0.1";
@@ -51,6 +52,9 @@ struct ZoneSettings {
     std::string state_folder;           ///< database and step folders; made if missing
     std::string queue_log;              ///< file that all that happens to the queue is written to; empty: none
     std::string step_supervisor;        ///< path of zbs-step; default: beside this program
+    std::vector<ConfigValue> values;    ///< all settings in force, and where they stand
+
+    std::string place_of(const std::string& key) const { return zbs::place_of(values, key); }
 };
 
 /// What only a running program can say of a configuration; what is left out is not asked.

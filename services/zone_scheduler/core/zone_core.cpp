@@ -53,6 +53,7 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
                                           router_.dispatch(std::move(call), std::move(respond));
                                       });
                },
+           .traces = &traces_,
            .bad_answer =
                [this](const Caller& who, const Error& what) {
                    ports_.log.warn("bad_answer", {{"zone", to_uri(who)}, {"reason", what.message}});
@@ -81,23 +82,9 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       files_(config, ports_.depot),
       applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
-      services_{config,
-                applications_,
-                parts_,
-                peers_,
-                peerings_,
-                membership_,
-                delegations_,
-                registry_,
-                links_,
-                node_links_,
-                nodes_,
-                files_,
-                events_,
-                feed_,
-                ports_.store,
-                ports_.audit,
-                std::move(contract)},
+      services_{config,       applications_, parts_,       peers_,       peerings_, membership_,
+                delegations_, registry_,     links_,       node_links_,  nodes_,    files_,
+                events_,      feed_,         ports_.store, ports_.audit, traces_,   std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {

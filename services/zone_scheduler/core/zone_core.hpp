@@ -130,6 +130,7 @@ class ZoneCore {
     EventFeed feed_;
     DurableExecutor executor_;
     std::optional<DurableAllocations> allocations_;
+    http::TraceBook traces_;
     std::unique_ptr<ZoneTransport> transport_;
     PeeringService peerings_;
     AuthorizationFilter filter_;

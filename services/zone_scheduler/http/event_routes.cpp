@@ -38,7 +38,7 @@ Result<std::optional<std::uint64_t>> seen_by(const http::Call& call) {
 Reply stream_reply(const Request& request, ZoneServices& services, const EventQuery& query) {
     Result<std::shared_ptr<http::Stream>> stream = services.feed.open(request.call.peer, query);
     if (!stream && stream.error().code == ErrorCode::kTooManyRequests)
-        return http::too_many_requests(request.call.peer, kComeAgain);
+        return http::too_many_requests(request.call.peer, kComeAgain, "streams");
     if (!stream) return http::problem(stream.error());
     return {.status = 200, .content_type = "text/event-stream", .body = kFirstText, .stream = *std::move(stream)};
 }

@@ -10,8 +10,9 @@ namespace zbs {
 namespace {
 
 bool is_public(Action action) {
-    return action == Action::kGetLive || action == Action::kGetReady || action == Action::kGetContract ||
-           action == Action::kGetTrust || action == Action::kGetDashboard || action == Action::kGetDashboardAsset;
+    return action == Action::kGetLive || action == Action::kGetReady || action == Action::kGetHealth ||
+           action == Action::kGetContract || action == Action::kGetTrust || action == Action::kGetDashboard ||
+           action == Action::kGetDashboardAsset;
 }
 
 std::string parameter(const http::Call& call, const char* name) {

@@ -46,6 +46,7 @@ void submit(const Request& request, ZoneServices& services, Respond respond) {
             });
     }
     if (dry_run != "false") return respond(http::problem(invalid("must be true or false", "dry_run")));
+    services.traces.note(wanted->id, request.call.trace);
     const Result<Application> application = services.applications.submit(request.call.caller(), *wanted);
     if (!application) return respond(http::problem(application.error()));
     respond(http::accepted("/v1/applications/" + to_string(wanted->id), codec::encode_view(*application)));
@@ -299,6 +300,10 @@ Reply register_node(const Request& request, ZoneServices& services) {
                        [](const NodeLease& lease) { return codec::encode(lease); });
 }
 
+Reply not_serving() {
+    return http::problem({ErrorCode::kUnavailable, "this zone does not serve: it starts or ends", {}});
+}
+
 void add_zone_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("PUT", "/v1/nodes/{name}", Action::kRegisterNode, Body::kJson,
                     [&services](const Request& request) { return register_node(request, services); });
@@ -364,9 +369,10 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/readyz", Action::kGetReady, Body::kNone, [&services](const Request&) {
         if (services.registry.draining())
             return http::problem({ErrorCode::kUnavailable, "this zone drains: it takes no new work", {}});
-        if (!services.serves)
-            return http::problem({ErrorCode::kUnavailable, "this zone does not serve: it starts or ends", {}});
-        return http::ok({{"status", "ok"}});
+        return services.serves ? http::ok({{"status", "ok"}}) : not_serving();
+    });
+    router.add_sync("GET", "/healthz", Action::kGetHealth, Body::kNone, [&services](const Request&) {
+        return services.serves ? http::ok({{"status", "ok"}}) : not_serving();  // draining is no fault
     });
     router.add_sync("GET", "/metrics", Action::kGetMetrics, Body::kNone, [&services](const Request& request) {
         const metrics::TextFormat format = metrics::choose_format(request.call.accept);

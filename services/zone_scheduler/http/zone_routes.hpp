@@ -1,5 +1,6 @@
 #pragma once
 #include "services/common/http/router.hpp"
+#include "services/common/http/trace.hpp"
 #include "services/common/metrics/metrics.hpp"
 #include "services/common/ports/audit.hpp"
 #include "services/zone_scheduler/domain/application_service.hpp"
@@ -37,6 +38,7 @@ struct ZoneServices {
     EventFeed& feed;
     ZoneStore& store;
     AuditLog& audit;
+    http::TraceBook& traces;
     std::string contract;  ///< text of schemas/openapi/zone.json
     /// All figures of the zone as text.
     std::function<std::string(metrics::TextFormat)> metrics_text{};

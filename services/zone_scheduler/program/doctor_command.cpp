@@ -14,6 +14,7 @@
 #include <iostream>
 
 #include "algorithms/base/duration_text.hpp"
+#include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/command_line/check_listing.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/terminal.hpp"
@@ -150,11 +151,9 @@ void look_at_port(const ZoneSettings& settings, Checks& checks) {
     if (!fault) acceptor.set_option(boost::asio::socket_base::reuse_address(true), fault);
     if (!fault) acceptor.bind(endpoint, fault);
     if (!fault) return checks.push_back({"port", Verdict::kOk, where + " is free", {}});
-    const bool is_elsewhere = fault == boost::system::errc::address_not_available;
-    checks.push_back({"port", Verdict::kFail, where + ": " + fault.message(),
-                      is_elsewhere ? "set 'listen' to an address of this host ('ip -br address' lists them), or to "
-                                     "0.0.0.0 or [::] with 'advertise' for all"
-                                   : "end the program that listens there ('ss -ltnp'), or set another 'listen'"});
+    const std::string place = settings.place_of("listen");
+    checks.push_back({"port", Verdict::kFail, (place.empty() ? "" : place + ": ") + where + ": " + fault.message(),
+                      beast::listen_remedy(fault, {"'listen'", "'listen'"})});
 }
 
 /// Could this host take over, where several share the zone? kTimeout where the shared folder does not answer: whoever

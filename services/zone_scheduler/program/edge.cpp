@@ -14,6 +14,7 @@ namespace {
 beast::ServerOptions server_options(const Engine& engine, const ZoneSettings& settings, http::RateLimiter& limiter) {
     beast::ServerOptions options{.address = settings.listen_address,
                                  .port = static_cast<unsigned short>(settings.listen_port),
+                                 .setting = {"'listen'", "'listen'", settings.place_of("listen")},
                                  .max_connections = limits::kMaxConnections,
                                  .max_header_bytes = limits::kMaxHeaderBytes,
                                  .max_body_bytes = limits::kMaxBodyBytes,

@@ -14,8 +14,10 @@ void reload_settings(const std::string& config_path, Engine& engine, ZoneCore& z
     if (!again)
         return log.warn("rules_not_reloaded", {{"place", again.error().pointer}, {"reason", again.error().message}});
     for (const std::string& key : keys_for_restart(running, *again)) {
-        log.warn("setting_not_reloaded",
-                 {{"setting", key}, {"reason", "changed in " + config_path + ", takes effect after a restart"}});
+        const std::string place = again->place_of(key);
+        log.warn("setting_not_reloaded", {{"setting", key},
+                                          {"reason", "changed in " + (place.empty() ? config_path : place) +
+                                                         ", takes effect after a restart"}});
     }
     // On record before it is done: it changes who is accepted, as whom, and whose blocks count.
     if (auto kept =

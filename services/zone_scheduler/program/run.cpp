@@ -3,10 +3,8 @@
 #include <iostream>
 
 #include "services/common/adapters/beast/service_loop.hpp"
-#include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/failpoint/failpoint.hpp"
-#include "services/common/messages/host_name.hpp"
 #include "services/zone_scheduler/program/active_zone.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
 #include "services/zone_scheduler/program/standby.hpp"
@@ -91,10 +89,9 @@ void reload_standby(Engine& engine, const TakeOverWatch& watch, Log& log) {
 int run(const std::string& config_path) {
     Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return fail(settings.error());
+    if (auto good = check_for_service(*settings, config_path); !good) return fail(good.error());
     const auto failpoints = failpoint::from_environment(failpoint::Program::kZone);
     if (!failpoints) return fail(failpoints.error());
-    if (const auto found = system::resolve_interface(settings->zone.mpi_interface); !found)
-        return fail({found.error().code, "[mpi] interface: " + found.error().message, config_path});
     const StateFolder state{settings->state_folder};
     make_state_folder(*settings, state);
     const std::unique_ptr<Log> log = system::make_log("zbs-zone." + settings->zone.zone.name);
@@ -111,12 +108,6 @@ int run(const std::string& config_path) {
     std::unique_ptr<Standby> standby;  // the storage's fence looks at its lease
     Engine engine;
     if (auto prepared = prepare(engine, state, *settings); !prepared) return fail(prepared.error());
-    if (engine.credentials.server && is_wildcard_address(settings->advertised_host)) {
-        return fail(
-            invalid("'listen' takes all addresses of this machine, so others must be told by which one to call: "
-                    "set 'advertise', e.g. advertise = \"zone-a.example.org\"",
-                    config_path));
-    }
     std::unique_ptr<TakeOverWatch> watch;  // of a standby
     if (!engine.credentials.server)
         log->warn("no_certificate",

@@ -3,7 +3,9 @@
 
 #include "services/common/adapters/openssl/trust_store.hpp"
 #include "services/common/adapters/process/account.hpp"
+#include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
+#include "services/common/messages/host_name.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -17,6 +19,21 @@ Result<ZoneSettings> load_settings(const std::string& config_path) {
     if (!settings) return settings.error();
     settings->state_folder = std::filesystem::absolute(settings->state_folder).lexically_normal().string();
     return settings;
+}
+
+Result<void> check_for_service(const ZoneSettings& settings, const std::string& config_path) {
+    if (const auto found = system::resolve_interface(settings.zone.mpi_interface); !found) {
+        const std::string place = settings.place_of("mpi.interface");
+        return Error{found.error().code, "[mpi] interface: " + found.error().message,
+                     place.empty() ? config_path : place};
+    }
+    // Without keys it cannot listen there at all.
+    if (is_wildcard_address(settings.advertised_host) && StateFolder{settings.state_folder}.has_identity())
+        return invalid(
+            "'listen' takes all addresses of this machine, so others must be told by which one to call: set "
+            "'advertise', e.g. advertise = \"zone-a.example.org\"",
+            settings.place_of("listen"));
+    return {};
 }
 
 Result<void> check_account(const std::string& account, int minimum_uid) {

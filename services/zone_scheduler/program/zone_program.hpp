@@ -16,6 +16,9 @@ namespace zbs::zone_program {
 /// Settings as the file says, with an absolute state folder. `program_folder` is where this program lies.
 Result<ZoneSettings> load_settings(const std::string& config_path);
 
+/// Whether a service with keys could start with these settings, as far as they alone tell. Errors name file and line.
+Result<void> check_for_service(const ZoneSettings& settings, const std::string& config_path);
+
 /// Whether jobs may run as this account of the host. Errors: kRejected with the reason.
 Result<void> check_account(const std::string& account, int minimum_uid);
 
@@ -40,6 +43,9 @@ int run(const std::string& config_path);
 
 /// init, renew, user, block, unblock, audit, trust, enrol: adds them to `cli`; each sets `exit_code`.
 void add_operator_commands(CLI::App& cli, std::string& config_path, int& exit_code);
+
+/// config check, config show; likewise.
+void add_config_commands(CLI::App& cli, std::string& config_path, int& exit_code);
 
 /// backup, restore; likewise.
 void add_backup_commands(CLI::App& cli, std::string& config_path, int& exit_code);

@@ -53,6 +53,11 @@ class Programs(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         return done.stderr
 
+    def node_file(self):
+        path = self.f.state / "node.toml"
+        path.write_text(f'name = "n1"\nzone = "https://127.0.0.1:1"\nzone_name = "a"\nstate = "{self.f.state}/node"\nhidden_paths = ["/srv"]\n')
+        return str(path)
+
 
     def read(self, text):
         """With its version in front, and as one line."""
@@ -86,7 +91,10 @@ class Documents(Programs):
                  "zbs_zone_doctor": self.read(self.f.zone("a", "doctor", "--json").stdout), "zbs_registry_list": self.read(self.registry("list")), "zbs_registry_zone_list": self.read(self.registry("zone", "list")),
                  "zbs_registry_organisation_list": self.read(self.registry("organisation", "list")), "zbs_registry_audit_list": self.read(self.registry("audit", "list")),
                  "zbs_registry_audit_verify": self.read(self.registry("audit", "verify")), "zbs_node_describe": self.read(self.good("zbs-node", "describe")),
-                 "zbs_zone_failpoints": self.read(self.good("zbs-zone", "failpoints", "--json")), "zbs_zone_blocks_chosen": self.read(self.good("zbs-zone", "blocks", "--json", "--columns", "subject,since,told_by"))}
+                 "zbs_zone_failpoints": self.read(self.good("zbs-zone", "failpoints", "--json")), "zbs_zone_config_show": self.read(self.good("zbs-zone", "config", "show", "--json")), "zbs_zone_config_check": self.read(self.good("zbs-zone", "config", "check", "--json")),
+                 "zbs_node_config_show": self.read(self.good("zbs-node", "config", "show", "--json", ZBS_NODE_CONFIG=self.node_file())),
+                 "zbs_node_config_check": self.read(self.good("zbs-node", "config", "check", "--json", ZBS_NODE_CONFIG=self.node_file())),
+                 "zbs_zone_blocks_chosen": self.read(self.good("zbs-zone", "blocks", "--json", "--columns", "subject,since,told_by"))}
         for name in ("audit list", "audit verify", "peer list", "peer show org-b"):
             found["zbs_zone_" + "_".join(name.split()[:2])] = self.read(self.f.tell("a", *name.split(), "--json"))
         for name, told in found.items():
@@ -103,7 +111,7 @@ class Documents(Programs):
         self.assertEqual(set(described), {"version", "description", "load"})
 
     LISTS = (("zbs-zone", ("user", "list"), "NAME", "users"), ("zbs-zone", ("blocks",), "SUBJECT", "blocks"), ("zbs-zone", ("peer", "list"), "ORGANISATION", "peerings"),
-             ("zbs-zone", ("peer", "list", "--zones"), "ZONE", "peers"), ("zbs-zone", ("audit", "list"), "NUMBER", "records"), ("zbs-zone", ("failpoints",), "NAME", "failpoints"),
+             ("zbs-zone", ("peer", "list", "--zones"), "ZONE", "peers"), ("zbs-zone", ("audit", "list"), "NUMBER", "records"), ("zbs-zone", ("failpoints",), "NAME", "failpoints"), ("zbs-zone", ("config", "show"), "SETTING", "settings"),
              ("zbs-registry", ("list",), "ZONE", "zones"), ("zbs-registry", ("zone", "list"), "ZONE", "zones"), ("zbs-registry", ("organisation", "list"), "ORGANISATION", "organisations"),
              ("zbs-registry", ("audit", "list"), "NUMBER", "records"), ("zbs-zone", ("doctor",), "CHECK", "checks"))
 
@@ -169,7 +177,7 @@ class Documents(Programs):
                 self.assertIn("--output: there is no format 'tabel'; did you mean 'table'?", self.refused(program, *words, "-o", "tabel"))
                 self.assertIn("--json: contradicts -o csv; give one of them", self.refused(program, *words, "-o", "csv", "--json"))
                 self.assertIn("ZBS_OUTPUT: there is no format 'tabel'; did you mean 'table'?", self.refused(program, *words, ZBS_OUTPUT="tabel"))
-        for program, words in (("zbs-zone", ("peer", "show", "org-b")), ("zbs-zone", ("audit", "verify")), ("zbs-registry", ("audit", "verify")), ("zbs-node", ("describe",)),
+        for program, words in (("zbs-zone", ("peer", "show", "org-b")), ("zbs-zone", ("audit", "verify")), ("zbs-registry", ("audit", "verify")), ("zbs-node", ("describe",)), ("zbs-zone", ("config", "check")),
                                ("zbs-zone", ("peer", "suspend", "org-b"))):
             with self.subTest(words):
                 self.assertIn("--output: csv is for lists; this command prints table, wide, json, jsonl or yaml", self.refused(program, *words, "-o", "csv"))
@@ -184,6 +192,19 @@ class Documents(Programs):
                 self.assertIn(member, self.read(self.good(program, *words, "-o", "json")))
                 self.assertIn(member, self.read(self.good(program, *words, ZBS_OUTPUT="jsonl")))
                 self.assertRegex(self.good(program, *words, "-o", "yaml"), rf"(?m)\Aversion: 1\n(.*\n)*{member}:")
+
+    def test_a_trace_is_on_record_in_every_zone(self):
+        trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+        until(lambda: len(self.good("zbs-zone", "peer", "list", "--zones", "--filter", "they_accept_us=accepted", "-o", "name").split()) == 2, DEADLINE_S, "not all zones accept")
+        job = {"id": "01J9Z3V7Q10000000000000001", "ranks": 12, "argv": ["/bin/true"], "directory": "/tmp", "environment": {}, "walltime_s": 60}
+        client = self.f.open("a", self.f.user("a", "ana"))
+        self.addCleanup(client.close)
+        client.connection.request("POST", "/v1/applications", json.dumps(job), {"Content-Type": "application/json", "traceparent": f"00-{trace}-00f067aa0ba902b7-01"})
+        self.assertEqual(client.connection.getresponse().status, 202)
+        for zone in "abc":
+            asked = ("audit", "list", "--limit", "1000", "--filter", f"detail~trace {trace}", "--columns", "action", "-o", "name")
+            until(lambda: "askCapacity" in self.f.tell(zone, *asked).split(), DEADLINE_S, f"zone {zone} does not know it")
+        self.assertIn("scheduleApplication", self.f.tell("a", *asked).split())
 
     def test_a_refusal_is_a_problem_for_programs(self):
         for program, words in (("zbs-zone", ("peer", "show", "nobody", "--json")), ("zbs-zone", ("audit", "verify", "--head", "1:" + "0" * 64, "--json")), ("zbs-registry", ("audit", "verify", "--head", "1:" + "0" * 64, "--json"))):

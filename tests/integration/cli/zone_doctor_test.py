@@ -82,7 +82,30 @@ class Doctor(unittest.TestCase):
             self.assertIn(str(self.port), port["found"])
             done = subprocess.run([PROGRAMS / "zbs-zone", "run", "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S)
             self.assertEqual(done.returncode, 1)
-            self.assertIn(str(self.port), done.stderr)
+            self.assertIn(f"{self.config}:5: cannot bind 127.0.0.1:{self.port}: Address already in use; 'ss -ltnp' tells which program listens there: end it, or set another port with 'listen'", done.stderr)
+            self.assertIn(f"{self.config}:5", port["found"])
+            self.assertIn("'ss -ltnp'", port["remedy"])
+
+    def test_port_taken_from_a_registry_and_an_agent(self):
+        registry = self.folder / "registry"
+        run = lambda *words: subprocess.run(words, capture_output=True, text=True, timeout=DEADLINE_S)  # noqa: E731
+        self.assertEqual(run(PROGRAMS / "zbs-registry", "init", "--state", registry, "--organisation", "grid").returncode, 0)
+        self.zone("node", "add", "node-1", "--out", self.folder / "identity")
+        node = self.folder / "node.toml"
+        node.write_text(f'name = "node-1"\nzone = "https://127.0.0.1:1"\nzone_name = "zone-a"\nstate = "{self.folder}/node"\nidentity = "{self.folder}/identity"\n'
+                        f'run_as = "self"\nlisten = "127.0.0.1:{self.port}"\n')
+        with socket.socket() as other:
+            other.bind(("127.0.0.1", self.port))
+            other.listen()
+            taken = f"cannot bind 127.0.0.1:{self.port}: Address already in use; 'ss -ltnp' tells which program listens there: end it, or set another port with "
+            done = run(PROGRAMS / "zbs-registry", "run", "--state", registry, "--listen-port", str(self.port))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(taken + "'--listen-port' of 'zbs-registry run' (as a service: ZBS_REGISTRY_OPTIONS in /etc/default/zbs-registry)", done.stderr)
+            done = run(PROGRAMS / "zbs-registry", "run", "--state", registry, "--listen-address", "192.0.2.1", "--listen-port", str(self.port))  # for documentation: nobody's
+            self.assertIn("set '--listen-address' of 'zbs-registry run'", done.stderr)
+            done = run(PROGRAMS / "zbs-node", "run", "--config", node)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"zbs-node: {node}:7: {taken}'listen'", done.stderr)
 
     def test_an_address_of_another_host(self):
         self.config.write_text(self.config.read_text().replace("127.0.0.1", "192.0.2.1"))  # for documentation: nobody's
@@ -109,6 +132,44 @@ class Doctor(unittest.TestCase):
         self.write("[timing]\nleaze_s = 40\n")
         self.assertIn("did you mean 'timing.lease_s'?", self.checks(1)["settings"]["found"])
         self.assertIn("zone.toml:12", self.checks(1)["settings"]["found"])
+
+    def configuration(self, *words):
+        return self.zone("config", *words, check=False)
+
+    def test_config_check_names_the_fault_where_it_stands(self):
+        good = self.zone("config", "check")
+        self.assertRegex(good.stdout, rf"^good: \d+ settings, what is no default is in {self.config}\n$")
+        part = self.folder / "zone.d/10.toml"
+        part.parent.mkdir()
+        for text, line, told in (("\nqueue = 'easy\n", 2, "is a quote missing"), ("[timing]\ncontact = 'ana'\n", 2, "put it above the first table"), ("leaze_s = 3\n", 1, "is not a setting"),
+                                 ("listen = '0.0.0.0:7001'\n", 1, "set 'advertise'"), ("[mpi]\ninterface = '203.0.113.0/24'\n", 2, "interface")):
+            with self.subTest(told):
+                part.write_text(text)
+                done = self.configuration("check")
+                self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+                self.assertIn(f"zbs-zone: {part}:{line}: ", done.stderr)
+                self.assertIn(told, done.stderr)
+                self.assertIn(told, json.loads(self.configuration("check", "--json").stdout)["detail"])
+                started = subprocess.run([PROGRAMS / "zbs-zone", "run", "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S)
+                self.assertEqual((started.returncode, started.stderr), (1, done.stderr), "the service says the same")
+        self.assertEqual(self.configuration("show").returncode, 1)
+
+    def test_config_show_tells_what_is_in_force_and_no_password(self):
+        (self.folder / "zone.d").mkdir()
+        (self.folder / "zone.d/20.toml").write_text("contact = 'ana'\n[database]\nurl = 'postgresql://zbs:hunter2@db/zbs?password=hunter2'\n")
+        self.write("[time_sharing]\n", '[[machine]]\nname = "node-1"\nagent = true\n')
+        table = self.zone("config", "show", "--origin").stdout
+        self.assertRegex(table, rf"(?m)^contact +ana +{self.folder}/zone.d/20.toml:1$")
+        self.assertRegex(table, r"(?m)^time_sharing.slots +2 +default$")
+        self.assertRegex(table, r"(?m)^database.url +postgresql://zbs:\*\*\*@db/zbs\?password=\*\*\* ")
+        self.assertNotIn("20.toml", self.zone("config", "show").stdout)
+        for form in ("table", "wide", "json", "jsonl", "csv", "yaml", "name"):
+            self.assertNotIn("hunter2", self.zone("config", "show", "-o", form).stdout)
+        self.assertNotIn("hunter2", self.zone("config", "check").stdout)
+
+    def test_which_zone_is_asked_once(self):
+        done = subprocess.run([PROGRAMS / "zbs-zone", "config", "check"], capture_output=True, text=True, timeout=DEADLINE_S, env={k: v for k, v in os.environ.items() if k != "ZBS_ZONE_CONFIG"})
+        self.assertEqual((done.returncode, done.stderr.count("which zone?")), (2, 1), done.stderr)
 
     def test_database_of_a_newer_program_and_a_damaged_one(self):
         self.start().terminate()

@@ -86,7 +86,7 @@ class GeneratedClient(unittest.TestCase):
             url = process.stdout.readline().split()[-1]
             words = output_of(ZONE, "user", "add", "ana", "--config", config).split()
             output_of(pathlib.Path(ZONE).parent / "zbs", *words[1:])
-            lines = [line for line in (SOURCE / "docs/examples/README.md").read_text().splitlines() if line.startswith("python3 -c ")]
+            lines = [line.removeprefix("$ ") for line in (SOURCE / "docs/examples/README.md").read_text().splitlines() if line.startswith("$ python3 -c ")]
             self.assertEqual(len(lines), 1)
             line = lines[0].replace("https://zone-a.example.org:7001", url).replace("/home/ana/", f"{home}/")
             self.assertIn(url, line)

@@ -71,6 +71,33 @@ class EveryService:
                 reply = self.call(method.upper(), target, USER, status=405)
                 self.assertEqual({m.strip().lower() for m in reply.headers["Allow"].split(",")}, set(methods), path)
 
+    def test_what_has_not_changed_is_not_sent_again(self):
+        same = set()
+        for method, path, operation in self.contract.operations():
+            if "304" not in operation["responses"]:
+                self.assertFalse(method == "get" and "application/json" in operation["responses"].get("200", {}).get("content", {}), path)
+                continue
+            caller = CALLERS.get(operation.get("x-callers", [None])[0])
+            target = self.target_of(path, operation)
+            first = self.call("GET", target, caller)
+            if first.status != 200:
+                continue
+            self.assertEqual(first.headers["Cache-Control"], "private, no-cache", path)
+            tag = first.headers["ETag"]
+            for known in (tag, f'"x", W/{tag}', "*"):
+                again = self.call("GET", target, caller, headers=[("If-None-Match", known)])
+                if again.status == 200:  # a body with the time in it
+                    self.assertNotEqual(again.headers["ETag"], tag, path)
+                    continue
+                same.add(path)
+                self.assertEqual((again.status, again.body, again.headers["Content-Length"], again.headers["Content-Type"]), (304, b"", None, None), path)
+                self.assertTrue(known == "*" or again.headers["ETag"] == tag)
+            self.assertEqual(self.call("GET", target, caller, headers=[("If-None-Match", '"0"')]).status, 200)
+            head = self.raw("HEAD", target, caller, headers=[("If-None-Match", "*")])
+            self.assertEqual((head.status, head.body), (304, b""), path)
+        self.assertTrue({"/livez", "/readyz", "/healthz", "/openapi.json"} <= same, same)
+        self.assertEqual(self.call("GET", "/openapi.json", USER, headers=[("If-None-Match", '"unended')]).status, 200)
+
     def test_a_head_request_gets_no_body(self):
         connection = self.connect()
         try:

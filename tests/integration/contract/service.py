@@ -133,12 +133,18 @@ class Contract:
             response = self.document["components"]["responses"][response["$ref"].rsplit("/", 1)[1]]
         if "content" not in response:
             assert reply.body == b"", f"{what}: a body where none is documented"
+            self.check_headers(response, reply, what)
             return
         media = reply.headers.get("Content-Type")
         assert media in response["content"], f"{what}: content type {media} is not documented"
         if media.endswith("json"):
             errors = [f"{'/'.join(map(str, e.absolute_path))}: {e.message}" for e in self.validator(response["content"][media]["schema"]).iter_errors(reply.json)]
             assert not errors, f"{what}: {errors}"
+        self.check_headers(response, reply, what)
+        if reply.status >= 400:
+            self.check_problem(reply, what)
+
+    def check_headers(self, response, reply, what):
         for name, header in response.get("headers", {}).items():
             if "$ref" in header:
                 header = self.document["components"]["headers"][header["$ref"].rsplit("/", 1)[1]]
@@ -147,8 +153,6 @@ class Contract:
                 continue
             assert value is not None, f"{what}: header {name} is missing"
             assert self.validator(header["schema"]).is_valid(value), f"{what}: {name}: {value}"
-        if reply.status >= 400:
-            self.check_problem(reply, what)
 
     def check_problem(self, reply, what):
         assert reply.headers.get("Content-Type") == "application/problem+json", what

@@ -65,6 +65,11 @@ class RottenPages(Reading):
                              ("```console no-test\n$ true\n```\n", "the file that runs it"),
                              ("```console no-test docker/test\n$ frobnicate all\n```\n", "does not run 'frobnicate all'"),
                              ("```console run-by docker/test\n$ true\n```\n", "runs no commands of pages"),
+                             ("```console untested\n$ true\n```\n", "and the reason"),
+                             ("```console untested it is what it is\nno command\n```\n", "before any command"),
+                             ("Text:\n\n    zbs list\n", "line 3: commands that nobody runs"),
+                             ("```\nctest --preset release\n```\n", "nobody runs"),
+                             ("```\nbuild/release/bin/simulation --first 1\n```\n", "nobody runs"),
                              ("```\nzbs list\n```\n", "nobody runs"),
                              ("```sh\nls\n```\n", "nobody runs")):
             with self.subTest(text), self.assertRaisesRegex(AssertionError, reason):
@@ -72,6 +77,7 @@ class RottenPages(Reading):
 
     def test_passes_here(self):
         self.assertEqual(self.read("```text a/b.txt\n1  x\n2 y\n```\n```console\n$ cat a/b.txt\n1 x\n...\n$ a=5\n$ echo $a; false; echo $?\n...\n1\n```\n"
+                                   "```console untested nobody has such a machine\n$ false\n```\n- a list\n    goes on\n"
                                    "```console stays\n$ echo up; exec sleep 1000\nup\n```\n```console again\n$ echo >> n; wc -l < n\n3\n```\n"), 5)
 
 

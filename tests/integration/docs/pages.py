@@ -6,8 +6,11 @@ import dataclasses
 import re
 
 FENCE = re.compile(r"^```(?P<info>[^\n]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-PROGRAMS = re.compile(r"^\s*(?:\$ )?(?:zbs|zbs-zone|zbs-registry|zbs-node|mpicc\S*|systemctl|apt|docker)\s", re.MULTILINE)
-WORDS = ("stays", "again", "no-test", "run-by")  # keeps running; until it is so; the like is run elsewhere; run from this page by another test
+PROGRAMS = re.compile(r"^\s*(?:\$ )?(?:zbs|zbs-zone|zbs-registry|zbs-node|mpicc\S*|mpiexec\S*|systemctl|apt|docker|python3|ctest|(?:build|scripts|docker)/\S+)\s", re.MULTILINE)
+INDENTED = re.compile(rf"(?:^|\n)\n(?: {{4}}(?=\S)[^\n]*\n)+")
+# Keeps running; until it is so; the like is run elsewhere; run from this page by another test; not at all, and why.
+WORDS = ("stays", "again", "no-test", "run-by", "untested")
+FEWEST_WORDS = 3  # of a reason
 
 
 @dataclasses.dataclass
@@ -35,6 +38,12 @@ class Elsewhere:
     from_here: bool = False  # `place` reads the page itself
 
 
+@dataclasses.dataclass
+class Untested:
+    line: int
+    reason: str
+
+
 def commands_of(line, text, **options):
     """Lines with "$ " begin a command, "> " goes on with it; all others are what it prints."""
     found = []
@@ -54,6 +63,10 @@ def commands_of(line, text, **options):
 def steps(text):
     """Everything that is to be done, in the order of the page."""
     found = []
+    outside = FENCE.sub(lambda fence: "\n" * fence.group().count("\n"), text)  # of the same lines
+    for block in INDENTED.finditer(outside):
+        line = outside.count("\n", 0, block.start() + block.group().index("    ")) + 1
+        assert not PROGRAMS.search(block.group()), f"line {line}: commands that nobody runs: put them into a block `console`"
     for fence in FENCE.finditer(text):
         line = text.count("\n", 0, fence.start()) + 1
         kind, *words = fence["info"].split() or [""]
@@ -64,7 +77,11 @@ def steps(text):
                 found.append(File(line, words[0], fence["text"]))
             continue
         assert not words or words[0] in WORDS, f"line {line}: no kind of console: {words}"
-        if words[:1] in (["no-test"], ["run-by"]):
+        if words[:1] == ["untested"]:
+            assert len(words) > FEWEST_WORDS, f"line {line}: console untested, and the reason"
+            commands_of(line, fence["text"])
+            found.append(Untested(line, " ".join(words[1:])))
+        elif words[:1] in (["no-test"], ["run-by"]):
             assert len(words) == 2, f"line {line}: console {words[0]}, and the file that runs it"
             found.append(Elsewhere(line, words[1], [one.text for one in commands_of(line, fence["text"])], words[0] == "run-by"))
         else:

@@ -3,6 +3,7 @@
 Those of the project's README run, block by block, in a folder that has the files they name, against the federation of `zbs quickstart`. Those of the
 modules' READMEs are looked up: their commands are there and have these options.
 """
+import collections
 import gzip
 import os
 import pathlib
@@ -16,9 +17,12 @@ import unittest
 
 BIN, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(SOURCE / "tests/integration/federation"))
+sys.path.insert(1, str(SOURCE / "tests/integration/docs"))
 import federation  # noqa: E402
+import pages  # noqa: E402
+from reader import Reader  # noqa: E402
 
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```", re.M | re.S)
 PROGRAMS = ("zbs", "zbs-zone", "zbs-registry", "zbs-node")
 FEDERATION = "## A federation of your own"  # tests/integration/walk_through does what stands there
 ELSEWHERE = ("build/release/bin/zbs quickstart", "scripts/", "docker/")  # run by this test, by the packages' and by docker/test
@@ -39,8 +43,9 @@ int main(int argc, char** argv) {
 def commands(text):
     """Lines that are commands, without their remarks, in the order of the text."""
     lines = []
-    for _, body in BLOCK.findall(text):
-        lines += [re.sub(r"\s+#.*$", "", line) for line in body.splitlines() if line.split(" ")[0] in (*PROGRAMS, "mpicc.mpich") or line.startswith(ELSEWHERE)]
+    for info, body in BLOCK.findall(text):
+        told = [line.removeprefix("$ ") for line in body.splitlines() if line.startswith("$ ") or not info.startswith("console")]
+        lines += [re.sub(r"\s+#.*$", "", line) for line in told if line.split(" ")[0] in (*PROGRAMS, "mpicc.mpich") or line.startswith(ELSEWHERE)]
     return lines
 
 
@@ -105,6 +110,36 @@ class ProjectReadme(unittest.TestCase):
 
 
 class ModuleReadmes(unittest.TestCase):
+    def names(self):
+        """Of all pages but those in docs/, which docs_test.py reads, and the project's, above."""
+        listed = subprocess.run(["git", "ls-files", "*.md"], cwd=SOURCE, capture_output=True, text=True).stdout.split()
+        listed = listed or [str(p.relative_to(SOURCE)) for folder in ("services", "client", "algorithms", "docker", "docs", "schemas", "scripts", "debian", "tests") for p in (SOURCE / folder).rglob("README.md")]
+        return [name for name in listed if name != "README.md" and pathlib.Path(name).parent != pathlib.Path("docs")]
+
+    def test_every_command_is_run_or_says_where_or_why_not(self):
+        """From the root of the project, as it looks there once it is built."""
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-readmes-"))
+        self.addCleanup(shutil.rmtree, folder, True)
+        (folder / "build/release").mkdir(parents=True)
+        (folder / "build/release/bin").symlink_to(BIN)
+        for name in ("docs", "schemas", "tests", "scripts"):
+            (folder / name).symlink_to(SOURCE / name)
+        (folder / "heat.c").write_text(PROGRAM)
+        subprocess.run(["mpicc.mpich", "-o", "heat", "heat.c"], cwd=folder, check=True)
+        shutil.copy(SOURCE / "tests/apps/three_zones.json", folder / "zones.json")
+        reader = Reader(folder, BIN, SOURCE)
+        self.addCleanup(reader.close)
+        kinds = collections.Counter()
+        for name in self.names():
+            with self.subTest(page=name):
+                text = (SOURCE / name).read_text().replace("/usr/lib/libzbs-profile.so", str(BIN.parent / "lib/libzbs-profile.so")).replace("$ mpiexec ", "$ mpiexec.mpich ")
+                for step in pages.steps(text):
+                    kinds[type(step).__name__] += 1
+                    reader.do(step)
+        self.assertGreater(kinds["Command"], 4)
+        self.assertGreater(kinds["Elsewhere"], 5)
+        self.assertLess(kinds["Untested"], 6, "that is much")
+
     def looked_up(self, line):
         """What is wrong with a command; None where nothing is."""
         words = [word for word in shlex.split(line.split("|")[0].split(">")[0].split("&&")[0])]
@@ -126,10 +161,8 @@ class ModuleReadmes(unittest.TestCase):
         return next((f"no option {word}" for word in words if word.startswith("-") and word.split("=")[0] not in options), None)
 
     def test_their_commands_are_there(self):
-        pages = subprocess.run(["git", "ls-files", "*.md"], cwd=SOURCE, capture_output=True, text=True)
-        names = pages.stdout.split() or [str(p.relative_to(SOURCE)) for folder in ("services", "client", "algorithms", "docker", "tests") for p in (SOURCE / folder).rglob("README.md")]
         found = 0
-        for name in names:
+        for name in ("README.md", *self.names()):
             for line in commands((SOURCE / name).read_text()):
                 if line.split(" ")[0] not in PROGRAMS:
                     continue

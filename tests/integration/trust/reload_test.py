@@ -114,6 +114,20 @@ class Reload(unittest.TestCase):
         self.assertEqual([row["detail"] for row in kept], ["SIGHUP: changed are honour_blocks"] * 2 + ["SIGHUP: no setting changed"])
         self.assertEqual({(row["who"], row["decision"]) for row in kept}, {("spiffe://org-a/operator/signal", "allow")})
 
+    def test_parts_are_read_again_too(self):
+        part = self.f.state / "a.d/10-blocks.toml"
+        part.parent.mkdir()
+        self.addCleanup(part.parent.rmdir)
+        part.write_text('honour_blocks = ["org-c"]\n[timing]\nlease_s = 77\n')
+        self.addCleanup(lambda: (part.unlink(), self.hup("rules_reloaded")))
+        self.hup("rules_reloaded")
+        self.assertRegex(self.f.log_of("a"), f'setting_not_reloaded setting="?timing"? reason="changed in {part}:3, takes effect after a restart"')
+        kept = [row["detail"] for row in json.loads(self.f.tell("a", "audit", "list", "--limit", "1000", "--json"))["records"] if row["action"] == "reloadSettings"]
+        self.assertEqual(kept[-1], "SIGHUP: changed are honour_blocks")
+        part.write_text("honour_blocks = 3\n")
+        self.hup("rules_not_reloaded")
+        self.assertIn(f"{part}:1", self.f.log_of("a").splitlines()[-1] + self.f.log_of("a").splitlines()[-2])
+
 
 if __name__ == "__main__":
     federation.BIN = sys.argv[1]

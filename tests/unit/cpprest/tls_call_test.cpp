@@ -82,7 +82,7 @@ class TlsCallTest : public testing::Test {
         server.emplace(io, options, [this](http::Call call, const http::Respond& respond) {
             if (busy.fetch_sub(1) > 0) return respond(http::too_many_requests(call.peer, wait));
             if (streams) return respond({200, "text/plain", "", {}, std::make_shared<RunsOut>(gate)});
-            respond({200, "text/plain", to_uri(call.caller()) + " " + call.peer.refusal(), {}});
+            respond({200, "text/plain", to_uri(call.caller()) + " " + call.peer.refusal() + call.trace.id, {}});
         });
         ASSERT_TRUE(server->start());
         work.emplace(io.get_executor());
@@ -129,6 +129,14 @@ TEST_F(TlsCallTest, BothSidesKnowEachOtherByTheirCertificates) {
     ASSERT_TRUE(answer) << answer.error();
     EXPECT_EQ(answer->status, 200);
     EXPECT_EQ(answer->body, "spiffe://org-b/zone/beta ");
+}
+
+TEST_F(TlsCallTest, ACallCarriesItsTrace) {
+    HttpCall traced = call(name("org-a", "alpha"));
+    traced.trace.id = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const auto answer = caller(*beta).call(traced);
+    ASSERT_TRUE(answer) << answer.error();
+    EXPECT_EQ(answer->body, "spiffe://org-b/zone/beta 4bf92f3577b34da6a3ce929d0e0e4736");
 }
 
 TEST_F(TlsCallTest, AConnectionIsAskedOnceWhoItIs) {

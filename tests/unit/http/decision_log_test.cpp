@@ -69,6 +69,14 @@ TEST_F(DecisionLogTest, WhomAndWhatItIsAboutIsOnRecordAndNoSecret) {
     EXPECT_EQ(audit.durable().back().entry.detail, "from 192.0.2.7");
 }
 
+TEST_F(DecisionLogTest, WhatACallBelongsToIsOnRecord) {
+    Call accept = call("PUT");
+    accept.address = "192.0.2.7";
+    accept.trace.id = std::string(32, 'a');
+    ASSERT_TRUE(decisions.allow(Action::kChangePeering, accept));
+    EXPECT_EQ(audit.durable().back().entry.detail, "from 192.0.2.7; trace " + std::string(32, 'a'));
+}
+
 TEST_F(DecisionLogTest, WhatCannotBeRecordedIsRefused) {
     audit.fault = Error{ErrorCode::kInternal, "disk full", {}};
     const Result<void> allowed = decisions.allow(Action::kCreateUser, call("POST"));

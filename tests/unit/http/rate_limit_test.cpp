@@ -143,7 +143,10 @@ TEST_F(RateLimiterTest, ManyThreadsTogetherGetNoMoreThanOneWould) {
 TEST(TooManyRequests, SaysWhoAndWhenInAProblem) {
     const Reply reply = too_many_requests(kAna, milliseconds{2'100});
     EXPECT_EQ(reply.status, 429);
-    EXPECT_THAT(reply.headers, testing::ElementsAre(std::pair<std::string, std::string>{"Retry-After", "3"}));
+    EXPECT_THAT(reply.headers, testing::ElementsAre(testing::Pair("Retry-After", "3"),
+                                                    testing::Pair("RateLimit", "\"user\";r=0;t=3")));
+    EXPECT_EQ(too_many_requests({}, Duration{1}).headers.back().second, "\"anonymous\";r=0;t=1");
+    EXPECT_EQ(too_many_requests(kAna, Duration{1}, "streams").headers.back().second, "\"streams\";r=0;t=1");
     const Error error = read_problem(reply.status, reply.body);
     EXPECT_EQ(error.code, ErrorCode::kTooManyRequests);
     EXPECT_THAT(error.message, testing::HasSubstr("spiffe://org-a/user/ana; ask again in 3 s"));

@@ -113,6 +113,49 @@ TEST(RestTransport, WhoseAnswerIsCutIsToldAndWhoIsSilentIsNot) {
     }
 }
 
+/// Keeps the traces of the calls that it gets; answers none well.
+class TracesOfCalls : public HttpClient {
+  public:
+    explicit TracesOfCalls(std::vector<std::string>& seen) : seen_(seen) {}
+    void call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) override {
+        seen_.push_back(call.path.substr(0, 9) + " " + call.trace.id);
+        respond(Error{ErrorCode::kTimeout, "late", {}});
+    }
+
+  private:
+    std::vector<std::string>& seen_;
+};
+
+TEST(RestTransport, CallsAboutATracedApplicationBelongToItsTrace) {
+    std::vector<std::string> seen;
+    http::TraceBook traces;
+    http::RestTransportOptions options{.client = std::make_unique<TracesOfCalls>(seen),
+                                       .self = {CallerKind::kZone, "alpha", "alpha-one"},
+                                       .post = [](const std::function<void()>& work) { work(); },
+                                       .traces = &traces};
+    const auto transport = http::make_rest_transport(std::move(options));
+    const ServiceAddress beta{"https://beta", {CallerKind::kZone, "beta", "beta-one"}};
+    const PartRequest request = some_part_request();
+    const auto status = [](const Result<PartStatus>&) {};
+    transport->ask_capacity(beta, {.application = request.application}, [](const Result<Capacity>&) {});
+    const std::string id(32, 'a');
+    traces.note(request.application, {id, true});
+    transport->ask_capacity(beta, {.application = request.application}, [](const Result<Capacity>&) {});
+    transport->hold_part(beta, request, status);
+    transport->commit_part(beta, request.id, 1, status);
+    transport->launch_part(beta, request.id, {}, status);
+    transport->part_status(beta, request.id, status);
+    transport->release_part(beta, request.id, "", status);
+    transport->part_profile(beta, request.id, [](const Result<ApplicationModel>&) {});
+    transport->part_results(beta, request.id, [](const Result<StagedResults>&) {});
+    transport->part_status(beta, PartId{some_id(77)}, status);
+    std::vector<std::string> expected(9, "/v1/parts " + id);
+    expected[0] = "/v1/capac ";
+    expected[1] = "/v1/capac " + id;
+    expected.push_back("/v1/parts ");
+    EXPECT_EQ(seen, expected);
+}
+
 TEST_P(HoldAnswers, ThatNoHonestZoneGivesAreToldAndNotTaken) {
     const PartRequest request = some_part_request();
     PartStatus honest = some_part_status();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "services/common/messages/limits.hpp"
@@ -37,6 +38,23 @@ class ZoneConfigFileTest : public testing::Test {
 
 TEST_F(ZoneConfigFileTest, AnUnknownKeyIsToldWithItsLine) {
     EXPECT_THAT(fault("proccessors = 3"), HasSubstr("zone.toml:4 "));
+}
+
+TEST_F(ZoneConfigFileTest, PartsBringTheirOwnFilesAndLines) {
+    std::filesystem::create_directory(temporary.path("zone.d"));
+    put("zone.d/10-org-b.toml", "queue = 'easy'\n[[ask]]\norganisation = 'org-b'\nbundle = 'org-b.pem'\n");
+    put("zone.d/org-b.pem", "BUNDLE");
+    put("zone.d/20.toml", "[[machine]]\nname = 'm1'\n");
+    const auto settings = read("queue = 'fcfs'");
+    ASSERT_TRUE(settings) << settings.error();
+    EXPECT_EQ(settings->zone.asks.at(0).bundle, "BUNDLE");
+    EXPECT_EQ(settings->zone.zone.machines.size(), 2u);
+    EXPECT_EQ(settings->zone.queue, "easy");
+    EXPECT_EQ(settings->place_of("queue"), temporary.path("zone.d/10-org-b.toml") + ":1");
+    EXPECT_THAT(settings->place_of("ask"), HasSubstr("zone.d/10-org-b.toml:"));
+    EXPECT_EQ(settings->place_of("listen"), "") << "is a default";
+    put("zone.d/20.toml", "[[machine]]\nname = 'm1'\nprocessors = 0\n");
+    EXPECT_THAT(fault(""), HasSubstr("zone.d/20.toml:3 "));
 }
 
 TEST_F(ZoneConfigFileTest, AMisspeltKeyIsToldBeforeWhatItLeavesMissing) {

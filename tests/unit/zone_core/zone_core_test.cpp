@@ -118,11 +118,14 @@ class ZoneCoreTest : public testing::Test {
 TEST_F(ZoneCoreTest, IsReadyFromTheEndOfItsStartUntilItEnds) {
     const auto ready = [&] { return get("/readyz").status; };
     EXPECT_EQ(ready(), 503) << "before it has taken up what is stored";
+    EXPECT_EQ(get("/healthz").status, 503);
     ASSERT_TRUE(core.resume());
     EXPECT_EQ(ready(), 503) << "before it has begun its own work";
     core.start();
     EXPECT_EQ(ready(), 200);
+    EXPECT_EQ(get("/healthz").status, 200);
     core.leave();
+    EXPECT_EQ(get("/healthz").status, 503);
     const Answer ending = get("/readyz");
     EXPECT_EQ(ending.status, 503);
     EXPECT_EQ(ending.json.at("code"), "unavailable");

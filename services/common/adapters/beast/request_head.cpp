@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "services/common/http/trace.hpp"
+
 namespace zbs::beast {
 namespace {
 
@@ -57,6 +59,10 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     const auto value_of = [](bb::string_view value) { return std::string(value.data(), value.size()); };
     call.accept = value_of(request[bh::field::accept]);
     call.last_event_id = value_of(request["Last-Event-ID"]);
+    if (request.count("traceparent") == 1) {
+        const bb::string_view trace = request["traceparent"];
+        call.trace = http::read_traceparent({trace.data(), trace.size()});
+    }
     call.host = value_of(request[bh::field::host]);
     call.origin = value_of(request[bh::field::origin]);
     call.cookie = value_of(request[bh::field::cookie]);

@@ -43,15 +43,15 @@ std::string response_text(const http::Reply& reply, bool keep_alive, bool is_hea
     text.append("HTTP/1.1 ").append(std::to_string(reply.status)).append(" ");
     text.append(reason.data(), reason.size()).append("\r\n");
     if (!date.empty()) field("Date", date);
-    field("Content-Type", reply.content_type);
+    const bool has_body = reply.status >= 200 && reply.status != 204 && reply.status != 304;
+    if (has_body) field("Content-Type", reply.content_type);
     field("X-Content-Type-Options", "nosniff");
     const bool says_how_long =
         std::ranges::any_of(reply.headers, [](const auto& header) { return header.first == "Cache-Control"; });
     if (!says_how_long) field("Cache-Control", "no-store");
     for (const auto& [name, value] : reply.headers) field(name, value);
     if (!keep_alive) field("Connection", "close");
-    if (reply.status >= 200 && reply.status != 204 && !reply.stream)
-        field("Content-Length", std::to_string(reply.body.size()));
+    if (has_body && !reply.stream) field("Content-Length", std::to_string(reply.body.size()));
     text.append("\r\n");
     if (!is_head) text.append(reply.body);
     return text;

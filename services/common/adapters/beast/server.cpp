@@ -123,6 +123,28 @@ Server::Server(asio::io_context& io, ServerOptions options, Handler handler)
     : impl_(std::make_shared<Impl>(io, std::move(options), std::move(handler))) {}
 Server::~Server() = default;
 
+namespace {
+
+/// As settings and URLs have it.
+std::string endpoint_text(const std::string& address, unsigned short port) {
+    const bool is_six = address.find(':') != std::string::npos;
+    return (is_six ? "[" + address + "]" : address) + ":" + std::to_string(port);
+}
+
+}  // namespace
+
+std::string listen_remedy(const bb::error_code& fault, const ListenSetting& setting) {
+    if (fault == boost::system::errc::address_in_use)
+        return "'ss -ltnp' tells which program listens there: end it, or set another port with " + setting.port;
+    if (fault == boost::system::errc::address_not_available)
+        return "set " + setting.address +
+               " to an address of this host ('ip -br address' lists them), or to 0.0.0.0 or [::] with 'advertise' for "
+               "all";
+    if (fault == boost::system::errc::permission_denied)
+        return "set " + setting.port + " to a port from 1024 on: those below are root's";
+    return "set another one with " + setting.address;
+}
+
 Result<void> Server::start() {
     bb::error_code fault;
     const ServerOptions& options = impl_->settings;
@@ -134,10 +156,11 @@ Result<void> Server::start() {
     }
     const tcp::endpoint endpoint(address, options.port);
     const auto failed = [&](const char* what) {
+        const std::string where = endpoint_text(options.address, options.port);
         return Error{ErrorCode::kUnavailable,
-                     "cannot " + std::string(what) + " " + options.address + ":" + std::to_string(options.port) + ": " +
-                         fault.message(),
-                     {}};
+                     "cannot " + std::string(what) + " " + where + ": " + fault.message() + "; " +
+                         listen_remedy(fault, options.setting),
+                     options.setting.place};
     };
     if (impl_->acceptor.open(endpoint.protocol(), fault)) return failed("open a socket for");
     impl_->acceptor.set_option(asio::socket_base::reuse_address(true), fault);

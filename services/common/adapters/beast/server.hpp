@@ -1,5 +1,6 @@
 #pragma once
 #include <boost/asio/io_context.hpp>
+#include <boost/system/error_code.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -22,9 +23,20 @@ class TlsGate {
     virtual PeerIdentity identify(ssl_st* connection) const = 0;
 };
 
+/// What says where a server listens, for messages to whoever can change it.
+struct ListenSetting {
+    std::string address = "its setting";  ///< "'listen'"
+    std::string port = address;
+    std::string place{};  ///< "zone.toml:3"; empty where no file says it
+};
+
+/// What to do where an address cannot be listened on because of `fault`.
+std::string listen_remedy(const boost::system::error_code& fault, const ListenSetting& setting);
+
 struct ServerOptions {
     std::string address = "127.0.0.1";
-    unsigned short port = 0;     ///< 0 = any free port
+    unsigned short port = 0;  ///< 0 = any free port
+    ListenSetting setting;
     int max_connections = 4096;  ///< a further one takes the place of the one that has been silent longest
     std::size_t max_header_bytes = 16 * 1024;
     std::size_t max_body_bytes = 16 * 1024 * 1024;

@@ -18,6 +18,7 @@
 #include "services/common/adapters/beast/request_head.hpp"
 #include "services/common/adapters/beast/response_text.hpp"
 #include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/beast/validator.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/http/reply.hpp"
 
@@ -220,6 +221,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         bool keep_alive = request.keep_alive();
         is_head_ = request.method() == bh::verb::head;
         may_change_ = !is_head_ && request.method() != bh::verb::get;
+        const boost::beast::string_view known = request[bh::field::if_none_match];
+        if_none_match_.assign(known.data(), known.size());
         Result<http::Call> call = zbs::beast::read_head(request);
         if (!call) return write(http::problem(call.error()), false);
         if constexpr (kTls) {
@@ -278,6 +281,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
 
     void write(http::Reply reply, bool keep_alive) {
         if (host_->draining() || reply.stream) keep_alive = false;
+        if (!may_change_) reply = validated(std::move(reply), if_none_match_);
         reply_text_ = response_text(reply, keep_alive, is_head_, http_date_now());
         std::shared_ptr<http::Stream> source = is_head_ ? nullptr : std::move(reply.stream);
         wait_for_peer();  // not when the writing is known to be done: who was served first has been silent for longest
@@ -404,6 +408,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     boost::beast::flat_buffer buffer_{1024 * 1024};
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
     std::string reply_text_;
+    std::string if_none_match_;  // of the request
     std::shared_ptr<http::Stream> source_;
     boost::beast::http::response<boost::beast::http::empty_body> continue_;
     PeerIdentity identity_;

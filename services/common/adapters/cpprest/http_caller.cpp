@@ -18,6 +18,7 @@
 #include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/openssl/no_system_authorities.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/http/trace.hpp"
 
 namespace zbs::cpprest {
 namespace {
@@ -311,6 +312,7 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
             request.headers().add("Zbs-Identity", to_uri(how.self));
             request.headers().add("Zbs-Token", how.token);
         }
+        if (!call.trace.id.empty()) request.headers().add("traceparent", http::traceparent_of(call.trace));
         if (!call.body.empty()) request.set_body(call.body, "application/json");
         const auto answer = std::make_shared<HttpAnswer>();
         const auto body = std::make_shared<std::string>();

@@ -2,10 +2,14 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -23,7 +27,86 @@ std::vector<std::string> split(const std::string& key) {
     return parts;
 }
 
+/// At most `room` bytes, which are taken off it.
+Result<std::string> read_text(const std::string& path, std::size_t& room) {
+    errno = 0;
+    std::ifstream in(path, std::ios::binary);
+    std::string text;
+    for (std::array<char, 65'536> piece{}; in && text.size() <= room;) {
+        in.read(piece.data(), piece.size());
+        text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+    }
+    if (!in.is_open() || in.bad() || errno != 0)
+        return Error{ErrorCode::kNotFound,
+                     std::string("the configuration file cannot be read: ") + std::strerror(errno), path};
+    if (text.size() > room)
+        return invalid("the configuration has more than " + std::to_string(kMaxConfigBytes >> 20) + " MiB", path);
+    room -= text.size();
+    return text;
+}
+
+/// What may be meant where TOML itself cannot be read.
+std::string hint(std::string_view fault) {
+    const auto has = [fault](std::string_view part) { return fault.find(part) != std::string_view::npos; };
+    if (has("string") && (has("control characters") || has("end-of-file"))) return "; is a quote missing at its end?";
+    if (has("could not determine value type")) return "; is a quote missing? A text stands in quotes";
+    if (has("array") && has("expected comma")) return "; is a quote or a comma missing?";
+    return {};
+}
+
+Result<toml::table> parse(const std::string& path, std::size_t& room) {
+    const Result<std::string> text = read_text(path, room);
+    if (!text) return text.error();
+    try {
+        return toml::parse(*text, path);
+    } catch (const toml::parse_error& fault) {
+        return invalid(std::string(fault.description()) + hint(fault.description()),
+                       path + ":" + std::to_string(fault.source().begin.line));
+    }
+}
+
+/// The parts of a configuration in their order; none where it has no folder of them.
+Result<std::vector<std::string>> find_parts(const std::string& folder) {
+    namespace fs = std::filesystem;
+    std::vector<std::string> parts;
+    std::error_code fault;
+    const fs::file_status status = fs::status(folder, fault);
+    if (status.type() == fs::file_type::not_found || (!fault && !fs::is_directory(status))) return parts;
+    for (fs::directory_iterator at(folder, fault), end; !fault && at != end; at.increment(fault)) {
+        const std::string name = at->path().filename().string();
+        if (name.starts_with('.') || !name.ends_with(".toml")) continue;
+        std::error_code gone;  // e.g. a link to nothing: told as what it is when it is read
+        if (at->exists(gone) && !at->is_regular_file(gone)) return invalid("is no file", at->path().string());
+        parts.push_back(at->path().string());
+    }
+    if (fault)
+        return Error{ErrorCode::kNotFound, "the parts of the configuration cannot be read: " + fault.message(), folder};
+    if (parts.size() > kMaxConfigParts)
+        return invalid("more than " + std::to_string(kMaxConfigParts) + " files; put some of them together", folder);
+    std::ranges::sort(parts);
+    return parts;
+}
+
+/// Nodes are moved, since a copy would not know where it stood.
+void merge(toml::table& into, toml::table&& from) {
+    for (auto&& [key, node] : from) {
+        toml::node* const old = into.get(key);
+        if (old != nullptr && old->is_table() && node.is_table()) {
+            merge(*old->as_table(), std::move(*node.as_table()));
+        } else if (old != nullptr && old->is_array_of_tables() && node.is_array_of_tables()) {
+            for (toml::node& item : *node.as_array()) old->as_array()->push_back(std::move(*item.as_table()));
+        } else {
+            into.insert_or_assign(key, std::move(node));
+        }
+    }
+}
+
 }  // namespace
+
+std::string parts_folder(const std::string& path) {
+    std::filesystem::path folder(path);
+    return folder.replace_extension(".d").string();
+}
 
 struct ConfigFile::Impl {
     std::string path;
@@ -31,6 +114,8 @@ struct ConfigFile::Impl {
     std::set<std::string> known;
     std::set<std::string> tables;         ///< asked whether they are there, or how many
     std::optional<Error> fault, missing;  ///< the first fault of what is there; of what is not
+    std::map<std::string, std::size_t> answered;  ///< keys -> place in `values`
+    std::vector<ConfigValue> values;
 
     const toml::node* find(const std::string& key) const {
         const toml::node* node = &table;
@@ -46,8 +131,20 @@ struct ConfigFile::Impl {
         }
         return node;
     }
+    const std::string& file(const toml::node* node) const {
+        return node == nullptr || node->source().path == nullptr ? path : *node->source().path;
+    }
     std::string place(const toml::node* node) const {
-        return node == nullptr ? path : path + ":" + std::to_string(node->source().begin.line);
+        return node == nullptr ? path : file(node) + ":" + std::to_string(node->source().begin.line);
+    }
+    /// `value`, which is the answer for `key`.
+    template <class Value>
+    Value answer(const std::string& key, Value value) {
+        const auto [at, is_new] = answered.try_emplace(key, values.size());
+        if (is_new) values.emplace_back();
+        const toml::node* const node = find(key);
+        values[at->second] = {key, value, node == nullptr ? std::string{} : place(node)};
+        return value;
     }
     void fail(const toml::node* node, const std::string& message) {
         std::optional<Error>& first = node == nullptr ? missing : fault;
@@ -77,12 +174,36 @@ struct ConfigFile::Impl {
             return "; did you mean '" + parent + std::string(near) + "'?";
         for (const std::string& key : known)
             if (key.ends_with("." + word)) return "; did you mean '" + key + "'?";
+        if (const std::string near = parent.empty() ? "" : top_level(word); !near.empty())
+            return "; did you mean '" + near + "'? That one stands above the first table";
         return {};
+    }
+    /// The key outside of tables that is spelt most like `word`; empty: none.
+    std::string top_level(const std::string& word) const {
+        std::vector<std::string_view> names;
+        for (const std::string& key : known)
+            if (key.find('.') == std::string::npos) names.push_back(key);
+        return std::string(closest_name(word, names));
+    }
+    /// Whether `unknown` is the key of a value that was to stand outside of tables: TOML has no end of a table.
+    bool is_below_a_table(const std::string& unknown, const toml::node& node) const {
+        const std::size_t dot = unknown.rfind('.');
+        if (dot == std::string::npos || node.is_table() || node.is_array_of_tables()) return false;
+        const std::string word = unknown.substr(dot + 1);
+        return known.contains(word) || tables.contains(word);
+    }
+    void refuse(const toml::node& node, const std::string& unknown) {
+        if (is_below_a_table(unknown, node)) {
+            const std::size_t dot = unknown.rfind('.');
+            return fail(&node, "'" + unknown.substr(dot + 1) + "' stands below a table, so it is read as '" + unknown +
+                                   "', which is not a setting of this program; put it above the first table");
+        }
+        fail(&node, "'" + unknown + "' is not a setting of this program" + meant(unknown));
     }
     void check_known(const toml::node& node, const std::string& prefix) {
         const bool holds_more = node.is_table() || node.is_array();
         if (holds_more && !leads_somewhere(prefix)) {
-            fail(&node, "'" + prefix + "' is not a setting of this program" + meant(prefix));
+            refuse(node, prefix);
         } else if (const toml::table* inner = node.as_table()) {
             for (const auto& [key, value] : *inner) {
                 const std::string name =
@@ -93,7 +214,7 @@ struct ConfigFile::Impl {
             for (std::size_t i = 0; i < array->size(); ++i)
                 check_known(*array->get(i), prefix + "." + std::to_string(i));
         } else if (!known.contains(prefix)) {
-            fail(&node, "'" + prefix + "' is not a setting of this program" + meant(prefix));
+            refuse(node, prefix);
         }
     }
 };
@@ -104,29 +225,28 @@ ConfigFile::ConfigFile(ConfigFile&&) noexcept = default;
 ConfigFile& ConfigFile::operator=(ConfigFile&&) noexcept = default;
 
 Result<ConfigFile> ConfigFile::read(const std::string& path) {
-    errno = 0;
-    std::ifstream in(path);
-    std::stringstream text;
-    if (in) text << in.rdbuf();
-    if (errno != 0)
-        return Error{ErrorCode::kNotFound,
-                     std::string("the configuration file cannot be read: ") + std::strerror(errno), path};
+    std::size_t room = kMaxConfigBytes;
+    Result<toml::table> table = parse(path, room);
+    if (!table) return table.error();
+    const Result<std::vector<std::string>> parts = find_parts(parts_folder(path));
+    if (!parts) return parts.error();
+    for (const std::string& part : *parts) {
+        Result<toml::table> more = parse(part, room);
+        if (!more) return more.error();
+        merge(*table, *std::move(more));
+    }
     auto impl = std::make_unique<Impl>();
     impl->path = path;
-    try {
-        impl->table = toml::parse(text.str(), path);
-    } catch (const toml::parse_error& fault) {
-        return invalid(std::string(fault.description()), path + ":" + std::to_string(fault.source().begin.line));
-    }
+    impl->table = *std::move(table);
     return ConfigFile(std::move(impl));
 }
 
 std::string ConfigFile::text(const std::string& key, const std::string& fallback) {
     impl_->known.insert(key);
     const toml::node* node = impl_->find(key);
-    if (node == nullptr) return fallback;
+    if (node == nullptr) return impl_->answer(key, fallback);
     if (!node->is_string()) return impl_->fail(node, "'" + key + "' must be a text in quotes"), fallback;
-    return *node->value<std::string>();
+    return impl_->answer(key, *node->value<std::string>());
 }
 
 std::string ConfigFile::required_text(const std::string& key) {
@@ -140,35 +260,35 @@ std::string ConfigFile::required_text(const std::string& key) {
 std::int64_t ConfigFile::integer(const std::string& key, std::int64_t fallback, std::int64_t min, std::int64_t max) {
     impl_->known.insert(key);
     const toml::node* node = impl_->find(key);
-    if (node == nullptr) return fallback;
+    if (node == nullptr) return impl_->answer(key, fallback);
     const auto value = node->is_integer() ? node->value<std::int64_t>() : std::nullopt;
     if (!value || *value < min || *value > max) {
         return impl_->fail(node, "'" + key + "' must be a whole number from " + std::to_string(min) + " to " +
                                      std::to_string(max)),
                fallback;
     }
-    return *value;
+    return impl_->answer(key, *value);
 }
 
 double ConfigFile::number(const std::string& key, double fallback, double min, double max) {
     impl_->known.insert(key);
     const toml::node* node = impl_->find(key);
-    if (node == nullptr) return fallback;
+    if (node == nullptr) return impl_->answer(key, fallback);
     const auto value = node->is_number() ? node->value<double>() : std::nullopt;
     if (!value || !(*value >= min && *value <= max)) {
         std::ostringstream range;
         range << "'" << key << "' must be a number from " << min << " to " << max;
         return impl_->fail(node, range.str()), fallback;
     }
-    return *value;
+    return impl_->answer(key, *value);
 }
 
 bool ConfigFile::boolean(const std::string& key, bool fallback) {
     impl_->known.insert(key);
     const toml::node* node = impl_->find(key);
-    if (node == nullptr) return fallback;
+    if (node == nullptr) return impl_->answer(key, fallback);
     if (!node->is_boolean()) return impl_->fail(node, "'" + key + "' must be true or false"), fallback;
-    return *node->value<bool>();
+    return impl_->answer(key, *node->value<bool>());
 }
 
 std::pair<std::string, int> ConfigFile::address(const std::string& key, const std::string& fallback, int example_port) {
@@ -195,14 +315,14 @@ std::vector<std::string> ConfigFile::texts(const std::string& key) {
     impl_->known.insert(key);
     const toml::node* node = impl_->find(key);
     std::vector<std::string> out;
-    if (node == nullptr) return out;
+    if (node == nullptr) return impl_->answer(key, out);
     const toml::array* array = node->as_array();
     if (array == nullptr) return impl_->fail(node, "'" + key + "' must be a list of texts"), out;
     for (const toml::node& item : *array) {
         if (!item.is_string()) return impl_->fail(&item, "'" + key + "' must be a list of texts"), out;
         out.push_back(*item.value<std::string>());
     }
-    return out;
+    return impl_->answer(key, out);
 }
 
 std::size_t ConfigFile::table_count(const std::string& key) {
@@ -212,6 +332,31 @@ std::size_t ConfigFile::table_count(const std::string& key) {
     if (!node->is_array_of_tables())
         return impl_->fail(node, "'" + key + "' must be written as [[" + key + "]] tables"), 0;
     return node->as_array()->size();
+}
+
+void ConfigFile::gone(const std::string& key, const std::string& message) {
+    impl_->known.insert(key);
+    const toml::node* const node = impl_->find(key);
+    if (node == nullptr) return;
+    const toml::array* const array = node->as_array();
+    if (array != nullptr ? !array->empty() : node->value_or(std::string{"?"}) != "") impl_->fail(node, message);
+}
+
+std::string ConfigFile::folder(const std::string& key) const {
+    return std::filesystem::path(impl_->file(impl_->find(key))).parent_path().string();
+}
+
+std::vector<ConfigValue> ConfigFile::values() const {
+    std::vector<ConfigValue> all = impl_->values;
+    std::map<std::string, std::size_t> turn;  // of tables; 0 for what is in none
+    const auto turn_of = [&turn](const ConfigValue& one) -> std::size_t {
+        const std::size_t dot = one.key.find('.');
+        if (dot == std::string::npos) return 0;
+        return turn.try_emplace(one.key.substr(0, dot), turn.size() + 1).first->second;
+    };
+    for (const ConfigValue& one : all) (void)turn_of(one);
+    std::ranges::stable_sort(all, {}, turn_of);
+    return all;
 }
 
 std::string ConfigFile::place(const std::string& key) const { return impl_->place(impl_->find(key)); }

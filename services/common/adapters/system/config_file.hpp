@@ -6,13 +6,25 @@
 #include <vector>
 
 #include "algorithms/base/result.hpp"
+#include "services/common/ports/config_value.hpp"
 
 namespace zbs::system {
 
-/// Reads one TOML file; remembers which keys were asked for, so that `finish` can refuse the rest with file and line.
+constexpr std::size_t kMaxConfigParts = 100;              ///< files beside the main one
+constexpr std::size_t kMaxConfigBytes = 8 * 1024 * 1024;  ///< of all files together
+
+/// The folder whose files go with a configuration file: "/etc/zbs/zone.d" of "/etc/zbs/zone.toml".
+std::string parts_folder(const std::string& path);
+
+/// Reads one TOML file, and those of its folder of parts (`parts_folder`); remembers which keys were asked for, so that
+/// `finish` can refuse the rest with file and line.
+///
+/// Parts are the files of that folder that end in ".toml" and do not begin with a dot, in the order of their bytes.
+/// Tables are merged, arrays of tables appended; of all else the last file counts.
 class ConfigFile {
   public:
-    /// Errors name the file: kNotFound with the reason where it cannot be read, kInvalidArgument with the line.
+    /// Errors name the file: kNotFound with the reason where it cannot be read, kInvalidArgument with the line, or with
+    /// the folder where it has more than `kMaxConfigParts` parts or all have more than `kMaxConfigBytes`.
     static Result<ConfigFile> read(const std::string& path);
     ~ConfigFile();
     ConfigFile(ConfigFile&&) noexcept;
@@ -31,8 +43,15 @@ class ConfigFile {
     std::vector<std::string> texts(const std::string& key);
     /// How many tables stand in the array of tables `key`; their fields are then "key.0.field" and so on.
     std::size_t table_count(const std::string& key);
-    /// Where `key` stands, "file:line", or the file.
+    /// A setting that there is no more: what to do now, where it stands and is not empty.
+    void gone(const std::string& key, const std::string& message);
+    /// Where `key` stands, "file:line", or the main file.
     std::string place(const std::string& key) const;
+    /// The folder of the file that `key` stands in: relative paths begin there.
+    std::string folder(const std::string& key) const;
+    /// All that was asked for, each once, as it was answered: first what is in no table, then table by table, else
+    /// in the order of asking. O(n log n).
+    std::vector<ConfigValue> values() const;
     /// What is wrong with `key`; where it is not in the file, that it is missing.
     void fail(const std::string& key, const std::string& message);
     /// The first fault of what is there; else the first key that nobody asked for; else the first thing that is

@@ -53,7 +53,7 @@ export class Refusal extends Error {
 async function answer(method: string, path: string, body?: unknown): Promise<Response> {
   let reply: Response;
   try {
-    const how: RequestInit = { method, cache: "no-store" };
+    const how: RequestInit = { method, cache: "no-cache" };
     if (body !== undefined) Object.assign(how, { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
     reply = await fetch(path, how);
   } catch {

@@ -33,7 +33,7 @@ export function applicationRows(applications: Summary[], order?: Order): HTMLEle
     return h("th", { scope: "col", role: "columnheader", "aria-sort": isBy ? (order.down ? "descending" : "ascending") : "none" },
       h("button", { type: "button", class: "sort", "data-key": `sort ${name}`, onclick: () => order.sort(name) }, name, h("span", { "aria-hidden": "true" }, isBy ? (order.down ? " \u2193" : " \u2191") : "")));
   };
-  return h("div", { class: "scroll applications", tabindex: 0, role: "region", "aria-label": "Applications" },
+  return h("div", { class: "scroll rows applications", tabindex: 0, role: "region", "aria-label": "Applications" },
     h("table", { role: "table" },
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map(head))),
       h("tbody", { role: "rowgroup" }, applications.map((one) => h("tr", { role: "row" }, columns.map((column) => {

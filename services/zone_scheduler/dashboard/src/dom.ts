@@ -23,13 +23,15 @@ export function clean(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 }
 
-/** A table that scrolls by itself where it is wider than the page. */
+/** A table that scrolls by itself where it is wider than the page. Rows are cards where the page is narrow, so each cell knows its head; the roles stay what they are, whatever a cell is laid out as. */
 export function table(label: string, heads: string[], rows: Child[][], empty = "Nothing yet."): HTMLElement {
   if (rows.length === 0) return h("p", { class: "quiet" }, empty);
-  return h("div", { class: `scroll ${label.toLowerCase().replace(/\W+/g, "-")}`, tabindex: 0, role: "region", "aria-label": label },
-    h("table", {},
-      h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell) => h("td", {}, cell)))))));
+  const isEmpty = (cell: Child) => cell === "" || cell === null || cell === undefined || cell === false;
+  return h("div", { class: `scroll rows ${label.toLowerCase().replace(/\W+/g, "-")}`, tabindex: 0, role: "region", "aria-label": label },
+    h("table", { role: "table" },
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads.map((head) => h("th", { scope: "col", role: "columnheader" }, head)))),
+      h("tbody", { role: "rowgroup" }, rows.map((row) => h("tr", { role: "row" },
+        row.map((cell, i) => h("td", { role: "cell", "data-head": heads[i] ?? "", class: isEmpty(cell) ? "none-here" : "" }, cell)))))));
 }
 
 /** New children, with the focus on the same link or button as before: what is drawn anew must not throw people off it. */

@@ -1,0 +1,67 @@
+#include "services/common/adapters/command_line/config_commands.hpp"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "services/common/listing/setting_listing.hpp"
+
+namespace zbs::command_line {
+namespace {
+
+/// The files that settings come from.
+std::set<std::string> files_of(const std::vector<ConfigValue>& values) {
+    std::set<std::string> files;
+    for (const ConfigValue& value : values)
+        if (!value.place.empty()) files.insert(value.place.substr(0, value.place.rfind(':')));
+    return files;
+}
+
+void check(const ConfigSource& source, const Output& output) {
+    if (const Result<void> good = output.check(); !good) return source.fail(good.error(), output, 2);
+    const auto values = source.read();
+    if (!values) return source.fail(values.error(), output, 1);
+    const std::set<std::string> files = files_of(*values);
+    std::string names;
+    for (const std::string& file : files) names += (names.empty() ? "" : ", ") + listing::harmless_line(file);
+    output.print_document(
+        {{"settings", values->size()}, {"files", files}},
+        "good: " + std::to_string(values->size()) + " settings, what is no default is in " + names + "\n");
+}
+
+void show(const ConfigSource& source, const Output& output, bool with_origin) {
+    if (const Result<void> good = output.check(); !good) return source.fail(good.error(), output, 2);
+    const auto values = source.read();
+    if (!values) return source.fail(values.error(), output, 1);
+    if (const auto printed = output.print(listing::settings_of(*values, with_origin)); !printed)
+        source.fail(printed.error(), output, 2);
+}
+
+}  // namespace
+
+void add_config_commands(CLI::App& cli, ConfigSource source) {
+    CLI::App* const config = cli.add_subcommand("config", "the configuration file and its parts");
+    config->require_subcommand(1);
+    const std::string file = " --config " + source.file;
+    CLI::App* const checking = config->add_subcommand(
+        "check",
+        "whether the service could start with it, or go on after SIGHUP: the first fault with file and line, and exit "
+        "code 1. Changes nothing\n\nExample: " +
+            source.program + " config check" + file);
+    CLI::App* const showing = config->add_subcommand(
+        "show", "every setting that is in force, those that nobody has set, too; passwords are left out\n\nExample: " +
+                    source.program + " config show --origin" + file + "\nExample: " + source.program +
+                    " config show --filter origin!=default" + file);
+    const auto checked = std::make_shared<Output>(Output::Kind::kDocument);
+    checked->add_to(*checking);
+    const auto output = std::make_shared<Output>(Output::Kind::kList);
+    output->add_to(*showing);
+    const auto with_origin = std::make_shared<bool>(false);
+    showing->add_flag("--origin", *with_origin, "with the file and line that each stands in, or default");
+    const auto shared = std::make_shared<const ConfigSource>(std::move(source));
+    checking->callback([shared, checked] { check(*shared, *checked); });
+    showing->callback([shared, output, with_origin] { show(*shared, *output, *with_origin); });
+}
+
+}  // namespace zbs::command_line

@@ -1,0 +1,24 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace zbs {
+
+/// One setting of a configuration as it is in force.
+struct ConfigValue {
+    std::string key;  ///< dotted; of an array of tables with the number of the table: "machine.0.name"
+    std::variant<std::string, std::int64_t, double, bool, std::vector<std::string>> value;
+    std::string place;  ///< "file:line"; empty: no file says it, this is the default
+    bool operator==(const ConfigValue&) const = default;
+};
+
+/// Where `key`, or a value in the table of that name, stands: "file:line"; empty where no file says it. O(settings).
+inline std::string place_of(const std::vector<ConfigValue>& values, const std::string& key) {
+    for (const ConfigValue& one : values)
+        if (!one.place.empty() && (one.key == key || one.key.starts_with(key + "."))) return one.place;
+    return {};
+}
+
+}  // namespace zbs
