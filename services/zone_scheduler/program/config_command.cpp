@@ -21,7 +21,7 @@ void add_config_commands(CLI::App& cli, std::string& config_path, int& exit_code
                                        .fail =
                                            [shared](const Error& error, const command_line::Output& output, int code) {
                                                shared.fail(error, output);
-                                               *shared.exit_code = code;
+                                               *shared.exit_code = shared.config->empty() ? 2 : code;
                                            }});
 }
 

@@ -217,7 +217,7 @@ class Documents(Programs):
 # Which golden files tell of what a command of an operator's program prints for programs; or why it prints nothing of the kind.
 COMMANDS = {
     "zbs-zone": {
-        "run": "stays, and prints its address", "completion": "a script of a shell", "failpoints": ["failpoints"], "doctor": ["doctor"],
+        "run": "stays, and prints its address", "completion": "a script of a shell", "failpoints": ["failpoints"], "doctor": ["doctor"], "config check": ["config_check"], "config show": ["config_show"],
         "init": ["init"], "renew": ["renew"], "operator": ["operator"], "enrol": ["enrol"], "ready": ["ready"], "node add": ["node_add"],
         "user add": ["user_add"], "user list": ["user_list"], "user revoke": ["user_revoke", "user_revoke_unknown"],
         "block": ["block"], "unblock": ["unblock"], "blocks": ["blocks", "blocks_chosen"], "audit list": ["audit_list"], "audit verify": ["audit_verify"],
@@ -228,7 +228,7 @@ COMMANDS = {
         "run": "stays, and prints its address", "completion": "a script of a shell", "init": ["init"], "operator": ["operator"], "renew": ["renew"], "token": ["token"],
         "list": ["list"], "ready": ["ready"], "zone list": ["zone_list"], "zone remove": ["zone_remove"], "organisation list": ["organisation_list"],
         "organisation remove": ["organisation_remove"], "audit list": ["audit_list"], "audit verify": ["audit_verify"], "backup": ["backup"], "restore": ["restore"]},
-    "zbs-node": {"run": "stays, and prints its address", "completion": "a script of a shell", "describe": ["describe"], "ready": ["ready"]}}
+    "zbs-node": {"run": "stays, and prints its address", "completion": "a script of a shell", "describe": ["describe"], "ready": ["ready"], "config check": ["config_check"], "config show": ["config_show"]}}
 
 NODE = """name = "node-1"
 zone = "{zone}"

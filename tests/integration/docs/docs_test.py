@@ -64,7 +64,7 @@ class RottenPages(Reading):
                              ("```console sometimes\n$ true\n```\n", "no kind of console"),
                              ("```console no-test\n$ true\n```\n", "the file that runs it"),
                              ("```console no-test docker/test\n$ frobnicate all\n```\n", "does not run 'frobnicate all'"),
-                             ("```console run-by docker/test\n$ true\n```\n", "runs no commands of pages"),
+                             ("```console run-by scripts/soak\n$ true\n```\n", "runs no commands of pages"),
                              ("```console untested\n$ true\n```\n", "and the reason"),
                              ("```console untested it is what it is\nno command\n```\n", "before any command"),
                              ("Text:\n\n    zbs list\n", "line 3: commands that nobody runs"),

@@ -56,7 +56,7 @@ void add_config_commands(CLI::App& cli, ConfigSource source) {
     const auto checked = std::make_shared<Output>(Output::Kind::kDocument);
     checked->add_to(*checking);
     const auto output = std::make_shared<Output>(Output::Kind::kList);
-    output->add_to(*showing);
+    output->add_to(*showing, listing::settings_of({}, false));
     const auto with_origin = std::make_shared<bool>(false);
     showing->add_flag("--origin", *with_origin, "with the file and line that each stands in, or default");
     const auto shared = std::make_shared<const ConfigSource>(std::move(source));
