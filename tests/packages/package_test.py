@@ -23,6 +23,7 @@ BASE = ["systemd", "systemd-sysv", "dbus", "ca-certificates", "mpich", "procps",
 UNITS = {"zbs-zone": "zbs-server", "zbs-registry": "zbs-server", "zbs-node": "zbs-node"}
 STARTER = "zbs-steps"  # comes and goes with zbs-node; what is forbidden to it is forbidden to jobs
 EXPOSURE = 3.0  # of systemd-analyze security
+RIGHTS = ("SYS_ADMIN", "SYS_NICE", "SYS_PTRACE", "IPC_LOCK")  # that units keep of what root of a machine has, and root of a container has not
 FILES = "find / -xdev \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /packages -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/cache -o -path /var/log \\) -prune -o -print | LC_ALL=C sort"
 
 
@@ -41,7 +42,7 @@ class Packages(unittest.TestCase):
             mounts = ["-v", f"{groups}:/sys/fs/cgroup/systemd:rw"]
         cls.engine.run("rm", "-f", NAME, check=False)
         cls.addClassCleanup(cls.engine.run, "rm", "-f", NAME)
-        cls.engine.run("run", "-d", "--name", NAME, "--cap-add", "SYS_ADMIN", "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined", "--tmpfs", "/run",
+        cls.engine.run("run", "-d", "--name", NAME, *(word for right in RIGHTS for word in ("--cap-add", right)), "--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined", "--tmpfs", "/run",
                        "--tmpfs", "/run/lock", *mounts, "-v", f"{PACKAGES}:/packages:ro", "-e", "container=docker", IMAGE, "/sbin/init")
         until(lambda: cls.inside("systemctl is-system-running", check=False).stdout.strip() in ("running", "degraded"), "systemd does not start")
 
