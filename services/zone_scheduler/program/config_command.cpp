@@ -1,6 +1,9 @@
 // zbs-zone config: what its file and the parts of that say.
 #include "services/common/adapters/command_line/config_commands.hpp"
 
+#include <memory>
+#include <utility>
+
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -8,21 +11,20 @@ namespace zbs::zone_program {
 
 void add_config_commands(CLI::App& cli, std::string& config_path, int& exit_code) {
     const OperatorCommand shared{&config_path, &exit_code};
-    command_line::add_config_commands(cli,
-                                      {.program = "zbs-zone",
-                                       .file = "zone.toml",
-                                       .read = [&config_path]() -> Result<std::vector<ConfigValue>> {
-                                           Result<ZoneSettings> settings = load_settings(config_path);
-                                           if (!settings) return settings.error();
-                                           if (auto good = check_for_service(*settings, config_path); !good)
-                                               return good.error();
-                                           return std::move(settings->values);
-                                       },
-                                       .fail =
-                                           [shared](const Error& error, const command_line::Output& output, int code) {
-                                               shared.fail(error, output);
-                                               *shared.exit_code = shared.config->empty() ? 2 : code;
-                                           }});
+    const auto settings = std::make_shared<ZoneSettings>();
+    command_line::ConfigSource source{.program = "zbs-zone", .file = "zone.toml"};
+    source.read = [&config_path, settings]() -> Result<std::vector<ConfigValue>> {
+        Result<ZoneSettings> read = load_settings(config_path);
+        if (!read) return read.error();
+        *settings = *std::move(read);
+        return settings->values;
+    };
+    source.check = [&config_path, settings] { return check_for_service(*settings, config_path); };
+    source.fail = [shared](const Error& error, const command_line::Output& output, int code) {
+        shared.fail(error, output);
+        *shared.exit_code = shared.config->empty() ? 2 : code;
+    };
+    command_line::add_config_commands(cli, std::move(source));
 }
 
 }  // namespace zbs::zone_program

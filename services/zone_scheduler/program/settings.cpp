@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "services/common/adapters/openssl/trust_store.hpp"
+#include "services/common/adapters/postgresql/connection.hpp"
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
@@ -26,6 +27,10 @@ Result<void> check_for_service(const ZoneSettings& settings, const std::string& 
         const std::string place = settings.place_of("mpi.interface");
         return Error{found.error().code, "[mpi] interface: " + found.error().message,
                      place.empty() ? config_path : place};
+    }
+    if (settings.database) {
+        if (auto good = postgresql::check_url(settings.database->url); !good)
+            return invalid(good.error().message, settings.place_of("database.url"));
     }
     // Without keys it cannot listen there at all.
     if (is_wildcard_address(settings.advertised_host) && StateFolder{settings.state_folder}.has_identity())

@@ -22,6 +22,7 @@ void check(const ConfigSource& source, const Output& output) {
     if (const Result<void> good = output.check(); !good) return source.fail(good.error(), output, 2);
     const auto values = source.read();
     if (!values) return source.fail(values.error(), output, 1);
+    if (const Result<void> good = source.check(); !good) return source.fail(good.error(), output, 1);
     const std::set<std::string> files = files_of(*values);
     std::string names;
     for (const std::string& file : files) names += (names.empty() ? "" : ", ") + listing::harmless_line(file);

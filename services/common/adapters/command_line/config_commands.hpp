@@ -13,8 +13,9 @@ namespace zbs::command_line {
 struct ConfigSource {
     std::string program;  ///< "zbs-zone"
     std::string file;     ///< of the examples: "zone.toml"
-    /// Reads the configuration as the service would at its start.
     std::function<Result<std::vector<ConfigValue>>()> read;
+    /// What else would keep the service from starting with what was read last; it can be shown all the same.
+    std::function<Result<void>()> check;
     /// Says a fault, with the code that the program ends with.
     std::function<void(const Error&, const Output&, int exit_code)> fail;
 };

@@ -30,7 +30,21 @@ struct FreeOptions {
     void operator()(PQconninfoOption* options) const { PQconninfoFree(options); }
 };
 
-/// Configuration files are read by many, and URLs are shown.
+void drop_notice(void*, const char*) {}
+
+bool is_good(const PGresult* result) {
+    const ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY;
+}
+
+Error refused(const Address& address, const std::string& what) {
+    return {ErrorCode::kUnavailable, "the database of schema '" + address.schema + "' cannot be used: " + what, {}};
+}
+
+std::string search_path(const Address& address) { return sql_name(address.schema) + ", pg_catalog"; }
+
+}  // namespace
+
 Result<void> check_url(const std::string& url) {
     // What libpq says of a fault may quote the URL, and so a password in it.
     const std::unique_ptr<PQconninfoOption, FreeOptions> options(PQconninfoParse(url.c_str(), nullptr));
@@ -56,21 +70,6 @@ Result<void> check_url(const std::string& url) {
     }
     return {};
 }
-
-void drop_notice(void*, const char*) {}
-
-bool is_good(const PGresult* result) {
-    const ExecStatusType status = PQresultStatus(result);
-    return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY;
-}
-
-Error refused(const Address& address, const std::string& what) {
-    return {ErrorCode::kUnavailable, "the database of schema '" + address.schema + "' cannot be used: " + what, {}};
-}
-
-std::string search_path(const Address& address) { return sql_name(address.schema) + ", pg_catalog"; }
-
-}  // namespace
 
 void FreeResult::operator()(pg_result* result) const { PQclear(result); }
 

@@ -33,6 +33,10 @@ struct Call {
     bool prepared = false;
 };
 
+/// Whether libpq understands it, and no password is in it: configuration files are read by many, and URLs are shown. No
+/// server is asked. Errors: kInvalidArgument with the remedy, without what the URL says.
+Result<void> check_url(const std::string& url);
+
 /// One connection to PostgreSQL, in the zone's schema. Notices of the server are dropped. Not thread-safe.
 class Connection {
   public:
