@@ -64,6 +64,8 @@ class RottenPages(Reading):
                              ("```console sometimes\n$ true\n```\n", "no kind of console"),
                              ("```console no-test\n$ true\n```\n", "the file that runs it"),
                              ("```console no-test docker/test\n$ frobnicate all\n```\n", "does not run 'frobnicate all'"),
+                             ("```console no-test tests/integration/slurm/zone_test.py\n$ zbs quickstart --frobnicate\n```\n", "without --frobnicate"),
+                             ("```console no-test tests/integration/cli/examples_test.py\n$ zbs-zone peer frobnicate\n```\n", "does not run 'zbs-zone peer frobnicate'"),
                              ("```console run-by scripts/soak\n$ true\n```\n", "runs no commands of pages"),
                              ("```console untested\n$ true\n```\n", "and the reason"),
                              ("```console untested it is what it is\nno command\n```\n", "before any command"),

@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent / "federation"))
 from federation import until  # noqa: E402
 from pages import Command, Elsewhere, File, Untested, as_told  # noqa: E402
 
+GROUPS = ("audit", "config", "database", "node", "organisation", "peer", "profile", "queue", "report", "user", "zone")  # whose commands have a second word
 DEADLINE_S = float(os.environ.get("ZBS_DEADLINE_S", "60"))
 MARK = "\x1e"
 FOLDERS = ("/etc/default", "/etc/zbs", "/var/lib/zbs-registry", "/var/lib/zbs", "/backup")  # of a page: inside of the reader's folder here
@@ -73,16 +74,21 @@ class Reader:
             self.run(step)
 
     def look_up(self, step):
-        """Each command is in the place that the page names: program and subcommand on one line. Or that place runs the commands of pages."""
+        """Each command is in the place that the page names: program, subcommand and the options that the page shows. Or that place runs the commands of pages."""
         text = (self.source / step.place).read_text()
         if step.from_here:
             assert "pages.steps" in text, f"line {step.line}: {step.place} runs no commands of pages"
             return
         lines = [line for line in text.splitlines() if "assert" not in line]  # whose messages are no commands
         for command in step.commands:
-            words = command.split()[:2]
+            words = command.split("#")[0].split()
+            options = [word.split("=")[0] for word in words if word.startswith("--")]
+            words = words[:3] if words[1:2] and words[1] in GROUPS else words[:2]
             said = r"(?![\w-]).*(?<![\w-])".join(re.escape(word.split("/")[-1]) for word in words)
-            assert any(re.search(rf"(?<![\w-]){said}(?![\w-])", line) for line in lines), f"line {step.line}: {step.place} does not run '{' '.join(words)}'"
+            is_there = any(re.search(rf"(?<![\w-]){said}(?![\w-])", line) for line in lines)
+            assert is_there, f"line {step.line}: {step.place} does not run '{' '.join(words)}'"
+            missing = [option for option in options if not any(option in line for line in lines)]
+            assert not missing, f"line {step.line}: {step.place} runs '{' '.join(words)}' without {' and '.join(missing)}"
 
     def tell(self, text):
         """Code and output of one command in the reader's shell."""

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""MPI jobs of a zone whose machines have agents of their own: zone_jobs_test.py PROGRAMS_FOLDER SOURCE_DIR APPS_FOLDER [CLASS[.TEST]...]
+"""MPI jobs of a zone whose machines have agents of their own: zone_jobs_test.py PROGRAMS_FOLDER SOURCE_DIR APPS_FOLDER [GROUP|CLASS[.TEST]...]
 
 One zone, two machines with two processors each, and their agents, all on this host. Ranks share memory across steps, so the agents leave
 it to the host (`shared_memory`).
@@ -399,5 +399,17 @@ class WeightsOfShares(Shares):
         cls.group.rmdir()
 
 
+GROUPS = {"Jobs": (ZoneJobs,), "LostMachines": (LostMachines,), "Sharing": (LinksBetweenMachines, TakingTurns, ByPriority, Shares, WeightsOfShares)}
+
+
+def names(words):
+    """Of the tests that the words of a command line name, where a group stands for its classes. Each class is in one."""
+    grouped = {case for group in GROUPS.values() for case in group}
+    for case in list(globals().values()):
+        if isinstance(case, type) and issubclass(case, unittest.TestCase) and unittest.defaultTestLoader.getTestCaseNames(case):
+            assert case in grouped, f"{case.__name__} is in no group of GROUPS, so nobody would run it"
+    return [name for word in words for name in ([case.__name__ for case in GROUPS[word]] if word in GROUPS else [word])]
+
+
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], "-v", *sys.argv[4:]])
+    unittest.main(argv=[sys.argv[0], "-v", *names(sys.argv[4:])])
