@@ -52,6 +52,10 @@ http::Reply reply_of(const HttpAnswer& answer) {
         reply.headers.emplace_back("Zbs-Next-Offset", answer.next_offset);
         reply.headers.emplace_back("Zbs-Complete", answer.complete ? "true" : "false");
     }
+    if (!answer.etag.empty()) {  // as the zone gives it; our own edge makes none then
+        reply.headers.emplace_back("ETag", answer.etag);
+        reply.headers.emplace_back("Cache-Control", "private, no-cache");
+    }
     return reply;
 }
 
@@ -164,6 +168,7 @@ Result<void> DashboardProxy::prepare(const http::Call& call) const {
 void DashboardProxy::pass_on(const http::Call& call, http::Respond respond) const {
     if (const Result<void> ready = prepare(call); !ready) return respond(http::problem(ready.error()));
     HttpCall onward{home_, call.method, target_of(call), call.body, kPatience};
+    if (call.method == "GET") onward.if_none_match = call.if_none_match;
     if (call.method == "GET" && call.path.ends_with("/events"))
         return pass_stream_on(std::move(onward), std::move(respond));
     zone_.call(std::move(onward),

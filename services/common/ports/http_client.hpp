@@ -24,6 +24,8 @@ struct HttpCall {
     /// Told, on any thread and one at a time, the pieces of a body of status 200 as they come; the answer has none
     /// then. False: enough, the call ends.
     std::function<bool(std::string_view piece)> on_piece{};
+    std::string
+        if_none_match{};   ///< answered by 304 where the answer's ETag is one of these; empty: the answer is wanted
     TraceContext trace{};  ///< what the call belongs to; none: no header traceparent
 };
 
@@ -34,6 +36,7 @@ struct HttpAnswer {
     bool complete = false;       ///< header Zbs-Complete of the log route
     bool try_later = false;      ///< 429 with Retry-After: the service did nothing, and will when asked again later
     std::string content_type{};  ///< header Content-Type, or empty
+    std::string etag{};          ///< header ETag, or empty
     std::optional<Time> date{};  ///< header Date: the other side's clock, to a second
 };
 

@@ -80,6 +80,17 @@ TEST_F(DashboardProxyTest, AddressesAreTheSameAtTheZone) {
     EXPECT_EQ(zone.kept.at(0).call.path, "/v1/applications/a%20b/%252f?q=1%262%3D3&r=%C3%A9");
 }
 
+TEST_F(DashboardProxyTest, WhatTheBrowserHasIsNotSentAgain) {
+    http::Call call = call_of("GET", "/v1/applications");
+    call.if_none_match = "\"0f\"";
+    serve(call);
+    EXPECT_EQ(zone.kept.at(0).call.if_none_match, "\"0f\"");
+    zone.kept.at(0).respond(HttpAnswer{.status = 304, .etag = "\"0f\""});
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->status, 304);
+    EXPECT_THAT(reply->headers, testing::Contains(testing::Pair("ETag", "\"0f\"")));
+}
+
 TEST_F(DashboardProxyTest, BeforeASubmissionWhatIsNeededIsSigned) {
     std::vector<std::string> signed_for;
     Result<void> outcome;

@@ -82,6 +82,7 @@ class TlsCallTest : public testing::Test {
         server.emplace(io, options, [this](http::Call call, const http::Respond& respond) {
             if (busy.fetch_sub(1) > 0) return respond(http::too_many_requests(call.peer, wait));
             if (streams) return respond({200, "text/plain", "", {}, std::make_shared<RunsOut>(gate)});
+            if (call.path == "/json") return respond({200, "application/json", "{}", {}});
             respond({200, "text/plain", to_uri(call.caller()) + " " + call.peer.refusal() + call.trace.id, {}});
         });
         ASSERT_TRUE(server->start());
@@ -129,6 +130,21 @@ TEST_F(TlsCallTest, BothSidesKnowEachOtherByTheirCertificates) {
     ASSERT_TRUE(answer) << answer.error();
     EXPECT_EQ(answer->status, 200);
     EXPECT_EQ(answer->body, "spiffe://org-b/zone/beta ");
+}
+
+TEST_F(TlsCallTest, WhatTheCallerHasIsNotSentAgain) {
+    HttpCaller asker = caller(*beta);
+    HttpCall again = call(name("org-a", "alpha"));
+    again.path = "/json";
+    const auto first = asker.call(again);
+    ASSERT_TRUE(first) << first.error();
+    EXPECT_EQ(first->body, "{}");
+    again.if_none_match = first->etag;
+    const auto second = asker.call(again);
+    ASSERT_TRUE(second) << second.error();
+    EXPECT_EQ(second->status, 304);
+    EXPECT_EQ(second->body, "");
+    EXPECT_EQ(second->etag, first->etag);
 }
 
 TEST_F(TlsCallTest, ACallCarriesItsTrace) {

@@ -59,6 +59,7 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     const auto value_of = [](bb::string_view value) { return std::string(value.data(), value.size()); };
     call.accept = value_of(request[bh::field::accept]);
     call.last_event_id = value_of(request["Last-Event-ID"]);
+    call.if_none_match = value_of(request[bh::field::if_none_match]);
     if (request.count("traceparent") == 1) {
         const bb::string_view trace = request["traceparent"];
         call.trace = http::read_traceparent({trace.data(), trace.size()});

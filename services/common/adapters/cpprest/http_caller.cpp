@@ -313,6 +313,7 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
             request.headers().add("Zbs-Token", how.token);
         }
         if (!call.trace.id.empty()) request.headers().add("traceparent", http::traceparent_of(call.trace));
+        if (!call.if_none_match.empty()) request.headers().add("If-None-Match", call.if_none_match);
         if (!call.body.empty()) request.set_body(call.body, "application/json");
         const auto answer = std::make_shared<HttpAnswer>();
         const auto body = std::make_shared<std::string>();
@@ -326,6 +327,7 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                     answer->try_later = wait->has_value();
                     response.headers().match("Zbs-Next-Offset", answer->next_offset);
                     answer->content_type = response.headers().content_type();
+                    response.headers().match("ETag", answer->etag);
                     answer->date = date_of(response);
                     std::string complete;
                     answer->complete = response.headers().match("Zbs-Complete", complete) && complete == "true";
