@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -72,6 +73,12 @@ ZoneMetrics::ZoneMetrics(const ZoneConfig& config, const Clock& clock, ZoneResou
                                   "seconds",
                                   {"state"}},
                                  kJobTimes)),
+      start_error_(all_.histogram({"zbs_zone_application_start_error_seconds",
+                                   "Of applications that were to wait: how far the start of their ranks was from the "
+                                   "start that they were told first, and on which side of it.",
+                                   "seconds",
+                                   {"start"}},
+                                  kJobTimes)),
       open_(all_.gauge({"zbs_zone_applications_open", "Applications with something left to do.", "", {"state"}})),
       processors_(all_.gauge({"zbs_zone_processors",
                               "Processors of this zone: a part runs there (used), is to (held), nothing is (free), or "
@@ -127,6 +134,7 @@ void ZoneMetrics::begin_at_zero() {
         ended_.at({to_string(state)});
         turnaround_.at({to_string(state)});
     }
+    for (const char* start : {"sooner", "later"}) start_error_.at({start});
     for (const char* outcome : {"granted", "committed", "released", "expired"}) holds_.at({outcome});
     for (const PartState state : {PartState::kCompleted, PartState::kFailed, PartState::kReleased, PartState::kExpired})
         parts_ended_.at({to_string(state)});
@@ -137,11 +145,25 @@ void ZoneMetrics::begin_at_zero() {
 void ZoneMetrics::application_entered(const Application& application) {
     const ApplicationState state = application.status.state;
     if (state == ApplicationState::kRunning) wait_.at().observe(to_seconds(since_submitted(application)));
+    watch_start(application);
     if (is_final(state)) {
         ended_.at({to_string(state)}).add();
         turnaround_.at({to_string(state)}).observe(to_seconds(since_submitted(application)));
     }
     if (application.status.history.size() == 1) submitted_.at().add();
+}
+
+/// The first plan that makes an application wait is what its user goes by; how later ones slip is their fault.
+void ZoneMetrics::watch_start(const Application& application) {
+    const ApplicationStatus& status = application.status;
+    const Time now = status.history.back().at;
+    if (status.state == ApplicationState::kPlanned && status.plan && status.plan->start_in > Duration{0})
+        told_starts_.try_emplace(application.request.id, now + status.plan->start_in);
+    if (status.state != ApplicationState::kRunning && !is_final(status.state)) return;
+    const auto told = told_starts_.extract(application.request.id);
+    if (told.empty() || is_final(status.state)) return;
+    const Duration late = now - told.mapped();
+    start_error_.at({late > Duration{0} ? "later" : "sooner"}).observe(std::abs(to_seconds(late)));
 }
 
 void ZoneMetrics::part_entered(const PartRecord& part) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -40,6 +41,7 @@ class ZoneMetrics : public ZoneObserver {
 
   private:
     void begin_at_zero();
+    void watch_start(const Application& application);
     void read(const ZoneServices& services);
 
     const Clock& clock_;
@@ -49,6 +51,7 @@ class ZoneMetrics : public ZoneObserver {
     metrics::Family<metrics::Counter>& ended_;
     metrics::Family<metrics::Histogram>& wait_;
     metrics::Family<metrics::Histogram>& turnaround_;
+    metrics::Family<metrics::Histogram>& start_error_;
     metrics::Family<metrics::Gauge>& open_;
     metrics::Family<metrics::Gauge>& processors_;
     metrics::Family<metrics::Gauge>& parts_;
@@ -64,6 +67,7 @@ class ZoneMetrics : public ZoneObserver {
     metrics::Family<metrics::Gauge>& store_bytes_;
     metrics::Family<metrics::Gauge>& staged_bytes_;
     metrics::Family<metrics::Gauge>& certificate_left_;
+    std::map<ApplicationId, Time> told_starts_;  ///< of those that wait
 };
 
 }  // namespace zbs

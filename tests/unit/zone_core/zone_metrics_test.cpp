@@ -49,6 +49,30 @@ TEST(ZoneMetrics, WaitEndsWithTheStartAndTurnaroundWithTheEnd) {
     EXPECT_THAT(zone.text(), HasSubstr("zbs_zone_applications_ended_total{state=\"completed\"} 1\n"));
 }
 
+TEST(ZoneMetrics, AStartIsComparedWithTheOneThatWasToldFirst) {
+    MeteredZone zone;
+    const auto enter = [&zone](char id, ApplicationState state, int now, int start_in = 0) {
+        Application made = zone.application({{state, at(now)}});
+        made.request.id = ApplicationId{*parse_id128(std::string(25, '0') + id)};
+        if (start_in > 0) made.status.plan = ApplicationPlan{.start_in = std::chrono::seconds{start_in}};
+        zone.metrics.application_entered(made);
+    };
+    enter('1', ApplicationState::kPlanned, 100, 60);
+    enter('1', ApplicationState::kPlanned, 150, 30);  // it slips: the user was told 160
+    enter('1', ApplicationState::kRunning, 190);
+    enter('2', ApplicationState::kPlanned, 100, 60);
+    enter('2', ApplicationState::kRunning, 155);
+    enter('3', ApplicationState::kPlanned, 100);  // nothing to wait for
+    enter('3', ApplicationState::kRunning, 101);
+    enter('4', ApplicationState::kPlanned, 100, 60);
+    enter('4', ApplicationState::kCancelled, 500);
+    const std::string text = zone.text();
+    EXPECT_THAT(text, HasSubstr("zbs_zone_application_start_error_seconds_sum{start=\"later\"} 30\n"));
+    EXPECT_THAT(text, HasSubstr("zbs_zone_application_start_error_seconds_count{start=\"later\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("zbs_zone_application_start_error_seconds_sum{start=\"sooner\"} 5\n"));
+    EXPECT_THAT(text, HasSubstr("zbs_zone_application_start_error_seconds_count{start=\"sooner\"} 1\n"));
+}
+
 TEST(ZoneMetrics, AClockThatIsSetBackMakesNoNegativeWait) {
     MeteredZone zone;
     zone.metrics.application_entered(
