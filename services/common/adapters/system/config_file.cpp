@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/ip/address.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -295,14 +296,20 @@ std::pair<std::string, int> ConfigFile::address(const std::string& key, const st
     const std::string listen = text(key, fallback);
     const std::size_t colon = listen.rfind(':');
     int port = -1;
-    if (colon != std::string::npos) std::from_chars(listen.data() + colon + 1, listen.data() + listen.size(), port);
+    const char* const end = listen.data() + listen.size();
+    if (colon == std::string::npos || std::from_chars(listen.data() + colon + 1, end, port).ptr != end) port = -1;
     std::string host = listen.substr(0, colon);
     const bool in_brackets = host.starts_with('[') && host.ends_with(']');  // of IPv6, as in a URL
     if (in_brackets) host = host.substr(1, host.size() - 2);
-    if (port >= 0 && port <= 65535 && in_brackets == (host.find(':') != std::string::npos))
-        return {std::move(host), port};
+    boost::system::error_code no_address;
+    boost::asio::ip::make_address(host, no_address);
+    const bool has_form = port >= 0 && port <= 65535 && in_brackets == (host.find(':') != std::string::npos);
+    if (has_form && !no_address) return {std::move(host), port};
     const std::string example = std::to_string(example_port);
-    fail(key, "'" + key + "' must be ADDRESS:PORT, e.g. 127.0.0.1:" + example + " or [::1]:" + example);
+    const std::string reason = !has_form      ? std::string{}
+                               : host.empty() ? ", and names no address"
+                                              : ", and '" + host + "' is not an IP address";
+    fail(key, "'" + key + "' must be ADDRESS:PORT" + reason + ", e.g. 127.0.0.1:" + example + " or [::1]:" + example);
     return {{}, -1};
 }
 

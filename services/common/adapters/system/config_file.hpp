@@ -36,8 +36,8 @@ class ConfigFile {
     std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t min, std::int64_t max);
     double number(const std::string& key, double fallback, double min, double max);
     bool boolean(const std::string& key, bool fallback);
-    /// "ADDRESS:PORT", an IPv6 address in brackets: the address without them, and the port, 0 to 65535. `example_port`
-    /// is for the message of a fault; then empty and -1.
+    /// "ADDRESS:PORT", an IP address, of IPv6 in brackets: the address without them, and the port, 0 to 65535.
+    /// `example_port` is for the message of a fault; then empty and -1.
     std::pair<std::string, int> address(const std::string& key, const std::string& fallback, int example_port);
     bool has(const std::string& key) const;
     std::vector<std::string> texts(const std::string& key);
