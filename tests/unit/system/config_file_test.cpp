@@ -148,6 +148,13 @@ TEST_F(ConfigFileTest, AKeyBelowATableIsToldToStandAboveIt) {
     EXPECT_THAT(fault_of_settings("[[machine]]\nname = 'm0'\nqeue = 'easy'\n"),
                 HasSubstr("; did you mean 'queue'? That one stands above the first table"));
     EXPECT_THAT(fault_of_settings("[timing]\nleaze_s = 2\n"), EndsWith("did you mean 'timing.lease_s'?"));
+    EXPECT_THAT(fault_of_settings("[[machine]]\nnames = 'm0'\nqueue = 'easy'\n"), EndsWith("mean 'machine.0.name'?"));
+    EXPECT_THAT(fault_of_settings("[[machine]]\nmachines = 'm0'\n"), EndsWith("not a setting of this program"));
+    EXPECT_THAT(fault_of_settings("queue = 'fcfs'\n[timing]\nqueue = 'easy'\n"),
+                EndsWith("'timing.queue' is not a setting of this program"))
+        << "what is set already is not meant";
+    EXPECT_THAT(fault_of_settings("queue = 'fcfs'\n[timing]\nqeue = 'easy'\n"),
+                EndsWith("is not a setting of this program"));
     EXPECT_THAT(fault_of_settings("[timing]\n[timing.machine]\n"), EndsWith("is not a setting of this program"));
 }
 

@@ -159,11 +159,9 @@ struct ConfigFile::Impl {
         };
         return prefix.empty() || leads(known) || leads(tables);
     }
-    /// "; did you mean ...", where a key beside it is spelt much like it, or one of its name belongs elsewhere.
-    std::string meant(const std::string& unknown) const {
-        const std::size_t dot = unknown.rfind('.');
-        const std::string parent = dot == std::string::npos ? std::string{} : unknown.substr(0, dot + 1);
-        const std::string word = unknown.substr(parent.size());
+    /// The key that is spelt most like `unknown`, in the same table; empty: none.
+    std::string sibling(const std::string& unknown) const {
+        const std::string parent = unknown.substr(0, unknown.rfind('.') + 1);
         std::vector<std::string> names;  // beside it; of a table its first word
         std::set<std::string> all = known;
         all.insert(tables.begin(), tables.end());
@@ -171,11 +169,17 @@ struct ConfigFile::Impl {
             if (key.starts_with(parent))
                 names.push_back(key.substr(parent.size(), key.find('.', parent.size()) - parent.size()));
         const std::vector<std::string_view> views(names.begin(), names.end());
-        if (const std::string_view near = closest_name(word, views); !near.empty())
-            return "; did you mean '" + parent + std::string(near) + "'?";
+        const std::string_view near = closest_name(unknown.substr(parent.size()), views);
+        return near.empty() ? std::string{} : parent + std::string(near);
+    }
+    /// "; did you mean ...", where a key beside it is spelt much like it, or one of its name belongs elsewhere.
+    std::string meant(const std::string& unknown, const toml::node& node) const {
+        const std::size_t dot = unknown.rfind('.');
+        const std::string word = unknown.substr(dot + 1);
+        if (const std::string near = sibling(unknown); !near.empty()) return "; did you mean '" + near + "'?";
         for (const std::string& key : known)
             if (key.ends_with("." + word)) return "; did you mean '" + key + "'?";
-        if (const std::string near = parent.empty() ? "" : top_level(word); !near.empty())
+        if (const std::string near = dot == std::string::npos ? "" : top_level(word); is_free(near, node))
             return "; did you mean '" + near + "'? That one stands above the first table";
         return {};
     }
@@ -186,12 +190,17 @@ struct ConfigFile::Impl {
             if (key.find('.') == std::string::npos) names.push_back(key);
         return std::string(closest_name(word, names));
     }
+    /// Whether `key` of no table could be meant with `node`: the file that this stands in does not set it besides.
+    bool is_free(const std::string& key, const toml::node& node) const {
+        const toml::node* const other = key.empty() ? nullptr : table.get(key);
+        return !key.empty() && (other == nullptr || file(other) != file(&node));
+    }
     /// Whether `unknown` is the key of a value that was to stand outside of tables: TOML has no end of a table.
     bool is_below_a_table(const std::string& unknown, const toml::node& node) const {
         const std::size_t dot = unknown.rfind('.');
         if (dot == std::string::npos || node.is_table() || node.is_array_of_tables()) return false;
         const std::string word = unknown.substr(dot + 1);
-        return known.contains(word) || tables.contains(word);
+        return (known.contains(word) || tables.contains(word)) && is_free(word, node) && sibling(unknown).empty();
     }
     void refuse(const toml::node& node, const std::string& unknown) {
         if (is_below_a_table(unknown, node)) {
@@ -199,7 +208,7 @@ struct ConfigFile::Impl {
             return fail(&node, "'" + unknown.substr(dot + 1) + "' stands below a table, so it is read as '" + unknown +
                                    "', which is not a setting of this program; put it above the first table");
         }
-        fail(&node, "'" + unknown + "' is not a setting of this program" + meant(unknown));
+        fail(&node, "'" + unknown + "' is not a setting of this program" + meant(unknown, node));
     }
     void check_known(const toml::node& node, const std::string& prefix) {
         const bool holds_more = node.is_table() || node.is_array();
