@@ -147,9 +147,20 @@ struct ConfigFile::Impl {
         values[at->second] = {key, value, node == nullptr ? std::string{} : place(node)};
         return value;
     }
+    /// The table that `key` is or would be in, where there is one: what is missing is to be put there.
+    const toml::node* holder(std::string key) const {
+        for (std::size_t dot = key.rfind('.'); dot != std::string::npos; dot = key.rfind('.')) {
+            key.resize(dot);
+            if (const toml::node* const node = find(key)) return node;
+        }
+        return nullptr;
+    }
     void fail(const toml::node* node, const std::string& message) {
-        std::optional<Error>& first = node == nullptr ? missing : fault;
-        if (!first) first = invalid(message, place(node));
+        if (!fault) fault = invalid(message, place(node));
+    }
+    void fail(const std::string& key, const std::string& message) {
+        if (const toml::node* const node = find(key)) return fail(node, message);
+        if (!missing) missing = invalid(message, place(holder(key)));
     }
     /// True where `prefix` is, or leads to, a key or table that was asked for.
     bool leads_somewhere(const std::string& prefix) const {
@@ -260,7 +271,7 @@ std::string ConfigFile::text(const std::string& key, const std::string& fallback
 }
 
 std::string ConfigFile::required_text(const std::string& key) {
-    if (impl_->find(key) == nullptr) impl_->fail(nullptr, "'" + key + "' is missing");
+    if (impl_->find(key) == nullptr) impl_->fail(key, "'" + key + "' is missing");
     std::string found = text(key, "");
     if (const toml::node* node = impl_->find(key); node != nullptr && node->is_string() && found.empty())
         impl_->fail(node, "'" + key + "' must not be empty");
@@ -376,7 +387,7 @@ std::vector<ConfigValue> ConfigFile::values() const {
 }
 
 std::string ConfigFile::place(const std::string& key) const { return impl_->place(impl_->find(key)); }
-void ConfigFile::fail(const std::string& key, const std::string& message) { impl_->fail(impl_->find(key), message); }
+void ConfigFile::fail(const std::string& key, const std::string& message) { impl_->fail(key, message); }
 
 Result<void> ConfigFile::finish() {
     // What seems to be missing may be there, but misspelt.
