@@ -136,6 +136,16 @@ TEST_F(ConfigFileTest, AMissingQuoteIsGuessed) {
              {"hidden = ['/x', '/y]\n", "; is a quote missing at its end?"},
              {"hidden = [\"/x, \"/y\"]\n", "; is a quote or a comma missing?"}})
         EXPECT_THAT(fault_of_settings(text), HasSubstr(told)) << text;
+    for (const char* bare : {"127.0.0.1:7001", "0.0.0.0:7001", "10.1.0.5", "10.1.0.0/16", "[::1]:7001", "7001:1"})
+        EXPECT_THAT(
+            fault_of_settings("name = 'a'\nqueue = " + std::string(bare) + " # where\n"),
+            testing::AllOf(HasSubstr("zone.toml:2 "), EndsWith("; is a quote missing? A text stands in quotes")))
+            << bare;
+    for (const char* word : {"yes", "no", "on", "off", "True", "No"})
+        EXPECT_THAT(fault_of_settings("queue=" + std::string(word) + "\n"),
+                    EndsWith("; what is on or off is written true or false"))
+            << word;
+    EXPECT_THAT(fault_of_settings("queue = 1.5.\n"), testing::Not(HasSubstr("true or false")));
     EXPECT_THAT(fault_of_settings("name = 1 queue = 2\n"), testing::Not(HasSubstr("missing")));
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/asio/ip/address.hpp>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -46,10 +47,36 @@ Result<std::string> read_text(const std::string& path, std::size_t& room) {
     return text;
 }
 
+/// The value that stands in a line, without what is around it; the whole line where it has no key.
+std::string_view value_in(std::string_view text, std::uint32_t line) {
+    for (std::uint32_t at = 1; at < line && !text.empty(); ++at)
+        text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    text = text.substr(0, text.find('\n'));
+    text.remove_prefix(text.find('=') == std::string_view::npos ? 0 : text.find('=') + 1);
+    text.remove_prefix(std::min(text.find_first_not_of(" \t["), text.size()));
+    return text.substr(0, text.find_first_of(" \t\r,]#"));
+}
+
+/// A word for true or false that is none in TOML.
+bool is_truth(std::string_view value) {
+    constexpr std::array<std::string_view, 6> kWords = {"yes", "no", "on", "off", "true", "false"};
+    std::string word(value);
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return std::ranges::find(kWords, word) != kWords.end();
+}
+
+/// Begins as a number, but is an address, a network or the like.
+bool is_bare_text(std::string_view value) {
+    return !value.empty() && value.front() != '"' && value.front() != '\'' &&
+           (value.find_first_of(":/") != std::string_view::npos || std::ranges::count(value, '.') > 1);
+}
+
 /// What may be meant where TOML itself cannot be read.
-std::string hint(std::string_view fault) {
+std::string hint(std::string_view fault, std::string_view value) {
     const auto has = [fault](std::string_view part) { return fault.find(part) != std::string_view::npos; };
     if (has("string") && (has("control characters") || has("end-of-file"))) return "; is a quote missing at its end?";
+    if (is_truth(value)) return "; what is on or off is written true or false";
+    if (is_bare_text(value)) return "; is a quote missing? A text stands in quotes";
     if (has("could not determine value type")) return "; is a quote missing? A text stands in quotes";
     if (has("array") && has("expected comma")) return "; is a quote or a comma missing?";
     return {};
@@ -61,8 +88,9 @@ Result<toml::table> parse(const std::string& path, std::size_t& room) {
     try {
         return toml::parse(*text, path);
     } catch (const toml::parse_error& fault) {
-        return invalid(std::string(fault.description()) + hint(fault.description()),
-                       path + ":" + std::to_string(fault.source().begin.line));
+        const std::uint32_t line = fault.source().begin.line;
+        return invalid(std::string(fault.description()) + hint(fault.description(), value_in(*text, line)),
+                       path + ":" + std::to_string(line));
     }
 }
 
