@@ -168,6 +168,39 @@ TEST_F(ConfigFileTest, AKeyBelowATableIsToldToStandAboveIt) {
     EXPECT_THAT(fault_of_settings("[timing]\n[timing.machine]\n"), EndsWith("is not a setting of this program"));
 }
 
+TEST_F(ConfigFileTest, AKeyThatHoldsADotIsNoSetting) {
+    EXPECT_THAT(
+        fault_of_settings("\n\"timing.lease_s\" = 3\n"),
+        EndsWith("zone.toml:2 'timing.lease_s' in quotes is one key, which no setting is; write it without quotes"));
+    EXPECT_THAT(fault_of_settings("[[machine]]\nname = 'm0'\n[[machine]]\n'a.b' = 3\n"),
+                HasSubstr("zone.toml:4 'a.b'"));
+    EXPECT_THAT(fault_of_settings("['timing.x']\n"), HasSubstr("zone.toml:1 'timing.x'"));
+    EXPECT_THAT(fault_of_settings("name = 'a'\n['']\nname = 'b'\n"), HasSubstr("zone.toml:2 a key is empty"));
+    EXPECT_EQ(fault_of_settings("\"timing\".'lease_s' = 3\n"), "none") << "as TOML has it";
+}
+
+TEST_F(ConfigFileTest, KeysAndTheirTablesAreOfBoundedDepth) {
+    const auto many = [](int count, const std::string& part) {
+        std::string key = "a";
+        for (int i = 0; i < count; ++i) key += part;
+        return key;
+    };
+    const std::string refused = "a key has more than 16 dots";
+    for (const std::string& key : {many(50'000, ".a"), many(17, ".a"), many(17, " . \"a=#\" \t"), many(17, ".''")}) {
+        EXPECT_THAT(fault_of_settings("name = 'a'\n" + key + " = 1\n"), HasSubstr("zone.toml:2 " + refused));
+        EXPECT_THAT(fault_of_settings("name = '''\n\\'''\n[" + key + "]\n"), HasSubstr("zone.toml:3 " + refused));
+        EXPECT_THAT(fault_of_settings("queue = {a = [1.5, {" + key + " = 1}]}\n"), HasSubstr("zone.toml:1 " + refused));
+    }
+    EXPECT_THAT(fault_of_settings(many(16, ".a") + " = 1\n"), HasSubstr("'a' is not a setting"));
+    const std::string dots(99, '.');
+    for (const std::string& text : {"'" + dots + "'", "\"\\\"" + dots + "\"", "'''\n'" + dots + "\n'''''",
+                                    "\"\"\"\\\"\"\"" + dots + "\"\"\"", "'' # " + dots})
+        EXPECT_EQ(fault_of_settings("queue = " + text + "\n"), "none") << text;
+    std::string nested, ends;  // as deep as TOML is read at all
+    for (int i = 0; i < 120; ++i) nested += "[{" + many(16, ".a") + " = ", ends += "}]";
+    EXPECT_THAT(fault_of_settings("queue = " + nested + "1" + ends + "\n"), HasSubstr("must be a text"));
+}
+
 TEST_F(ConfigFileTest, WhatIsGoneIsToldWhereItSaysSomething) {
     for (const auto& [text, good] : std::vector<std::pair<std::string, bool>>{{"", true},
                                                                               {"old = ''\n", true},

@@ -82,11 +82,78 @@ std::string hint(std::string_view fault, std::string_view value) {
     return {};
 }
 
+constexpr std::size_t kMaxKeyDots = 16;  ///< in one key; tables in tables are walked by recursion
+
+/// The line of a key with more dots than `kMaxKeyDots`; 0: there is none. Looked for before TOML is read, which makes a
+/// table of each part. O(bytes).
+std::size_t line_of_deep_key(std::string_view text) {
+    std::size_t line = 1, dots = 0;
+    const auto skip_string = [&](std::size_t at) {  // -> behind its end, or where it should have ended
+        const char quote = text[at];
+        const std::string three(3, quote);
+        const bool is_long = text.substr(at, 3) == three;
+        for (at += is_long ? 3 : 1; at < text.size(); ++at) {
+            if (text[at] == '\n' && !is_long) return at;
+            if (text[at] == '\n') ++line;
+            if (text[at] == '\\' && quote == '"' && at + 1 < text.size() && text[at + 1] != '\n') {
+                ++at;
+            } else if (text[at] == quote && !is_long) {
+                return at + 1;
+            } else if (is_long && text.substr(at, 3) == three) {
+                for (at += 3; at < text.size() && text[at] == quote;) ++at;  // they end the text itself
+                return at;
+            }
+        }
+        return at;
+    };
+    for (std::size_t at = 0; at < text.size();) {
+        const char c = text[at];
+        if (c == '"' || c == '\'') {
+            at = skip_string(at);
+            continue;
+        }
+        if (c == '#') {
+            at = std::min(text.find('\n', at), text.size());
+            continue;
+        }
+        if (c == '.' && ++dots > kMaxKeyDots) return line;
+        if (c == '\n') ++line;
+        if (std::string_view("=[]{},\n").find(c) != std::string_view::npos) dots = 0;
+        ++at;
+    }
+    return 0;
+}
+
+/// Settings have dots between their parts only: such a key would look like one of them, and not be it.
+Result<void> check_keys(const toml::node& node, const std::string& path) {
+    if (const toml::array* const array = node.as_array()) {
+        for (const toml::node& item : *array)
+            if (auto good = check_keys(item, path); !good) return good;
+    }
+    const toml::table* const table = node.as_table();
+    if (table == nullptr) return {};
+    for (const auto& [key, value] : *table) {
+        const std::string place = path + ":" + std::to_string(key.source().begin.line);
+        if (key.str().empty()) return invalid("a key is empty, which no setting is; give it a name", place);
+        if (key.str().find('.') != std::string_view::npos)
+            return invalid(
+                "'" + std::string(key.str()) + "' in quotes is one key, which no setting is; write it without quotes",
+                place);
+        if (auto good = check_keys(value, path); !good) return good;
+    }
+    return {};
+}
+
 Result<toml::table> parse(const std::string& path, std::size_t& room) {
     const Result<std::string> text = read_text(path, room);
     if (!text) return text.error();
+    if (const std::size_t line = line_of_deep_key(*text); line != 0)
+        return invalid("a key has more than " + std::to_string(kMaxKeyDots) + " dots, which no setting has",
+                       path + ":" + std::to_string(line));
     try {
-        return toml::parse(*text, path);
+        toml::table table = toml::parse(*text, path);
+        if (auto good = check_keys(table, path); !good) return good.error();
+        return table;
     } catch (const toml::parse_error& fault) {
         const std::uint32_t line = fault.source().begin.line;
         return invalid(std::string(fault.description()) + hint(fault.description(), value_in(*text, line)),
