@@ -220,10 +220,10 @@ Result<void> check_for_service(const NodeSettings& settings, const std::string& 
 
 }  // namespace
 
-Result<std::vector<ConfigValue>> settings_in_force(const std::string& config_path) {
+Result<Configuration> settings_in_force(const std::string& config_path) {
     Result<NodeSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
-    return std::move(settings->values);
+    return Configuration{std::move(settings->values), std::move(settings->files)};
 }
 
 Result<void> check_settings(const std::string& config_path) {

@@ -287,6 +287,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.rates.connection = rate_of(file, "rates.connection", settings.rates.connection);
     if (auto ok = file.finish(); !ok) return ok.error();
     settings.values = file.values();
+    settings.files = file.files();
     zone.has_slurm = settings.slurm.has_value();
     if (settings.slurm) return settings;  // what it has is checked once Slurm has told
     if (auto checked = ResourceGraph::make({zone.zone}, {}); !checked) return invalid(checked.error().message, path);

@@ -68,6 +68,7 @@ class Doctor(unittest.TestCase):
 
     def test_zone_that_runs(self):
         self.start()
+        self.assertIn("organisation 'nope' is not known here; 'zbs-zone peer list' shows who is", self.zone("peer", "show", "nope", check=False).stderr)
         checks = self.checks(0)
         self.assertEqual(checks["service"]["verdict"], "ok")
         self.assertEqual(checks["database"]["verdict"], "ok")
@@ -138,9 +139,15 @@ class Doctor(unittest.TestCase):
 
     def test_config_check_names_the_fault_where_it_stands(self):
         good = self.zone("config", "check")
-        self.assertRegex(good.stdout, rf"^good: \d+ settings, what is no default is in {self.config}\n$")
+        self.assertRegex(good.stdout, rf"^good: \d+ settings, of {self.config}\n$")
         part = self.folder / "zone.d/10.toml"
         part.parent.mkdir()
+        files = [str(self.config), str(part), str(self.folder / "zone.d/20.toml")]
+        for path in files[1:]:
+            pathlib.Path(path).write_text("contact = 'ana'\n")
+        self.assertRegex(self.zone("config", "check").stdout, rf"^good: \d+ settings, of {', '.join(files)}\n$", "also the one in which nothing counts")
+        self.assertEqual(json.loads(self.zone("config", "check", "--json").stdout)["files"], files)
+        pathlib.Path(files[2]).unlink()
         for text, line, told in (("\nqueue = 'easy\n", 2, "is a quote missing"), ("[timing]\ncontact = 'ana'\n", 2, "put it above the first table"), ("leaze_s = 3\n", 1, "is not a setting"),
                                  ("listen = '0.0.0.0:7001'\n", 1, "set 'advertise'"), ("[mpi]\ninterface = '203.0.113.0/24'\n", 2, "interface"),
                                  ("listen = 'localhost:7001'\n", 1, "'localhost' is not an IP address"), ("listen = ':7001'\n", 1, "names no address"),

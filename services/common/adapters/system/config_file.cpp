@@ -206,6 +206,7 @@ std::string parts_folder(const std::string& path) {
 
 struct ConfigFile::Impl {
     std::string path;
+    std::vector<std::string> files;
     toml::table table;
     std::set<std::string> known;
     std::set<std::string> tables;         ///< asked whether they are there, or how many
@@ -353,6 +354,8 @@ Result<ConfigFile> ConfigFile::read(const std::string& path) {
     }
     auto impl = std::make_unique<Impl>();
     impl->path = path;
+    impl->files = {path};
+    impl->files.insert(impl->files.end(), parts->begin(), parts->end());
     impl->table = *std::move(table);
     return ConfigFile(std::move(impl));
 }
@@ -481,6 +484,7 @@ std::vector<ConfigValue> ConfigFile::values() const {
     return all;
 }
 
+const std::vector<std::string>& ConfigFile::files() const { return impl_->files; }
 std::string ConfigFile::place(const std::string& key) const { return impl_->place(impl_->find(key)); }
 void ConfigFile::fail(const std::string& key, const std::string& message) { impl_->fail(key, message); }
 

@@ -52,6 +52,8 @@ class ConfigFile {
     /// All that was asked for, each once, as it was answered: first what is in no table, then table by table, else
     /// in the order of asking. O(n log n).
     std::vector<ConfigValue> values() const;
+    /// The files that were read, in their order: the main one first.
+    const std::vector<std::string>& files() const;
     /// What is wrong with `key`; where it is not in the file, that it is missing, with the place of its table.
     void fail(const std::string& key, const std::string& message);
     /// The first fault of what is there; else the first key that nobody asked for; else the first thing that is
