@@ -29,9 +29,9 @@ Result<void> check_for_service(const ZoneSettings& settings, const std::string& 
         const std::string place = settings.place_of(key);
         return place.empty() ? config_path : place;
     };
-    if (auto good = beast::check_listen_address(settings.listen_address,
-                                                static_cast<unsigned short>(settings.listen_port),
-                                                {"'listen'", "'listen'", place_of("listen")});
+    if (auto good =
+            beast::check_listen_address(settings.listen_address, static_cast<unsigned short>(settings.listen_port),
+                                        {"'listen'", "'listen'", place_of("listen")});
         !good)
         return good;
     if (auto good = process::check_supervisor(settings.step_supervisor); !good)

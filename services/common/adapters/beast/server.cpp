@@ -170,8 +170,7 @@ Result<void> check_listen_address(const std::string& address, unsigned short por
     asio::io_context io;
     tcp::acceptor acceptor(io);
     bb::error_code fault;
-    if (acceptor.open(endpoint->protocol(), fault))
-        return listen_fault("open a socket for", *endpoint, fault, setting);
+    if (acceptor.open(endpoint->protocol(), fault)) return listen_fault("open a socket for", *endpoint, fault, setting);
     if (acceptor.bind({endpoint->address(), 0}, fault)) return listen_fault("bind", *endpoint, fault, setting);
     return {};
 }
