@@ -44,7 +44,7 @@ int run(int argc, char** argv) {
         cli, {.program = "zbs-node",
               .file = "node.toml",
               .read = [&config] { return zbs::node_program::settings_in_force(config); },
-              .check = [] { return zbs::Result<void>{}; },
+              .check = [&config] { return zbs::node_program::check_settings(config); },
               .fail =
                   [&exit_code](const zbs::Error& error, const zbs::command_line::Output& said, int code) {
                       if (said.for_json()) std::cout << zbs::http::problem(error).body << "\n";

@@ -14,6 +14,12 @@ struct ConfigValue {
     bool operator==(const ConfigValue&) const = default;
 };
 
+/// What a configuration says: all its settings in force, and the files that were read for them, in their order.
+struct Configuration {
+    std::vector<ConfigValue> values;
+    std::vector<std::string> files;  ///< also those in which nothing counts
+};
+
 /// Where `key`, or a value in the table of that name, stands: "file:line"; empty where no file says it. O(settings).
 inline std::string place_of(const std::vector<ConfigValue>& values, const std::string& key) {
     for (const ConfigValue& one : values)

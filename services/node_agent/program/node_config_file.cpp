@@ -83,6 +83,7 @@ Result<NodeSettings> read_node_settings(const std::string& path, const std::stri
         file.fail("control_group", "'control_group' must be auto, none, or the folder of a control group");
     if (auto good = file.finish(); !good) return good.error();
     settings.values = file.values();
+    settings.files = file.files();
     return settings;
 }
 

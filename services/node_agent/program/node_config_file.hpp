@@ -29,6 +29,7 @@ struct NodeSettings {
     std::string step_starter;                        ///< socket of `zbs-step serve`; empty: it starts steps itself
     std::uint64_t most_input_bytes = 4096ULL << 20;  ///< of the inputs of steps that are kept
     std::string control_group;                       ///< "auto": the one delegated to this program; "none"; or a folder
+    std::vector<std::string> files;                  ///< that were read
     std::vector<ConfigValue> values;                 ///< all settings in force, and where they stand
 
     std::string place_of(const std::string& key) const { return zbs::place_of(values, key); }

@@ -12,7 +12,9 @@ namespace zbs::node_program {
 /// Serves until SIGTERM. Exit code. `step_starter`, where not empty, goes before the setting of that name.
 int run(const std::string& config_path, const std::string& step_starter);
 /// All settings of the file and its parts, as `run` would take them.
-Result<std::vector<ConfigValue>> settings_in_force(const std::string& config_path);
+Result<Configuration> settings_in_force(const std::string& config_path);
+/// What else would keep `run` from starting with that file: an address of another host, a program that cannot be run.
+Result<void> check_settings(const std::string& config_path);
 /// Asks the running agent whether it takes calls; its file must name a port. Exit code: 0 where it does.
 int ready(const std::string& config_path, const command_line::Output& output);
 /// Prints what the machine is and has to give. Exit code.

@@ -201,12 +201,34 @@ Result<NodeSettings> load_settings(const std::string& config_path) {
     return read_node_settings(config_path, folder);
 }
 
+/// Whether the agent could start with them, as far as they alone tell.
+Result<void> check_for_service(const NodeSettings& settings, const std::string& config_path) {
+    const auto place_of = [&](const char* key) {
+        const std::string place = settings.place_of(key);
+        return place.empty() ? config_path : place;
+    };
+    if (auto good =
+            beast::check_listen_address(settings.listen_address, static_cast<unsigned short>(settings.listen_port),
+                                        {"'listen'", "'listen'", place_of("listen")});
+        !good)
+        return good;
+    if (auto good = process::check_supervisor(settings.step_supervisor); !good)
+        return Error{good.error().code, good.error().message + "; set 'step_supervisor' to where zbs-step is",
+                     place_of("step_supervisor")};
+    return {};
+}
+
 }  // namespace
 
-Result<std::vector<ConfigValue>> settings_in_force(const std::string& config_path) {
+Result<Configuration> settings_in_force(const std::string& config_path) {
     Result<NodeSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
-    return std::move(settings->values);
+    return Configuration{std::move(settings->values), std::move(settings->files)};
+}
+
+Result<void> check_settings(const std::string& config_path) {
+    const Result<NodeSettings> settings = load_settings(config_path);
+    return settings ? check_for_service(*settings, config_path) : settings.error();
 }
 
 int fail(const Error& error) {
@@ -230,6 +252,7 @@ int describe(const command_line::Output& output) {
 int run(const std::string& config_path, const std::string& step_starter) {
     Result<NodeSettings> settings = load_settings(config_path);
     if (!settings) return fail(settings.error());
+    if (auto good = check_for_service(*settings, config_path); !good) return fail(good.error());
     if (!step_starter.empty()) settings->step_starter = step_starter;
     const auto log = system::make_log("zbs-node." + settings->name);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -163,6 +164,26 @@ std::string name_of(system::ConfigFile& file, const std::string& key) {
     return name;
 }
 
+void read_machines(system::ConfigFile& file, ZoneConfig& zone) {
+    std::map<std::string, std::string> places;  // of names
+    for (std::size_t i = 0; i < file.table_count("machine"); ++i) {
+        const std::string at = "machine." + std::to_string(i) + ".";
+        zone.zone.machines.push_back({name_of(file, at + "name"),
+                                      static_cast<int>(file.integer(at + "processors", 1, 1, 1'000'000)),
+                                      file.number(at + "speed", 1, 1e-6, 1e6)});
+        const std::string& name = zone.zone.machines.back().name;
+        const auto [first, is_new] = places.try_emplace(name, file.place(at + "name"));
+        if (!is_new)
+            file.fail(at + "name", "a [[machine]] is called '" + name + "' already, in " + first->second +
+                                       ": give this one another name, or leave one of them out");
+        zone.partition_of.push_back(file.text(at + "partition", "main"));
+        if (file.boolean(at + "agent", false)) zone.agents.insert(name);
+        if (!is_valid_name(zone.partition_of.back()))
+            file.fail(at + "partition",
+                      "'partition' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
+    }
+}
+
 }  // namespace
 
 Result<ZoneSettings> read_zone_settings(const std::string& path, const std::string& program_folder,
@@ -199,17 +220,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
               "fingerprint of their bundle, or accept who asks with 'zbs-zone peer accept ORG'");
     read_slurm(file, settings);
     read_database(file, settings);
-    for (std::size_t i = 0; i < file.table_count("machine"); ++i) {
-        const std::string at = "machine." + std::to_string(i) + ".";
-        zone.zone.machines.push_back({name_of(file, at + "name"),
-                                      static_cast<int>(file.integer(at + "processors", 1, 1, 1'000'000)),
-                                      file.number(at + "speed", 1, 1e-6, 1e6)});
-        zone.partition_of.push_back(file.text(at + "partition", "main"));
-        if (file.boolean(at + "agent", false)) zone.agents.insert(zone.zone.machines.back().name);
-        if (!is_valid_name(zone.partition_of.back()))
-            file.fail(at + "partition",
-                      "'partition' must be 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit");
-    }
+    read_machines(file, zone);
     read_time_sharing(file, zone);
     read_staging(file, zone);
     if (zone.zone.machines.empty() && !settings.slurm)
@@ -276,6 +287,7 @@ Result<ZoneSettings> read_zone_settings(const std::string& path, const std::stri
     settings.rates.connection = rate_of(file, "rates.connection", settings.rates.connection);
     if (auto ok = file.finish(); !ok) return ok.error();
     settings.values = file.values();
+    settings.files = file.files();
     zone.has_slurm = settings.slurm.has_value();
     if (settings.slurm) return settings;  // what it has is checked once Slurm has told
     if (auto checked = ResourceGraph::make({zone.zone}, {}); !checked) return invalid(checked.error().message, path);

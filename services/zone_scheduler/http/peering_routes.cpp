@@ -60,10 +60,13 @@ Reply show(const Request& request, ZoneServices& services) {
     for (const Peer& peer : services.peers.peers()) {
         if (peer.organisation == organisation) zones.push_back(codec::encode(peer));
     }
-    if (views.empty() && zones.empty())
+    if (views.empty() && zones.empty()) {
+        const bool is_operator = request.call.caller().is_operator_of(services.config.organisation);
         return http::problem({ErrorCode::kNotFound,
-                              "organisation '" + organisation + "' is not known here; 'zbs peer list' shows who is",
+                              "organisation '" + organisation + "' is not known here; '" +
+                                  (is_operator ? "zbs-zone" : "zbs") + " peer list' shows who is",
                               {}});
+    }
     return http::ok({{"organisation", organisation},
                      {"peerings", encode_all(request, services, views)},
                      {"peers", std::move(zones)}});

@@ -13,11 +13,11 @@ void add_config_commands(CLI::App& cli, std::string& config_path, int& exit_code
     const OperatorCommand shared{&config_path, &exit_code};
     const auto settings = std::make_shared<ZoneSettings>();
     command_line::ConfigSource source{.program = "zbs-zone", .file = "zone.toml"};
-    source.read = [&config_path, settings]() -> Result<std::vector<ConfigValue>> {
+    source.read = [&config_path, settings]() -> Result<Configuration> {
         Result<ZoneSettings> read = load_settings(config_path);
         if (!read) return read.error();
         *settings = *std::move(read);
-        return settings->values;
+        return Configuration{settings->values, settings->files};
     };
     source.check = [&config_path, settings] { return check_for_service(*settings, config_path); };
     source.fail = [shared](const Error& error, const command_line::Output& output, int code) {

@@ -1,9 +1,11 @@
 #include <filesystem>
 #include <iostream>
 
+#include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/openssl/trust_store.hpp"
 #include "services/common/adapters/postgresql/connection.hpp"
 #include "services/common/adapters/process/account.hpp"
+#include "services/common/adapters/process/step_executor.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/messages/host_name.hpp"
@@ -23,21 +25,32 @@ Result<ZoneSettings> load_settings(const std::string& config_path) {
 }
 
 Result<void> check_for_service(const ZoneSettings& settings, const std::string& config_path) {
+    const auto place_of = [&](const std::string& key) {
+        const std::string place = settings.place_of(key);
+        return place.empty() ? config_path : place;
+    };
+    if (auto good =
+            beast::check_listen_address(settings.listen_address, static_cast<unsigned short>(settings.listen_port),
+                                        {"'listen'", "'listen'", place_of("listen")});
+        !good)
+        return good;
+    if (auto good = process::check_supervisor(settings.step_supervisor); !good)
+        return Error{good.error().code,
+                     good.error().message + "; install it (Debian: zbs-node), or set 'step_supervisor' to where it is",
+                     place_of("step_supervisor")};
     if (const auto found = system::resolve_interface(settings.zone.mpi_interface); !found) {
-        const std::string place = settings.place_of("mpi.interface");
-        return Error{found.error().code, "[mpi] interface: " + found.error().message,
-                     place.empty() ? config_path : place};
+        return Error{found.error().code, "[mpi] interface: " + found.error().message, place_of("mpi.interface")};
     }
     if (settings.database) {
         if (auto good = postgresql::check_url(settings.database->url); !good)
-            return invalid(good.error().message, settings.place_of("database.url"));
+            return invalid(good.error().message, place_of("database.url"));
     }
     // Without keys it cannot listen there at all.
     if (is_wildcard_address(settings.advertised_host) && StateFolder{settings.state_folder}.has_identity())
         return invalid(
             "'listen' takes all addresses of this machine, so others must be told by which one to call: set "
             "'advertise', e.g. advertise = \"zone-a.example.org\"",
-            settings.place_of("listen"));
+            place_of("listen"));
     return {};
 }
 

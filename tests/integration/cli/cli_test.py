@@ -341,6 +341,14 @@ class Directives(Manners):
         self.assertEqual(self.request("/bin/true")["ranks"], 1)
 
 
+class Dashboard(Manners):
+    def test_a_port_that_is_taken_is_told_with_its_option(self):
+        Zone.answers["/v1/whoami"] = {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana"}
+        done = self.zbs("dashboard", "--port", str(self.server.server_port))
+        self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
+        self.assertIn("Address already in use; 'ss -ltnp' tells which program listens there: end it, or set another port with '--port'\n", done.stderr)
+
+
 class Doctor(Manners):
     def setUp(self):
         super().setUp()

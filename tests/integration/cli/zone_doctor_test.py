@@ -68,6 +68,7 @@ class Doctor(unittest.TestCase):
 
     def test_zone_that_runs(self):
         self.start()
+        self.assertIn("organisation 'nope' is not known here; 'zbs-zone peer list' shows who is", self.zone("peer", "show", "nope", check=False).stderr)
         checks = self.checks(0)
         self.assertEqual(checks["service"]["verdict"], "ok")
         self.assertEqual(checks["database"]["verdict"], "ok")
@@ -138,11 +139,20 @@ class Doctor(unittest.TestCase):
 
     def test_config_check_names_the_fault_where_it_stands(self):
         good = self.zone("config", "check")
-        self.assertRegex(good.stdout, rf"^good: \d+ settings, what is no default is in {self.config}\n$")
+        self.assertRegex(good.stdout, rf"^good: \d+ settings, of {self.config}\n$")
         part = self.folder / "zone.d/10.toml"
         part.parent.mkdir()
+        files = [str(self.config), str(part), str(self.folder / "zone.d/20.toml")]
+        for path in files[1:]:
+            pathlib.Path(path).write_text("contact = 'ana'\n")
+        self.assertRegex(self.zone("config", "check").stdout, rf"^good: \d+ settings, of {', '.join(files)}\n$", "also the one in which nothing counts")
+        self.assertEqual(json.loads(self.zone("config", "check", "--json").stdout)["files"], files)
+        pathlib.Path(files[2]).unlink()
         for text, line, told in (("\nqueue = 'easy\n", 2, "is a quote missing"), ("[timing]\ncontact = 'ana'\n", 2, "put it above the first table"), ("leaze_s = 3\n", 1, "is not a setting"),
                                  ("listen = '0.0.0.0:7001'\n", 1, "set 'advertise'"), ("[mpi]\ninterface = '203.0.113.0/24'\n", 2, "interface"),
+                                 ("listen = 'localhost:7001'\n", 1, "'localhost' is not an IP address"), ("listen = ':7001'\n", 1, "names no address"),
+                                 ("listen = '192.0.2.1:7001'\n", 1, "cannot bind 192.0.2.1:7001: Cannot assign requested address; set 'listen' to an address of this host"),
+                                 ("step_supervisor = '/nope'\n", 1, "/nope cannot be run: No such file or directory; install it"), ("step_supervisor = '/tmp'\n", 1, "/tmp cannot be run: Is a directory"),
                                  ("[database]\nurl = 'postgresql://zbs:hunter2@db/zbs'\n", 2, "?passfile=FILE")):
             with self.subTest(told):
                 part.write_text(text)
@@ -155,8 +165,23 @@ class Doctor(unittest.TestCase):
                 self.assertEqual((started.returncode, started.stderr), (1, done.stderr), "the service says the same")
                 self.assertNotIn("hunter2", done.stderr)
         self.assertEqual(self.configuration("show").returncode, 0)
+        part.write_text("listen = 'localhost:7001'\n")
+        self.assertIn("'localhost' is not an IP address", self.checks(1)["settings"]["found"])
         part.write_text("leaze_s = 3\n")
         self.assertEqual(self.configuration("show").returncode, 1)
+
+    def test_config_check_of_an_agent_and_its_start_say_the_same(self):
+        self.zone("node", "add", "node-1", "--out", self.folder / "identity")
+        node = self.folder / "node.toml"
+        for text, told in (('listen = "localhost:7001"', "'localhost' is not an IP address"), ('listen = "192.0.2.1:7001"', "cannot bind 192.0.2.1:7001: Cannot assign requested address; set 'listen'"),
+                           ('step_supervisor = "/nope"', "/nope cannot be run: No such file or directory; set 'step_supervisor'")):
+            with self.subTest(told):
+                node.write_text(f'name = "node-1"\nzone = "https://127.0.0.1:1"\nzone_name = "zone-a"\nstate = "{self.folder}/node"\nidentity = "{self.folder}/identity"\nrun_as = "self"\n{text}\n')
+                checked, started = (subprocess.run([PROGRAMS / "zbs-node", *words, "--config", node], capture_output=True, text=True, timeout=DEADLINE_S) for words in (("config", "check"), ("run",)))
+                self.assertEqual((checked.returncode, checked.stdout), (1, ""), checked.stderr)
+                self.assertIn(f"zbs-node: {node}:7: ", checked.stderr)
+                self.assertIn(told, checked.stderr)
+                self.assertEqual((started.returncode, started.stderr), (1, checked.stderr), "the agent says the same")
 
     def test_config_show_tells_what_is_in_force_and_no_password(self):
         (self.folder / "zone.d").mkdir()

@@ -136,6 +136,16 @@ TEST_F(ConfigFileTest, AMissingQuoteIsGuessed) {
              {"hidden = ['/x', '/y]\n", "; is a quote missing at its end?"},
              {"hidden = [\"/x, \"/y\"]\n", "; is a quote or a comma missing?"}})
         EXPECT_THAT(fault_of_settings(text), HasSubstr(told)) << text;
+    for (const char* bare : {"127.0.0.1:7001", "0.0.0.0:7001", "10.1.0.5", "10.1.0.0/16", "[::1]:7001", "7001:1"})
+        EXPECT_THAT(
+            fault_of_settings("name = 'a'\nqueue = " + std::string(bare) + " # where\n"),
+            testing::AllOf(HasSubstr("zone.toml:2 "), EndsWith("; is a quote missing? A text stands in quotes")))
+            << bare;
+    for (const char* word : {"yes", "no", "on", "off", "True", "No"})
+        EXPECT_THAT(fault_of_settings("queue=" + std::string(word) + "\n"),
+                    EndsWith("; what is on or off is written true or false"))
+            << word;
+    EXPECT_THAT(fault_of_settings("queue = 1.5.\n"), testing::Not(HasSubstr("true or false")));
     EXPECT_THAT(fault_of_settings("name = 1 queue = 2\n"), testing::Not(HasSubstr("missing")));
 }
 
@@ -148,7 +158,47 @@ TEST_F(ConfigFileTest, AKeyBelowATableIsToldToStandAboveIt) {
     EXPECT_THAT(fault_of_settings("[[machine]]\nname = 'm0'\nqeue = 'easy'\n"),
                 HasSubstr("; did you mean 'queue'? That one stands above the first table"));
     EXPECT_THAT(fault_of_settings("[timing]\nleaze_s = 2\n"), EndsWith("did you mean 'timing.lease_s'?"));
+    EXPECT_THAT(fault_of_settings("[[machine]]\nnames = 'm0'\nqueue = 'easy'\n"), EndsWith("mean 'machine.0.name'?"));
+    EXPECT_THAT(fault_of_settings("[[machine]]\nmachines = 'm0'\n"), EndsWith("not a setting of this program"));
+    EXPECT_THAT(fault_of_settings("queue = 'fcfs'\n[timing]\nqueue = 'easy'\n"),
+                EndsWith("'timing.queue' is not a setting of this program"))
+        << "what is set already is not meant";
+    EXPECT_THAT(fault_of_settings("queue = 'fcfs'\n[timing]\nqeue = 'easy'\n"),
+                EndsWith("is not a setting of this program"));
     EXPECT_THAT(fault_of_settings("[timing]\n[timing.machine]\n"), EndsWith("is not a setting of this program"));
+}
+
+TEST_F(ConfigFileTest, AKeyThatHoldsADotIsNoSetting) {
+    EXPECT_THAT(
+        fault_of_settings("\n\"timing.lease_s\" = 3\n"),
+        EndsWith("zone.toml:2 'timing.lease_s' in quotes is one key, which no setting is; write it without quotes"));
+    EXPECT_THAT(fault_of_settings("[[machine]]\nname = 'm0'\n[[machine]]\n'a.b' = 3\n"),
+                HasSubstr("zone.toml:4 'a.b'"));
+    EXPECT_THAT(fault_of_settings("['timing.x']\n"), HasSubstr("zone.toml:1 'timing.x'"));
+    EXPECT_THAT(fault_of_settings("name = 'a'\n['']\nname = 'b'\n"), HasSubstr("zone.toml:2 a key is empty"));
+    EXPECT_EQ(fault_of_settings("\"timing\".'lease_s' = 3\n"), "none") << "as TOML has it";
+}
+
+TEST_F(ConfigFileTest, KeysAndTheirTablesAreOfBoundedDepth) {
+    const auto many = [](int count, const std::string& part) {
+        std::string key = "a";
+        for (int i = 0; i < count; ++i) key += part;
+        return key;
+    };
+    const std::string refused = "a key has more than 16 dots";
+    for (const std::string& key : {many(50'000, ".a"), many(17, ".a"), many(17, " . \"a=#\" \t"), many(17, ".''")}) {
+        EXPECT_THAT(fault_of_settings("name = 'a'\n" + key + " = 1\n"), HasSubstr("zone.toml:2 " + refused));
+        EXPECT_THAT(fault_of_settings("name = '''\n\\'''\n[" + key + "]\n"), HasSubstr("zone.toml:3 " + refused));
+        EXPECT_THAT(fault_of_settings("queue = {a = [1.5, {" + key + " = 1}]}\n"), HasSubstr("zone.toml:1 " + refused));
+    }
+    EXPECT_THAT(fault_of_settings(many(16, ".a") + " = 1\n"), HasSubstr("'a' is not a setting"));
+    const std::string dots(99, '.');
+    for (const std::string& text : {"'" + dots + "'", "\"\\\"" + dots + "\"", "'''\n'" + dots + "\n'''''",
+                                    "\"\"\"\\\"\"\"" + dots + "\"\"\"", "'' # " + dots})
+        EXPECT_EQ(fault_of_settings("queue = " + text + "\n"), "none") << text;
+    std::string nested, ends;  // as deep as TOML is read at all
+    for (int i = 0; i < 120; ++i) nested += "[{" + many(16, ".a") + " = ", ends += "}]";
+    EXPECT_THAT(fault_of_settings("queue = " + nested + "1" + ends + "\n"), HasSubstr("must be a text"));
 }
 
 TEST_F(ConfigFileTest, WhatIsGoneIsToldWhereItSaysSomething) {

@@ -57,6 +57,22 @@ TEST_F(ZoneConfigFileTest, PartsBringTheirOwnFilesAndLines) {
     EXPECT_THAT(fault(""), HasSubstr("zone.d/20.toml:3 "));
 }
 
+TEST_F(ZoneConfigFileTest, WhatIsMissingOrTwiceIsToldInTheFileAndLineOfItsTable) {
+    std::filesystem::create_directory(temporary.path("zone.d"));
+    for (const auto& [part, told] : std::vector<std::pair<std::string, std::string>>{
+             {"\n[[machine]]\nname = 'm0'\n", "zone.d/10.toml:3 a [[machine]] is called 'm0' already, in "},
+             {"\n[[machine]]\nname = 'm0'\n", "zone.toml:6: give this one another name"},
+             {"\n[[machine]]\nprocessors = 2\n", "zone.d/10.toml:2 'machine.1.name' is missing"},
+             {"\n\n[[peering]]\n", "zone.d/10.toml:3 'organisations' must name at least one"},
+             {"[[peering]]\norganisation = 'o'\n",
+              "zone.d/10.toml:2 'peering.0.organisation' is not a setting of this program; did you mean "
+              "'peering.0.organisations'?"},
+             {"\n[database]\nschema = 'x'\n", "zone.d/10.toml:2 'database.url' is missing"}}) {
+        put("zone.d/10.toml", part);
+        EXPECT_THAT(fault(""), HasSubstr(told)) << part;
+    }
+}
+
 TEST_F(ZoneConfigFileTest, AMisspeltKeyIsToldBeforeWhatItLeavesMissing) {
     const std::string good = "name = 'alpha'\norganisation = 'org-a'\nstate = '/tmp/none'\n[[machine]]\nname = 'm0'\n";
     for (const auto& [key, misspelt, told] : std::vector<std::tuple<std::string, std::string, std::string>>{

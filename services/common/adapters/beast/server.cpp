@@ -131,6 +131,25 @@ std::string endpoint_text(const std::string& address, unsigned short port) {
     return (is_six ? "[" + address + "]" : address) + ":" + std::to_string(port);
 }
 
+/// What keeps a server from listening there.
+Error listen_fault(const char* what, const tcp::endpoint& endpoint, const bb::error_code& fault,
+                   const ListenSetting& setting) {
+    return {ErrorCode::kUnavailable,
+            "cannot " + std::string(what) + " " + endpoint_text(endpoint.address().to_string(), endpoint.port()) +
+                ": " + fault.message() + "; " + listen_remedy(fault, setting),
+            setting.place};
+}
+
+Result<tcp::endpoint> endpoint_of(const std::string& address, unsigned short port, const ListenSetting& setting) {
+    bb::error_code fault;
+    const asio::ip::address parsed = asio::ip::make_address(address, fault);
+    if (fault)
+        return invalid("'" + address + "' is not an IP address, which a service listens on; set another one with " +
+                           setting.address + ", e.g. 127.0.0.1 or ::1",
+                       setting.place);
+    return tcp::endpoint(parsed, port);
+}
+
 }  // namespace
 
 std::string listen_remedy(const bb::error_code& fault, const ListenSetting& setting) {
@@ -145,23 +164,28 @@ std::string listen_remedy(const bb::error_code& fault, const ListenSetting& sett
     return "set another one with " + setting.address;
 }
 
+Result<void> check_listen_address(const std::string& address, unsigned short port, const ListenSetting& setting) {
+    const Result<tcp::endpoint> endpoint = endpoint_of(address, port, setting);
+    if (!endpoint) return endpoint.error();
+    asio::io_context io;
+    tcp::acceptor acceptor(io);
+    bb::error_code fault;
+    if (acceptor.open(endpoint->protocol(), fault)) return listen_fault("open a socket for", *endpoint, fault, setting);
+    if (acceptor.bind({endpoint->address(), 0}, fault)) return listen_fault("bind", *endpoint, fault, setting);
+    return {};
+}
+
 Result<void> Server::start() {
     bb::error_code fault;
     const ServerOptions& options = impl_->settings;
-    const asio::ip::address address = asio::ip::make_address(options.address, fault);
-    if (fault) return invalid("listen address '" + options.address + "' is not an IP address");
-    if (options.tls == nullptr && !address.is_loopback()) {
+    const Result<tcp::endpoint> found = endpoint_of(options.address, options.port, options.setting);
+    if (!found) return found.error();
+    const tcp::endpoint& endpoint = *found;
+    if (options.tls == nullptr && !endpoint.address().is_loopback()) {
         return invalid("refusing to listen on " + options.address +
                        " without TLS: plain HTTP is for loopback addresses only (127.0.0.1 or ::1)");
     }
-    const tcp::endpoint endpoint(address, options.port);
-    const auto failed = [&](const char* what) {
-        const std::string where = endpoint_text(options.address, options.port);
-        return Error{ErrorCode::kUnavailable,
-                     "cannot " + std::string(what) + " " + where + ": " + fault.message() + "; " +
-                         listen_remedy(fault, options.setting),
-                     options.setting.place};
-    };
+    const auto failed = [&](const char* what) { return listen_fault(what, endpoint, fault, options.setting); };
     if (impl_->acceptor.open(endpoint.protocol(), fault)) return failed("open a socket for");
     impl_->acceptor.set_option(asio::socket_base::reuse_address(true), fault);
     if (impl_->acceptor.bind(endpoint, fault)) return failed("bind");

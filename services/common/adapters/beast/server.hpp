@@ -33,6 +33,10 @@ struct ListenSetting {
 /// What to do where an address cannot be listened on because of `fault`.
 std::string listen_remedy(const boost::system::error_code& fault, const ListenSetting& setting);
 
+/// Whether this host has the IP address `address`, with `port` for the message only: another program, or this service
+/// itself, may have that one. Binds a free port of it for a moment. Errors are those of `Server::start`.
+Result<void> check_listen_address(const std::string& address, unsigned short port, const ListenSetting& setting);
+
 struct ServerOptions {
     std::string address = "127.0.0.1";
     unsigned short port = 0;  ///< 0 = any free port

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "services/common/listing/setting_listing.hpp"
@@ -10,32 +9,22 @@
 namespace zbs::command_line {
 namespace {
 
-/// The files that settings come from.
-std::set<std::string> files_of(const std::vector<ConfigValue>& values) {
-    std::set<std::string> files;
-    for (const ConfigValue& value : values)
-        if (!value.place.empty()) files.insert(value.place.substr(0, value.place.rfind(':')));
-    return files;
-}
-
 void check(const ConfigSource& source, const Output& output) {
     if (const Result<void> good = output.check(); !good) return source.fail(good.error(), output, 2);
-    const auto values = source.read();
-    if (!values) return source.fail(values.error(), output, 1);
+    const auto read = source.read();
+    if (!read) return source.fail(read.error(), output, 1);
     if (const Result<void> good = source.check(); !good) return source.fail(good.error(), output, 1);
-    const std::set<std::string> files = files_of(*values);
     std::string names;
-    for (const std::string& file : files) names += (names.empty() ? "" : ", ") + listing::harmless_line(file);
-    output.print_document(
-        {{"settings", values->size()}, {"files", files}},
-        "good: " + std::to_string(values->size()) + " settings, what is no default is in " + names + "\n");
+    for (const std::string& file : read->files) names += (names.empty() ? "" : ", ") + listing::harmless_line(file);
+    output.print_document({{"settings", read->values.size()}, {"files", read->files}},
+                          "good: " + std::to_string(read->values.size()) + " settings, of " + names + "\n");
 }
 
 void show(const ConfigSource& source, const Output& output, bool with_origin) {
     if (const Result<void> good = output.check(); !good) return source.fail(good.error(), output, 2);
-    const auto values = source.read();
-    if (!values) return source.fail(values.error(), output, 1);
-    if (const auto printed = output.print(listing::settings_of(*values, with_origin)); !printed)
+    const auto read = source.read();
+    if (!read) return source.fail(read.error(), output, 1);
+    if (const auto printed = output.print(listing::settings_of(read->values, with_origin)); !printed)
         source.fail(printed.error(), output, 2);
 }
 

@@ -13,7 +13,7 @@ namespace zbs::command_line {
 struct ConfigSource {
     std::string program;  ///< "zbs-zone"
     std::string file;     ///< of the examples: "zone.toml"
-    std::function<Result<std::vector<ConfigValue>>()> read;
+    std::function<Result<Configuration>()> read;
     /// What else would keep the service from starting with what was read last; it can be shown all the same.
     std::function<Result<void>()> check;
     /// Says a fault, with the code that the program ends with.

@@ -311,13 +311,19 @@ Error unavailable(const std::string& what) { return {ErrorCode::kUnavailable, wh
 
 }  // namespace
 
+Result<void> check_supervisor(const std::string& path) {
+    struct stat info {};
+    const bool is_folder = stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+    if (!is_folder && access(path.c_str(), X_OK) == 0) return {};
+    return unavailable("the program " + path + " cannot be run: " + std::strerror(is_folder ? EISDIR : errno));
+}
+
 Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions options) {
     if (mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST)
         return unavailable("cannot make the folder " + options.folder + ": " + std::strerror(errno));
     if (chmod(options.folder.c_str(), options.passable ? kPassable : 0700) != 0)
         return unavailable("cannot change the mode of " + options.folder + ": " + std::strerror(errno));
-    if (access(options.supervisor.c_str(), X_OK) != 0)
-        return unavailable("the program " + options.supervisor + " cannot be run: " + std::strerror(errno));
+    if (auto good = check_supervisor(options.supervisor); !good) return good.error();
     if (!sees_closed_processes())
         return unavailable(
             "this host hides processes from user " + user_name(geteuid()) +

@@ -61,6 +61,9 @@ class StepExecutor : public Executor {
     virtual const Protection& protection() const = 0;
 };
 
+/// Whether the program `zbs-step` can be run from `path`. Errors: kUnavailable with the reason.
+Result<void> check_supervisor(const std::string& path);
+
 /// Executor of process trees on this host. Each step gets a supervisor (`zbs-step`) in its own session, which outlives
 /// this service, ends the tree at its walltime or when asked, and leaves the exit code in a file; this class only
 /// starts it and reads what it left. A supervisor that was killed is noticed by `status`, which then kills what it left

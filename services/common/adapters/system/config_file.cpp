@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/asio/ip/address.hpp>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -45,23 +47,117 @@ Result<std::string> read_text(const std::string& path, std::size_t& room) {
     return text;
 }
 
+/// The value that stands in a line, without what is around it; the whole line where it has no key.
+std::string_view value_in(std::string_view text, std::uint32_t line) {
+    for (std::uint32_t at = 1; at < line && !text.empty(); ++at)
+        text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+    text = text.substr(0, text.find('\n'));
+    text.remove_prefix(text.find('=') == std::string_view::npos ? 0 : text.find('=') + 1);
+    text.remove_prefix(std::min(text.find_first_not_of(" \t["), text.size()));
+    return text.substr(0, text.find_first_of(" \t\r,]#"));
+}
+
+/// A word for true or false that is none in TOML.
+bool is_truth(std::string_view value) {
+    constexpr std::array<std::string_view, 6> kWords = {"yes", "no", "on", "off", "true", "false"};
+    std::string word(value);
+    std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return std::ranges::find(kWords, word) != kWords.end();
+}
+
+/// Begins as a number, but is an address, a network or the like.
+bool is_bare_text(std::string_view value) {
+    return !value.empty() && value.front() != '"' && value.front() != '\'' &&
+           (value.find_first_of(":/") != std::string_view::npos || std::ranges::count(value, '.') > 1);
+}
+
 /// What may be meant where TOML itself cannot be read.
-std::string hint(std::string_view fault) {
+std::string hint(std::string_view fault, std::string_view value) {
     const auto has = [fault](std::string_view part) { return fault.find(part) != std::string_view::npos; };
     if (has("string") && (has("control characters") || has("end-of-file"))) return "; is a quote missing at its end?";
+    if (is_truth(value)) return "; what is on or off is written true or false";
+    if (is_bare_text(value)) return "; is a quote missing? A text stands in quotes";
     if (has("could not determine value type")) return "; is a quote missing? A text stands in quotes";
     if (has("array") && has("expected comma")) return "; is a quote or a comma missing?";
+    return {};
+}
+
+constexpr std::size_t kMaxKeyDots = 16;  ///< in one key; tables in tables are walked by recursion
+
+/// The line of a key with more dots than `kMaxKeyDots`; 0: there is none. Looked for before TOML is read, which makes a
+/// table of each part. O(bytes).
+std::size_t line_of_deep_key(std::string_view text) {
+    std::size_t line = 1, dots = 0;
+    const auto skip_string = [&](std::size_t at) {  // -> behind its end, or where it should have ended
+        const char quote = text[at];
+        const std::string three(3, quote);
+        const bool is_long = text.substr(at, 3) == three;
+        for (at += is_long ? 3 : 1; at < text.size(); ++at) {
+            if (text[at] == '\n' && !is_long) return at;
+            if (text[at] == '\n') ++line;
+            if (text[at] == '\\' && quote == '"' && at + 1 < text.size() && text[at + 1] != '\n') {
+                ++at;
+            } else if (text[at] == quote && !is_long) {
+                return at + 1;
+            } else if (is_long && text.substr(at, 3) == three) {
+                for (at += 3; at < text.size() && text[at] == quote;) ++at;  // they end the text itself
+                return at;
+            }
+        }
+        return at;
+    };
+    for (std::size_t at = 0; at < text.size();) {
+        const char c = text[at];
+        if (c == '"' || c == '\'') {
+            at = skip_string(at);
+            continue;
+        }
+        if (c == '#') {
+            at = std::min(text.find('\n', at), text.size());
+            continue;
+        }
+        if (c == '.' && ++dots > kMaxKeyDots) return line;
+        if (c == '\n') ++line;
+        if (std::string_view("=[]{},\n").find(c) != std::string_view::npos) dots = 0;
+        ++at;
+    }
+    return 0;
+}
+
+/// Settings have dots between their parts only: such a key would look like one of them, and not be it.
+Result<void> check_keys(const toml::node& node, const std::string& path) {
+    if (const toml::array* const array = node.as_array()) {
+        for (const toml::node& item : *array)
+            if (auto good = check_keys(item, path); !good) return good;
+    }
+    const toml::table* const table = node.as_table();
+    if (table == nullptr) return {};
+    for (const auto& [key, value] : *table) {
+        const std::string place = path + ":" + std::to_string(key.source().begin.line);
+        if (key.str().empty()) return invalid("a key is empty, which no setting is; give it a name", place);
+        if (key.str().find('.') != std::string_view::npos)
+            return invalid(
+                "'" + std::string(key.str()) + "' in quotes is one key, which no setting is; write it without quotes",
+                place);
+        if (auto good = check_keys(value, path); !good) return good;
+    }
     return {};
 }
 
 Result<toml::table> parse(const std::string& path, std::size_t& room) {
     const Result<std::string> text = read_text(path, room);
     if (!text) return text.error();
+    if (const std::size_t line = line_of_deep_key(*text); line != 0)
+        return invalid("a key has more than " + std::to_string(kMaxKeyDots) + " dots, which no setting has",
+                       path + ":" + std::to_string(line));
     try {
-        return toml::parse(*text, path);
+        toml::table table = toml::parse(*text, path);
+        if (auto good = check_keys(table, path); !good) return good.error();
+        return table;
     } catch (const toml::parse_error& fault) {
-        return invalid(std::string(fault.description()) + hint(fault.description()),
-                       path + ":" + std::to_string(fault.source().begin.line));
+        const std::uint32_t line = fault.source().begin.line;
+        return invalid(std::string(fault.description()) + hint(fault.description(), value_in(*text, line)),
+                       path + ":" + std::to_string(line));
     }
 }
 
@@ -110,6 +206,7 @@ std::string parts_folder(const std::string& path) {
 
 struct ConfigFile::Impl {
     std::string path;
+    std::vector<std::string> files;
     toml::table table;
     std::set<std::string> known;
     std::set<std::string> tables;         ///< asked whether they are there, or how many
@@ -146,9 +243,20 @@ struct ConfigFile::Impl {
         values[at->second] = {key, value, node == nullptr ? std::string{} : place(node)};
         return value;
     }
+    /// The table that `key` is or would be in, where there is one: what is missing is to be put there.
+    const toml::node* holder(std::string key) const {
+        for (std::size_t dot = key.rfind('.'); dot != std::string::npos; dot = key.rfind('.')) {
+            key.resize(dot);
+            if (const toml::node* const node = find(key)) return node;
+        }
+        return nullptr;
+    }
     void fail(const toml::node* node, const std::string& message) {
-        std::optional<Error>& first = node == nullptr ? missing : fault;
-        if (!first) first = invalid(message, place(node));
+        if (!fault) fault = invalid(message, place(node));
+    }
+    void fail(const std::string& key, const std::string& message) {
+        if (const toml::node* const node = find(key)) return fail(node, message);
+        if (!missing) missing = invalid(message, place(holder(key)));
     }
     /// True where `prefix` is, or leads to, a key or table that was asked for.
     bool leads_somewhere(const std::string& prefix) const {
@@ -158,11 +266,9 @@ struct ConfigFile::Impl {
         };
         return prefix.empty() || leads(known) || leads(tables);
     }
-    /// "; did you mean ...", where a key beside it is spelt much like it, or one of its name belongs elsewhere.
-    std::string meant(const std::string& unknown) const {
-        const std::size_t dot = unknown.rfind('.');
-        const std::string parent = dot == std::string::npos ? std::string{} : unknown.substr(0, dot + 1);
-        const std::string word = unknown.substr(parent.size());
+    /// The key that is spelt most like `unknown`, in the same table; empty: none.
+    std::string sibling(const std::string& unknown) const {
+        const std::string parent = unknown.substr(0, unknown.rfind('.') + 1);
         std::vector<std::string> names;  // beside it; of a table its first word
         std::set<std::string> all = known;
         all.insert(tables.begin(), tables.end());
@@ -170,11 +276,17 @@ struct ConfigFile::Impl {
             if (key.starts_with(parent))
                 names.push_back(key.substr(parent.size(), key.find('.', parent.size()) - parent.size()));
         const std::vector<std::string_view> views(names.begin(), names.end());
-        if (const std::string_view near = closest_name(word, views); !near.empty())
-            return "; did you mean '" + parent + std::string(near) + "'?";
+        const std::string_view near = closest_name(unknown.substr(parent.size()), views);
+        return near.empty() ? std::string{} : parent + std::string(near);
+    }
+    /// "; did you mean ...", where a key beside it is spelt much like it, or one of its name belongs elsewhere.
+    std::string meant(const std::string& unknown, const toml::node& node) const {
+        const std::size_t dot = unknown.rfind('.');
+        const std::string word = unknown.substr(dot + 1);
+        if (const std::string near = sibling(unknown); !near.empty()) return "; did you mean '" + near + "'?";
         for (const std::string& key : known)
             if (key.ends_with("." + word)) return "; did you mean '" + key + "'?";
-        if (const std::string near = parent.empty() ? "" : top_level(word); !near.empty())
+        if (const std::string near = dot == std::string::npos ? "" : top_level(word); is_free(near, node))
             return "; did you mean '" + near + "'? That one stands above the first table";
         return {};
     }
@@ -185,12 +297,17 @@ struct ConfigFile::Impl {
             if (key.find('.') == std::string::npos) names.push_back(key);
         return std::string(closest_name(word, names));
     }
+    /// Whether `key` of no table could be meant with `node`: the file that this stands in does not set it besides.
+    bool is_free(const std::string& key, const toml::node& node) const {
+        const toml::node* const other = key.empty() ? nullptr : table.get(key);
+        return !key.empty() && (other == nullptr || file(other) != file(&node));
+    }
     /// Whether `unknown` is the key of a value that was to stand outside of tables: TOML has no end of a table.
     bool is_below_a_table(const std::string& unknown, const toml::node& node) const {
         const std::size_t dot = unknown.rfind('.');
         if (dot == std::string::npos || node.is_table() || node.is_array_of_tables()) return false;
         const std::string word = unknown.substr(dot + 1);
-        return known.contains(word) || tables.contains(word);
+        return (known.contains(word) || tables.contains(word)) && is_free(word, node) && sibling(unknown).empty();
     }
     void refuse(const toml::node& node, const std::string& unknown) {
         if (is_below_a_table(unknown, node)) {
@@ -198,7 +315,7 @@ struct ConfigFile::Impl {
             return fail(&node, "'" + unknown.substr(dot + 1) + "' stands below a table, so it is read as '" + unknown +
                                    "', which is not a setting of this program; put it above the first table");
         }
-        fail(&node, "'" + unknown + "' is not a setting of this program" + meant(unknown));
+        fail(&node, "'" + unknown + "' is not a setting of this program" + meant(unknown, node));
     }
     void check_known(const toml::node& node, const std::string& prefix) {
         const bool holds_more = node.is_table() || node.is_array();
@@ -237,6 +354,8 @@ Result<ConfigFile> ConfigFile::read(const std::string& path) {
     }
     auto impl = std::make_unique<Impl>();
     impl->path = path;
+    impl->files = {path};
+    impl->files.insert(impl->files.end(), parts->begin(), parts->end());
     impl->table = *std::move(table);
     return ConfigFile(std::move(impl));
 }
@@ -250,7 +369,7 @@ std::string ConfigFile::text(const std::string& key, const std::string& fallback
 }
 
 std::string ConfigFile::required_text(const std::string& key) {
-    if (impl_->find(key) == nullptr) impl_->fail(nullptr, "'" + key + "' is missing");
+    if (impl_->find(key) == nullptr) impl_->fail(key, "'" + key + "' is missing");
     std::string found = text(key, "");
     if (const toml::node* node = impl_->find(key); node != nullptr && node->is_string() && found.empty())
         impl_->fail(node, "'" + key + "' must not be empty");
@@ -295,14 +414,20 @@ std::pair<std::string, int> ConfigFile::address(const std::string& key, const st
     const std::string listen = text(key, fallback);
     const std::size_t colon = listen.rfind(':');
     int port = -1;
-    if (colon != std::string::npos) std::from_chars(listen.data() + colon + 1, listen.data() + listen.size(), port);
+    const char* const end = listen.data() + listen.size();
+    if (colon == std::string::npos || std::from_chars(listen.data() + colon + 1, end, port).ptr != end) port = -1;
     std::string host = listen.substr(0, colon);
     const bool in_brackets = host.starts_with('[') && host.ends_with(']');  // of IPv6, as in a URL
     if (in_brackets) host = host.substr(1, host.size() - 2);
-    if (port >= 0 && port <= 65535 && in_brackets == (host.find(':') != std::string::npos))
-        return {std::move(host), port};
+    boost::system::error_code no_address;
+    boost::asio::ip::make_address(host, no_address);
+    const bool has_form = port >= 0 && port <= 65535 && in_brackets == (host.find(':') != std::string::npos);
+    if (has_form && !no_address) return {std::move(host), port};
     const std::string example = std::to_string(example_port);
-    fail(key, "'" + key + "' must be ADDRESS:PORT, e.g. 127.0.0.1:" + example + " or [::1]:" + example);
+    const std::string reason = !has_form      ? std::string{}
+                               : host.empty() ? ", and names no address"
+                                              : ", and '" + host + "' is not an IP address";
+    fail(key, "'" + key + "' must be ADDRESS:PORT" + reason + ", e.g. 127.0.0.1:" + example + " or [::1]:" + example);
     return {{}, -1};
 }
 
@@ -359,8 +484,9 @@ std::vector<ConfigValue> ConfigFile::values() const {
     return all;
 }
 
+const std::vector<std::string>& ConfigFile::files() const { return impl_->files; }
 std::string ConfigFile::place(const std::string& key) const { return impl_->place(impl_->find(key)); }
-void ConfigFile::fail(const std::string& key, const std::string& message) { impl_->fail(impl_->find(key), message); }
+void ConfigFile::fail(const std::string& key, const std::string& message) { impl_->fail(key, message); }
 
 Result<void> ConfigFile::finish() {
     // What seems to be missing may be there, but misspelt.

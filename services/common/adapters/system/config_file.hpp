@@ -36,8 +36,8 @@ class ConfigFile {
     std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t min, std::int64_t max);
     double number(const std::string& key, double fallback, double min, double max);
     bool boolean(const std::string& key, bool fallback);
-    /// "ADDRESS:PORT", an IPv6 address in brackets: the address without them, and the port, 0 to 65535. `example_port`
-    /// is for the message of a fault; then empty and -1.
+    /// "ADDRESS:PORT", an IP address, of IPv6 in brackets: the address without them, and the port, 0 to 65535.
+    /// `example_port` is for the message of a fault; then empty and -1.
     std::pair<std::string, int> address(const std::string& key, const std::string& fallback, int example_port);
     bool has(const std::string& key) const;
     std::vector<std::string> texts(const std::string& key);
@@ -52,7 +52,9 @@ class ConfigFile {
     /// All that was asked for, each once, as it was answered: first what is in no table, then table by table, else
     /// in the order of asking. O(n log n).
     std::vector<ConfigValue> values() const;
-    /// What is wrong with `key`; where it is not in the file, that it is missing.
+    /// The files that were read, in their order: the main one first.
+    const std::vector<std::string>& files() const;
+    /// What is wrong with `key`; where it is not in the file, that it is missing, with the place of its table.
     void fail(const std::string& key, const std::string& message);
     /// The first fault of what is there; else the first key that nobody asked for; else the first thing that is
     /// missing.
