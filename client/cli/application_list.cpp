@@ -88,12 +88,15 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
         if (!since) return since.error();
         since_us = to_microseconds(*since);
     }
-    const bool needs_all = !context.choice.sort.empty(),
-               needs_many = needs_all || !context.choice.filters.empty() || !choice.since.empty();
+    const bool needs_all = !context.choice.sort.empty(), needs_many = needs_all || choice.least_looked_at > 0 ||
+                                                                      !context.choice.filters.empty() ||
+                                                                      !choice.since.empty();
     const auto limit = static_cast<std::size_t>(choice.limit);
+    const auto submitted_us = [](const Json& row) { return row.value("submitted_us", std::int64_t{0}); };
     Json found = Json::array();
     bool more = true;
-    for (std::size_t looked_at = 0; more && looked_at < kMostRowsLookedAt && (needs_all || found.size() <= limit);) {
+    for (std::size_t looked_at = 0; more && looked_at < kMostRowsLookedAt &&
+                                    (needs_all || found.size() <= limit || looked_at < choice.least_looked_at);) {
         query->limit =
             needs_many ? limits::kMaxApplicationRows : std::min(limits::kMaxApplicationRows, limit + 1 - found.size());
         const Result<Json> page = zone.list(*query);
@@ -106,7 +109,7 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
         const Json rows = page->value("applications", Json::array());
         Json recent = Json::array();
         for (const Json& row : rows)
-            if (row.value("submitted_us", std::int64_t{0}) >= since_us) recent.push_back(row);
+            if (submitted_us(row) >= since_us) recent.push_back(row);
         const Result<Listing> kept = chosen(applications_of(recent, caller), {.filters = context.choice.filters});
         if (!kept) return kept.error();
         for (const Json& item : kept->items) found.push_back(item);
@@ -115,6 +118,8 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
         // The order is that of ids, whose times are those of their clients: a page of old ones alone is the end.
         more = !query->after.empty() && (recent.size() > 0 || rows.empty());
     }
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const Json& a, const Json& b) { return submitted_us(a) > submitted_us(b); });
     Result<Listing> sorted = chosen(applications_of(found, caller), {.sort = context.choice.sort});
     if (!sorted) return sorted.error();
     std::string cut;

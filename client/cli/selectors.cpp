@@ -16,13 +16,17 @@ namespace {
 using codec::Json;
 
 constexpr const char* kName = "name=";
-constexpr const char* kHelp = "an id, 'last' (your newest), 'name=PATTERN'";
+constexpr const char* kHelp =
+    "an id, 'last' (your newest by the zone's clock, of the 10,000 with the newest ids), 'name=PATTERN' (a shell "
+    "pattern: "
+    "*, ?, [a-z])";
 
-/// The caller's own, newest first: an operator, who sees everybody's, means hers too.
-Result<Json> own_applications(const Context& context, client::ZoneClient& zone, int limit) {
+/// The caller's own, newest first by the zone's clock: an operator, who sees everybody's, means hers too.
+Result<Json> own_applications(const Context& context, client::ZoneClient& zone) {
     Context plain = context;
     plain.choice = {};
-    ApplicationChoice choice{.states = {}, .user = {}, .limit = limit, .limit_was_asked = true};
+    ApplicationChoice choice{
+        .states = {}, .user = {}, .limit = static_cast<int>(kMostRowsLookedAt), .limit_was_asked = true};
     const Caller caller = context.caller(zone);
     if (caller.kind == CallerKind::kOperator) choice.user = to_uri(caller);
     Result<FoundApplications> found = find_applications(plain, zone, choice);
@@ -74,8 +78,7 @@ Result<std::vector<std::string>> find_selected(const Context& context, client::Z
             add_once(ids, word);
             continue;
         }
-        const Result<Json> own =
-            own_applications(context, zone, word == "last" ? 1 : static_cast<int>(kMostRowsLookedAt));
+        const Result<Json> own = own_applications(context, zone);
         if (!own) return own.error();
         const std::vector<std::string> found = word != "last" ? matches(*own, word, meant)
                                                : own->empty() ? std::vector<std::string>{}

@@ -103,6 +103,14 @@ class Manners(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         return done.stderr
 
+    def mine(self):
+        """Five applications with names, newest first; the zone tells each of them."""
+        ids = [f"01JJJJJJJJJJJJJJJJJJJJJJJ{letter}" for letter in "ABCDE"]
+        rows = [dict(JOBS[0], id=one, name=name, state=state) for one, name, state in zip(ids, ("lu-2", "lu-1", "cg", "lu-0", "old"), ("running", "planned", "running", "completed", "completed"))]
+        Zone.answers["/v1/applications"] = {"applications": rows}
+        Zone.answers |= {"/v1/applications/" + row["id"]: dict(VIEW, id=row["id"], name=row["name"], state=row["state"]) for row in rows}
+        return ids
+
     def script(self, text, name="job.sh"):
         path = os.path.join(self.folder, name)
         with open(path, "w") as f:
@@ -171,6 +179,25 @@ class Formats(Manners):
         self.assertIn("--since: 'soon' is no time; write how long ago (6h, 2d), a day (2026-11-24)", self.refused("list", "--since", "soon"))
         Zone.answers["/v1/profiles"] = {"profiles": [PROFILE, PROFILE | {"id": TWO, "at_us": int(now * 1e6)}]}
         self.assertEqual(self.good("profile", "list", "--since", "1h", "-o", "name"), TWO + "\n")
+
+    def test_the_newest_are_those_that_the_zone_says_whatever_clock_an_id_has(self):
+        a, b, *_ = self.mine()
+        rows = Zone.answers["/v1/applications"]["applications"]
+        # The first came from a machine whose clock is a day ahead; the newest stands on the second page.
+        times = {row["id"]: at for row, at in zip(rows, (2, 1, 3, 9, 4))}
+        for row in rows:
+            row["submitted_us"] = times[row["id"]] * 1_000_000
+        def page(query):
+            begin = 3 if "after" in query else 0
+            return {"applications": rows[begin:begin + min(3, int(query["limit"]))]} | ({} if begin else {"next": rows[2]["id"]})
+        Zone.answers["/v1/applications"] = page
+        newest = sorted(times, key=times.get, reverse=True)
+        self.assertEqual(self.good("list", "-o", "name").split(), newest)
+        self.assertEqual(self.good("list", "--limit", "1", "-o", "name").split(), newest[:1])
+        self.assertEqual(self.good("cancel", "last", "-o", "name").split(), newest[:1])
+        self.assertEqual(self.good("show", "name=lu-*", "-o", "name").split(), newest[:1])
+        self.assertIn("of the 1,000 with the newest ids", " ".join(self.good("list", "--help").split()))
+        self.assertIn("of the 10,000 with the newest ids", " ".join(self.good("show", "--help").split()))
 
     def test_rows_are_chosen_and_ordered(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks")
@@ -584,14 +611,6 @@ class Applications(Manners):
             told = json.loads(done.stdout)
             self.assertEqual((done.returncode, list(told), [one["id"] for one in told["applications"]]), (code, ["version", "applications"], list(order)))
         self.assertEqual(self.zbs("wait", ONE).stdout, "")
-
-    def mine(self):
-        """Five applications with names, newest first; the zone tells each of them."""
-        ids = [f"01JJJJJJJJJJJJJJJJJJJJJJJ{letter}" for letter in "ABCDE"]
-        rows = [dict(JOBS[0], id=one, name=name, state=state) for one, name, state in zip(ids, ("lu-2", "lu-1", "cg", "lu-0", "old"), ("running", "planned", "running", "completed", "completed"))]
-        Zone.answers["/v1/applications"] = {"applications": rows}
-        Zone.answers |= {"/v1/applications/" + row["id"]: dict(VIEW, id=row["id"], name=row["name"], state=row["state"]) for row in rows}
-        return ids
 
     def test_applications_go_by_last_all_and_names(self):
         a, b, c, d, e = self.mine()
