@@ -205,6 +205,8 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
     return more;
 }
 
+constexpr const char* kNothingOpen = "zbs: nothing of yours is open\n";
+
 /// How long to rely on events alone, at most.
 constexpr std::chrono::milliseconds kLookWhileWaiting = std::chrono::minutes{1};
 
@@ -226,6 +228,7 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
     }
     const Result<std::vector<std::string>> ids = find_selected(context, *zone, words, Meant::kOpenElseNewest);
     if (!ids) return context.fail(ids.error());
+    if (ids->empty()) std::cerr << kNothingOpen;
     Json ended = Json::array();
     for (const std::string& id : *ids) {
         client::EventWaiter events(*zone, id);
@@ -258,7 +261,7 @@ struct CancelOptions {
 
 /// Whether several that one word has named are meant; asks at a terminal.
 bool is_meant(Context& context, const CancelOptions& options, const std::vector<std::string>& ids) {
-    if (ids.size() == 1 || options.yes || !may_name_many(options.words)) return true;
+    if (ids.size() <= 1 || options.yes || !may_name_many(options.words)) return true;
     const std::string what = "cancel " + std::to_string(ids.size()) + " applications";
     if (options.no_input || isatty(0) == 0 || isatty(2) == 0) {
         context.fail(invalid("would " + what + ", and nobody can be asked; --yes says that it is meant"));
@@ -283,6 +286,7 @@ void cancel(Context& context, const CancelOptions& options) {
     const Result<std::vector<std::string>> found = find_selected(context, *zone, options.words, Meant::kOpen);
     if (!found) return context.fail(found.error());
     const std::vector<std::string>& ids = *found;
+    if (ids.empty()) std::cerr << kNothingOpen;
     if (!is_meant(context, options, ids)) return;
     Json answers = Json::array();
     for (const std::string& id : ids) {

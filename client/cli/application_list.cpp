@@ -95,7 +95,7 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
     const auto submitted_us = [](const Json& row) { return row.value("submitted_us", std::int64_t{0}); };
     Json found = Json::array();
     bool more = true;
-    for (std::size_t looked_at = 0; more && looked_at < kMostRowsLookedAt &&
+    for (std::size_t looked_at = 0; more && looked_at < choice.most_looked_at &&
                                     (needs_all || found.size() <= limit || looked_at < choice.least_looked_at);) {
         query->limit =
             needs_many ? limits::kMaxApplicationRows : std::min(limits::kMaxApplicationRows, limit + 1 - found.size());

@@ -10,6 +10,9 @@ class App;
 /// Lists of applications, by as many pages of the home zone as they need.
 namespace zbs::cli {
 
+/// No list looks at more rows than this.
+inline constexpr std::size_t kMostRowsLookedAt = 10'000;
+
 /// Which applications a list is of, before `--filter` chooses among them.
 struct ApplicationChoice {
     std::string states;  ///< words with commas between them; empty: what `--filter state=` says, else all
@@ -20,14 +23,13 @@ struct ApplicationChoice {
     /// The zone pages by id, and ids carry the clocks of those who submitted: among so many rows the newest are found
     /// by the zone's own clock.
     std::size_t least_looked_at = 0;
+    std::size_t most_looked_at = kMostRowsLookedAt;
 };
 
-/// No list looks at more rows than this.
-inline constexpr std::size_t kMostRowsLookedAt = 10'000;
-
-/// --state, --user and --limit.
 /// "state=running" and so on: what completion offers for --filter.
 std::vector<std::string> state_filters();
+
+/// --state, --user and --limit.
 void add_application_choice(CLI::App& command, ApplicationChoice& choice);
 
 struct FoundApplications {

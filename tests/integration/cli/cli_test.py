@@ -628,6 +628,28 @@ class Applications(Manners):
         Zone.answers[f"/v1/applications/{a}/results"] = {"complete": True, "notes": [], "files": []}
         self.assertEqual(json.loads(self.good("fetch", "last", "-o", "json"))["files"], [])
 
+    def test_all_of_nothing_is_no_fault(self):
+        rows = self.mine()
+        Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=rows[3], state="completed")]}
+        for words in (("wait", "all"), ("cancel", "all"), ("cancel", "all", "--no-input"), ("cancel", "all", "--yes")):
+            done = self.zbs(*words)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "zbs: nothing of yours is open\n"), words)
+            self.assertEqual(json.loads(self.good(*words, "-o", "json")), {"version": 1, "applications": []})
+        self.assertEqual(Zone.sent, [])
+
+    def test_what_is_open_is_found_however_many_newer_ones_have_ended(self):
+        a, b, *_ = self.mine()
+        ended = [dict(JOBS[0], id=f"01KKKKKKKKKKKKKKKKKKK{i:05}", state="completed") for i in range(11_000)]
+        rows = ended + [dict(JOBS[0], id=one, name="lu", state=state) for one, state in ((a, "running"), (b, "accepted"))]
+        def page(query):
+            mine = [row for row in rows if row["state"] in query["state"].split(",")] if "state" in query else rows
+            begin = int(query.get("after", "0"))
+            end = begin + int(query["limit"])
+            return {"applications": mine[begin:end]} | ({"next": str(end)} if end < len(mine) else {})
+        Zone.answers["/v1/applications"] = page
+        for word in ("all", "name=l?"):
+            self.assertEqual(self.good("cancel", word, "-y", "-o", "name").split(), [a, b], word)
+
     def test_a_word_that_names_nothing_says_so_and_does_nothing(self):
         self.mine()
         for words, code, told in ((("show", "name=nobody"), 3, "no application of yours has a name like nobody; 'zbs list' shows them"), (("cancel", "name=old", "-y"), 3, "no application of yours that has not ended has a name like old"),
