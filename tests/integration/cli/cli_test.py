@@ -836,6 +836,18 @@ PROFILE = {"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "argu
            "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}
 
 
+def members(item, before=""):
+    """The places of an object: "error", "error.mean"."""
+    for key, value in item.items():
+        yield before + key
+        if isinstance(value, dict):
+            yield from members(value, before + key + ".")
+
+
+# Columns of lists that no member of the items tells, with the reason.
+NOT_IN_JSON = {"path": "the member program is the whole path; PROGRAM shows its last part", "planned_with": "a text made of the members link.delay_s and link.bandwidth_Bps"}
+
+
 class Golden(Manners):
     """Keys and types of the documents that `zbs` itself makes, against tests/golden/cli. Fields may be added here; none may go or change."""
 
@@ -844,12 +856,14 @@ class Golden(Manners):
         self.assertEqual(next(iter(told.items())), ("version", 1), words)
         return shape(told)
 
-    def test_documents_keep_their_shape(self):
-        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}], "agents": []},
+    def commands(self):
+        """Of every golden file the command that prints it, before a zone that tells all there is."""
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": name, "processors": 8, "used": 3, "speed": 1.5} for name in ("n1", "n2")],
+                                       "agents": [{"description": {"name": "n1", "cores": 4, "memory_bytes": 1 << 30}, "available": SERIES}]},
                          "/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana", "via_proxy": False, "limited": False, "groups": ["g"], "serial": "1", "not_after_us": 1},
                          "/openapi.json": {"info": {"version": "1"}},
                          "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}, "delay": SERIES, "bandwidth": SERIES, "failures": 0, "measured_us": 1}],
-                                       "machines": {"source": "measured", "worst": [{"from": "n1", "to": "n2", "failures": 0, "delay": SERIES}]}},
+                                       "machines": {"source": "measured", "worst": [{"from": "n1", "to": "n2", "failures": 0, "delay": SERIES, "bandwidth": SERIES, "measured_us": 1}]}},
                          "/v1/peerings/org-b": {"peerings": [PEERING]},
                          "/v1/applications/" + ONE: WHOLE_VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [EVENT], "plan": WHOLE_PLAN},
                          "/v1/applications?dry_run=true": {key: value for key, value in WHOLE_PLAN.items() if key != "queued"}, "/v1/profiles": {"profiles": [PROFILE]},
@@ -867,22 +881,25 @@ class Golden(Manners):
         with open(os.path.join(self.folder, "line.graph"), "w") as f:
             f.write("3 2 001\n2 5\n1 5 3 7\n2 7\n")
         onto = ["map", "--graph", "line.graph", "--hierarchy", "2:2", "--distances", "1:10"]
-        golden = os.path.join(SOURCE, "tests", "golden", "cli")
         made = ["simulate", "--generate", "lublin:jobs=20"]
+        return (("list", ["list"]), ("list_truncated", ["list", "--limit", "1"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
+                ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
+                ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("wait", ["wait", TWO]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
+                ("peer_show", ["peer", "show", "org-b"]), ("profile_show_stored", ["profile", "show", ONE]), ("zone_machine_links", ["zone", "machine-links"]),
+                ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
+                ("simulate_allocators", ["simulate", "--list-allocators"]), ("simulate_generators", ["simulate", "--list-generators"]), ("simulate", [*made, "--policy", "easy"]),
+                ("simulate_details", [*made, "--policy", "gang", "--details"]), ("simulate_compare", [*made, "--compare", "fcfs,easy"]), ("report_claims_list", ["report", "claims", "--list"]),
+                ("report_claims", ["report", "claims", "--quick", "--source", "ShmueliFeitelson2005", "--details"]), ("profile_list", ["profile", "list"]),
+                ("replay", ["replay", "--generate", "random", "--ranks", "6", "--clusters", "2", "--lines", "100", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json")]),
+                ("list_columns", ["list", "--columns", "id,ranks,exit,state"]), ("cancel_several", ["cancel", ONE, TWO]), ("peer_set", ["peer", "set", "org-b", "--processors", "8"]),
+                ("show_assignment", ["show", ONE, "--format", "json"]), ("delegate_revoke", ["delegate", "--revoke", ONE]), ("fetch", ["fetch", ONE]),
+                ("queue_replay", ["queue", "replay", "same.jsonl"]), ("queue_replay_difference", ["queue", "replay", "other.jsonl"]), ("map_hierarchy", [*onto, "--format", "json"]),
+                ("map", ["map", "--graph", "line.graph", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json"), "--format", "json"]))
+
+    def test_documents_keep_their_shape(self):
+        golden = os.path.join(SOURCE, "tests", "golden", "cli")
         found = {}
-        for name, words in (("list", ["list"]), ("list_truncated", ["list", "--limit", "1"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
-                            ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
-                            ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("wait", ["wait", TWO]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
-                            ("peer_show", ["peer", "show", "org-b"]), ("profile_show_stored", ["profile", "show", ONE]), ("zone_machine_links", ["zone", "machine-links"]),
-                            ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
-                            ("simulate_allocators", ["simulate", "--list-allocators"]), ("simulate_generators", ["simulate", "--list-generators"]), ("simulate", [*made, "--policy", "easy"]),
-                            ("simulate_details", [*made, "--policy", "gang", "--details"]), ("simulate_compare", [*made, "--compare", "fcfs,easy"]), ("report_claims_list", ["report", "claims", "--list"]),
-                            ("report_claims", ["report", "claims", "--quick", "--source", "ShmueliFeitelson2005", "--details"]), ("profile_list", ["profile", "list"]),
-                            ("replay", ["replay", "--generate", "random", "--ranks", "6", "--clusters", "2", "--lines", "100", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json")]),
-                            ("list_columns", ["list", "--columns", "id,ranks,exit,state"]), ("cancel_several", ["cancel", ONE, TWO]), ("peer_set", ["peer", "set", "org-b", "--processors", "8"]),
-                            ("show_assignment", ["show", ONE, "--format", "json"]), ("delegate_revoke", ["delegate", "--revoke", ONE]), ("fetch", ["fetch", ONE]),
-                            ("queue_replay", ["queue", "replay", "same.jsonl"]), ("queue_replay_difference", ["queue", "replay", "other.jsonl"]), ("map_hierarchy", [*onto, "--format", "json"]),
-                            ("map", ["map", "--graph", "line.graph", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json"), "--format", "json"])):
+        for name, words in self.commands():
             found[name] = self.document(*words, *([] if words[0] == "map" else ["-o", "json"]))
         Zone.answers |= {"/v1/applications": ACCEPTED, "/v1/profiles": {key: PROFILE[key] for key in ("id", "at_us", "program", "arguments", "ranks", "complete", "digest")}}  # to a POST
         found["submit"] = self.document("submit", "-n", "2", "/bin/true", "-o", "json")
@@ -894,6 +911,26 @@ class Golden(Manners):
                     f.write(json.dumps(got, indent=1, sort_keys=True) + "\n")
             with open(path) as f:
                 self.assertEqual(got, json.load(f), f"{name}: if this is meant, write the files anew with ZBS_WRITE_GOLDEN=1")
+
+    def test_what_a_list_tells_people_it_tells_programs_too(self):
+        lists = []
+        for name, words in self.commands():
+            refusal = self.zbs(*words, "--columns", "nothing_of_that_kind").stderr
+            if "there is no column" not in refusal or name == "list_truncated":  # of one row, which says little
+                continue
+            lists.append(name)
+            titles = next(csv.reader(io.StringIO(self.good(*words, "-o", "csv"))))
+            keys = ["".join(c.lower() if c.isalnum() else "_" for c in title.replace("%", "percent")) for title in titles]
+            # Refused with each key, and behind it the member that says the same.
+            known = refusal.partition("known are ")[2].strip().split(", ")
+            places = {key: [key, *(one for one in known[known.index(key) + 1:known.index(key) + 2] if one not in keys)] for key in keys}
+            document = json.loads(self.good(*words, "-o", "json"))
+            rows = next(value for value in document.values() if isinstance(value, list))
+            told = {place for item in rows for place in members(item)}
+            for key, names in places.items():
+                with self.subTest(list=name, column=key):
+                    self.assertTrue(key in NOT_IN_JSON or told.intersection(names), f"in no item; there are {sorted(told)}")
+        self.assertLessEqual({"list", "top", "zone_list", "zone_links", "zone_machine_links", "zone_show", "peer_list", "peer_show", "profile_list"}, set(lists))
 
 
 if __name__ == "__main__":
