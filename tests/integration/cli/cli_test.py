@@ -221,6 +221,11 @@ class Formats(Manners):
         for words, meant in ((["lsit"], "'list'"), (["zone", "lst"], "'list'"), (["list", "--filtre", "a=1"], "'--filter'"),
                              (["run", "--waltime", "1h", "--", "true"], "'--walltime'")):
             self.assertIn(f"did you mean {meant}?", self.refused(*words))
+        for words in (("job", "list"), ("job", "list", "--limit", "1"), ("-o", "table", "job", "list")):
+            self.assertIn("zbs: there is no command 'job' of zbs; known are run, ", self.refused(*words))
+        self.assertIn("there is no command 'zones' of zbs; did you mean 'zone'?", self.refused("zones", "list"))
+        self.assertIn("there is no command 'my' of 'zone'; known are list, ", self.refused("zone", "my", "list"))
+        self.assertIn("'job' is too much: 'list' takes no more", self.refused("list", "job"))
 
 
 class Usage(Manners):
