@@ -259,16 +259,26 @@ struct CancelOptions {
     bool no_input = false;  ///< nobody can be asked
 };
 
+/// What a list says of them, as far as the zone still knows them.
+Listing named(client::ZoneClient& zone, const std::vector<std::string>& ids) {
+    Listing listing{"applications", {"ID", "NAME", "STATE"}, {}};
+    for (const std::string& id : ids) {
+        const Result<Json> view = zone.show(id);
+        listing.rows.push_back({id, view ? text_of(*view, "name") : "", view ? text_of(*view, "state") : ""});
+    }
+    return listing;
+}
+
 /// Whether several that one word has named are meant; asks at a terminal.
-bool is_meant(Context& context, const CancelOptions& options, const std::vector<std::string>& ids) {
+bool is_meant(Context& context, client::ZoneClient& zone, const CancelOptions& options,
+              const std::vector<std::string>& ids) {
     if (ids.size() <= 1 || options.yes || !may_name_many(options.words)) return true;
     const std::string what = "cancel " + std::to_string(ids.size()) + " applications";
     if (options.no_input || isatty(0) == 0 || isatty(2) == 0) {
         context.fail(invalid("would " + what + ", and nobody can be asked; --yes says that it is meant"));
         return false;
     }
-    for (const std::string& id : ids) std::cerr << id << "\n";
-    std::cerr << "zbs: " << what << "? [y/N] " << std::flush;
+    std::cerr << written(named(zone, ids), "table") << "zbs: " << what << "? [y/N] " << std::flush;
     std::string answer;
     std::getline(std::cin, answer);
     if (answer == "y" || answer == "Y" || answer == "yes") return true;
@@ -287,7 +297,7 @@ void cancel(Context& context, const CancelOptions& options) {
     if (!found) return context.fail(found.error());
     const std::vector<std::string>& ids = *found;
     if (ids.empty()) std::cerr << kNothingOpen;
-    if (!is_meant(context, options, ids)) return;
+    if (!is_meant(context, *zone, options, ids)) return;
     Json answers = Json::array();
     for (const std::string& id : ids) {
         const Result<Json> before = zone->show(id);

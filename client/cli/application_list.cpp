@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "algorithms/base/suggestion.hpp"
 #include "client/cli/application_view.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/since.hpp"
@@ -28,13 +29,27 @@ std::string states_of(const std::vector<std::string>& filters) {
     return {};
 }
 
+/// Errors: kInvalidArgument (no state, with the nearest).
+Result<void> check_states(std::string_view words, const char* option) {
+    std::vector<std::string_view> known;
+    for (const ApplicationState state : codec::kApplicationStates) known.emplace_back(to_string(state));
+    for (;;) {
+        const std::size_t end = std::min(words.find(','), words.size());
+        const std::string_view word = words.substr(0, end);
+        if (std::ranges::find(known, word) == known.end())
+            return invalid("there is no state '" + harmless_line(word) + "'" + did_you_mean(word, known), option);
+        if (end == words.size()) return {};
+        words.remove_prefix(end + 1);
+    }
+}
+
 /// What the zone is asked: states and owner.
 Result<client::ZoneClient::ListQuery> query_of(const Context& context, const Caller& caller,
                                                const ApplicationChoice& choice) {
     client::ZoneClient::ListQuery query{.states = choice.states};
     if (query.states.empty()) query.states = states_of(context.choice.filters);
     if (!query.states.empty()) {
-        const auto good = codec::decode_states(query.states, choice.states.empty() ? "--filter" : "--state");
+        const Result<void> good = check_states(query.states, choice.states.empty() ? "--filter" : "--state");
         if (!good) return good.error();
     }
     if (choice.user.empty()) return query;

@@ -176,6 +176,7 @@ class Formats(Manners):
         asked.clear()
         self.assertEqual(len(names("--since", "5h30m")), 6)
         self.assertEqual(len(asked), 2, "a page of older ones is the end")
+        self.assertIn("--since: '90' has no unit: 90m for minutes, 90s for seconds", self.refused("list", "--since", "90"))
         self.assertIn("--since: 'soon' is no time; write how long ago (6h, 2d), a day (2026-11-24)", self.refused("list", "--since", "soon"))
         Zone.answers["/v1/profiles"] = {"profiles": [PROFILE, PROFILE | {"id": TWO, "at_us": int(now * 1e6)}]}
         self.assertEqual(self.good("profile", "list", "--since", "1h", "-o", "name"), TWO + "\n")
@@ -197,6 +198,7 @@ class Formats(Manners):
         self.assertEqual(self.good("cancel", "last", "-o", "name").split(), newest[:1])
         self.assertEqual(self.good("show", "name=lu-*", "-o", "name").split(), newest[:1])
         self.assertIn("of the 1,000 with the newest ids", " ".join(self.good("list", "--help").split()))
+        self.assertIn("'name=PATTERN' (a shell pattern: *, ?, [a-z])", " ".join(self.good("cancel", "--help").split()))
         self.assertIn("of the 10,000 with the newest ids", " ".join(self.good("show", "--help").split()))
 
     def test_rows_are_chosen_and_ordered(self):
@@ -275,8 +277,9 @@ class ManyApplications(Manners):
             self.asked.clear()
             self.assertEqual(self.names(*words), running, words)
             self.assertEqual([query["state"].split(",")[0] for query in self.asked], ["running"], words)
-        self.assertIn("--filter: must be states", self.refused("list", "--filter", "state=runing"))
-        self.assertIn("--state: must be states", self.refused("list", "--state", "runing"))
+        self.assertIn("--filter: there is no state 'runing'; did you mean 'running'?", self.refused("list", "--filter", "state=runing"))
+        self.assertIn("--state: there is no state 'complete'; did you mean 'completed'?", self.refused("list", "--state", "running,complete"))
+        self.assertIn("--state: there is no state ''; known are accepted, ", self.refused("list", "--state", "running,"))
 
     def test_other_filters_and_sort_look_at_every_page(self):
         self.assertEqual(self.names("--filter", "ranks>=2498"), ["02498", "02499"])
@@ -686,6 +689,8 @@ class Applications(Manners):
                 os.write(terminal, answer)
                 self.assertEqual(process.wait(60), code)
             os.close(terminal)
+            lines = [line.split() for line in seen.decode().splitlines()]
+            self.assertEqual(lines[:4], [["ID", "NAME", "STATE"], [a, "lu-2", "running"], [b, "lu-1", "planned"], [c, "cg", "running"]])
             self.assertIn(b"zbs: cancel 3 applications? [y/N]", seen)
             self.assertEqual(Zone.sent, sent)
 
