@@ -24,6 +24,7 @@
 #include "services/common/adapters/command_line/since.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/http/reply.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
@@ -57,7 +58,7 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     const std::vector<std::string> paths = paths_to_send(options);
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const Result<std::uint64_t> sent = client::send_file(*zone, paths[i], request->staging.inputs[i]);
-        if (!sent) return context.fail({sent.error().code, paths[i] + ": " + sent.error().message, {}});
+        if (!sent) return context.fail({sent.error().code, paths[i] + ": " + http::text_with_place(sent.error()), {}});
         if (!options.quiet && *sent > 0)
             std::cerr << "zbs: sent " << printable(paths[i]) << " (" << human_bytes(static_cast<double>(*sent))
                       << ")\n";
@@ -189,7 +190,9 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
              "(unless --no-record was given); 'zbs profile import MODEL -- PROGRAM' stores one from elsewhere",
              {}});
     const Result<ApplicationModel> model = zone->profile(profile);
-    if (!model) return failed_with(context, {model.error().code, "no profile to draw: " + model.error().message, {}});
+    if (!model)
+        return failed_with(context,
+                           {model.error().code, "no profile to draw: " + http::text_with_place(model.error()), {}});
     if (!plan->crossing_bytes) {
         double crossing = 0;
         for (const TaskEdge& edge : model->graph.edges()) {
@@ -310,7 +313,7 @@ void cancel(Context& context, const CancelOptions& options) {
             return context.fail(answer.error());
         } else {  // one document is printed, and that is the list of the others
             context.exit_code = exit_code_of(answer.error());
-            std::cerr << "zbs: " << id << ": " << printable(answer.error().message) << "\n";
+            std::cerr << "zbs: " << id << ": " << printable(http::text_with_place(answer.error())) << "\n";
         }
     }
     if (context.for_people()) return;

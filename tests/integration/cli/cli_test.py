@@ -65,7 +65,7 @@ class Zone(http.server.BaseHTTPRequestHandler):
         Zone.sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         if self.path in Zone.answers:
             return self.reply(200, Zone.answers[self.path])
-        self.reply(400, {"title": "Bad Request", "status": 400, "detail": "seen"})
+        self.reply(400, {"title": "Bad Request", "status": 400, "detail": "seen"} | Zone.answers.get("refusal", {}))
 
     def log_message(self, *_):
         pass
@@ -240,6 +240,13 @@ class Usage(Manners):
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(told, json.loads(done.stdout)["detail"])
         self.assertNotIn("did you mean", self.refused("cancel", "--all"))
+
+    def test_the_place_of_a_fault_that_the_zone_tells_is_told_to_programs_and_people(self):
+        fault = {"pointer": "/ranks", "detail": "must be less"}
+        Zone.answers = {"refusal": {"detail": "at /ranks: must be less", "errors": [fault]}}
+        done = self.zbs("submit", "/bin/true", "-o", "json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["errors"], json.loads(done.stdout)["detail"]), (2, [fault], "at /ranks: must be less"))
+        self.assertEqual(done.stderr, "zbs: /ranks: must be less\n")
 
     def test_directives_without_an_interpreter_are_told(self):
         self.script("#ZBS -n 8\necho\n")
