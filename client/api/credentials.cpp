@@ -65,7 +65,7 @@ Result<codec::Json> call(cpprest::HttpCaller& caller, const ServiceAddress& to, 
                          const std::string& path, const std::string& body = {}) {
     const Result<HttpAnswer> answer = caller.call({to, method, path, body});
     if (!answer) return answer.error();
-    if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
+    if (answer->status >= 300) return http::read_problem_of_call(answer->status, answer->body);
     return codec::parse(answer->body);
 }
 

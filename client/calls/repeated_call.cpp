@@ -10,7 +10,7 @@ constexpr Duration kLongestPause = std::chrono::seconds{1};
 }
 
 Result<HttpAnswer> success_of(const Result<HttpAnswer>& answer) {
-    if (answer && answer->status >= 300) return http::read_problem(answer->status, answer->body);
+    if (answer && answer->status >= 300) return http::read_problem_of_call(answer->status, answer->body);
     return answer;
 }
 

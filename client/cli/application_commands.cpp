@@ -24,6 +24,8 @@
 #include "services/common/adapters/command_line/since.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/http/reply.hpp"
+#include "services/common/messages/limits.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -56,7 +58,7 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     const std::vector<std::string> paths = paths_to_send(options);
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const Result<std::uint64_t> sent = client::send_file(*zone, paths[i], request->staging.inputs[i]);
-        if (!sent) return context.fail({sent.error().code, paths[i] + ": " + sent.error().message, {}});
+        if (!sent) return context.fail({sent.error().code, paths[i] + ": " + http::text_with_place(sent.error()), {}});
         if (!options.quiet && *sent > 0)
             std::cerr << "zbs: sent " << printable(paths[i]) << " (" << human_bytes(static_cast<double>(*sent))
                       << ")\n";
@@ -188,7 +190,9 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
              "(unless --no-record was given); 'zbs profile import MODEL -- PROGRAM' stores one from elsewhere",
              {}});
     const Result<ApplicationModel> model = zone->profile(profile);
-    if (!model) return failed_with(context, {model.error().code, "no profile to draw: " + model.error().message, {}});
+    if (!model)
+        return failed_with(context,
+                           {model.error().code, "no profile to draw: " + http::text_with_place(model.error()), {}});
     if (!plan->crossing_bytes) {
         double crossing = 0;
         for (const TaskEdge& edge : model->graph.edges()) {
@@ -203,6 +207,8 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
     draw_plan_matrix(std::cout, *plan, model->graph);
     return more;
 }
+
+constexpr const char* kNothingOpen = "zbs: nothing of yours is open\n";
 
 /// How long to rely on events alone, at most.
 constexpr std::chrono::milliseconds kLookWhileWaiting = std::chrono::minutes{1};
@@ -225,6 +231,7 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
     }
     const Result<std::vector<std::string>> ids = find_selected(context, *zone, words, Meant::kOpenElseNewest);
     if (!ids) return context.fail(ids.error());
+    if (ids->empty()) std::cerr << kNothingOpen;
     Json ended = Json::array();
     for (const std::string& id : *ids) {
         client::EventWaiter events(*zone, id);
@@ -255,16 +262,26 @@ struct CancelOptions {
     bool no_input = false;  ///< nobody can be asked
 };
 
+/// What a list says of them, as far as the zone still knows them.
+Listing named(client::ZoneClient& zone, const std::vector<std::string>& ids) {
+    Listing listing{"applications", {"ID", "NAME", "STATE"}, {}};
+    for (const std::string& id : ids) {
+        const Result<Json> view = zone.show(id);
+        listing.rows.push_back({id, view ? text_of(*view, "name") : "", view ? text_of(*view, "state") : ""});
+    }
+    return listing;
+}
+
 /// Whether several that one word has named are meant; asks at a terminal.
-bool is_meant(Context& context, const CancelOptions& options, const std::vector<std::string>& ids) {
-    if (ids.size() == 1 || options.yes || !may_name_many(options.words)) return true;
+bool is_meant(Context& context, client::ZoneClient& zone, const CancelOptions& options,
+              const std::vector<std::string>& ids) {
+    if (ids.size() <= 1 || options.yes || !may_name_many(options.words)) return true;
     const std::string what = "cancel " + std::to_string(ids.size()) + " applications";
     if (options.no_input || isatty(0) == 0 || isatty(2) == 0) {
         context.fail(invalid("would " + what + ", and nobody can be asked; --yes says that it is meant"));
         return false;
     }
-    for (const std::string& id : ids) std::cerr << id << "\n";
-    std::cerr << "zbs: " << what << "? [y/N] " << std::flush;
+    std::cerr << written(named(zone, ids), "table") << "zbs: " << what << "? [y/N] " << std::flush;
     std::string answer;
     std::getline(std::cin, answer);
     if (answer == "y" || answer == "Y" || answer == "yes") return true;
@@ -282,7 +299,8 @@ void cancel(Context& context, const CancelOptions& options) {
     const Result<std::vector<std::string>> found = find_selected(context, *zone, options.words, Meant::kOpen);
     if (!found) return context.fail(found.error());
     const std::vector<std::string>& ids = *found;
-    if (!is_meant(context, options, ids)) return;
+    if (ids.empty()) std::cerr << kNothingOpen;
+    if (!is_meant(context, *zone, options, ids)) return;
     Json answers = Json::array();
     for (const std::string& id : ids) {
         const Result<Json> before = zone->show(id);
@@ -295,7 +313,7 @@ void cancel(Context& context, const CancelOptions& options) {
             return context.fail(answer.error());
         } else {  // one document is printed, and that is the list of the others
             context.exit_code = exit_code_of(answer.error());
-            std::cerr << "zbs: " << id << ": " << printable(answer.error().message) << "\n";
+            std::cerr << "zbs: " << id << ": " << printable(http::text_with_place(answer.error())) << "\n";
         }
     }
     if (context.for_people()) return;
@@ -385,15 +403,17 @@ void add_application_commands(CLI::App& app, Context& context) {
     }
     {
         auto choice = std::make_shared<ApplicationChoice>();
-        CLI::App* command =
-            app.add_subcommand("list",
-                               "your applications, newest first; an operator's are everybody's\n\nStates go to the "
-                               "zone (--state, --filter "
-                               "state=running). Of other filters, and of --sort, it looks at the newest 10,000 "
-                               "applications. A list that is "
-                               "cut says so on standard error (not where --limit asked for it), and in JSON "
-                               "and YAML with \"truncated\": true.\n\nExample: zbs list --filter "
-                               "state=running --sort -ranks\nExample: zbs list --state running,launching");
+        choice->least_looked_at = limits::kMaxApplicationRows;
+        CLI::App* command = app.add_subcommand(
+            "list",
+            "your applications, newest first; an operator's are everybody's\n\nThe newest are those "
+            "that the zone's clock says, of the 1,000 with the newest ids, which carry the clocks of "
+            "the machines that submitted. States go to the zone (--state, --filter "
+            "state=running). Of other filters, and of --sort, it looks at the newest 10,000 "
+            "applications. A list that is "
+            "cut says so on standard error (not where --limit asked for it), and in JSON "
+            "and YAML with \"truncated\": true.\n\nExample: zbs list --filter "
+            "state=running --sort -ranks\nExample: zbs list --state running,launching");
         add_application_choice(*command, *choice);
         command_line::add_since_option(*command, choice->since);
         add_list_options(*command, context, applications_of(Json::array(), {}), state_filters());

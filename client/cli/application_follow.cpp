@@ -14,6 +14,7 @@
 #include "client/api/polling.hpp"
 #include "client/cli/application_view.hpp"
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/http/reply.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -123,7 +124,8 @@ void DelegationKeeper::look(const std::string& state) {
     if (state != "accepted" && state != "planned") return;
     if (std::chrono::steady_clock::now() - signed_at_ < lifetime_ / 2) return;
     if (auto renewed = sign(); !renewed)
-        std::cerr << "zbs: the delegation could not be renewed: " << printable(renewed.error().message) << "\n";
+        std::cerr << "zbs: the delegation could not be renewed: " << printable(http::text_with_place(renewed.error()))
+                  << "\n";
 }
 
 void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,

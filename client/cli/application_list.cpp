@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "algorithms/base/suggestion.hpp"
 #include "client/cli/application_view.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/since.hpp"
@@ -28,13 +29,27 @@ std::string states_of(const std::vector<std::string>& filters) {
     return {};
 }
 
+/// Errors: kInvalidArgument (no state, with the nearest).
+Result<void> check_states(std::string_view words, const char* option) {
+    std::vector<std::string_view> known;
+    for (const ApplicationState state : codec::kApplicationStates) known.emplace_back(to_string(state));
+    for (;;) {
+        const std::size_t end = std::min(words.find(','), words.size());
+        const std::string_view word = words.substr(0, end);
+        if (std::ranges::find(known, word) == known.end())
+            return invalid("there is no state '" + harmless_line(word) + "'" + did_you_mean(word, known), option);
+        if (end == words.size()) return {};
+        words.remove_prefix(end + 1);
+    }
+}
+
 /// What the zone is asked: states and owner.
 Result<client::ZoneClient::ListQuery> query_of(const Context& context, const Caller& caller,
                                                const ApplicationChoice& choice) {
     client::ZoneClient::ListQuery query{.states = choice.states};
     if (query.states.empty()) query.states = states_of(context.choice.filters);
     if (!query.states.empty()) {
-        const auto good = codec::decode_states(query.states, choice.states.empty() ? "--filter" : "--state");
+        const Result<void> good = check_states(query.states, choice.states.empty() ? "--filter" : "--state");
         if (!good) return good.error();
     }
     if (choice.user.empty()) return query;
@@ -88,12 +103,15 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
         if (!since) return since.error();
         since_us = to_microseconds(*since);
     }
-    const bool needs_all = !context.choice.sort.empty(),
-               needs_many = needs_all || !context.choice.filters.empty() || !choice.since.empty();
+    const bool needs_all = !context.choice.sort.empty(), needs_many = needs_all || choice.least_looked_at > 0 ||
+                                                                      !context.choice.filters.empty() ||
+                                                                      !choice.since.empty();
     const auto limit = static_cast<std::size_t>(choice.limit);
+    const auto submitted_us = [](const Json& row) { return row.value("submitted_us", std::int64_t{0}); };
     Json found = Json::array();
     bool more = true;
-    for (std::size_t looked_at = 0; more && looked_at < kMostRowsLookedAt && (needs_all || found.size() <= limit);) {
+    for (std::size_t looked_at = 0; more && looked_at < choice.most_looked_at &&
+                                    (needs_all || found.size() <= limit || looked_at < choice.least_looked_at);) {
         query->limit =
             needs_many ? limits::kMaxApplicationRows : std::min(limits::kMaxApplicationRows, limit + 1 - found.size());
         const Result<Json> page = zone.list(*query);
@@ -106,7 +124,7 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
         const Json rows = page->value("applications", Json::array());
         Json recent = Json::array();
         for (const Json& row : rows)
-            if (row.value("submitted_us", std::int64_t{0}) >= since_us) recent.push_back(row);
+            if (submitted_us(row) >= since_us) recent.push_back(row);
         const Result<Listing> kept = chosen(applications_of(recent, caller), {.filters = context.choice.filters});
         if (!kept) return kept.error();
         for (const Json& item : kept->items) found.push_back(item);
@@ -115,6 +133,8 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
         // The order is that of ids, whose times are those of their clients: a page of old ones alone is the end.
         more = !query->after.empty() && (recent.size() > 0 || rows.empty());
     }
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const Json& a, const Json& b) { return submitted_us(a) > submitted_us(b); });
     Result<Listing> sorted = chosen(applications_of(found, caller), {.sort = context.choice.sort});
     if (!sorted) return sorted.error();
     std::string cut;

@@ -27,9 +27,9 @@ void be_quiet_and_quick() {
     alarm(kDeadline_s);
 }
 
-/// The shell evaluates what it is offered, and much of it comes from others.
+/// The shell evaluates what it is offered, and much of it comes from others; what begins with - would be an option.
 bool is_plain(const std::string& word) {
-    return !word.empty() && std::ranges::all_of(word, [](unsigned char c) {
+    return !word.empty() && word.front() != '-' && std::ranges::all_of(word, [](unsigned char c) {
         return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.';
     });
 }

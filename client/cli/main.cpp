@@ -61,7 +61,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {  // --help, --version
         return app.exit(done);
     } catch (const CLI::ParseError& fault) {
-        std::string text = zbs::command_line::fault_text(app, fault, "zbs");
+        std::string text = zbs::command_line::fault_text(app, fault, "zbs", {argv + 1, argv + argc});
         constexpr std::string_view kOption = "--output: ";
         if (!context.output_is_asked && text.starts_with(kOption)) text = "ZBS_OUTPUT: " + text.substr(kOption.size());
         if (zbs::command_line::asks_for_json(argc, argv))

@@ -4,11 +4,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
 
 #include "algorithms/base/ids.hpp"
 #include "client/cli/application_list.hpp"
 #include "client/cli/application_view.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/codec/words.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -16,16 +18,36 @@ namespace {
 using codec::Json;
 
 constexpr const char* kName = "name=";
-constexpr const char* kHelp = "an id, 'last' (your newest), 'name=PATTERN'";
+constexpr const char* kHelp =
+    "an id, 'last' (your newest by the zone's clock, of the 10,000 with the newest ids), 'name=PATTERN' (a shell "
+    "pattern: "
+    "*, ?, [a-z])";
 
-/// The caller's own, newest first: an operator, who sees everybody's, means hers too.
-Result<Json> own_applications(const Context& context, client::ZoneClient& zone, int limit) {
+/// The states that have not ended, as the zone is asked for them.
+std::string open_states() {
+    std::string states;
+    for (const ApplicationState state : codec::kApplicationStates)
+        if (!is_ended(to_string(state))) states += (states.empty() ? "" : ",") + std::string(to_string(state));
+    return states;
+}
+
+/// The caller's own, newest first by the zone's clock: an operator, who sees everybody's, means hers too. With `states`
+/// all of them however many there are, else of the newest `kMostRowsLookedAt`.
+Result<Json> own_applications(const Context& context, client::ZoneClient& zone, const std::string& states = {}) {
     Context plain = context;
     plain.choice = {};
-    ApplicationChoice choice{.states = {}, .user = {}, .limit = limit, .limit_was_asked = true};
+    ApplicationChoice choice{
+        .states = states, .user = {}, .limit = static_cast<int>(kMostRowsLookedAt), .limit_was_asked = true};
+    if (!states.empty()) {
+        choice.limit = std::numeric_limits<int>::max() - 1;
+        choice.most_looked_at = std::numeric_limits<std::size_t>::max();
+    }
+    choice.least_looked_at = kMostRowsLookedAt;
     const Caller caller = context.caller(zone);
     if (caller.kind == CallerKind::kOperator) choice.user = to_uri(caller);
     Result<FoundApplications> found = find_applications(plain, zone, choice);
+    if (!found && found.error().code == ErrorCode::kInvalidArgument && !states.empty())
+        return own_applications(context, zone);  // a zone that is older than this question
     if (!found) return found.error();
     return std::move(found->rows.items);
 }
@@ -35,21 +57,44 @@ void add_once(std::vector<std::string>& ids, const std::string& id) {
 }
 
 Error nothing_named(const std::string& word, Meant meant) {
+    if (word == "last") return {ErrorCode::kNotFound, "there is no application of yours; 'zbs list' shows them", {}};
     const std::string what = meant == Meant::kOpen ? "application of yours that has not ended" : "application of yours";
-    const std::string how = word == "all" || word == "last" ? "" : " has a name like " + ascii(word.substr(5));
-    return {ErrorCode::kNotFound, (how.empty() ? "there is no " : "no ") + what + how + "; 'zbs list' shows them", {}};
+    return {ErrorCode::kNotFound,
+            "no " + what + " has a name like " + ascii(word.substr(5)) + "; 'zbs list' shows them",
+            {}};
 }
 
-/// Of `all` and of a pattern.
-std::vector<std::string> matches(const Json& applications, const std::string& word, Meant meant) {
-    std::vector<std::string> open, ended;
-    for (const Json& one : applications) {
-        if (word != "all" && fnmatch(word.substr(5).c_str(), text_of(one, "name").c_str(), 0) != 0) continue;
-        if (meant == Meant::kNewest) return {text_of(one, "id")};
-        (is_ended(text_of(one, "state")) ? ended : open).push_back(text_of(one, "id"));
-    }
-    if (open.empty() && meant == Meant::kOpenElseNewest && word != "all" && !ended.empty()) return {ended.front()};
+/// Of these applications those that `all` or a pattern fits.
+std::vector<std::string> matches(const Json& applications, const std::string& word) {
+    std::vector<std::string> ids;
+    for (const Json& one : applications)
+        if (word == "all" || fnmatch(word.substr(5).c_str(), text_of(one, "name").c_str(), 0) == 0)
+            ids.push_back(text_of(one, "id"));
+    return ids;
+}
+
+Json without_ended(const Json& applications) {
+    Json open = Json::array();
+    for (const Json& one : applications)
+        if (!is_ended(text_of(one, "state"))) open.push_back(one);
     return open;
+}
+
+/// What one word names that is no id.
+Result<std::vector<std::string>> find_named(const Context& context, client::ZoneClient& zone, const std::string& word,
+                                            Meant meant) {
+    const bool is_newest = word == "last" || meant == Meant::kNewest;
+    if (!is_newest) {
+        const Result<Json> open = own_applications(context, zone, open_states());
+        if (!open) return open.error();
+        std::vector<std::string> ids = matches(without_ended(*open), word);
+        if (!ids.empty() || word == "all" || meant == Meant::kOpen) return ids;
+    }
+    const Result<Json> own = own_applications(context, zone);
+    if (!own) return own.error();
+    std::vector<std::string> ids = matches(*own, word == "last" ? "all" : word);
+    if (ids.size() > 1) ids.resize(1);
+    return ids;
 }
 
 }  // namespace
@@ -74,14 +119,10 @@ Result<std::vector<std::string>> find_selected(const Context& context, client::Z
             add_once(ids, word);
             continue;
         }
-        const Result<Json> own =
-            own_applications(context, zone, word == "last" ? 1 : static_cast<int>(kMostRowsLookedAt));
-        if (!own) return own.error();
-        const std::vector<std::string> found = word != "last" ? matches(*own, word, meant)
-                                               : own->empty() ? std::vector<std::string>{}
-                                                              : std::vector<std::string>{text_of(own->front(), "id")};
-        if (found.empty()) return nothing_named(word, word == "last" ? Meant::kNewest : meant);
-        for (const std::string& id : found) add_once(ids, id);
+        const Result<std::vector<std::string>> found = find_named(context, zone, word, meant);
+        if (!found) return found.error();
+        if (found->empty() && word != "all") return nothing_named(word, meant);
+        for (const std::string& id : *found) add_once(ids, id);
     }
     return ids;
 }

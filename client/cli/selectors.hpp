@@ -19,7 +19,8 @@ enum class Meant {
 /// Whether each word can name applications; else says which cannot. Nothing is asked for that.
 bool check_selectors(Context& context, const std::vector<std::string>& words, Meant meant);
 
-/// The ids, each once, in the order of the words. Errors: kNotFound (nothing is named so), those of a call.
+/// The ids, each once, in the order of the words; none where `all` is the only word and nothing is open. Errors:
+/// kNotFound (nothing is named so), those of a call.
 Result<std::vector<std::string>> find_selected(const Context& context, client::ZoneClient& zone,
                                                const std::vector<std::string>& words, Meant meant);
 

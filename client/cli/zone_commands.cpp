@@ -47,7 +47,13 @@ Listing link_listing(const Json& answer) {
 
 Listing node_listing(const Json& answer) {
     return {"nodes",
-            {{"MACHINE", "name"}, "PROCESSORS", "USED", "SPEED", "AVAILABLE", {"CORES", true}, {"MEMORY", true}},
+            {{"MACHINE", "name"},
+             "PROCESSORS",
+             "USED",
+             "SPEED",
+             {"AVAILABLE", "availability.next"},
+             {"CORES", true},
+             {"MEMORY", "memory_bytes", true}},
             {},
             answer.value("nodes", Json::array())};
 }
@@ -80,7 +86,10 @@ void list_zones(Context& context) {
         listing.items.push_back({{"zone", raw_text(peer, "zone")},
                                  {"organisation", raw_text(peer, "organisation")},
                                  {"url", raw_text(peer, "url")},
-                                 {"usable", usable}});
+                                 {"usable", usable},
+                                 {"reason", raw_text(peer, "reason")},
+                                 {"they_accept_us", raw_text(peer, "they_accept_us")},
+                                 {"we_accept_them", raw_text(peer, "we_accept_them")}});
         listing.rows.push_back({raw_text(peer, "zone"), raw_text(peer, "organisation"), "-", "-", raw_text(peer, "url"),
                                 usable ? "yes" : "no: " + raw_text(peer, "reason"), raw_text(peer, "they_accept_us"),
                                 raw_text(peer, "we_accept_them")});
@@ -207,8 +216,14 @@ void show_zone(Context& context) {
     if (!own) return context.fail(own.error());
     Listing listing = node_listing(*own);
     const std::map<std::string, const Json*> agents = agents_of(*own);
-    for (const Json& node : listing.items) {
+    for (Json& node : listing.items) {
         const auto agent = agents.find(raw_text(node, "name"));
+        if (agent != agents.end()) {
+            const Json& described = agent->second->at("description");
+            node["cores"] = described.value("cores", 0);
+            node["memory_bytes"] = described.value("memory_bytes", std::int64_t{0});
+            if (agent->second->contains("available")) node["availability"] = agent->second->at("available");
+        }
         listing.rows.push_back(
             {raw_text(node, "name"), node.value("processors", 0), node.value("used", 0),
              Cell(codec::dump(node.value("speed", Json())), node.value("speed", Json())),

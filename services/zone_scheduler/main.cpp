@@ -44,7 +44,7 @@ int run(int argc, char** argv) {
     } catch (const CLI::Success& done) {
         return cli.exit(done);
     } catch (const CLI::ParseError& fault) {
-        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-zone");
+        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-zone", {argv + 1, argv + argc});
         if (zbs::command_line::asks_for_json(argc, argv))
             std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
         return zbs::command_line::refuse(text, "zbs-zone");

@@ -86,20 +86,40 @@ Reply problem(const Error& error, int status) {
     return reply;
 }
 
+namespace {
+
+std::string text(const codec::Json& object, const char* key) {
+    const auto at = object.find(key);
+    return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
+}
+
+}  // namespace
+
 Error read_problem(int status, std::string_view body) {
     Error error{code_of_status(status), "the service answered HTTP " + std::to_string(status), {}};
     const Result<codec::Json> json = codec::parse(body);
     if (!json || !json->is_object()) return error;
-    const auto text = [](const codec::Json& object, const char* key) {
-        const auto at = object.find(key);
-        return at != object.end() && at->is_string() ? at->get<std::string>() : std::string{};
-    };
     if (std::string detail = text(*json, "detail"); !detail.empty())
         error.message = codec::bounded(std::move(detail), kMaxForeignMessage);
     const std::string code = text(*json, "code");
     for (int i = 0; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
         if (code == to_string(static_cast<ErrorCode>(i))) error.code = static_cast<ErrorCode>(i);
     }
+    return error;
+}
+
+Error read_problem_of_call(int status, std::string_view body) {
+    Error error = read_problem(status, body);
+    const Result<codec::Json> json = codec::parse(body);
+    if (!json || !json->is_object()) return error;
+    const auto errors = json->find("errors");
+    if (errors == json->end() || !errors->is_array() || errors->empty() || !errors->front().is_object()) return error;
+    const std::string pointer = text(errors->front(), "pointer");
+    if (pointer.empty() || pointer.size() > kMaxForeignMessage) return error;
+    const std::string place = text_with_place({error.code, "", pointer});
+    if (!error.message.starts_with(place)) return error;
+    error.message = error.message.substr(place.size());
+    error.pointer = pointer;
     return error;
 }
 

@@ -19,6 +19,9 @@ Reply problem(const Error& error, int status);
 /// Reads a problem reply back into an Error (for clients); any body is accepted. The message is at most 1024 bytes: it
 /// comes from another organisation, and ends up inside our own texts.
 Error read_problem(int status, std::string_view body);
+/// The same for who made the call and tells its user of the fault: where the reply names a field, the pointer of the
+/// error is that, and its message what is wrong there. Not for what is passed on: the field is one of this call.
+Error read_problem_of_call(int status, std::string_view body);
 
 Reply ok(const codec::Json& json);
 Reply created(const std::string& location, const codec::Json& json);

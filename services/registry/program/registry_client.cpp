@@ -44,7 +44,7 @@ Result<Json> call(const Options& options, const std::string& method, const std::
                 "; is the registry running? Start it with 'zbs-registry run --state " + options.state + "'";
         return error;
     }
-    if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
+    if (answer->status >= 300) return http::read_problem_of_call(answer->status, answer->body);
     return codec::parse(answer->body);
 }
 

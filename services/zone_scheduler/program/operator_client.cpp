@@ -88,7 +88,7 @@ Result<codec::Json> OperatorClient::call(const std::string& method, const std::s
             error.message += "; is the zone running? Start it with 'zbs-zone run'";
         return error;
     }
-    if (answer->status >= 300) return http::read_problem(answer->status, answer->body);
+    if (answer->status >= 300) return http::read_problem_of_call(answer->status, answer->body);
     return codec::parse(answer->body);
 }
 

@@ -65,7 +65,7 @@ class Zone(http.server.BaseHTTPRequestHandler):
         Zone.sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         if self.path in Zone.answers:
             return self.reply(200, Zone.answers[self.path])
-        self.reply(400, {"title": "Bad Request", "status": 400, "detail": "seen"})
+        self.reply(400, {"title": "Bad Request", "status": 400, "detail": "seen"} | Zone.answers.get("refusal", {}))
 
     def log_message(self, *_):
         pass
@@ -102,6 +102,14 @@ class Manners(unittest.TestCase):
         done = self.zbs(*words)
         self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
         return done.stderr
+
+    def mine(self):
+        """Five applications with names, newest first; the zone tells each of them."""
+        ids = [f"01JJJJJJJJJJJJJJJJJJJJJJJ{letter}" for letter in "ABCDE"]
+        rows = [dict(JOBS[0], id=one, name=name, state=state) for one, name, state in zip(ids, ("lu-2", "lu-1", "cg", "lu-0", "old"), ("running", "planned", "running", "completed", "completed"))]
+        Zone.answers["/v1/applications"] = {"applications": rows}
+        Zone.answers |= {"/v1/applications/" + row["id"]: dict(VIEW, id=row["id"], name=row["name"], state=row["state"]) for row in rows}
+        return ids
 
     def script(self, text, name="job.sh"):
         path = os.path.join(self.folder, name)
@@ -168,9 +176,30 @@ class Formats(Manners):
         asked.clear()
         self.assertEqual(len(names("--since", "5h30m")), 6)
         self.assertEqual(len(asked), 2, "a page of older ones is the end")
+        self.assertIn("--since: '90' has no unit: 90m for minutes, 90s for seconds", self.refused("list", "--since", "90"))
         self.assertIn("--since: 'soon' is no time; write how long ago (6h, 2d), a day (2026-11-24)", self.refused("list", "--since", "soon"))
         Zone.answers["/v1/profiles"] = {"profiles": [PROFILE, PROFILE | {"id": TWO, "at_us": int(now * 1e6)}]}
         self.assertEqual(self.good("profile", "list", "--since", "1h", "-o", "name"), TWO + "\n")
+
+    def test_the_newest_are_those_that_the_zone_says_whatever_clock_an_id_has(self):
+        a, b, *_ = self.mine()
+        rows = Zone.answers["/v1/applications"]["applications"]
+        # The first came from a machine whose clock is a day ahead; the newest stands on the second page.
+        times = {row["id"]: at for row, at in zip(rows, (2, 1, 3, 9, 4))}
+        for row in rows:
+            row["submitted_us"] = times[row["id"]] * 1_000_000
+        def page(query):
+            begin = 3 if "after" in query else 0
+            return {"applications": rows[begin:begin + min(3, int(query["limit"]))]} | ({} if begin else {"next": rows[2]["id"]})
+        Zone.answers["/v1/applications"] = page
+        newest = sorted(times, key=times.get, reverse=True)
+        self.assertEqual(self.good("list", "-o", "name").split(), newest)
+        self.assertEqual(self.good("list", "--limit", "1", "-o", "name").split(), newest[:1])
+        self.assertEqual(self.good("cancel", "last", "-o", "name").split(), newest[:1])
+        self.assertEqual(self.good("show", "name=lu-*", "-o", "name").split(), newest[:1])
+        self.assertIn("of the 1,000 with the newest ids", " ".join(self.good("list", "--help").split()))
+        self.assertIn("'name=PATTERN' (a shell pattern: *, ?, [a-z])", " ".join(self.good("cancel", "--help").split()))
+        self.assertIn("of the 10,000 with the newest ids", " ".join(self.good("show", "--help").split()))
 
     def test_rows_are_chosen_and_ordered(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks")
@@ -194,6 +223,11 @@ class Formats(Manners):
         for words, meant in ((["lsit"], "'list'"), (["zone", "lst"], "'list'"), (["list", "--filtre", "a=1"], "'--filter'"),
                              (["run", "--waltime", "1h", "--", "true"], "'--walltime'")):
             self.assertIn(f"did you mean {meant}?", self.refused(*words))
+        for words in (("job", "list"), ("job", "list", "--limit", "1"), ("-o", "table", "job", "list")):
+            self.assertIn("zbs: there is no command 'job' of zbs; known are run, ", self.refused(*words))
+        self.assertIn("there is no command 'zones' of zbs; did you mean 'zone'?", self.refused("zones", "list"))
+        self.assertIn("there is no command 'my' of 'zone'; known are list, ", self.refused("zone", "my", "list"))
+        self.assertIn("'job' is too much: 'list' takes no more", self.refused("list", "job"))
 
 
 class Usage(Manners):
@@ -206,6 +240,13 @@ class Usage(Manners):
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(told, json.loads(done.stdout)["detail"])
         self.assertNotIn("did you mean", self.refused("cancel", "--all"))
+
+    def test_the_place_of_a_fault_that_the_zone_tells_is_told_to_programs_and_people(self):
+        fault = {"pointer": "/ranks", "detail": "must be less"}
+        Zone.answers = {"refusal": {"detail": "at /ranks: must be less", "errors": [fault]}}
+        done = self.zbs("submit", "/bin/true", "-o", "json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["errors"], json.loads(done.stdout)["detail"]), (2, [fault], "at /ranks: must be less"))
+        self.assertEqual(done.stderr, "zbs: /ranks: must be less\n")
 
     def test_directives_without_an_interpreter_are_told(self):
         self.script("#ZBS -n 8\necho\n")
@@ -243,8 +284,9 @@ class ManyApplications(Manners):
             self.asked.clear()
             self.assertEqual(self.names(*words), running, words)
             self.assertEqual([query["state"].split(",")[0] for query in self.asked], ["running"], words)
-        self.assertIn("--filter: must be states", self.refused("list", "--filter", "state=runing"))
-        self.assertIn("--state: must be states", self.refused("list", "--state", "runing"))
+        self.assertIn("--filter: there is no state 'runing'; did you mean 'running'?", self.refused("list", "--filter", "state=runing"))
+        self.assertIn("--state: there is no state 'complete'; did you mean 'completed'?", self.refused("list", "--state", "running,complete"))
+        self.assertIn("--state: there is no state ''; known are accepted, ", self.refused("list", "--state", "running,"))
 
     def test_other_filters_and_sort_look_at_every_page(self):
         self.assertEqual(self.names("--filter", "ranks>=2498"), ["02498", "02499"])
@@ -593,14 +635,6 @@ class Applications(Manners):
             self.assertEqual((done.returncode, list(told), [one["id"] for one in told["applications"]]), (code, ["version", "applications"], list(order)))
         self.assertEqual(self.zbs("wait", ONE).stdout, "")
 
-    def mine(self):
-        """Five applications with names, newest first; the zone tells each of them."""
-        ids = [f"01JJJJJJJJJJJJJJJJJJJJJJJ{letter}" for letter in "ABCDE"]
-        rows = [dict(JOBS[0], id=one, name=name, state=state) for one, name, state in zip(ids, ("lu-2", "lu-1", "cg", "lu-0", "old"), ("running", "planned", "running", "completed", "completed"))]
-        Zone.answers["/v1/applications"] = {"applications": rows}
-        Zone.answers |= {"/v1/applications/" + row["id"]: dict(VIEW, id=row["id"], name=row["name"], state=row["state"]) for row in rows}
-        return ids
-
     def test_applications_go_by_last_all_and_names(self):
         a, b, c, d, e = self.mine()
         named = lambda *words: self.good(*words, "-o", "name").split()  # noqa: E731
@@ -616,6 +650,28 @@ class Applications(Manners):
         self.assertEqual(named("wait", "name=lu-0", "name=old"), [d, e])
         Zone.answers[f"/v1/applications/{a}/results"] = {"complete": True, "notes": [], "files": []}
         self.assertEqual(json.loads(self.good("fetch", "last", "-o", "json"))["files"], [])
+
+    def test_all_of_nothing_is_no_fault(self):
+        rows = self.mine()
+        Zone.answers["/v1/applications"] = {"applications": [dict(JOBS[0], id=rows[3], state="completed")]}
+        for words in (("wait", "all"), ("cancel", "all"), ("cancel", "all", "--no-input"), ("cancel", "all", "--yes")):
+            done = self.zbs(*words)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", "zbs: nothing of yours is open\n"), words)
+            self.assertEqual(json.loads(self.good(*words, "-o", "json")), {"version": 1, "applications": []})
+        self.assertEqual(Zone.sent, [])
+
+    def test_what_is_open_is_found_however_many_newer_ones_have_ended(self):
+        a, b, *_ = self.mine()
+        ended = [dict(JOBS[0], id=f"01KKKKKKKKKKKKKKKKKKK{i:05}", state="completed") for i in range(11_000)]
+        rows = ended + [dict(JOBS[0], id=one, name="lu", state=state) for one, state in ((a, "running"), (b, "accepted"))]
+        def page(query):
+            mine = [row for row in rows if row["state"] in query["state"].split(",")] if "state" in query else rows
+            begin = int(query.get("after", "0"))
+            end = begin + int(query["limit"])
+            return {"applications": mine[begin:end]} | ({"next": str(end)} if end < len(mine) else {})
+        Zone.answers["/v1/applications"] = page
+        for word in ("all", "name=l?"):
+            self.assertEqual(self.good("cancel", word, "-y", "-o", "name").split(), [a, b], word)
 
     def test_a_word_that_names_nothing_says_so_and_does_nothing(self):
         self.mine()
@@ -648,6 +704,8 @@ class Applications(Manners):
                 os.write(terminal, answer)
                 self.assertEqual(process.wait(60), code)
             os.close(terminal)
+            lines = [line.split() for line in seen.decode().splitlines()]
+            self.assertEqual(lines[:4], [["ID", "NAME", "STATE"], [a, "lu-2", "running"], [b, "lu-1", "planned"], [c, "cg", "running"]])
             self.assertIn(b"zbs: cancel 3 applications? [y/N]", seen)
             self.assertEqual(Zone.sent, sent)
 
@@ -803,6 +861,18 @@ PROFILE = {"id": ONE, "application": ONE, "at_us": 1, "program": "/bin/a", "argu
            "error": {"runs": 1, "mean": 0.5, "spread": 1.5, "last": 0.5}}
 
 
+def members(item, before=""):
+    """The places of an object: "error", "error.mean"."""
+    for key, value in item.items():
+        yield before + key
+        if isinstance(value, dict):
+            yield from members(value, before + key + ".")
+
+
+# Columns of lists that no member of the items tells, with the reason.
+NOT_IN_JSON = {"path": "the member program is the whole path; PROGRAM shows its last part", "planned_with": "a text made of the members link.delay_s and link.bandwidth_Bps"}
+
+
 class Golden(Manners):
     """Keys and types of the documents that `zbs` itself makes, against tests/golden/cli. Fields may be added here; none may go or change."""
 
@@ -811,12 +881,14 @@ class Golden(Manners):
         self.assertEqual(next(iter(told.items())), ("version", 1), words)
         return shape(told)
 
-    def test_documents_keep_their_shape(self):
-        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": "n1", "processors": 8, "used": 3, "speed": 1.5}], "agents": []},
+    def commands(self):
+        """Of every golden file the command that prints it, before a zone that tells all there is."""
+        Zone.answers |= {"/v1/nodes": {"zone": "x", "organisation": "org-a", "nodes": [{"name": name, "processors": 8, "used": 3, "speed": 1.5} for name in ("n1", "n2")],
+                                       "agents": [{"description": {"name": "n1", "cores": 4, "memory_bytes": 1 << 30}, "available": SERIES}]},
                          "/v1/whoami": {"zone": "spiffe://org-a/zone/x", "name": "spiffe://org-a/user/ana", "via_proxy": False, "limited": False, "groups": ["g"], "serial": "1", "not_after_us": 1},
                          "/openapi.json": {"info": {"version": "1"}},
                          "/v1/links": {"links": [{"zone": "y", "source": "measured", "link": {"delay_s": 0.5, "bandwidth_Bps": 1e6}, "delay": SERIES, "bandwidth": SERIES, "failures": 0, "measured_us": 1}],
-                                       "machines": {"source": "measured", "worst": [{"from": "n1", "to": "n2", "failures": 0, "delay": SERIES}]}},
+                                       "machines": {"source": "measured", "worst": [{"from": "n1", "to": "n2", "failures": 0, "delay": SERIES, "bandwidth": SERIES, "measured_us": 1}]}},
                          "/v1/peerings/org-b": {"peerings": [PEERING]},
                          "/v1/applications/" + ONE: WHOLE_VIEW, "/v1/applications/" + ONE + "/explain": {"id": ONE, "state": "planned", "reason": "", "events": [EVENT], "plan": WHOLE_PLAN},
                          "/v1/applications?dry_run=true": {key: value for key, value in WHOLE_PLAN.items() if key != "queued"}, "/v1/profiles": {"profiles": [PROFILE]},
@@ -834,22 +906,25 @@ class Golden(Manners):
         with open(os.path.join(self.folder, "line.graph"), "w") as f:
             f.write("3 2 001\n2 5\n1 5 3 7\n2 7\n")
         onto = ["map", "--graph", "line.graph", "--hierarchy", "2:2", "--distances", "1:10"]
-        golden = os.path.join(SOURCE, "tests", "golden", "cli")
         made = ["simulate", "--generate", "lublin:jobs=20"]
+        return (("list", ["list"]), ("list_truncated", ["list", "--limit", "1"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
+                ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
+                ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("wait", ["wait", TWO]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
+                ("peer_show", ["peer", "show", "org-b"]), ("profile_show_stored", ["profile", "show", ONE]), ("zone_machine_links", ["zone", "machine-links"]),
+                ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
+                ("simulate_allocators", ["simulate", "--list-allocators"]), ("simulate_generators", ["simulate", "--list-generators"]), ("simulate", [*made, "--policy", "easy"]),
+                ("simulate_details", [*made, "--policy", "gang", "--details"]), ("simulate_compare", [*made, "--compare", "fcfs,easy"]), ("report_claims_list", ["report", "claims", "--list"]),
+                ("report_claims", ["report", "claims", "--quick", "--source", "ShmueliFeitelson2005", "--details"]), ("profile_list", ["profile", "list"]),
+                ("replay", ["replay", "--generate", "random", "--ranks", "6", "--clusters", "2", "--lines", "100", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json")]),
+                ("list_columns", ["list", "--columns", "id,ranks,exit,state"]), ("cancel_several", ["cancel", ONE, TWO]), ("peer_set", ["peer", "set", "org-b", "--processors", "8"]),
+                ("show_assignment", ["show", ONE, "--format", "json"]), ("delegate_revoke", ["delegate", "--revoke", ONE]), ("fetch", ["fetch", ONE]),
+                ("queue_replay", ["queue", "replay", "same.jsonl"]), ("queue_replay_difference", ["queue", "replay", "other.jsonl"]), ("map_hierarchy", [*onto, "--format", "json"]),
+                ("map", ["map", "--graph", "line.graph", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json"), "--format", "json"]))
+
+    def test_documents_keep_their_shape(self):
+        golden = os.path.join(SOURCE, "tests", "golden", "cli")
         found = {}
-        for name, words in (("list", ["list"]), ("list_truncated", ["list", "--limit", "1"]), ("zone_list", ["zone", "list"]), ("zone_links", ["zone", "links"]), ("zone_show", ["zone", "show"]),
-                            ("peer_list", ["peer", "list"]), ("whoami", ["whoami"]), ("top", ["top"]), ("doctor", ["doctor"]),
-                            ("show", ["show", ONE]), ("explain", ["explain", ONE]), ("cancel", ["cancel", ONE]), ("wait", ["wait", TWO]), ("run_dry_run", ["run", "-n", "2", "--dry-run", "/bin/true"]),
-                            ("peer_show", ["peer", "show", "org-b"]), ("profile_show_stored", ["profile", "show", ONE]), ("zone_machine_links", ["zone", "machine-links"]),
-                            ("profile_show", ["profile", "show", os.path.join(SOURCE, "schemas/examples/valid/model.ring.json")]), ("simulate_list", ["simulate", "--list"]), ("simulate_policies", ["simulate", "--list-policies"]),
-                            ("simulate_allocators", ["simulate", "--list-allocators"]), ("simulate_generators", ["simulate", "--list-generators"]), ("simulate", [*made, "--policy", "easy"]),
-                            ("simulate_details", [*made, "--policy", "gang", "--details"]), ("simulate_compare", [*made, "--compare", "fcfs,easy"]), ("report_claims_list", ["report", "claims", "--list"]),
-                            ("report_claims", ["report", "claims", "--quick", "--source", "ShmueliFeitelson2005", "--details"]), ("profile_list", ["profile", "list"]),
-                            ("replay", ["replay", "--generate", "random", "--ranks", "6", "--clusters", "2", "--lines", "100", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json")]),
-                            ("list_columns", ["list", "--columns", "id,ranks,exit,state"]), ("cancel_several", ["cancel", ONE, TWO]), ("peer_set", ["peer", "set", "org-b", "--processors", "8"]),
-                            ("show_assignment", ["show", ONE, "--format", "json"]), ("delegate_revoke", ["delegate", "--revoke", ONE]), ("fetch", ["fetch", ONE]),
-                            ("queue_replay", ["queue", "replay", "same.jsonl"]), ("queue_replay_difference", ["queue", "replay", "other.jsonl"]), ("map_hierarchy", [*onto, "--format", "json"]),
-                            ("map", ["map", "--graph", "line.graph", "--resources", os.path.join(SOURCE, "tests/apps/three_zones.json"), "--format", "json"])):
+        for name, words in self.commands():
             found[name] = self.document(*words, *([] if words[0] == "map" else ["-o", "json"]))
         Zone.answers |= {"/v1/applications": ACCEPTED, "/v1/profiles": {key: PROFILE[key] for key in ("id", "at_us", "program", "arguments", "ranks", "complete", "digest")}}  # to a POST
         found["submit"] = self.document("submit", "-n", "2", "/bin/true", "-o", "json")
@@ -861,6 +936,26 @@ class Golden(Manners):
                     f.write(json.dumps(got, indent=1, sort_keys=True) + "\n")
             with open(path) as f:
                 self.assertEqual(got, json.load(f), f"{name}: if this is meant, write the files anew with ZBS_WRITE_GOLDEN=1")
+
+    def test_what_a_list_tells_people_it_tells_programs_too(self):
+        lists = []
+        for name, words in self.commands():
+            refusal = self.zbs(*words, "--columns", "nothing_of_that_kind").stderr
+            if "there is no column" not in refusal or name == "list_truncated":  # of one row, which says little
+                continue
+            lists.append(name)
+            titles = next(csv.reader(io.StringIO(self.good(*words, "-o", "csv"))))
+            keys = ["".join(c.lower() if c.isalnum() else "_" for c in title.replace("%", "percent")) for title in titles]
+            # Refused with each key, and behind it the member that says the same.
+            known = refusal.partition("known are ")[2].strip().split(", ")
+            places = {key: [key, *(one for one in known[known.index(key) + 1:known.index(key) + 2] if one not in keys)] for key in keys}
+            document = json.loads(self.good(*words, "-o", "json"))
+            rows = next(value for value in document.values() if isinstance(value, list))
+            told = {place for item in rows for place in members(item)}
+            for key, names in places.items():
+                with self.subTest(list=name, column=key):
+                    self.assertTrue(key in NOT_IN_JSON or told.intersection(names), f"in no item; there are {sorted(told)}")
+        self.assertLessEqual({"list", "top", "zone_list", "zone_links", "zone_machine_links", "zone_show", "peer_list", "peer_show", "profile_list"}, set(lists))
 
 
 if __name__ == "__main__":

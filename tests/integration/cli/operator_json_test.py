@@ -380,6 +380,13 @@ class Acts(Programs):
                 self.assertEqual((done.returncode, json.loads(done.stdout)["code"]), (1, code), done.stderr)
                 self.assertIn(json.loads(done.stdout)["detail"].split(": ", 1)[-1], done.stderr)
 
+    def test_the_place_of_a_fault_that_the_service_tells_is_told_to_programs_and_people(self):
+        done = self.run_program("zbs-zone", "user", "add", "ev;il", "--json")
+        told = json.loads(done.stdout)
+        self.assertEqual((done.returncode, [one["pointer"] for one in told["errors"]]), (1, ["/name"]), done.stderr)
+        self.assertEqual(told["detail"], "at /name: " + told["errors"][0]["detail"])
+        self.assertEqual(done.stderr, f"zbs-zone: /name: {told['errors'][0]['detail']}\n")
+
     def test_whose_folder_is_asked_before_anything_is_done(self):
         for program, words, variable in (("zbs-zone", ("drain",), "ZBS_ZONE_CONFIG"), ("zbs-zone", ("init",), "ZBS_ZONE_CONFIG"), ("zbs-registry", ("init", "--organisation", "x"), "ZBS_REGISTRY_STATE"),
                                          ("zbs-registry", ("token",), "ZBS_REGISTRY_STATE")):

@@ -28,7 +28,7 @@ STATES = ["accepted", "planned", "held", "committed", "launching", "running", "c
 class Zone(http.server.ThreadingHTTPServer):
     """A home zone with an application that runs and one that has ended, and a neighbour who would like to run something in the shell."""
     ANSWERS = {"/v1/applications": {"applications": [{"id": ONE, "state": "running"}, {"id": TWO, "state": "completed"}]}, "/v1/profiles": {"profiles": [{"id": TWO}]},
-               "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b"}, {"zone": "$(touch evaluated)", "organisation": "`touch evaluated`"}]}, "/v1/nodes": {"zone": "x", "nodes": []}}
+               "/v1/peerings": {"peers": [{"zone": "y", "organisation": "org-b"}, {"zone": "$(touch evaluated)", "organisation": "`touch evaluated`"}, {"zone": "--token", "organisation": "-o"}]}, "/v1/nodes": {"zone": "x", "nodes": []}}
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Answers)
@@ -170,7 +170,7 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
             for command in ("cancel", "wait"):
                 self.assertEqual(self.complete_in_bash("zbs", command, "", **home), ["last", "all", "name=", ONE], "only what has not ended")
             self.assertEqual(self.complete_in_bash("zbs", "run", "--zones", "x,", **home), ["x,y", "x,x"])
-            self.assertEqual(self.complete_in_bash("zbs", "peer", "show", "", **home), ["org-b"], "and no word that the shell would evaluate")
+            self.assertEqual(self.complete_in_bash("zbs", "peer", "show", "", **home), ["org-b"], "and no word that the shell would evaluate, or the program take for an option")
             self.assertEqual(self.complete_in_bash("zbs", "profile", "show", "01", **home), [TWO])
             where = ("--url", zone.url, "--token", "x", "--identity=spiffe://org-a/user/ana")
             self.assertEqual(self.complete_in_bash("zbs", *where, "show", "0"), [ONE, TWO], "as the options in front say")
@@ -206,7 +206,7 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh_reads_its_script(self):
         home = dict(os.environ, HOME=str(self.folder))
-        self.assertIn("_zbs", output_of("zsh", "-f", "-c", f"autoload -U compinit && compinit -u -D; source '{self.folder}/zbs/completions/zsh/_zbs' 2>/dev/null; whence -w _zbs", env=home))
+        self.assertEqual("_zbs: function\n", output_of("zsh", "-f", "-c", f"exec 2>&1; autoload -U compinit && compinit -u -D; source '{self.folder}/zbs/completions/zsh/_zbs'; whence -w _zbs", env=home))
 
     @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
     def test_zsh_completes_in_a_terminal(self):
@@ -215,11 +215,14 @@ COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"; _{program.replace("-", 
             for typed, made in (("zbs can", "zbs cancel"), ("zbs list --columns id,ran", "zbs list --columns id,ranks"), ("zbs list --output=ya", "zbs list --output=yaml"),
                                 ("zbs list --filter state=runn", "zbs list --filter state=running"), ("zbs cancel 01", f"zbs cancel {ONE}")):
                 self.assertEqual(self.typed_in_zsh(typed, home), made)
+            self.assertEqual(self.typed_in_zsh("zbs can", home, found=True), "zbs cancel", "installed, it is read by the first tab")
 
-    def typed_in_zsh(self, line, env):
-        """What stands on the command line after a tab; zsh says it by a widget of ours."""
+    def typed_in_zsh(self, line, env, found=False):
+        """What stands on the command line after a tab; zsh says it by a widget of ours. The script is sourced, or `found` among zsh's own."""
+        folder = self.folder / "zbs/completions/zsh"
+        read = f"fpath=('{folder}' $fpath); autoload -U compinit && compinit -u -D" if found else f"autoload -U compinit && compinit -u -D; source '{folder}/_zbs'"
         (self.folder / ".zshrc").write_text(f"""PS1='ready> '; unsetopt zle_bracketed_paste 2>/dev/null
-autoload -U compinit && compinit -u -D; source '{self.folder}/zbs/completions/zsh/_zbs' 2>/dev/null
+{read}
 say() {{ print -r -- "<<$BUFFER>>" > '{self.folder}/said'; exit }}; zle -N say; bindkey '^X' say
 """)
         terminal, inside = pty.openpty()
@@ -230,6 +233,7 @@ say() {{ print -r -- "<<$BUFFER>>" > '{self.folder}/said'; exit }}; zle -N say; 
                 while b"ready> " not in seen:
                     self.assertTrue(select.select([terminal], [], [], 60)[0], seen)
                     seen += os.read(terminal, 65536)
+                self.assertNotIn(b"_bash_complete", seen, "reading the script says nothing")
                 os.write(terminal, line.encode() + b"\t\x18")
                 while select.select([terminal], [], [], 60)[0]:
                     seen += os.read(terminal, 65536)

@@ -119,11 +119,11 @@ TEST(Refusal, NamesTheFirstWordThatIsUnknownAndTheNearest) {
         CLI::App* const user = app.add_subcommand("user", "people")->require_subcommand(1);
         user->add_subcommand("add", "one more")->add_option("NAME", text, "whose")->required();
         app.add_subcommand("pages", "for packages")->group("");
-        std::reverse(words.begin(), words.end());
+        std::vector<std::string> backwards(words.rbegin(), words.rend());
         try {
-            app.parse(words);
+            app.parse(backwards);
         } catch (const CLI::ParseError&) {
-            return unknown_word(app, "tool");
+            return unknown_word(app, "tool", words);
         }
         return "accepted";
     };
@@ -132,6 +132,9 @@ TEST(Refusal, NamesTheFirstWordThatIsUnknownAndTheNearest) {
     EXPECT_EQ(told({"user", "ad", "x"}), "there is no command 'ad' of 'user'; did you mean 'add'?");
     EXPECT_EQ(told({"--stat", "x"}), "there is no option '--stat' of tool; did you mean '--state'?");
     EXPECT_EQ(told({"user", "add", "x", "y", "z"}), "'y' is too much: 'add' takes no more");
+    EXPECT_EQ(told({"usr", "user", "add", "x"}), "there is no command 'usr' of tool; did you mean 'user'?")
+        << "words behind it are known";
+    EXPECT_EQ(told({"user", "ad", "add", "x"}), "there is no command 'ad' of 'user'; did you mean 'add'?");
     EXPECT_EQ(told({"user", "add"}), "") << "all words were understood";
     EXPECT_EQ(told({"page\x1b"}), "there is no command 'page?' of tool; known are user")
         << "what is hidden is not told, and nothing drives a terminal";

@@ -52,5 +52,13 @@ TEST(Since, WhatIsNoTimeIsRefusedWithWhatIs) {
     }
 }
 
+TEST(Since, ANumberAloneIsRefusedAsOfAWalltime) {
+    for (const char* text : {"90", "-90"}) {
+        const Result<Time> since = parse_since(text, kNow);
+        ASSERT_FALSE(since) << text;
+        EXPECT_EQ(since.error().message, "'" + std::string(text) + "' has no unit: 90m for minutes, 90s for seconds");
+    }
+}
+
 }  // namespace
 }  // namespace zbs::command_line

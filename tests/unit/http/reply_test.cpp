@@ -30,6 +30,7 @@ TEST(Problem, EveryCodeHasItsStatusAndComesBack) {
             {"errors", codec::Json::array({{{"pointer", "/a/b"}, {"detail", "what happened"}}})}};
         EXPECT_EQ(*codec::parse(reply.body), expected);
         EXPECT_EQ(read_problem(reply.status, reply.body), (Error{code, "at /a/b: what happened", {}}));
+        EXPECT_EQ(read_problem_of_call(reply.status, reply.body), (Error{code, "what happened", "/a/b"}));
     }
 }
 
@@ -53,6 +54,14 @@ TEST(Problem, AStatusOfHttpsOwnStandsInTheBodyToo) {
 }
 
 TEST(Problem, TextThatIsNoUtf8IsStillJson) { EXPECT_TRUE(codec::parse(problem(invalid("\xff\xfe")).body)); }
+
+TEST(ReadProblem, APlaceThatTheMessageDoesNotTellStaysOut) {
+    for (const char* errors : {"7", "[]", "[7]", "[{}]", R"([{"pointer":7}])", R"([{"pointer":"/b"}])"}) {
+        const std::string body = std::string(R"({"detail":"at /a: no","errors":)") + errors + "}";
+        EXPECT_EQ(read_problem_of_call(400, body), invalid("at /a: no")) << errors;
+    }
+    EXPECT_EQ(read_problem_of_call(400, "<html>").code, ErrorCode::kInvalidArgument);
+}
 
 TEST(ReadProblem, TakesAnyBody) {
     for (const char* body : {"", "<html>", "[]", "null", "{}", R"({"detail":7,"code":[]})", R"({"code":"nonsense"})"}) {

@@ -147,7 +147,10 @@ std::string bash_script(const Command& program) {
 std::string zsh_script(const Command& program) {
     const std::string name = function_of(program);
     return "#compdef " + program.name + "\nautoload -U +X bashcompinit && bashcompinit\n" + bash_script(program) +
-           "_bash_complete -o default -F " + name + "  # this first time the file itself is what is called\n";
+           "# Found by its name, the file itself is what is called the first time; where it is sourced nothing is "
+           "completed.\n"
+           "if (( ${+compstate} )); then _bash_complete -o default -F " +
+           name + "; fi\n";
 }
 
 /// fish's condition that the words so far name exactly this command.

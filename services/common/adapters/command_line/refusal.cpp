@@ -11,10 +11,17 @@
 namespace zbs::command_line {
 namespace {
 
-/// The innermost command that was recognised.
-const CLI::App& innermost(const CLI::App& app) {
+/// The command that `unknown` was said to: the innermost of those that were recognised in front of it.
+const CLI::App& command_before(const CLI::App& app, const std::vector<std::string>& words, const std::string& unknown) {
     const CLI::App* at = &app;
-    while (!at->get_subcommands().empty()) at = at->get_subcommands().back();
+    auto rest = words.begin();
+    while (!at->get_subcommands().empty()) {
+        const CLI::App* const next = at->get_subcommands().back();
+        const auto found = std::find(rest, words.end(), next->get_name());
+        if (std::find(rest, found, unknown) != found) break;
+        rest = found == words.end() ? found : found + 1;
+        at = next;
+    }
     return *at;
 }
 
@@ -35,10 +42,10 @@ std::string harmless(std::string word) {
 
 }  // namespace
 
-std::string unknown_word(const CLI::App& app, const std::string& program) {
-    const CLI::App& command = innermost(app);
+std::string unknown_word(const CLI::App& app, const std::string& program, const std::vector<std::string>& words) {
     const std::vector<std::string> rest = app.remaining(true);
     if (rest.empty() || rest[0] == "--") return {};
+    const CLI::App& command = command_before(app, words, rest[0]);
     const std::string word = rest[0].substr(0, rest[0].find('='));
     const bool is_option = word.starts_with("-");
     std::vector<std::string> known;
@@ -60,11 +67,12 @@ std::string unknown_word(const CLI::App& app, const std::string& program) {
     return text;
 }
 
-std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const std::string& program) {
+std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const std::string& program,
+                       const std::vector<std::string>& words) {
     // A value that is wrong leaves the words behind it unread: they are not what is wrong.
     const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr ||
                                 dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr;
-    const std::string unknown = is_about_words ? unknown_word(app, program) : std::string{};
+    const std::string unknown = is_about_words ? unknown_word(app, program, words) : std::string{};
     return unknown.empty() ? fault.what() : unknown;
 }
 

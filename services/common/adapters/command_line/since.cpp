@@ -99,7 +99,11 @@ std::optional<Time> read_instant(std::string_view text) {
 
 Result<Time> parse_since(std::string_view text, Time now) {
     if (const std::optional<Time> instant = read_instant(text)) return *instant;
-    const Result<Duration> ago = parse_duration(std::string(text.substr(text.starts_with('-') ? 1 : 0)));
+    const std::string back(text.substr(text.starts_with('-') ? 1 : 0));
+    if (!back.empty() && back.find_first_not_of("0123456789") == std::string::npos)
+        return invalid("'" + std::string(text) + "' has no unit: " + back + "m for minutes, " + back + "s for seconds",
+                       "--since");
+    const Result<Duration> ago = parse_duration(back);
     if (ago) return now - *ago;
     return invalid("'" + listing::harmless_line(text) +
                        "' is no time; write how long ago (6h, 2d), a day (2026-11-24) or an instant "
