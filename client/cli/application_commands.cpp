@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (const Result<void> read = apply_directives(command, options); !read) return context.fail(read.error());
     const bool has_id = !options.dry_run;
-    if ((options.dry_run || !options.wait) && !can_be_document(context, has_id)) return;
+    if ((options.dry_run || !options.wait) && !settle_document_output(context, has_id)) return;
     const auto zone = context.connect();
     if (!zone) return;
     const Result<ApplicationRequest> request = make_request(options);
@@ -126,7 +126,8 @@ bool select_one(Context& context, client::ZoneClient& zone, std::string& word) {
 
 /// False where it has ended, or something went wrong.
 bool show(Context& context, std::string& id, const std::string& format, bool matrix) {
-    if (!check_selectors(context, {id}, Meant::kNewest) || (format.empty() && !can_be_document(context))) return false;
+    if (!check_selectors(context, {id}, Meant::kNewest) || (format.empty() && !settle_document_output(context)))
+        return false;
     const auto zone = context.connect();
     if (!zone || !select_one(context, *zone, id)) return false;
     if (!format.empty()) {
@@ -293,7 +294,7 @@ bool is_meant(Context& context, client::ZoneClient& zone, const CancelOptions& o
 /// One that has ended is told, and no fault. Of several the others are cancelled also where one is a fault.
 void cancel(Context& context, const CancelOptions& options) {
     const bool is_one = options.words.size() == 1 && !may_name_many(options.words);
-    if (!check_selectors(context, options.words, Meant::kOpen) || (is_one && !can_be_document(context))) return;
+    if (!check_selectors(context, options.words, Meant::kOpen) || (is_one && !settle_document_output(context))) return;
     const auto zone = context.connect();
     if (!zone) return;
     const Result<std::vector<std::string>> found = find_selected(context, *zone, options.words, Meant::kOpen);
@@ -322,7 +323,7 @@ void cancel(Context& context, const CancelOptions& options) {
 }
 
 void explain(Context& context, std::string id) {
-    if (!check_selectors(context, {id}, Meant::kNewest) || !can_be_document(context)) return;
+    if (!check_selectors(context, {id}, Meant::kNewest) || !settle_document_output(context)) return;
     const auto zone = context.connect();
     if (!zone || !select_one(context, *zone, id)) return;
     const Result<Json> answer = zone->explain(id);

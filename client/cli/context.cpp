@@ -136,7 +136,7 @@ void print_document(const Context& context, const codec::Json& json) {
     std::cout << document_text(json, context.output);
 }
 
-bool can_be_document(Context& context, bool has_name) {
+bool settle_document_output(Context& context, bool has_name) {
     const bool is_list = context.output == "csv";
     if (!is_list && (has_name || context.output != "name")) return true;
     if (!context.output_is_asked) {

@@ -57,9 +57,10 @@ void print(Context& context, const Listing& listing);
 /// One document for programs, an object, with its version: `yaml`, else JSON; `name` prints its id, name or zone. Not
 /// for `for_people()`.
 void print_document(const Context& context, const codec::Json& json);
-/// Whether the output can be that of one document, which no table of values is, and no name where it `has_name` not;
-/// else says what it can be, or takes the default where only ZBS_OUTPUT named it. To be asked before anything is done.
-bool can_be_document(Context& context, bool has_name = true);
+/// Settles on a format that one document can have, and no csv, and no name where it `has_name` not: what -o asks for,
+/// or the default where only ZBS_OUTPUT named another. False after saying what it can be. To be asked before anything
+/// is done.
+bool settle_document_output(Context& context, bool has_name = true);
 /// --columns, --sort and --filter of a command that prints a list: `command_line::add_list_options`.
 void add_list_options(CLI::App& command, Context& context, const Listing& empty,
                       const std::vector<std::string>& filters = {});

@@ -122,7 +122,7 @@ void add_identity_commands(CLI::App& app, Context& context) {
     delegate->add_option("--for", *life, "how long, at most 7d")->capture_default_str();
     delegate->add_option("--revoke", *revoked, "take one back, by its id");
     delegate->callback([&context, life, revoked] {
-        if (!can_be_document(context)) return;
+        if (!settle_document_output(context)) return;
         revoked->empty() ? delegate_renewal(context, *life) : revoke_delegation(context, *revoked);
     });
     app.add_subcommand("whoami", "who you are to your home zone, and how it knows\n\nExample: zbs whoami")

@@ -139,7 +139,7 @@ void describe_row(const ProfileRow& row) {
 }
 
 void show_profile(Context& context, const Source& source) {
-    if (!can_be_document(context, source.is_id())) return;
+    if (!settle_document_output(context, source.is_id())) return;
     const std::optional<ApplicationModel> model = read_source(context, source);
     if (!model) return;
     std::optional<ProfileRow> row;
@@ -222,7 +222,7 @@ Result<ProfileImport> make_import(const ImportOptions& options) {
 }
 
 void import_profile(Context& context, const ImportOptions& options) {
-    if (!can_be_document(context)) return;
+    if (!settle_document_output(context)) return;
     const Result<ProfileImport> wanted = make_import(options);
     if (!wanted) return context.fail(wanted.error());
     const auto zone = context.connect();

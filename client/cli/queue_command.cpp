@@ -15,7 +15,7 @@ codec::Json encode_decision(const QueueDecision& decision) {
 }
 
 void replay_queue(Context& context, const std::string& path) {
-    if (!can_be_document(context, false)) return;
+    if (!settle_document_output(context, false)) return;
     const Result<std::string> text = read_all(path, limits::kMaxQueueLogBytes);
     if (!text) return context.fail(text.error());
     const Result<std::vector<QueueEvent>> log = codec::read_queue_log(*text);
