@@ -26,5 +26,11 @@ inline std::string place_of(const std::vector<ConfigValue>& values, const std::s
         if (!one.place.empty() && (one.key == key || one.key.starts_with(key + "."))) return one.place;
     return {};
 }
+/// The same; `otherwise`, e.g. the main file, where no file says it.
+inline std::string place_of(const std::vector<ConfigValue>& values, const std::string& key,
+                            const std::string& otherwise) {
+    std::string place = place_of(values, key);
+    return place.empty() ? otherwise : place;
+}
 
 }  // namespace zbs

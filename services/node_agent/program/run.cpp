@@ -203,19 +203,14 @@ Result<NodeSettings> load_settings(const std::string& config_path) {
 
 /// Whether the agent could start with them, as far as they alone tell.
 Result<void> check_for_service(const NodeSettings& settings, const std::string& config_path) {
-    const auto place_of = [&](const char* key) {
-        const std::string place = settings.place_of(key);
-        return place.empty() ? config_path : place;
-    };
+    const std::string listen = place_of(settings.values, "listen", config_path);
     if (auto good =
             beast::check_listen_address(settings.listen_address, static_cast<unsigned short>(settings.listen_port),
-                                        {"'listen'", "'listen'", place_of("listen")});
+                                        {"'listen'", "'listen'", listen});
         !good)
         return good;
-    if (auto good = process::check_supervisor(settings.step_supervisor); !good)
-        return Error{good.error().code, good.error().message + "; set 'step_supervisor' to where zbs-step is",
-                     place_of("step_supervisor")};
-    return {};
+    return process::check_supervisor(settings.step_supervisor,
+                                     place_of(settings.values, "step_supervisor", config_path));
 }
 
 }  // namespace

@@ -25,32 +25,26 @@ Result<ZoneSettings> load_settings(const std::string& config_path) {
 }
 
 Result<void> check_for_service(const ZoneSettings& settings, const std::string& config_path) {
-    const auto place_of = [&](const std::string& key) {
-        const std::string place = settings.place_of(key);
-        return place.empty() ? config_path : place;
-    };
+    const auto place = [&](const char* key) { return place_of(settings.values, key, config_path); };
     if (auto good =
             beast::check_listen_address(settings.listen_address, static_cast<unsigned short>(settings.listen_port),
-                                        {"'listen'", "'listen'", place_of("listen")});
+                                        {"'listen'", "'listen'", place("listen")});
         !good)
         return good;
-    if (auto good = process::check_supervisor(settings.step_supervisor); !good)
-        return Error{good.error().code,
-                     good.error().message + "; install it (Debian: zbs-node), or set 'step_supervisor' to where it is",
-                     place_of("step_supervisor")};
+    if (auto good = process::check_supervisor(settings.step_supervisor, place("step_supervisor")); !good) return good;
     if (const auto found = system::resolve_interface(settings.zone.mpi_interface); !found) {
-        return Error{found.error().code, "[mpi] interface: " + found.error().message, place_of("mpi.interface")};
+        return Error{found.error().code, "[mpi] interface: " + found.error().message, place("mpi.interface")};
     }
     if (settings.database) {
         if (auto good = postgresql::check_url(settings.database->url); !good)
-            return invalid(good.error().message, place_of("database.url"));
+            return invalid(good.error().message, place("database.url"));
     }
     // Without keys it cannot listen there at all.
     if (is_wildcard_address(settings.advertised_host) && StateFolder{settings.state_folder}.has_identity())
         return invalid(
             "'listen' takes all addresses of this machine, so others must be told by which one to call: set "
             "'advertise', e.g. advertise = \"zone-a.example.org\"",
-            place_of("listen"));
+            place("listen"));
     return {};
 }
 

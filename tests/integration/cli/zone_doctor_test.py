@@ -174,7 +174,7 @@ class Doctor(unittest.TestCase):
         self.zone("node", "add", "node-1", "--out", self.folder / "identity")
         node = self.folder / "node.toml"
         for text, told in (('listen = "localhost:7001"', "'localhost' is not an IP address"), ('listen = "192.0.2.1:7001"', "cannot bind 192.0.2.1:7001: Cannot assign requested address; set 'listen'"),
-                           ('step_supervisor = "/nope"', "/nope cannot be run: No such file or directory; set 'step_supervisor'")):
+                           ('step_supervisor = "/nope"', "/nope cannot be run: No such file or directory; install it")):
             with self.subTest(told):
                 node.write_text(f'name = "node-1"\nzone = "https://127.0.0.1:1"\nzone_name = "zone-a"\nstate = "{self.folder}/node"\nidentity = "{self.folder}/identity"\nrun_as = "self"\n{text}\n')
                 checked, started = (subprocess.run([PROGRAMS / "zbs-node", *words, "--config", node], capture_output=True, text=True, timeout=DEADLINE_S) for words in (("config", "check"), ("run",)))

@@ -311,11 +311,14 @@ Error unavailable(const std::string& what) { return {ErrorCode::kUnavailable, wh
 
 }  // namespace
 
-Result<void> check_supervisor(const std::string& path) {
+Result<void> check_supervisor(const std::string& path, const std::string& place) {
     struct stat info {};
     const bool is_folder = stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
     if (!is_folder && access(path.c_str(), X_OK) == 0) return {};
-    return unavailable("the program " + path + " cannot be run: " + std::strerror(is_folder ? EISDIR : errno));
+    return Error{ErrorCode::kUnavailable,
+                 "the program " + path + " cannot be run: " + std::strerror(is_folder ? EISDIR : errno) +
+                     "; install it (Debian: zbs-node), or set 'step_supervisor' to where it is",
+                 place};
 }
 
 Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions options) {

@@ -61,8 +61,9 @@ class StepExecutor : public Executor {
     virtual const Protection& protection() const = 0;
 };
 
-/// Whether the program `zbs-step` can be run from `path`. Errors: kUnavailable with the reason.
-Result<void> check_supervisor(const std::string& path);
+/// Whether the program `zbs-step` can be run from `path`, which the setting `step_supervisor` says at `place`. Errors:
+/// kUnavailable with the reason and the remedy.
+Result<void> check_supervisor(const std::string& path, const std::string& place = {});
 
 /// Executor of process trees on this host. Each step gets a supervisor (`zbs-step`) in its own session, which outlives
 /// this service, ends the tree at its walltime or when asked, and leaves the exit code in a file; this class only
