@@ -1,5 +1,4 @@
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 #include <thread>
 
 #include "client/cli/context.hpp"
+#include "client/cli/loopback_port.hpp"
 #include "client/cli/output_file.hpp"
 #include "client/cli/quickstart_federation.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
@@ -49,21 +49,6 @@ struct Service {
     SteadyClock::time_point started{};
     int endings = 0;
 };
-
-/// A loopback port that was free a moment ago.
-Result<int> free_port() {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t length = sizeof address;
-    const bool good = fd >= 0 && bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
-                      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) == 0;
-    close(fd);
-    if (!good)
-        return Error{ErrorCode::kUnavailable, std::string("no free port on loopback: ") + std::strerror(errno), {}};
-    return int{ntohs(address.sin_port)};
-}
 
 void start(Service& service) {
     const pid_t parent = getpid();
@@ -181,14 +166,16 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     std::vector<std::string> zones = {"a", "b", "c"};
     if (with_slurm) zones.emplace_back("d");
     std::vector<int> ports;
+    std::vector<LoopbackPort> kept_ports;
     for (std::size_t i = 0; i <= zones.size(); ++i) {
         if (options.first_port > 0) {
             ports.push_back(options.first_port + static_cast<int>(i));
             continue;
         }
-        const Result<int> port = free_port();
+        Result<LoopbackPort> port = LoopbackPort::take();
         if (!port) return context.fail(port.error());
-        ports.push_back(*port);
+        ports.push_back(port->number());
+        kept_ports.push_back(std::move(*port));
     }
     const FederationPlan plan{
         .folder = folder,

@@ -10,9 +10,10 @@ import os
 import pwd
 import secrets
 import shutil
-import socket
 import subprocess
 import tempfile
+
+from ports import free_port
 
 SKIPPED = 77  # exit code of a test that cannot run here
 WAIT_S = 120
@@ -26,12 +27,6 @@ def programs():
 
 def missing():
     return "" if programs() else "no PostgreSQL here: install Debian's package postgresql"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class PostgresServer:

@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from ports import free_port
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "salloc", "sbatch", "squeue", "scontrol", "scancel", "sinfo")
 SKIPPED = 77  # exit code of a test that cannot run here
 WAIT_S = 60   # for anything that is started, on a machine that has other things to do
@@ -35,12 +37,6 @@ def missing():
     if absent:
         return "not found: " + ", ".join(absent) + " (packages slurm-wlm, munge)"
     return "" if os.getuid() == 0 else "not root: slurmd has to become the user of each job"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class SlurmCluster:

@@ -18,6 +18,9 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from ports import free_port  # noqa: E402
+
 
 def start_zone(binaries, folder):
     config = folder / "zone.toml"
@@ -38,9 +41,7 @@ def start_nginx(folder):
     if not os.path.exists(program):
         return None, None
     keys = folder / "z/identity"
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     config = folder / "nginx.conf"
     config.write_text(f"""daemon off; worker_processes 2; pid {folder}/nginx.pid; error_log {folder}/nginx.log; {'user root;' if os.getuid() == 0 else ''}
 events {{ worker_connections 4096; }}

@@ -17,8 +17,9 @@ sys.path[:0] = [str(SOURCE / "tests/integration/docs"), str(SOURCE / "tests/supp
 
 from examples import all_examples  # noqa: E402
 from pages import Command  # noqa: E402
+from ports import free_port  # noqa: E402
 from postgres_server import PostgresServer, missing  # noqa: E402
-from reader import Reader, free_port  # noqa: E402
+from reader import Reader  # noqa: E402
 
 ZONE = """name = "{name}"
 organisation = "{organisation}"

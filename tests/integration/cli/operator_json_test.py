@@ -11,7 +11,6 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import unittest
@@ -23,6 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "trust"), str(HERE.parent / "federa
 import federation  # noqa: E402
 from federation import until  # noqa: E402
 from live import DEADLINE_S, Live  # noqa: E402
+from ports import free_port  # noqa: E402
 from postgres_server import PostgresServer, missing  # noqa: E402
 from shapes import shape  # noqa: E402
 
@@ -303,9 +303,7 @@ class Acts(Programs):
         folder.mkdir()
         made = self.zone("node_add", "node", "add", "node-1", "--out", folder / "node-1")
         self.assertEqual((made["name"], made["zone"]), ("spiffe://org-a/node/node-1", "a"))
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         (folder / "node.toml").write_text(NODE.format(zone=self.f.zone_url("a"), folder=folder, port=port))
         where = ("--config", folder / "node.toml")
         away = self.run_program("zbs-node", "ready", "-o", "json", *where)

@@ -10,27 +10,17 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from ports import free_ports  # noqa: E402
+
 PROGRAMS = pathlib.Path(sys.argv[1])
-
-
-def free_run(count):
-    """The first of so many ports in a row that were free a moment ago."""
-    for first in range(20_000, 60_000, 17):
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-            return first
-        except OSError:
-            continue
-    raise AssertionError("no free ports")
 
 
 class Quickstart(unittest.TestCase):
     def test_a_port_that_is_taken_is_told(self):
         folder = tempfile.mkdtemp(prefix="zbs-quickstart-")
         self.addCleanup(shutil.rmtree, folder, True)
-        first = free_run(4)
+        first = free_ports(4)
         with socket.socket() as other:
             other.bind(("127.0.0.1", first + 1))
             other.listen()

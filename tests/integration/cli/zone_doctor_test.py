@@ -13,6 +13,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from ports import free_port  # noqa: E402
+
 PROGRAMS = pathlib.Path(sys.argv[1])
 DEADLINE_S = 60
 
@@ -22,9 +25,7 @@ class Doctor(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-doctor-"))
         self.addCleanup(shutil.rmtree, self.folder)
         self.state, self.config = self.folder / "state", self.folder / "zone.toml"
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.write()
         self.zone("init")
 

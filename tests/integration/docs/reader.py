@@ -4,29 +4,23 @@ import pathlib
 import queue
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "federation"))
+sys.path[:0] = [str(HERE.parent / "federation"), str(HERE.parents[1] / "support")]
 
 from federation import until  # noqa: E402
 from pages import Command, Elsewhere, File, Untested, as_told  # noqa: E402
+from ports import free_port  # noqa: E402
 
 GROUPS = ("audit", "config", "database", "node", "organisation", "peer", "profile", "queue", "report", "user", "zone")  # whose commands have a second word
 DEADLINE_S = float(os.environ.get("ZBS_DEADLINE_S", "60"))
 MARK = "\x1e"
 FOLDERS = ("/etc/default", "/etc/zbs", "/var/lib/zbs-registry", "/var/lib/zbs", "/backup")  # of a page: inside of the reader's folder here
 PORT = re.compile(r"\b70\d\d\b")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def program_of(pid):

@@ -10,7 +10,6 @@ import re
 import secrets
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from chaos_proxy import MODES, ChaosProxy  # noqa: E402
 from federation import processes, until  # noqa: E402
 from lossy_network import LossyNetwork, why_not as why_no_network  # noqa: E402
 from identities import Organisations, context, own, run  # noqa: E402
+from ports import free_port  # noqa: E402
 from service import checked  # noqa: E402
 
 DEADLINE_S = float(os.environ.get("ZBS_DEADLINE_S", "60"))  # for what takes a second on an idle machine
@@ -37,12 +37,6 @@ def fresh_id():
     """128 bits, ordered by time, as the client makes them."""
     number = (time.time_ns() // 1_000_000 << 80) | secrets.randbits(80)
     return "".join(LETTERS[number >> shift & 31] for shift in range(125, -1, -5))
-
-
-def free_port(address="127.0.0.1"):
-    with socket.socket() as probe:
-        probe.bind((address, 0))
-        return probe.getsockname()[1]
 
 
 class Service:

@@ -11,7 +11,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "federation"), str(HERE.parents[1] / "support")]
 
 from federation import processes, until  # noqa: E402
+from ports import free_port  # noqa: E402
 from postgres_server import SKIPPED, PostgresServer, missing  # noqa: E402
 
 DEADLINE_S = float(os.environ.get("ZBS_DEADLINE_S", "120"))  # for what takes seconds on an idle machine
@@ -32,12 +32,6 @@ FINAL = ("completed", "failed", "cancelled", "rejected")
 # Each rank has a file while it runs; more files than processors would be a processor with two jobs.
 RANK = ('me=slots/$0.$PMI_RANK; : > "$me"; [ "$(ls slots | wc -l)" -le %d ] || ls slots >> overbooked; [ "$PMI_RANK" != 0 ] || echo "$0" >> ran; '
         '%s; code=$?; rm "$me"; exit $code')
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Scheduler:

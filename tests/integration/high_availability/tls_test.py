@@ -11,11 +11,12 @@ import re
 import subprocess
 import sys
 
-from fail_over_test import DEADLINE_S, World, free_port, until
+from fail_over_test import DEADLINE_S, World, until
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "contract")]
 
 from identities import context, own  # noqa: E402
+from ports import free_port
 from postgres_server import SKIPPED, PostgresServer, missing
 
 

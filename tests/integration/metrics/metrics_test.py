@@ -9,7 +9,6 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,9 +17,10 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "federation"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "federation"), str(pathlib.Path(__file__).resolve().parents[2] / "support")]
 import federation  # noqa: E402
 from federation import Federation, until  # noqa: E402
+from ports import free_port  # noqa: E402
 
 SKIPPED = 77
 OPEN = "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -45,12 +45,6 @@ def samples(text):
 def total(found, name, **labels):
     """Sum of the series with these labels."""
     return sum(number for (other, pairs), number in found.items() if other == name and set(labels.items()) <= set(pairs))
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Metrics(unittest.TestCase):
