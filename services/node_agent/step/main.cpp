@@ -1,7 +1,8 @@
 // zbs-step: supervisor of one step (process tree) on one machine. Started by a zone, it outlives it.
 //
 //   zbs-step --operation ID --folder DIR [OPTIONS] -- PROGRAM ARGS...
-//   zbs-step serve --socket PATH      (starts such supervisors for a confined agent; see starter.hpp)
+//   zbs-step serve --socket PATH [--units PROGRAM]     (starts such supervisors for a confined agent; starter.hpp)
+//   zbs-step attend --socket PATH --request NUMBER     (becomes one of them in a unit of its own; attend.hpp)
 //
 // DIR is the supervisor's: it holds `supervisor` (its pid, start time and host), `lock`, `stop` and last `exit` ("CODE
 // reason"; 128 + n for signal n). DIR/job is the job's: `stdout`, `stderr`, whatever it makes. SIGTERM ends the tree:
@@ -38,6 +39,7 @@
 #include "services/common/adapters/process/step_input.hpp"
 #include "services/common/adapters/process/supervisor_record.hpp"
 #include "services/common/messages/part.hpp"
+#include "services/node_agent/step/attend.hpp"
 #include "services/node_agent/step/confinement.hpp"
 #include "services/node_agent/step/exit_record.hpp"
 #include "services/node_agent/step/folder_watch.hpp"
@@ -143,19 +145,29 @@ pid_t start_program(Program program, int alive[2], int report_end) {
     _exit(fault.empty() ? 0 : 2);
 }
 
-/// `zbs-step serve`; exit code. Its program is this one by the path that it has now: after an upgrade it is the new
-/// one.
-int serve(int argc, char** argv) {
-    char program[PATH_MAX] = {};
-    if (argc != 4 || std::strcmp(argv[2], "--socket") != 0 || argv[3][0] != '/') {
-        std::fprintf(stderr, "usage: zbs-step serve --socket PATH, absolute\n");
-        return 2;
-    }
-    if (readlink("/proc/self/exe", program, sizeof program - 1) <= 0) {
+/// The path that this program has now; empty where it cannot be found. After an upgrade it is the new one's.
+std::string own_path() {
+    char path[PATH_MAX] = {};
+    if (readlink("/proc/self/exe", path, sizeof path - 1) <= 0)
         std::fprintf(stderr, "zbs-step: cannot find its own program: %s\n", std::strerror(errno));
-        return 1;
+    return path;
+}
+
+/// `zbs-step serve` and `zbs-step attend`; exit code.
+int serve(int argc, char** argv) {
+    const std::string program = own_path();
+    if (program.empty()) return 1;
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    const auto is_path = [](const std::string& word) { return word.starts_with('/'); };
+    if ((words.size() == 3 || words.size() == 5) && words[0] == "serve" && words[1] == "--socket" &&
+        is_path(words[2])) {
+        if (words.size() == 3) return serve_starts(words[2], program, {});
+        if (words[3] == "--units" && is_path(words[4])) return serve_starts(words[2], program, words[4]);
     }
-    return serve_starts(argv[3], program);
+    if (words.size() == 5 && words[0] == "attend" && words[1] == "--socket" && words[3] == "--request")
+        return attend(words[2], words[4], program);
+    std::fprintf(stderr, "usage: zbs-step serve --socket PATH [--units PATH_OF_SYSTEMD_RUN], absolute\n");
+    return 2;
 }
 
 /// Until something is due, a fifth of a second at most.
@@ -221,7 +233,7 @@ int main(int argc, char** argv) {
     prctl(PR_SET_DUMPABLE, 0);  // jobs of the same user can neither look into nor change this process
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    if (argc > 1 && std::strcmp(argv[1], "serve") == 0) return serve(argc, argv);
+    if (argc > 1 && argv[1][0] != '-') return serve(argc, argv);
     const Result<StepOptions> read = read_step_options(argc, argv);
     if (!read) fail(read.error().message);
     const StepOptions& options = *read;

@@ -11,20 +11,23 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/control_group.hpp"
+#include "services/common/adapters/process/descriptor_message.hpp"
+#include "services/common/adapters/process/memory_file.hpp"
 #include "services/common/adapters/process/starter_message.hpp"
 #include "services/common/adapters/process/supervisor_spawn.hpp"
+#include "services/node_agent/step/step_units.hpp"
 
 namespace zbs::step {
 namespace {
@@ -32,12 +35,13 @@ using namespace process;
 using SteadyClock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPatience{2};
-constexpr std::size_t kMostCallers = 16;  ///< at once; more wait in the queue of the socket
-constexpr std::size_t kMostSent = 16;     ///< descriptors of one message that are told apart from too many
+constexpr std::ptrdiff_t kMostCallers = 16;  ///< at once; more wait in the queue of the socket
 
 struct Caller {
     Descriptor connection;
     SteadyClock::time_point until;
+    pid_t pid = 0;
+    bool is_step = false;  ///< it comes for what was given to begin it
 };
 
 bool fill(sockaddr_un& address, const std::string& path) {
@@ -84,150 +88,132 @@ void tell_service_manager(const char* text) {
     sendto(to.get(), text, std::strlen(text), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address), size);
 }
 
-bool is_memory_file(int fd) { return fcntl(fd, F_GET_SEALS) >= 0; }
-
 bool is_written(int fd, mode_t type) {
     struct stat info {};
     const int flags = fcntl(fd, F_GETFL);
     return flags >= 0 && (flags & O_ACCMODE) == O_WRONLY && fstat(fd, &info) == 0 && (info.st_mode & S_IFMT) == type;
 }
 
-/// All of a memory file; cut one byte behind what is accepted, so that it is seen to be too long.
-std::string read_memory_file(int fd) {
-    std::string text(kMaxSupervisorArgumentBytes + 1, '\0');
-    std::size_t size = 0;
-    for (ssize_t got;
-         size < text.size() && (got = pread(fd, text.data() + size, text.size() - size, static_cast<off_t>(size))) > 0;)
-        size += static_cast<std::size_t>(got);
-    text.resize(size);
-    return text;
-}
-
-/// What one caller said.
-struct Request {
-    std::string text;
-    std::vector<Descriptor> given;
-    bool is_whole = false;
-};
-
-Request receive(int connection) {
-    Request request;
-    std::array<char, 64> room{};
-    iovec part{.iov_base = room.data(), .iov_len = room.size()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostSent * sizeof(int))> control{};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    const ssize_t got = recvmsg(connection, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    if (got < 0) return request;
-    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < count; ++i) {
-            int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(header) + i * sizeof fd, sizeof fd);
-            request.given.emplace_back(fd);
-        }
-    }
-    request.text.assign(room.data(), static_cast<std::size_t>(got));
-    request.is_whole = (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
-    return request;
-}
-
-StarterReply start(const Request& request, const std::string& program) {
-    if (!request.is_whole || request.text != kStarterRequest) return {0, "this is no request to start a step"};
+/// Why these are not what a supervisor is made of; empty where they are.
+std::string find_fault(const DescriptorMessage& request) {
+    if (!request.is_whole || request.text != kStarterRequest) return "this is no request to start a step";
     const std::vector<Descriptor>& given = request.given;
     if (given.size() != kStarterDescriptors)
-        return {0, "a request has " + std::to_string(kStarterDescriptors) + " descriptors, not " +
-                       std::to_string(given.size())};
-    if (!is_memory_file(given[0].get())) return {0, "the arguments are in no memory file"};
-    if (!is_written(given[1].get(), S_IFREG)) return {0, "the log is no file that is written"};
-    if (!is_written(given[2].get(), S_IFIFO)) return {0, "the answer goes into no pipe"};
-    if (!is_memory_file(given[3].get())) return {0, "the input is in no memory file"};
-    const auto arguments = decode_arguments(read_memory_file(given[0].get()));
-    if (!arguments) return {0, arguments.error().message};
+        return "a request has " + std::to_string(kStarterDescriptors) + " descriptors, not " +
+               std::to_string(given.size());
+    if (!is_memory_file(given[0].get())) return "the arguments are in no memory file";
+    if (!is_written(given[1].get(), S_IFREG)) return "the log is no file that is written";
+    if (!is_written(given[2].get(), S_IFIFO)) return "the answer goes into no pipe";
+    if (!is_memory_file(given[3].get())) return "the input is in no memory file";
+    return {};
+}
+
+StarterReply spawn_step(const DescriptorMessage& request, const std::vector<std::string>& arguments,
+                        const std::string& program) {
+    const std::vector<Descriptor>& given = request.given;
     StarterReply reply;
     const int fault = spawn_supervisor(
-        program, *arguments, {.log = given[1].get(), .answer = given[2].get(), .input = given[3].get()}, reply.pid);
+        program, arguments, {.log = given[1].get(), .answer = given[2].get(), .input = given[3].get()}, reply.pid);
     if (fault != 0) return {0, "cannot start " + program + ": " + std::strerror(fault)};
     return reply;
 }
 
-void serve(const Caller& caller, const std::string& program) {
-    const Request request = receive(caller.connection.get());
-    if (request.text.empty() && request.given.empty()) return;  // it only looked who is here
-    const StarterReply reply = start(request, program);
+void answer(const Descriptor& caller, const StarterReply& reply) {
     if (reply.pid == 0) std::fprintf(stderr, "zbs-step: refused a start: %s\n", reply.fault.c_str());
     const std::string text = encode(reply);
-    send(caller.connection.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    send(caller.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void take_caller(int listener, std::vector<Caller>& callers) {
-    Descriptor connection(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (connection.get() < 0) return;
+/// `units`: of who has steps begun by the service manager; else they are children of this process.
+void serve(Caller caller, const std::string& program, StepUnits* units) {
+    DescriptorMessage request = receive_message(caller.connection.get(), MSG_DONTWAIT);
+    if (request.text.empty() && request.given.empty()) return;  // it only looked who is here
+    if (caller.is_step) return units->attend(caller.connection.get(), caller.pid, request.text);
+    if (const std::string fault = find_fault(request); !fault.empty()) return answer(caller.connection, {0, fault});
+    auto arguments = decode_arguments(read_memory_file(request.given[0].get(), kMaxSupervisorArgumentBytes));
+    if (!arguments) return answer(caller.connection, {0, arguments.error().message});
+    if (units == nullptr) return answer(caller.connection, spawn_step(request, *arguments, program));
+    units->begin({std::move(caller.connection), std::move(request.given), *std::move(arguments)});
+}
+
+void take_caller(const Descriptor& listener, bool is_step, std::vector<Caller>& callers) {
+    Descriptor connection(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!connection) return;
     ucred who{};
     socklen_t size = sizeof who;
     if (getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &who, &size) != 0 || who.uid != geteuid()) {
         std::fprintf(stderr, "zbs-step: refused a caller of user %u\n", who.uid);
         return;
     }
-    callers.push_back({std::move(connection), SteadyClock::now() + kPatience});
+    callers.push_back({std::move(connection), SteadyClock::now() + kPatience, who.pid, is_step});
 }
 
-int until_next(const std::vector<Caller>& callers) {
-    if (callers.empty()) return -1;
-    const auto first = std::ranges::min_element(callers, {}, &Caller::until)->until;
+/// Milliseconds until somebody is waited for no longer; -1 where nobody is waited for.
+int until_next(const std::vector<Caller>& callers, SteadyClock::time_point first) {
+    for (const Caller& caller : callers) first = std::min(first, caller.until);
+    if (first == SteadyClock::time_point::max()) return -1;
     return static_cast<int>(
         std::max<long>(0, std::chrono::ceil<std::chrono::milliseconds>(first - SteadyClock::now()).count()));
 }
 
 /// True where it is to end.
-bool read_signals(int signals) {
+bool read_signals(const Descriptor& signals, StepUnits* units) {
     bool ends = false;
-    for (signalfd_siginfo signal{}; read(signals, &signal, sizeof signal) == sizeof signal;)
+    for (signalfd_siginfo signal{}; read(signals.get(), &signal, sizeof signal) == sizeof signal;)
         ends = ends || signal.ssi_signo != SIGCHLD;
-    while (waitpid(-1, nullptr, WNOHANG) > 0) continue;
+    int status = 0;
+    for (pid_t child; (child = waitpid(-1, &status, WNOHANG)) > 0;)
+        if (units != nullptr) units->note_ended(child, status);
     return ends;
 }
 
 }  // namespace
 
-int serve_starts(const std::string& socket, const std::string& program) {
+int serve_starts(const std::string& socket, const std::string& program, const std::string& unit_maker) {
     sigset_t watched;
     sigemptyset(&watched);
     for (const int s : {SIGCHLD, SIGTERM, SIGINT}) sigaddset(&watched, s);
     sigprocmask(SIG_BLOCK, &watched, nullptr);
+    signal(SIGCHLD, SIG_DFL);  // ignored, as whoever starts this may have it, nobody is told how a child ended
     const Descriptor signals(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
     umask(077);
+    const std::string for_steps = socket + std::string(kStepSocketSuffix);
+    std::optional<StepUnits> own_units;
+    if (!unit_maker.empty()) own_units.emplace(unit_maker, program, for_steps);
+    StepUnits* const units = own_units ? &*own_units : nullptr;
     const Descriptor listener = listen_at(socket);
-    if (listener.get() < 0) return fail("cannot listen at " + socket + ": " + std::strerror(errno));
+    if (!listener) return fail("cannot listen at " + socket + ": " + std::strerror(errno));
+    const Descriptor step_listener = units == nullptr ? Descriptor() : listen_at(for_steps);
+    if (units != nullptr && !step_listener) return fail("cannot listen at " + for_steps + ": " + std::strerror(errno));
     ControlGroup::make_room(std::string(kStarterGroup));  // where none was delegated, none is divided
     tell_service_manager("READY=1");
     std::printf("zbs-step starts steps for who asks at %s\n", socket.c_str());
     std::fflush(stdout);
     std::vector<Caller> callers;
     for (;;) {
-        std::vector<pollfd> waiting = {{signals.get(), POLLIN, 0}};
+        std::vector<pollfd> waiting = {{signals.get(), POLLIN, 0}, {step_listener.get(), POLLIN, 0}};
         for (const Caller& caller : callers) waiting.push_back({caller.connection.get(), POLLIN, 0});
-        if (callers.size() < kMostCallers) waiting.push_back({listener.get(), POLLIN, 0});
-        poll(waiting.data(), waiting.size(), until_next(callers));
-        if (read_signals(signals.get())) break;
+        const bool has_room = std::ranges::count(callers, false, &Caller::is_step) < kMostCallers;
+        waiting.push_back({has_room ? listener.get() : -1, POLLIN, 0});
+        poll(waiting.data(), waiting.size(),
+             until_next(callers, units ? units->next() : SteadyClock::time_point::max()));
+        if (read_signals(signals, units)) break;
         const auto now = SteadyClock::now();
         std::vector<Caller> silent;
         for (std::size_t i = 0; i < callers.size(); ++i) {
-            if (waiting[i + 1].revents != 0)
-                serve(callers[i], program);
+            if (waiting[i + 2].revents != 0)
+                serve(std::move(callers[i]), program, units);
             else if (now < callers[i].until)
                 silent.push_back(std::move(callers[i]));
         }
-        const bool has_room = callers.size() < kMostCallers;
         callers = std::move(silent);
-        if (has_room && waiting.back().revents != 0) take_caller(listener.get(), callers);
+        if (units != nullptr) units->give_up_late();
+        if (waiting[1].revents != 0) take_caller(step_listener, true, callers);
+        if (waiting.back().revents != 0) take_caller(listener, false, callers);
     }
     tell_service_manager("STOPPING=1");
     unlink(socket.c_str());
+    if (units != nullptr) unlink(for_steps.c_str());
     return 0;
 }
 

@@ -41,6 +41,23 @@ TEST(StarterMessage, ArgumentsAreBounded) {
     EXPECT_FALSE(decode_arguments(encode_arguments(many)));
 }
 
+TEST(StarterMessage, AnAttendantSaysItsNumberAndNothingElse) {
+    const std::string number(kRequestNumberLength, 'a'), said(kAttendance);
+    EXPECT_EQ(decode_attendance(said + number), number);
+    for (const std::string& text :
+         {std::string(), said, said + number + "a", said + number.substr(1), said + "A" + number.substr(1), number})
+        EXPECT_EQ(decode_attendance(text), std::nullopt) << text;
+}
+
+TEST(StarterMessage, AUnitHasTheNameOfItsStepAsFarAsANameMayHaveIt) {
+    const std::string number = "0123456789abcdef0123456789abcdef";
+    EXPECT_EQ(name_unit(kArguments, number), "zbs-step-a-01234567.service");
+    EXPECT_EQ(name_unit({"--probe", "yes"}, number), "zbs-step-probe-01234567.service");
+    EXPECT_EQ(name_unit({"--operation"}, number), "zbs-step-probe-01234567.service");
+    EXPECT_EQ(name_unit({"--operation", "A.b_9/@x y\n%n"}, number), "zbs-step-A.b_9__x_y__n-01234567.service");
+    EXPECT_LT(name_unit({"--operation", std::string(1'000, 'x')}, number).size(), 255U);
+}
+
 TEST(StarterMessage, RepliesAreReadBackAndNothingElseIs) {
     for (const StarterReply& reply : {StarterReply{17, {}}, StarterReply{0, "no\nroom"}, StarterReply{0, ""}})
         EXPECT_EQ(decode_starter_reply(encode(reply)), reply);

@@ -10,7 +10,9 @@
 
 #include <array>
 #include <cstring>
+#include <fstream>
 
+#include "services/common/adapters/process/memory_file.hpp"
 #include "services/common/adapters/process/starter_message.hpp"
 #include "tests/unit/process/step_fixture.hpp"
 
@@ -22,7 +24,7 @@ using testing::HasSubstr;
 /// `zbs-step serve` on a socket in a folder of its own.
 class StepStarterTest : public StepExecutorTest {
   protected:
-    StepStarterTest() {
+    void SetUp() override {
         begin();
         open({.starter = socket_});
     }
@@ -34,8 +36,11 @@ class StepStarterTest : public StepExecutorTest {
         posix_spawn_file_actions_t actions;
         posix_spawn_file_actions_init(&actions);
         posix_spawn_file_actions_adddup2(&actions, said[1], 1);
-        std::array<char*, 5> argv = {const_cast<char*>(ZBS_STEP), const_cast<char*>("serve"),
-                                     const_cast<char*>("--socket"), socket_.data(), nullptr};
+        std::vector<std::string> words = {ZBS_STEP, "serve", "--socket", socket_};
+        words.insert(words.end(), options_.begin(), options_.end());
+        std::vector<char*> argv;
+        for (std::string& word : words) argv.push_back(word.data());
+        argv.push_back(nullptr);
         pid_t pid = 0;
         ASSERT_EQ(posix_spawn(&pid, ZBS_STEP, &actions, nullptr, argv.data(), environ), 0);
         posix_spawn_file_actions_destroy(&actions);
@@ -49,16 +54,17 @@ class StepStarterTest : public StepExecutorTest {
         send_signal(starter_, signal);
         EXPECT_TRUE(eventually([&] { return !is_alive(starter_); }));
     }
-    int connection() {
+    int connection(const std::string& suffix = {}) {
         sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
-        std::memcpy(address.sun_path, socket_.c_str(), socket_.size() + 1);
+        const std::string path = socket_ + suffix;
+        std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
         const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
         EXPECT_EQ(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0) << std::strerror(errno);
         return fd;
     }
     /// What is said to `text` with these descriptors, each of which is closed.
-    std::string reply_to(std::string text, const std::vector<int>& given = {}) {
-        const int fd = connection();
+    std::string reply_to(std::string text, const std::vector<int>& given = {}, const std::string& suffix = {}) {
+        const int fd = connection(suffix);
         iovec part{.iov_base = text.data(), .iov_len = text.size()};
         alignas(cmsghdr) std::array<char, CMSG_SPACE(32 * sizeof(int))> room{};
         msghdr message{};
@@ -100,6 +106,26 @@ class StepStarterTest : public StepExecutorTest {
 
     std::string socket_ = folder.path("starter");
     ProcessRef starter_;
+    std::vector<std::string> options_;  ///< more of them
+};
+
+/// One whose steps are begun by somebody else: a script in place of systemd-run, which keeps what it is asked for and
+/// makes processes that are nobody's children, ignore SIGPIPE and have variables, as those of systemd.
+class StepUnitsTest : public StepStarterTest {
+  protected:
+    StepUnitsTest() {
+        options_ = {"--units", script_};
+        manage("while [ \"$1\" != -- ]; do shift; done; shift; trap '' PIPE; OF_MANAGER=yes setsid -f \"$@\" >> " +
+               folder.path("journal") + " 2>&1");
+    }
+    void manage(const std::string& how) {
+        std::ofstream(script_) << "#!/bin/sh\necho \"$@\" >> " << folder.path("asked") << "\n" << how << "\n";
+        chmod(script_.c_str(), 0700);
+    }
+    std::string asked() const { return read_file(folder.path("asked")).value_or(""); }
+
+  private:
+    std::string script_ = folder.path("systemd-run");
 };
 
 TEST_F(StepStarterTest, StepsAreItsChildrenAndRunAsAnyOther) {
@@ -207,6 +233,84 @@ TEST_F(StepStarterTest, EndsInOrderAndLeavesNoSocket) {
     end(SIGTERM);
     EXPECT_NE(access(socket_.c_str(), F_OK), 0);
     EXPECT_EQ(executor->status("lasting").state, State::kRunning);
+}
+
+TEST_F(StepUnitsTest, EachStepIsAUnitAndRunsAsAnyOther) {
+    EXPECT_THAT(asked(), HasSubstr("--unit=zbs-step-probe-")) << "what jobs may is tried where they run";
+    EXPECT_EQ(output("hello", "echo out; echo $PWD | sed 's,.*/,,'; cat given; echo ${OF_MANAGER-no}",
+                     {.files = {{"given", "text "}}}),
+              "out\njob\ntext no\n");
+    EXPECT_THAT(asked(), testing::ContainsRegex("--quiet --collect --no-ask-password --service-type=exec "
+                                                "--unit=zbs-step-hello-[0-9a-f]+\\.service --description=ZBS "
+                                                "zbs-step-hello -- /"));
+    ASSERT_TRUE(start("lasting", "echo here; sleep 60"));
+    ASSERT_TRUE(wait_for_text("lasting", "stdout", "here"));
+    const std::string supervisor = "/proc/" + std::to_string(supervisor_of("lasting")->pid);
+    const auto stat = read_file(supervisor + "/stat");
+    EXPECT_THAT(stat.value_or(""), Not(testing::ContainsRegex("\\) [A-Z] " + std::to_string(starter_.pid) + " ")));
+    EXPECT_EQ(read_file(supervisor + "/environ").value_or("none"), "");
+    executor->stop("lasting", Duration{0});
+    EXPECT_EQ(wait("lasting").reason, "stopped");
+    EXPECT_EQ(alive("lasting"), 0U);
+    EXPECT_EQ(read_file(folder.path("journal")).value_or(""), "");
+}
+
+TEST_F(StepUnitsTest, AStepHasDefaultSignalsAndNoOtherDescriptor) {
+    const auto of_units = output("unit", "grep -E 'Sig(Blk|Ign)' /proc/self/status; ls -l /proc/self/fd | wc -l");
+    // Where its own two (32, 33) are ignored, glibc has made the process.
+    EXPECT_THAT(of_units, testing::StartsWith("SigBlk:\t0000000000000000\nSigIgn:\t0000000"));
+    EXPECT_THAT(of_units, testing::ContainsRegex("SigIgn:\t0000000[01][08]0000000\n"));
+    open();  // without a starter
+    EXPECT_EQ(output("child", "grep -E 'Sig(Blk|Ign)' /proc/self/status; ls -l /proc/self/fd | wc -l"), of_units);
+}
+
+TEST_F(StepUnitsTest, WhatTheManagerSaysIsTold) {
+    manage("echo 'Failed to start: no\nmore units' >&2; exit 1");
+    const auto refused = start("none", "echo no");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+    EXPECT_THAT(refused.error().message,
+                testing::ContainsRegex("begins no zbs-step-none-[0-9a-f]+\\.service: Failed to start: no more units"));
+    manage("exit 3");
+    const auto silent = start("none", "echo no");
+    ASSERT_FALSE(silent);
+    EXPECT_THAT(silent.error().message, HasSubstr("without a word"));
+    EXPECT_EQ(executor->status("none").state, State::kUnknown);
+}
+
+TEST_F(StepUnitsTest, AUnitThatDoesNotComeIsGivenUp) {
+    const std::size_t before = open_descriptors();
+    manage("exit 0");
+    const auto refused = start("none", "echo no");
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message,
+                testing::ContainsRegex("does not begin within 5 s; see 'journalctl -u zbs-step-none-"));
+    EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(StepUnitsTest, WhoWasNotAskedForGetsNothing) {
+    const std::size_t before = open_descriptors();
+    const std::string attendance(kAttendance);
+    for (const std::string& text : {std::string("junk"), attendance, attendance + std::string(32, 'a'),
+                                    attendance + std::string(4'000, 'a'), std::string(kStarterRequest)})
+        EXPECT_EQ(reply_to(text, {}, std::string(kStepSocketSuffix)), "nothing") << text;
+    EXPECT_EQ(reply_to(attendance + std::string(32, 'a'), {log(), log()}, std::string(kStepSocketSuffix)), "nothing");
+    EXPECT_TRUE(eventually([&] { return open_descriptors() == before; }));
+    EXPECT_EQ(output("after", "echo served"), "served\n");
+}
+
+TEST_F(StepUnitsTest, StepsOutliveItAndBothSocketsGo) {
+    ASSERT_TRUE(start("lasting", "echo here; sleep 60"));
+    end(SIGKILL);
+    EXPECT_EQ(executor->status("lasting").state, State::kRunning);
+    begin();  // over the sockets that the other one left
+    EXPECT_EQ(output("next", "echo next"), "next\n");
+    end(SIGTERM);
+    for (const std::string& suffix : {std::string(), std::string(kStepSocketSuffix)})
+        EXPECT_NE(access((socket_ + suffix).c_str(), F_OK), 0) << suffix;
+    EXPECT_EQ(executor->status("lasting").state, State::kRunning);
+    executor->stop("lasting", Duration{0});
+    EXPECT_EQ(wait("lasting").reason, "stopped");
 }
 
 }  // namespace

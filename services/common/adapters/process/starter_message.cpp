@@ -7,6 +7,10 @@ namespace zbs::process {
 namespace {
 
 constexpr std::string_view kStarted = "started ", kRefused = "refused ";
+constexpr std::string_view kDigits = "0123456789abcdef";
+constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+constexpr std::size_t kMaxOperationInName = 120;  // a name has at most 255 bytes
+constexpr std::size_t kNumberInName = 8;
 
 }  // namespace
 
@@ -35,6 +39,23 @@ Result<std::vector<std::string>> decode_arguments(std::string_view text) {
         at = end + 1;
     }
     return arguments;
+}
+
+std::optional<std::string> decode_attendance(std::string_view text) {
+    if (!text.starts_with(kAttendance)) return std::nullopt;
+    text.remove_prefix(kAttendance.size());
+    if (text.size() != kRequestNumberLength || text.find_first_not_of(kDigits) != text.npos) return std::nullopt;
+    return std::string(text);
+}
+
+std::string name_unit(const std::vector<std::string>& arguments, std::string_view number) {
+    const auto option = std::ranges::find(arguments, "--operation");
+    std::string name = option == arguments.end() || option + 1 == arguments.end()
+                           ? "probe"
+                           : (option + 1)->substr(0, kMaxOperationInName);
+    for (char& letter : name)
+        if (kLetters.find(letter) == kLetters.npos) letter = '_';
+    return "zbs-step-" + name + "-" + std::string(number.substr(0, kNumberInName)) + ".service";
 }
 
 std::string encode(const StarterReply& reply) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "services/common/adapters/process/memory_file.hpp"
 #include "services/common/adapters/process/step_starter.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 
