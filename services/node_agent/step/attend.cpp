@@ -78,8 +78,8 @@ int attend(const std::string& socket, const std::string& request, const std::str
             dprintf(complaints.get(), "zbs-step: cannot take what the starter gives: %s\n", std::strerror(errno));
             return 1;
         }
-    execve("/proc/self/exe", argv.data(), no_environment);  // all other descriptors are closed by it
-    dprintf(complaints.get(), "zbs-step: cannot run itself: %s\n", std::strerror(errno));
+    execve(program.c_str(), argv.data(), no_environment);  // all other descriptors are closed by it
+    dprintf(complaints.get(), "zbs-step: cannot run %s: %s\n", program.c_str(), std::strerror(errno));
     return 1;
 }
 

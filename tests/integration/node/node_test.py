@@ -368,6 +368,66 @@ class StarterTest(unittest.TestCase):
         self.run_two_rows("n1", 4)
 
 
+# Begins what follows "--" in a control group of its own, as nobody's child, as systemd does.
+MANAGER = """#!/bin/sh
+for word; do case $word in --unit=*) unit=${{word#--unit=}};; esac; done
+mkdir -p {units}/$unit
+echo $$ > {units}/$unit/cgroup.procs
+while [ "$1" != -- ]; do shift; done; shift
+exec setsid -f "$@" > {folder}/journal 2>&1
+"""
+
+
+class UnitsTest(unittest.TestCase):
+    """The same where a service manager begins the steps, each in a control group beside that of the starter, as the packages' services do."""
+    set_slices, run_two_rows, parents = NodeTest.set_slices, NodeTest.run_two_rows, StarterTest.parents
+
+    @classmethod
+    def setUpClass(cls):
+        cls.group = make_control_group()
+        if not cls.group:
+            raise unittest.SkipTest("no control group may be made here")
+        cls.addClassCleanup(cls.remove_groups)
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="zbs-node-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        cls.units, own = cls.group / "zbs-steps.slice", cls.group / "zbs-steps.service"
+        for group in (cls.units, own):
+            group.mkdir()
+        manager = cls.folder / "systemd-run"
+        manager.write_text(MANAGER.format(units=cls.units, folder=cls.folder))
+        manager.chmod(0o700)
+        cls.starter = Starter(PROGRAMS / "zbs-step", cls.folder, own, ("--units", str(manager)))
+        cls.addClassCleanup(lambda: cls.starter.end())
+        cls.world = Agents(cls.folder, PROGRAMS, SOURCE)
+        cls.addClassCleanup(cls.world.stop)
+        cls.world.add("n1", f'step_starter = "{cls.starter.socket}"')
+
+    @classmethod
+    def remove_groups(cls):
+        for folder, _, _ in os.walk(cls.group, topdown=False):
+            os.rmdir(folder)
+
+    def test_steps_are_frozen_below_the_starter_though_their_supervisor_is_elsewhere(self):
+        self.assertIn("steps are frozen by control groups", (self.folder / "n1.log").read_text())
+        self.world.begin("n1", "unit", "sleep 60")
+        self.assertNotIn(self.starter.process.pid, self.parents("unit"))
+        (unit,) = self.units.glob("zbs-step-unit-*.service")
+        self.world.begin("n1", "other", "sleep 60")
+        self.set_slices("n1", [["other"]], slice_us=1_000_000)
+        frozen = self.group / "zbs-steps.service/step-unit"
+        until(lambda: frozen.exists() and (frozen / "cgroup.freeze").read_text() == "1\n", "who is in no row stands still")
+        self.assertTrue((frozen / "cgroup.procs").read_text().split())
+        (supervisor,) = (unit / "cgroup.procs").read_text().split()
+        self.assertEqual(pathlib.Path(f"/proc/{supervisor}/comm").read_text(), "zbs-step\n")
+        self.set_slices("n1", [])
+        for operation in ("unit", "other"):
+            self.world.end_step("n1", operation)
+        until(lambda: not (unit / "cgroup.procs").read_text(), "nothing of it is left in its unit")
+
+    def test_two_rows_never_run_together_and_share_alike(self):
+        self.run_two_rows("n1", 4)
+
+
 for case in ("test_a_step_runs_and_its_output_is_read", "test_what_cannot_start_says_why", "test_steps_outlive_a_killed_agent_and_are_found_again",
              "test_a_tree_that_resists_and_forks_away_is_gone_in_two_seconds", "test_shares_become_nice_levels", "test_an_idle_slot_is_filled", "test_two_agents_know_their_own_steps_only",
              "test_inputs_come_in_pieces_survive_a_kill_and_lie_in_the_folder_of_a_step"):
