@@ -1,7 +1,6 @@
 #include "services/node_agent/step/step_units.hpp"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 
 #include "services/common/adapters/process/descriptor_message.hpp"
 #include "services/common/adapters/process/starter_message.hpp"
+#include "services/common/adapters/process/supervisor_spawn.hpp"
 
 namespace zbs::step {
 namespace {
@@ -62,40 +62,20 @@ int StepUnits::run_maker(Begun& begun) const {
     begun.complaints = Descriptor(ends[0]);
     const Descriptor written(ends[1]);
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
-    std::vector<std::string> words = {unit_maker_,
-                                      "--quiet",
-                                      "--collect",
-                                      "--no-ask-password",
-                                      "--service-type=exec",
-                                      "--unit=" + begun.unit,
-                                      "--description=ZBS " + begun.unit.substr(0, begun.unit.rfind('-')),
-                                      "--",
-                                      step_,
-                                      "attend",
-                                      "--socket",
-                                      socket_,
-                                      "--request",
-                                      begun.number};
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    char* const no_environment[] = {nullptr};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, written.get(), 1);
-    posix_spawn_file_actions_adddup2(&actions, written.get(), 2);
-    posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    const int fault = posix_spawn(&begun.maker, argv[0], &actions, &attributes, argv.data(), no_environment);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return fault;
+    const std::vector<std::string> arguments = {"--quiet",
+                                                "--collect",
+                                                "--no-ask-password",
+                                                "--service-type=exec",
+                                                "--unit=" + begun.unit,
+                                                "--description=ZBS " + begun.unit.substr(0, begun.unit.rfind('-')),
+                                                "--",
+                                                step_,
+                                                "attend",
+                                                "--socket",
+                                                socket_,
+                                                "--request",
+                                                begun.number};
+    return spawn_tool(unit_maker_, arguments, written.get(), begun.maker);
 }
 
 void StepUnits::begin(Request request) {

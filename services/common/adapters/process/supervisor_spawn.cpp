@@ -7,16 +7,17 @@
 
 #include <array>
 #include <cerrno>
+#include <span>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/step_input.hpp"
 
 namespace zbs::process {
 namespace {
 
-constexpr int kAnswerDescriptor = 3;
-
-/// Starts it; `given` are above the numbers that the supervisor gets.
-int spawn(const std::string& program, const std::vector<std::string>& arguments, const std::array<int, 3>& given,
+/// Starts it in a session of its own, with `given` as its descriptors from 1 on; they are above the numbers that it
+/// gets.
+int spawn(const std::string& program, const std::vector<std::string>& arguments, std::span<const int> given,
           pid_t& pid) {
     std::vector<char*> argv = {const_cast<char*>(program.c_str())};
     for (const std::string& word : arguments) argv.push_back(const_cast<char*>(word.c_str()));
@@ -25,11 +26,9 @@ int spawn(const std::string& program, const std::vector<std::string>& arguments,
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, given[0], 1);
-    posix_spawn_file_actions_adddup2(&actions, given[0], 2);
-    posix_spawn_file_actions_adddup2(&actions, given[1], kAnswerDescriptor);
-    posix_spawn_file_actions_adddup2(&actions, given[2], kStepInputDescriptor);
-    posix_spawn_file_actions_addclosefrom_np(&actions, kStepInputDescriptor + 1);  // sockets of this service
+    for (std::size_t i = 0; i < given.size(); ++i)
+        posix_spawn_file_actions_adddup2(&actions, given[i], static_cast<int>(i) + 1);
+    posix_spawn_file_actions_addclosefrom_np(&actions, static_cast<int>(given.size()) + 1);  // sockets of this service
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t none, all;
@@ -44,22 +43,30 @@ int spawn(const std::string& program, const std::vector<std::string>& arguments,
     return fault;
 }
 
+/// As above, with any descriptors.
+int spawn_above(const std::string& program, const std::vector<std::string>& arguments, std::span<const int> given,
+                pid_t& pid) {
+    std::vector<Descriptor> kept;
+    std::vector<int> high;
+    for (const int own : given) {  // so that giving it one does not overwrite another
+        kept.emplace_back(fcntl(own, F_DUPFD_CLOEXEC, static_cast<int>(given.size()) + 1));
+        if (!kept.back()) return errno;
+        high.push_back(kept.back().get());
+    }
+    return spawn(program, arguments, high, pid);
+}
+
 }  // namespace
 
 int spawn_supervisor(const std::string& program, const std::vector<std::string>& arguments,
                      const SupervisorDescriptors& given, pid_t& pid) {
-    // Above the numbers that the supervisor gets, so that giving it one does not overwrite another.
-    std::array<int, 3> high{-1, -1, -1};
-    int fault = 0;
-    const std::array<int, 3> own{given.log, given.answer, given.input};
-    for (std::size_t i = 0; i < own.size() && fault == 0; ++i) {
-        high[i] = fcntl(own[i], F_DUPFD_CLOEXEC, kStepInputDescriptor + 1);
-        if (high[i] < 0) fault = errno;
-    }
-    if (fault == 0) fault = spawn(program, arguments, high, pid);
-    for (const int fd : high)
-        if (fd >= 0) close(fd);
-    return fault;
+    const std::array<int, kStepInputDescriptor> all{given.log, given.log, given.answer, given.input};
+    return spawn_above(program, arguments, all, pid);
+}
+
+int spawn_tool(const std::string& program, const std::vector<std::string>& arguments, int output, pid_t& pid) {
+    const std::array<int, 2> all{output, output};
+    return spawn_above(program, arguments, all, pid);
 }
 
 }  // namespace zbs::process

@@ -16,4 +16,7 @@ struct SupervisorDescriptors {
 int spawn_supervisor(const std::string& program, const std::vector<std::string>& arguments,
                      const SupervisorDescriptors& given, pid_t& pid);
 
+/// The same of another program, an absolute path, which gets `output` as its descriptors 1 and 2.
+int spawn_tool(const std::string& program, const std::vector<std::string>& arguments, int output, pid_t& pid);
+
 }  // namespace zbs::process
