@@ -4,6 +4,7 @@
 #include <charconv>
 #include <thread>
 
+#include "algorithms/base/instant_text.hpp"
 #include "client/calls/application_calls.hpp"
 #include "client/calls/repeated_call.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
@@ -105,6 +106,7 @@ Result<codec::Json> ZoneClient::list(const ListQuery& query) {
     std::string path = "/v1/applications?limit=" + std::to_string(query.limit);
     if (!query.states.empty()) path += "&state=" + query.states;
     if (!query.owner.empty()) path += "&owner=" + query.owner;
+    if (query.since) path += "&since=" + format_instant(*query.since);
     if (!query.after.empty()) path += "&after=" + query.after;
     return json("GET", path);
 }

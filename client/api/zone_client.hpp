@@ -2,6 +2,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +42,8 @@ class ZoneClient {
         std::size_t limit = 100;
         std::string states{};  ///< words with commas between them
         std::string owner{};   ///< URI of a user
-        std::string after{};   ///< only older ones than this id
+        std::optional<Time> since{};  ///< only what the zone took then or later; from 1970 to 9999
+        std::string after{};          ///< `next` of the page before; empty: the first page
     };
     Result<codec::Json> list(const ListQuery& query);
     Result<codec::Json> explain(const std::string& id);

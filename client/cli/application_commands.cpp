@@ -404,17 +404,16 @@ void add_application_commands(CLI::App& app, Context& context) {
     }
     {
         auto choice = std::make_shared<ApplicationChoice>();
-        choice->least_looked_at = limits::kMaxApplicationRows;
-        CLI::App* command = app.add_subcommand(
-            "list",
-            "your applications, newest first; an operator's are everybody's\n\nThe newest are those "
-            "that the zone's clock says, of the 1,000 with the newest ids, which carry the clocks of "
-            "the machines that submitted. States go to the zone (--state, --filter "
-            "state=running). Of other filters, and of --sort, it looks at the newest 10,000 "
-            "applications. A list that is "
-            "cut says so on standard error (not where --limit asked for it), and in JSON "
-            "and YAML with \"truncated\": true.\n\nExample: zbs list --filter "
-            "state=running --sort -ranks\nExample: zbs list --state running,launching");
+        CLI::App* command =
+            app.add_subcommand("list",
+                               "your applications, newest first by the zone's clock; an operator's are "
+                               "everybody's\n\nStates and the time of "
+                               "--since go to the zone (--state, --filter state=running). Of other filters, and of "
+                               "--sort, it looks at the "
+                               "newest 10,000 applications. A list that is cut says so on standard error (not where "
+                               "--limit asked for it), "
+                               "and in JSON and YAML with \"truncated\": true.\n\nExample: zbs list --filter "
+                               "state=running --sort -ranks\nExample: zbs list --state running,launching");
         add_application_choice(*command, *choice);
         command_line::add_since_option(*command, choice->since);
         add_list_options(*command, context, applications_of(Json::array(), {}), state_filters());

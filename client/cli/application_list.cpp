@@ -1,9 +1,12 @@
 #include "client/cli/application_list.hpp"
 
+#include <fnmatch.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <set>
 
 #include "algorithms/base/suggestion.hpp"
 #include "client/cli/application_view.hpp"
@@ -43,7 +46,16 @@ Result<void> check_states(std::string_view words, const char* option) {
     }
 }
 
-/// What the zone is asked: states and owner.
+/// The instant that `since` names, where a zone can be asked for it.
+Result<std::optional<Time>> since_of(const ApplicationChoice& choice) {
+    if (choice.since.empty()) return std::optional<Time>{};
+    const Result<Time> since = command_line::parse_since(choice.since, system::wall_clock());
+    if (!since) return since.error();
+    constexpr Time kLast = time_from_microseconds(253'402'300'799'000'000);  // of the year 9999
+    return std::optional(std::clamp(*since, Time{}, kLast));
+}
+
+/// What the zone is asked: states, owner and the instant where the list begins.
 Result<client::ZoneClient::ListQuery> query_of(const Context& context, const Caller& caller,
                                                const ApplicationChoice& choice) {
     client::ZoneClient::ListQuery query{.states = choice.states};
@@ -52,6 +64,9 @@ Result<client::ZoneClient::ListQuery> query_of(const Context& context, const Cal
         const Result<void> good = check_states(query.states, choice.states.empty() ? "--filter" : "--state");
         if (!good) return good.error();
     }
+    const Result<std::optional<Time>> since = since_of(choice);
+    if (!since) return since.error();
+    query.since = *since;
     if (choice.user.empty()) return query;
     const bool is_name = choice.user.find(':') == std::string::npos;
     const std::optional<Caller> owner =
@@ -61,6 +76,102 @@ Result<client::ZoneClient::ListQuery> query_of(const Context& context, const Cal
         return Error{ErrorCode::kDenied, "only operators see the applications of others", "--user"};
     query.owner = to_uri(*owner);
     return query;
+}
+
+std::int64_t submitted_us(const Json& row) { return row.value("submitted_us", std::int64_t{0}); }
+
+/// Over the pages of lists.
+class Walk {
+  public:
+    Walk(const Context& context, client::ZoneClient& zone, const ApplicationChoice& choice, const Caller& caller)
+        : context_(context), zone_(zone), choice_(choice), caller_(caller) {}
+
+    /// Adds those that fit to `found`, newest first, until there are more than `wanted` of them. True where there are
+    /// more, or may be.
+    Result<bool> collect(client::ZoneClient::ListQuery query, std::size_t wanted, std::size_t most_looked_at,
+                         Json& found) {
+        const std::optional<Time> since = query.since;
+        Json fitting = Json::array();
+        bool more = true, goes_by_id = false;
+        for (std::size_t looked_at = 0;
+             more && looked_at < most_looked_at &&
+             (fitting.size() <= wanted || (goes_by_id && looked_at < choice_.least_looked_at_by_id));) {
+            query.limit = chooses_here() || goes_by_id
+                              ? limits::kMaxApplicationRows
+                              : std::min(limits::kMaxApplicationRows - 1, wanted - fitting.size()) + 1;
+            const Result<Json> page = zone_.list(query);
+            if (!page && page.error().code == ErrorCode::kInvalidArgument && forget_a_question(query)) continue;
+            if (!page) return page.error();
+            const Json rows = page->value("applications", Json::array());
+            const Result<std::size_t> recent = add_fitting(rows, since, fitting);
+            if (!recent) return recent.error();
+            looked_at += rows.size();
+            query.after = text_of(*page, "next");
+            goes_by_id = parse_id128(query.after).has_value();
+            // An older zone does not know where the list begins: a page of old ones alone is the end.
+            more = !query.after.empty() && (*recent > 0 || rows.empty());
+        }
+        std::stable_sort(fitting.begin(), fitting.end(),
+                         [](const Json& a, const Json& b) { return submitted_us(a) > submitted_us(b); });
+        for (const Json& row : fitting)  // between two walks one may have come to another state
+            if (seen_.insert(text_of(row, "id")).second) found.push_back(row);
+        return more;
+    }
+
+  private:
+    /// Whether not all rows of a page are wanted, as far as can be told before.
+    bool chooses_here() const {
+        return !context_.choice.sort.empty() || !context_.choice.filters.empty() || !choice_.name.empty();
+    }
+
+    /// A zone that is older than a question refuses it; then it is answered here. False: there is none left.
+    bool forget_a_question(client::ZoneClient::ListQuery& query) const {
+        if (query.since) {
+            query.since.reset();
+            return true;
+        }
+        const bool filters_say_it = choice_.states.empty() && !query.states.empty();
+        if (filters_say_it) query.states.clear();
+        return filters_say_it;
+    }
+
+    /// How many rows of the page are of `since` or later.
+    Result<std::size_t> add_fitting(const Json& rows, const std::optional<Time>& since, Json& fitting) const {
+        std::size_t count = 0;
+        Json recent = Json::array();
+        for (const Json& row : rows) {
+            if (since && submitted_us(row) < to_microseconds(*since)) continue;
+            ++count;
+            if (choice_.name.empty() || fnmatch(choice_.name.c_str(), text_of(row, "name").c_str(), 0) == 0)
+                recent.push_back(row);
+        }
+        const Result<Listing> kept = chosen(applications_of(recent, caller_), {.filters = context_.choice.filters});
+        if (!kept) return kept.error();
+        for (const Json& item : kept->items) fitting.push_back(item);
+        return count;
+    }
+
+    const Context& context_;
+    client::ZoneClient& zone_;
+    const ApplicationChoice& choice_;
+    const Caller& caller_;
+    std::set<std::string> seen_;
+};
+
+/// Of the words those that are in `group`, too; with no words all of the group.
+std::string common_states(const std::string& words, const std::string& group) {
+    if (words.empty()) return group;
+    std::string common;
+    for (const ApplicationState state : codec::kApplicationStates) {
+        const std::string word = "," + std::string(to_string(state)) + ",";
+        const auto names = [&](const std::string& list) { return ("," + list + ",").find(word) != std::string::npos; };
+        if (names(words) && names(group)) common += (common.empty() ? "" : ",") + std::string(to_string(state));
+    }
+    return common;
+}
+
+bool has_ended_states(const std::string& words) {
+    return common_states(words, open_states()) != common_states(words, words);
 }
 
 void keep_first(Listing& listing, std::size_t count) {
@@ -83,6 +194,13 @@ void add_application_choice(CLI::App& command, ApplicationChoice& choice) {
         ->capture_default_str();
 }
 
+std::string open_states() {
+    std::string states;
+    for (const ApplicationState state : codec::kApplicationStates)
+        if (!is_final(state)) states += (states.empty() ? "" : ",") + std::string(to_string(state));
+    return states;
+}
+
 std::vector<std::string> state_filters() {
     std::vector<std::string> filters;
     for (const ApplicationState state : codec::kApplicationStates)
@@ -92,49 +210,41 @@ std::vector<std::string> state_filters() {
 
 Result<FoundApplications> find_applications(const Context& context, client::ZoneClient& zone,
                                             const ApplicationChoice& choice) {
+    return find_applications(context, zone, choice, {});
+}
+
+Result<FoundApplications> find_applications(const Context& context, client::ZoneClient& zone,
+                                            const ApplicationChoice& choice, const std::vector<std::string>& groups) {
     const Caller caller = context.caller(zone);
-    Result<client::ZoneClient::ListQuery> query = query_of(context, caller, choice);
+    const Result<client::ZoneClient::ListQuery> query = query_of(context, caller, choice);
     if (!query) return query.error();
     // A wrong word is told before anything is asked.
     if (const auto good = chosen(applications_of(Json::array(), caller), context.choice); !good) return good.error();
-    std::int64_t since_us = std::numeric_limits<std::int64_t>::min();
-    if (!choice.since.empty()) {
-        const Result<Time> since = command_line::parse_since(choice.since, system::wall_clock());
-        if (!since) return since.error();
-        since_us = to_microseconds(*since);
-    }
-    const bool needs_all = !context.choice.sort.empty(), needs_many = needs_all || choice.least_looked_at > 0 ||
-                                                                      !context.choice.filters.empty() ||
-                                                                      !choice.since.empty();
+    const bool needs_all = !context.choice.sort.empty();
     const auto limit = static_cast<std::size_t>(choice.limit);
-    const auto submitted_us = [](const Json& row) { return row.value("submitted_us", std::int64_t{0}); };
+    Walk walk(context, zone, choice, caller);
     Json found = Json::array();
-    bool more = true;
-    for (std::size_t looked_at = 0; more && looked_at < choice.most_looked_at &&
-                                    (needs_all || found.size() <= limit || looked_at < choice.least_looked_at);) {
-        query->limit =
-            needs_many ? limits::kMaxApplicationRows : std::min(limits::kMaxApplicationRows, limit + 1 - found.size());
-        const Result<Json> page = zone.list(*query);
-        if (!page && page.error().code == ErrorCode::kInvalidArgument && choice.states.empty() &&
-            !query->states.empty()) {
-            query->states.clear();  // a zone that is older than this question: the filter does it alone
-            continue;
-        }
-        if (!page) return page.error();
-        const Json rows = page->value("applications", Json::array());
-        Json recent = Json::array();
-        for (const Json& row : rows)
-            if (submitted_us(row) >= since_us) recent.push_back(row);
-        const Result<Listing> kept = chosen(applications_of(recent, caller), {.filters = context.choice.filters});
-        if (!kept) return kept.error();
-        for (const Json& item : kept->items) found.push_back(item);
-        looked_at += rows.size();
-        query->after = text_of(*page, "next");
-        // The order is that of ids, whose times are those of their clients: a page of old ones alone is the end.
-        more = !query->after.empty() && (recent.size() > 0 || rows.empty());
+    bool more = false;
+    const auto collect = [&](const std::string& states, std::size_t most_looked_at) -> Result<void> {
+        client::ZoneClient::ListQuery part = *query;
+        part.states = states;
+        const std::size_t wanted =
+            needs_all ? std::numeric_limits<std::size_t>::max() - 1 : limit - std::min(limit, found.size());
+        const Result<bool> left = walk.collect(part, wanted, most_looked_at, found);
+        if (!left) return left.error();
+        more = more || *left;
+        return {};
+    };
+    if (groups.empty()) {
+        if (const auto done = collect(query->states, choice.most_looked_at); !done) return done.error();
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [&](const Json& a, const Json& b) { return submitted_us(a) > submitted_us(b); });
+    for (const std::string& group : groups) {
+        const std::string states = common_states(query->states, group);
+        if (states.empty() || (!needs_all && found.size() > limit)) continue;
+        const std::size_t most =
+            has_ended_states(states) ? choice.most_looked_at : std::numeric_limits<std::size_t>::max();
+        if (const auto done = collect(states, most); !done) return done.error();
+    }
     Result<Listing> sorted = chosen(applications_of(found, caller), {.sort = context.choice.sort});
     if (!sorted) return sorted.error();
     std::string cut;

@@ -1,7 +1,9 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "client/cli/context.hpp"
+#include "services/common/messages/limits.hpp"
 
 namespace CLI {
 class App;
@@ -10,7 +12,7 @@ class App;
 /// Lists of applications, by as many pages of the home zone as they need.
 namespace zbs::cli {
 
-/// No list looks at more rows than this.
+/// No list that has to sort or to filter looks at more rows than this.
 inline constexpr std::size_t kMostRowsLookedAt = 10'000;
 
 /// Which applications a list is of, before `--filter` chooses among them.
@@ -18,13 +20,17 @@ struct ApplicationChoice {
     std::string states;  ///< words with commas between them; empty: what `--filter state=` says, else all
     std::string user;    ///< a name or a URI; empty: everybody whose applications the caller may see
     std::string since{};  ///< `command_line::parse_since`; empty: ever
+    std::string name{};   ///< a shell pattern that the name fits; empty: any
     int limit = 100;
     bool limit_was_asked = false;  ///< whoever asks for three need not be told that there are more
-    /// The zone pages by id, and ids carry the clocks of those who submitted: among so many rows the newest are found
-    /// by the zone's own clock.
-    std::size_t least_looked_at = 0;
     std::size_t most_looked_at = kMostRowsLookedAt;
+    /// An older zone pages by id, and ids carry the clocks of those who submitted: there, the newest by the zone's
+    /// clock are looked for among so many rows.
+    std::size_t least_looked_at_by_id = limits::kMaxApplicationRows;
 };
+
+/// The states of applications that have not ended, with commas between them.
+std::string open_states();
 
 /// "state=running" and so on: what completion offers for --filter.
 std::vector<std::string> state_filters();
@@ -42,5 +48,10 @@ struct FoundApplications {
 /// no such user), kDenied (another's, and no operator), those of a call.
 Result<FoundApplications> find_applications(const Context& context, client::ZoneClient& zone,
                                             const ApplicationChoice& choice);
+
+/// The same, with states in groups: those in a state of the first group stand before those of the second, with `--sort`
+/// all where they belong. Of a group without ended ones all are looked at, however many there are.
+Result<FoundApplications> find_applications(const Context& context, client::ZoneClient& zone,
+                                            const ApplicationChoice& choice, const std::vector<std::string>& groups);
 
 }  // namespace zbs::cli

@@ -8,6 +8,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "client/cli/application_list.hpp"
 #include "client/cli/application_view.hpp"
 #include "client/cli/context.hpp"
 
@@ -84,10 +85,9 @@ std::vector<std::string> members_of(const Result<Json>& answer, const char* noun
 
 std::vector<std::string> find_words(client::ZoneClient& zone, const std::string& kind) {
     const auto any = [](const Json&) { return true; };
-    const auto open_one = [](const Json& item) { return !is_ended(text_of(item, "state")); };
     if (kind == "applications") return members_of(zone.list({.limit = kMostOffered}), "applications", "id", any);
     if (kind == "open-applications")
-        return members_of(zone.list({.limit = kMostOffered}), "applications", "id", open_one);
+        return members_of(zone.list({.limit = kMostOffered, .states = open_states()}), "applications", "id", any);
     if (kind == "profiles") return members_of(zone.get("/v1/profiles"), "profiles", "id", any);
     if (kind == "organisations") return members_of(zone.get("/v1/peerings"), "peers", "organisation", any);
     if (kind != "zones") return {};

@@ -1,7 +1,5 @@
 #include "client/cli/selectors.hpp"
 
-#include <fnmatch.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
@@ -19,37 +17,28 @@ using codec::Json;
 
 constexpr const char* kName = "name=";
 constexpr const char* kHelp =
-    "an id, 'last' (your newest by the zone's clock, of the 10,000 with the newest ids), 'name=PATTERN' (a shell "
-    "pattern: "
-    "*, ?, [a-z])";
+    "an id, 'last' (your newest by the zone's clock), 'name=PATTERN' (a shell pattern: *, ?, [a-z])";
+constexpr std::size_t kNoEnd = std::numeric_limits<std::size_t>::max();
 
-/// The states that have not ended, as the zone is asked for them.
-std::string open_states() {
-    std::string states;
-    for (const ApplicationState state : codec::kApplicationStates)
-        if (!is_ended(to_string(state))) states += (states.empty() ? "" : ",") + std::string(to_string(state));
-    return states;
-}
-
-/// The caller's own, newest first by the zone's clock: an operator, who sees everybody's, means hers too. With `states`
-/// all of them however many there are, else of the newest `kMostRowsLookedAt`.
-Result<Json> own_applications(const Context& context, client::ZoneClient& zone, const std::string& states = {}) {
+/// The caller's own that fit (with `states` those that have not ended), newest first by the zone's clock: an operator,
+/// who sees everybody's, means hers too.
+Result<std::vector<std::string>> own_applications(const Context& context, client::ZoneClient& zone,
+                                                  ApplicationChoice choice) {
     Context plain = context;
     plain.choice = {};
-    ApplicationChoice choice{
-        .states = states, .user = {}, .limit = static_cast<int>(kMostRowsLookedAt), .limit_was_asked = true};
-    if (!states.empty()) {
-        choice.limit = std::numeric_limits<int>::max() - 1;
-        choice.most_looked_at = std::numeric_limits<std::size_t>::max();
-    }
-    choice.least_looked_at = kMostRowsLookedAt;
+    const bool only_open = !choice.states.empty();
     const Caller caller = context.caller(zone);
     if (caller.kind == CallerKind::kOperator) choice.user = to_uri(caller);
     Result<FoundApplications> found = find_applications(plain, zone, choice);
-    if (!found && found.error().code == ErrorCode::kInvalidArgument && !states.empty())
-        return own_applications(context, zone);  // a zone that is older than this question
+    if (!found && found.error().code == ErrorCode::kInvalidArgument && only_open) {
+        choice.states.clear();  // a zone that is older than this question
+        found = find_applications(plain, zone, choice);
+    }
     if (!found) return found.error();
-    return std::move(found->rows.items);
+    std::vector<std::string> ids;
+    for (const Json& one : found->rows.items)
+        if (!only_open || !is_ended(text_of(one, "state"))) ids.push_back(text_of(one, "id"));
+    return ids;
 }
 
 void add_once(std::vector<std::string>& ids, const std::string& id) {
@@ -64,37 +53,21 @@ Error nothing_named(const std::string& word, Meant meant) {
             {}};
 }
 
-/// Of these applications those that `all` or a pattern fits.
-std::vector<std::string> matches(const Json& applications, const std::string& word) {
-    std::vector<std::string> ids;
-    for (const Json& one : applications)
-        if (word == "all" || fnmatch(word.substr(5).c_str(), text_of(one, "name").c_str(), 0) == 0)
-            ids.push_back(text_of(one, "id"));
-    return ids;
-}
-
-Json without_ended(const Json& applications) {
-    Json open = Json::array();
-    for (const Json& one : applications)
-        if (!is_ended(text_of(one, "state"))) open.push_back(one);
-    return open;
-}
-
 /// What one word names that is no id.
 Result<std::vector<std::string>> find_named(const Context& context, client::ZoneClient& zone, const std::string& word,
                                             Meant meant) {
-    const bool is_newest = word == "last" || meant == Meant::kNewest;
-    if (!is_newest) {
-        const Result<Json> open = own_applications(context, zone, open_states());
-        if (!open) return open.error();
-        std::vector<std::string> ids = matches(without_ended(*open), word);
-        if (!ids.empty() || word == "all" || meant == Meant::kOpen) return ids;
+    const std::string name = word.starts_with(kName) ? word.substr(5) : "";
+    if (word != "last" && meant != Meant::kNewest) {
+        Result<std::vector<std::string>> open = own_applications(context, zone,
+                                                                 {.states = open_states(),
+                                                                  .name = name,
+                                                                  .limit = std::numeric_limits<int>::max() - 1,
+                                                                  .most_looked_at = kNoEnd});
+        if (!open || !open->empty() || word == "all" || meant == Meant::kOpen) return open;
     }
-    const Result<Json> own = own_applications(context, zone);
-    if (!own) return own.error();
-    std::vector<std::string> ids = matches(*own, word == "last" ? "all" : word);
-    if (ids.size() > 1) ids.resize(1);
-    return ids;
+    return own_applications(
+        context, zone,
+        {.states = {}, .name = name, .limit = 1, .most_looked_at = kNoEnd, .least_looked_at_by_id = kMostRowsLookedAt});
 }
 
 }  // namespace

@@ -26,26 +26,14 @@ void draw_zone(const codec::Json& zone) {
               << " processors in use, " << nodes.size() << " machines\n";
 }
 
-/// Those that run first, each kind newest first. `can_choose` false: of a zone that knows no states.
-Result<Listing> find_rows(const Context& context, client::ZoneClient& zone, const ApplicationChoice& choice,
-                          bool can_choose) {
-    const auto asks_for_states = [](const std::string& filter) { return filter.starts_with("state="); };
-    const bool is_once = !can_choose || !choice.states.empty() || !context.choice.sort.empty() ||
-                         std::ranges::any_of(context.choice.filters, asks_for_states);
-    ApplicationChoice part = choice;
-    if (!is_once) part.states = "launching,running";
-    Result<FoundApplications> first = find_applications(context, zone, part);
-    if (!first) return first.error();
-    Listing rows = std::move(first->rows);
-    part.limit = choice.limit - static_cast<int>(rows.rows.size());
-    if (is_once || part.limit == 0) return rows;
-    part.states = "accepted,planned,held,committed,completed,failed,cancelled,rejected";
-    const Result<FoundApplications> others = find_applications(context, zone, part);
-    if (!others) return others.error();
-    rows.rows.insert(rows.rows.end(), others->rows.rows.begin(), others->rows.rows.end());
-    for (const codec::Json& item : others->rows.items) rows.items.push_back(item);
-    rows.truncated = rows.truncated || others->rows.truncated;
-    return rows;
+/// What runs before what waits before what has ended, each newest first; with `--sort` in its order among all of them.
+/// `can_choose` false: of a zone that knows no states.
+Result<FoundApplications> find_rows(const Context& context, client::ZoneClient& zone, const ApplicationChoice& choice,
+                                    bool can_choose) {
+    if (!can_choose) return find_applications(context, zone, choice);
+    return find_applications(
+        context, zone, choice,
+        {"running,launching", "accepted,planned,held,committed", "completed,failed,cancelled,rejected"});
 }
 
 /// "12 running, 118 waiting, 3 ended".
@@ -83,8 +71,9 @@ bool draw_top(Context& context, const ApplicationChoice& choice) {
     const bool is_old =
         !counts && (counts.error().code == ErrorCode::kNotFound || counts.error().code == ErrorCode::kInvalidArgument);
     if (!counts && !is_old) return failed(counts.error());
-    const Result<Listing> rows = find_rows(context, *zone, choice, !is_old);
-    if (!rows) return failed(rows.error());
+    const Result<FoundApplications> found = find_rows(context, *zone, choice, !is_old);
+    if (!found) return failed(found.error());
+    const Listing* const rows = &found->rows;
     if (context.output == "csv" || context.output == "name") {
         std::cout << written(*rows, context.output);
         return true;
@@ -117,8 +106,10 @@ void add_top_command(CLI::App& app, Context& context) {
     auto choice = std::make_shared<ApplicationChoice>(ApplicationChoice{.states = {}, .user = {}, .limit = 40});
     CLI::App* command = app.add_subcommand(
         "top",
-        "your home zone and your applications, those that run first, drawn again and again on a terminal; once "
-        "elsewhere\n\nExample: zbs top --every 5\nExample: zbs top --filter state=running --sort -ranks");
+        "your home zone and your applications, drawn again and again on a terminal; once elsewhere\n\nThose that run "
+        "come first, then those that wait, then those that have ended, each newest first by the zone's clock. With "
+        "--sort all that have not ended are in order among the newest 10,000 that have.\n\nExample: zbs top --every "
+        "5\nExample: zbs top --filter state=running --sort -ranks");
     add_application_choice(*command, *choice);
     add_list_options(*command, context, applications_of(codec::Json::array(), {}), state_filters());
     command->add_option("--every", *every, "time between two drawings")->capture_default_str();

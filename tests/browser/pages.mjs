@@ -304,6 +304,24 @@ const cases = {
     assert.deepEqual(JSON.parse(await file("JSON")).applications.map((one) => one.ranks), [3]);
   },
 
+  async "older ones that were loaded stay where they belong when the newest come anew, whatever their ids"(page) {
+    const row = (letter, second) => ({ id: `01J9Z3V7Q0ABCDEFGHJKMNPQ${letter}Z`, state: "completed", ranks: 1, program: `/p${second}`, zones: ["a"], reason: "", submitted_us: 1.8e15 + second });
+    const all = [row("A", 4), row("B", 3), row("C", 2), row("D", 1)]; // the oldest has the largest id
+    let reason = "";
+    await page.route("**/v1/applications?*", (route) => {
+      const isOlder = new URL(route.request().url()).searchParams.get("after") === "place-2";
+      return route.fulfill({ json: isOlder ? { applications: all.slice(2) } : { applications: all.slice(0, 2).map((one) => ({ ...one, reason })), next: "place-2" } });
+    });
+    await openWithoutPolling(page, "applications");
+    const programs = () => page.locator(".applications tbody tr").evaluateAll((rows) => rows.map((one) => one.cells[0].textContent));
+    await page.getByRole("button", { name: "Older" }).click();
+    await page.getByText("4 of 4").waitFor();
+    reason = "anew";
+    await submit(page, ["/bin/true"]); // its events bring the newest anew
+    await page.getByText("anew").first().waitFor();
+    assert.deepEqual(await programs(), ["p4", "p3", "p2", "p1"]);
+  },
+
   async "the overview counts, shows the utilisation, peers and waits"(page, seen) {
     await open(page, "");
     await settled(page);

@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -43,11 +44,15 @@ class MemoryZoneStore : public ZoneStore {
     Result<std::vector<ApplicationSummary>> list_applications(const ApplicationQuery& query) override {
         if (fault) return *fault;
         std::vector<ApplicationSummary> rows;
-        for (auto it = applications_.rbegin(); it != applications_.rend() && rows.size() < query.limit; ++it) {
-            if ((!query.owner || it->second.owner == *query.owner) && (!query.after || it->first < *query.after) &&
-                (query.states.empty() || std::ranges::count(query.states, it->second.status.state)))
-                rows.push_back(summary_of(it->second));
+        for (const auto& [id, application] : applications_) {
+            const ApplicationSummary row = summary_of(application);
+            if ((!query.owner || row.owner == *query.owner) && (!query.after || place_of(row) < *query.after) &&
+                (!query.since || row.submitted >= *query.since) &&
+                (query.states.empty() || std::ranges::count(query.states, row.state)))
+                rows.push_back(row);
         }
+        std::ranges::sort(rows, std::greater{}, place_of);
+        if (rows.size() > query.limit) rows.resize(query.limit);
         return rows;
     }
     Result<std::map<ApplicationState, std::size_t>> count_applications(const std::optional<Caller>& owner,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -348,6 +349,22 @@ Result<std::vector<ApplicationState>> decode_states(std::string_view words, cons
         if (end == words.size()) return states;
         words.remove_prefix(end + 1);
     }
+}
+
+std::string encode_place(const ApplicationPlace& place) {
+    return std::to_string(to_microseconds(place.submitted)) + "-" + to_string(place.id);
+}
+
+Result<ApplicationPlace> decode_place(std::string_view text, const std::string& pointer) {
+    const std::size_t at = text.find('-');
+    std::int64_t us = -1;
+    if (at != std::string_view::npos && text.front() != '-') {
+        const auto [stop, fault] = std::from_chars(text.data(), text.data() + at, us);
+        const std::optional<Id128> id = parse_id128(text.substr(at + 1));
+        if (fault == std::errc{} && stop == text.data() + at && id)
+            return ApplicationPlace{time_from_microseconds(us), {*id}};
+    }
+    return invalid("must be what a page of this list gave as 'next'", pointer);
 }
 
 Json encode_counts(const std::map<ApplicationState, std::size_t>& by_state, Time since) {

@@ -57,6 +57,11 @@ Json encode(const ApplicationSummary& row);
 Result<ApplicationSummary> decode_application_summary(const Json& json);
 /// Words of states with commas between them. Errors: kInvalidArgument, at `pointer`, with the words that there are.
 Result<std::vector<ApplicationState>> decode_states(std::string_view words, const std::string& pointer);
+/// Where a page of a list ends, for the next one: opaque to who reads it, at most 46 characters of [0-9A-Z-], and no
+/// id.
+std::string encode_place(const ApplicationPlace& place);
+/// Errors: kInvalidArgument, at `pointer`.
+Result<ApplicationPlace> decode_place(std::string_view text, const std::string& pointer);
 /// States without any are left out; those of ended applications count from `since` on.
 Json encode_counts(const std::map<ApplicationState, std::size_t>& by_state, Time since);
 

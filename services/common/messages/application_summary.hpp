@@ -8,6 +8,13 @@
 
 namespace zbs {
 
+/// A place in the order of a list of applications: the zone's clock when it took one, then the id.
+struct ApplicationPlace {
+    Time submitted{};
+    ApplicationId id;
+    auto operator<=>(const ApplicationPlace&) const = default;
+};
+
 /// One row of a list of applications.
 struct ApplicationSummary {
     ApplicationId id;
@@ -18,7 +25,7 @@ struct ApplicationSummary {
     std::string program;             ///< argv[0]
     std::vector<std::string> zones;  ///< of its parts, sorted, each once
     std::string reason;
-    Time submitted{};
+    Time submitted{};  ///< on the zone's clock; never changes
     std::optional<int> exit_code;
     bool operator==(const ApplicationSummary&) const = default;
 };
@@ -39,6 +46,8 @@ inline ApplicationSummary summary_of(const Application& application) {
     row.zones.erase(std::unique(row.zones.begin(), row.zones.end()), row.zones.end());
     return row;
 }
+
+inline ApplicationPlace place_of(const ApplicationSummary& row) { return {row.submitted, row.id}; }
 
 /// Whether there is still something to do for it: it has not ended, or a zone may still hold a part of it.
 inline bool is_open(const ApplicationStatus& status) { return !is_final(status.state) || !status.releasing.empty(); }

@@ -37,11 +37,12 @@ struct PartRecord {
     bool operator==(const PartRecord&) const = default;
 };
 
-/// One page of a list of applications, newest first.
+/// One page of a list of applications, by their places, newest first.
 struct ApplicationQuery {
-    std::optional<Caller> owner;         ///< none: everybody's
-    std::optional<ApplicationId> after;  ///< only older ones than this
-    std::vector<ApplicationState> states{};  ///< only in one of these; empty: in any
+    std::optional<Caller> owner;             ///< none: everybody's
+    std::optional<ApplicationPlace> after;   ///< only what lies behind this place, be something there or not
+    std::optional<Time> since{};             ///< only what was submitted then or later
+    std::vector<ApplicationState> states{};  ///< only in one of these, each named once; empty: in any
     std::size_t limit = 100;
 };
 
@@ -64,12 +65,13 @@ class ZoneStore {
   public:
     virtual ~ZoneStore() = default;
 
-    /// kConflict where the id exists or has existed.
+    /// kConflict where the id exists or has existed. Its place in lists is settled here, and stays.
     virtual Result<void> insert(const Application& application) = 0;
     virtual Result<void> update(const ApplicationId& id, const ApplicationStatus& status) = 0;
     /// Those with something left to do (`is_open`), by id (oldest first).
     virtual Result<std::vector<Application>> load_open_applications() = 0;
-    /// Cost: that of one row, however many there are; likewise `list_applications` for each row of its page.
+    /// Cost: that of one row, however many there are; likewise `list_applications` for each row of its page, whatever
+    /// it is asked.
     virtual Result<std::optional<Application>> find_application(const ApplicationId& id) = 0;
     virtual Result<std::vector<ApplicationSummary>> list_applications(const ApplicationQuery& query) = 0;
     /// How many are in each state: of those with something left to do, and of those that ended after `ended_after`.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "algorithms/base/instant_text.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/codec/node_codec.hpp"
@@ -79,16 +80,25 @@ Reply read_log(const Request& request, ZoneServices& services) {
 }
 
 Reply list_applications(const Request& request, ZoneServices& services) {
-    if (auto good = http::check_parameters(request.call, {"limit", "after", "state", "owner"}); !good)
+    if (auto good = http::check_parameters(request.call, {"limit", "after", "since", "state", "owner"}); !good)
         return http::problem(good.error());
     const Result<std::uint64_t> limit = http::number_parameter(request.call, "limit", 100);
     if (!limit) return http::problem(limit.error());
     ApplicationService::Page page{
         .limit = static_cast<std::size_t>(std::min<std::uint64_t>(*limit, limits::kMaxApplicationRows))};
     if (const std::string after = http::text_parameter(request.call, "after", ""); !after.empty()) {
-        const Result<ApplicationId> id = codec::decode_id<ApplicationId>(after, "after");
-        if (!id) return http::problem(id.error());
-        page.after = *id;
+        // Before there were places, the last row's id was the way to the next page.
+        if (const std::optional<Id128> id = parse_id128(after)) {
+            page.after_application = ApplicationId{*id};
+        } else {
+            const Result<ApplicationPlace> place = codec::decode_place(after, "after");
+            if (!place) return http::problem(place.error());
+            page.after = *place;
+        }
+    }
+    if (const std::string since = http::text_parameter(request.call, "since", ""); !since.empty()) {
+        page.since = parse_instant(since);
+        if (!page.since) return http::problem(invalid("must be an instant of RFC 3339: 2026-11-24T13:00:00Z", "since"));
     }
     if (const std::string states = http::text_parameter(request.call, "state", ""); !states.empty()) {
         Result<std::vector<ApplicationState>> wanted = codec::decode_states(states, "state");
@@ -103,7 +113,7 @@ Reply list_applications(const Request& request, ZoneServices& services) {
     if (!rows) return http::problem(rows.error());
     Json json = {{"applications", Json::array()}};
     for (const ApplicationSummary& row : *rows) json["applications"].push_back(codec::encode(row));
-    if (!rows->empty() && rows->size() == page.limit) json["next"] = to_string(rows->back().id);
+    if (!rows->empty() && rows->size() == page.limit) json["next"] = codec::encode_place(place_of(rows->back()));
     return http::ok(json);
 }
 

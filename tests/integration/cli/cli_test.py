@@ -3,6 +3,7 @@
 usage: cli_test.py ZBS SOURCE_DIR
 """
 import csv
+import datetime
 import fcntl
 import hashlib
 import http.server
@@ -34,7 +35,7 @@ JOBS = [
 
 
 class Zone(http.server.BaseHTTPRequestHandler):
-    """GETs answer from `answers`, a value or what makes one of the query; everything that is sent is kept in `sent`, and refused where there is no answer to the address with its "?"."""
+    """GETs answer from `answers`, a value or what makes one of the query (or nothing, to refuse it); everything that is sent is kept in `sent`, and refused where there is no answer to the address with its "?"."""
     answers, sent = {}, []
 
     def reply(self, status, body):
@@ -51,6 +52,8 @@ class Zone(http.server.BaseHTTPRequestHandler):
         found = Zone.answers.get(path)
         if callable(found):
             found = found(dict(urllib.parse.parse_qsl(query)))
+            if found is None:
+                return self.reply(400, {"title": "Bad Request", "status": 400, "detail": "is not a parameter of this call"})
         self.reply(404 if found is None else 200, found if found is not None else {"title": "Not Found", "status": 404, "detail": "nothing there"})
 
     def do_DELETE(self):
@@ -166,6 +169,8 @@ class Formats(Manners):
         asked = []
         def page(query):
             asked.append(query)
+            if "since" in query:
+                return None  # an older zone
             begin = int(query.get("after", -1)) + 1
             return {"applications": jobs[begin:begin + 12]} | ({"next": jobs[begin + 11]["id"]} if begin + 12 < len(jobs) else {})
         Zone.answers["/v1/applications"] = page
@@ -175,14 +180,14 @@ class Formats(Manners):
         self.assertEqual(names("--since", "30h", "--sort", "submitted"), [f"{i:02}" for i in reversed(range(30))])
         asked.clear()
         self.assertEqual(len(names("--since", "5h30m")), 6)
-        self.assertEqual(len(asked), 2, "a page of older ones is the end")
+        self.assertEqual(len(asked), 3, "one refused, and a page of older ones is the end")
         self.assertIn("--since: '90' has no unit: 90m for minutes, 90s for seconds", self.refused("list", "--since", "90"))
         self.assertIn("--since: 'soon' is no time; write how long ago (6h, 2d), a day (2026-11-24)", self.refused("list", "--since", "soon"))
         Zone.answers["/v1/profiles"] = {"profiles": [PROFILE, PROFILE | {"id": TWO, "at_us": int(now * 1e6)}]}
         self.assertEqual(self.good("profile", "list", "--since", "1h", "-o", "name"), TWO + "\n")
 
-    def test_the_newest_are_those_that_the_zone_says_whatever_clock_an_id_has(self):
-        a, b, *_ = self.mine()
+    def test_of_an_older_zone_that_pages_by_id_the_newest_are_looked_for(self):
+        self.mine()
         rows = Zone.answers["/v1/applications"]["applications"]
         # The first came from a machine whose clock is a day ahead; the newest stands on the second page.
         times = {row["id"]: at for row, at in zip(rows, (2, 1, 3, 9, 4))}
@@ -197,9 +202,7 @@ class Formats(Manners):
         self.assertEqual(self.good("list", "--limit", "1", "-o", "name").split(), newest[:1])
         self.assertEqual(self.good("cancel", "last", "-o", "name").split(), newest[:1])
         self.assertEqual(self.good("show", "name=lu-*", "-o", "name").split(), newest[:1])
-        self.assertIn("of the 1,000 with the newest ids", " ".join(self.good("list", "--help").split()))
-        self.assertIn("'name=PATTERN' (a shell pattern: *, ?, [a-z])", " ".join(self.good("cancel", "--help").split()))
-        self.assertIn("of the 10,000 with the newest ids", " ".join(self.good("show", "--help").split()))
+        self.assertIn("'last' (your newest by the zone's clock), 'name=PATTERN' (a shell pattern: *, ?, [a-z])", " ".join(self.good("cancel", "--help").split()))
 
     def test_rows_are_chosen_and_ordered(self):
         chosen = ("--filter", "state=running", "--sort", "-ranks", "--columns", "id,ranks")
@@ -258,6 +261,97 @@ class Usage(Manners):
         for words, column in ((("zone", "list"), "WE ACCEPT THEM"), (("profile", "list"), "PATH")):
             self.assertNotIn(column, self.good(*words))
             self.assertIn(column, self.good(*words, "-o", "wide"))
+
+
+class ByTheZonesClock(Manners):
+    """A zone whose list goes by its clock, with ids that say the contrary: 12,000 have ended, three of before them have not."""
+
+    def setUp(self):
+        super().setUp()
+        self.asked = []
+        # The largest ids are the oldest.
+        self.all = [dict(JOBS[0], id=f"01KKKKKKKKKKKKKKKKKKK{20_000 - i:05}", state="completed", name="old" if i == 0 else "cg", ranks=1 + i % 7, owner="spiffe://org-a/user/ana", submitted_us=(1_000 + i) * 1_000_000) for i in range(12_000)]
+        live = (("running", 300), ("planned", 200), ("launching", 400))
+        self.live = [dict(JOBS[0], id=f"01LLLLLLLLLLLLLLLLLLL{i:05}", state=state, name="lu", ranks=ranks, owner="spiffe://org-a/user/ana", submitted_us=(1 + i) * 1_000_000) for i, (state, ranks) in enumerate(live)]
+        self.all = sorted(self.all + self.live, key=self.place, reverse=True)
+        Zone.answers |= {"/v1/applications": self.page, "/v1/nodes": {"zone": "x", "nodes": []}, "/v1/applications/counts": {"counts": {"running": 1}, "ended_since_us": 0}}
+        self.newest = self.all[0]["id"]
+
+    @staticmethod
+    def place(row):
+        return row["submitted_us"], row["id"]
+
+    def page(self, query):
+        self.asked.append(query)
+        limit = min(int(query.get("limit", 100)), 1_000)
+        rows = [row for row in self.all if row["state"] in query.get("state", row["state"]).split(",")]
+        if "since" in query:
+            since = datetime.datetime.strptime(query["since"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=datetime.timezone.utc)
+            rows = [row for row in rows if row["submitted_us"] >= since.timestamp() * 1e6]
+        if "after" in query:
+            us, name = query["after"].split("-")
+            rows = [row for row in rows if self.place(row) < (int(us), name)]
+        rows = rows[:limit]
+        return {"applications": rows} | ({"next": "%d-%s" % self.place(rows[-1])} if len(rows) == limit else {})
+
+    def names(self, *words):
+        return self.good(*words, "-o", "name").split()
+
+    def test_a_list_asks_for_no_more_rows_than_it_shows(self):
+        self.assertEqual(self.names("list"), [row["id"] for row in self.all[:100]])
+        self.assertEqual([query["limit"] for query in self.asked], ["101"])
+
+    def test_a_list_begins_at_an_instant_that_the_zone_is_asked_for(self):
+        self.assertEqual(self.names("list", "--since", "1970-01-01T03:36:25.5Z", "--limit", "5000"), [row["id"] for row in self.all[:14]])
+        self.assertEqual([(query["since"], "after" in query) for query in self.asked], [("1970-01-01T03:36:25.500000Z", False)])
+        self.assertEqual(self.names("list", "--since", "1970-01-01T00:00:00+01:00", "--limit", "1"), [self.newest], "of before there were instants: all")
+        self.assertEqual(self.asked[-1]["since"], "1970-01-01T00:00:00.000000Z")
+        self.asked.clear()
+        self.assertEqual(self.names("list", "--since", "1970-01-01T00:00:02Z", "--state", "running,launching"), [self.live[2]["id"]])
+        self.assertEqual(len(self.asked), 1)
+        self.names("list", "--since", "9999-12-31T23:00:00-05:00")
+        self.assertEqual(self.asked[-1]["since"][:4], "9999")
+
+    def test_last_is_the_first_row_of_the_zone(self):
+        Zone.answers["/v1/applications/" + self.newest] = self.all[0]
+        self.assertEqual(self.names("show", "last"), [self.newest])
+        self.assertEqual([query["limit"] for query in self.asked], ["2"])
+
+    def test_a_name_is_found_however_many_newer_ones_there_are(self):
+        Zone.answers |= {"/v1/applications/" + row["id"]: row for row in self.all[-4:]}
+        self.assertEqual(self.names("show", "name=old"), [self.all[-4]["id"]])
+        self.asked.clear()
+        self.assertEqual(self.names("cancel", "name=lu", "--yes"), [row["id"] for row in reversed(self.live)])
+        self.assertEqual(len(self.asked), 1, "those that are open are asked for by state")
+
+    def test_top_lists_what_runs_then_what_waits_then_what_has_ended(self):
+        live = [row["id"] for row in self.live]
+        self.assertEqual(self.names("top")[:5], [live[2], live[0], live[1]] + [row["id"] for row in self.all[:2]])
+        self.assertEqual(self.names("top", "--limit", "3"), [live[2], live[0], live[1]])
+        self.assertTrue(json.loads(self.good("top", "--limit", "3", "-o", "json"))["truncated"])
+        self.assertEqual(self.names("top", "--limit", "1"), [live[2]])
+        self.assertEqual(self.names("top", "--state", "planned,running"), [live[0], live[1]])
+        self.assertEqual(self.names("top", "--filter", "state=planned"), [live[1]])
+        self.asked.clear()
+        self.assertIn("there is no state 'runing'", self.refused("top", "--state", "runing"))
+        self.assertEqual(self.asked, [])
+
+    def test_top_orders_all_that_has_not_ended_among_the_rest(self):
+        live = [row["id"] for row in self.live]
+        self.assertEqual(self.names("top", "--sort", "-ranks", "--limit", "3"), [live[2], live[0], live[1]])
+        self.assertEqual(self.names("top", "--sort", "submitted", "--limit", "3"), live)
+
+    def test_what_changes_its_state_between_two_questions_is_listed_once(self):
+        page, moved = self.page, self.live[1]["id"]
+        def changing(query):
+            answer = page(query)
+            if "running" in query["state"]:
+                self.live[1]["state"] = "completed"
+                answer["applications"] = answer["applications"] + [dict(self.live[1], state="running")]
+            return answer
+        Zone.answers["/v1/applications"] = changing
+        self.all = list(self.live)
+        self.assertEqual(self.names("top").count(moved), 1)
 
 
 class ManyApplications(Manners):

@@ -3,6 +3,7 @@
 
 usage: real_zone_test.py BIN SOURCE_DIR
 """
+import datetime
 import json
 import pathlib
 import sys
@@ -29,6 +30,8 @@ OFFLINE = {"map", "map_hierarchy", "queue_replay", "queue_replay_difference", "r
 SOMETIMES = {**{one: "told by agents, of which these zones have none: tests/integration/node" for one in ("/nodes[]/availability", "/nodes[]/cores", "/nodes[]/memory_bytes", "/zone/agents[]")},
              "/machine_links[]": "machines are measured by agents, and there are none here: tests/integration/wan/machine_links_test.py",
              "/learned": "of a plan for a number of ranks that has not run yet", "/delay/error": "after several measurements", "/bandwidth/error": "after several measurements"}
+
+AHEAD = ("7ZZZZZZZZZ0000000000000001", "7ZZZZZZZZZ0000000000000002")  # ids of a clock that is thousands of years ahead
 
 
 def paths(value, at=""):
@@ -81,7 +84,7 @@ class RealZone(unittest.TestCase):
             until(lambda: "profile" in self.f.show(self.ended), DEADLINE_S, "it left no profile")
         self.keep("run_dry_run", "run", "-n", "6", "--dry-run", "--", str(RING))
         self.keep("wait", "wait", self.ended)
-        self.fill, self.waits, self.also = (self.ask("submit", "-n", ranks, "--job-name", "long", "--", "sleep", "600")["id"] for ranks in ("12", "2", "2"))
+        self.fill, self.waits, self.also = (self.ask("submit", *words, "--job-name", "long", "--", "sleep", "600")["id"] for words in (("-n", "12", "--id", AHEAD[0]), ("-n", "2", "--id", AHEAD[1]), ("-n", "2")))
         until(lambda: all(part.get("queue", {}).get("start_in_s") for part in self.f.show(self.also)["parts"] or [{}]), DEADLINE_S, lambda: f"it does not wait: {self.f.show(self.also)}")
         self.keep("run_dry_run", "run", "-n", "2", "--dry-run", "--", str(RING))
         for one in (submitted["id"], self.ended, self.waits, self.also):
@@ -101,6 +104,18 @@ class RealZone(unittest.TestCase):
         self.keep("profile_show", "profile", "show", str(SOURCE / "schemas/examples/valid/model.ring.json"))
         self.keep("profile_import", "profile", "import", str(SOURCE / "schemas/examples/valid/model.ring.json"), "--", "/bin/true")
 
+    def go_by_the_zones_clock(self):
+        """Three are open; the clock of the machine that submitted the first two was far ahead."""
+        ids = lambda *words: [row["id"] for row in self.ask(*words)["applications"]]  # noqa: E731
+        newest = [self.also, self.waits, self.fill]
+        self.assertEqual(ids("list")[:3], newest)
+        since = datetime.datetime.fromtimestamp(self.f.show(self.waits)["submitted_us"] / 1e6, datetime.timezone.utc).isoformat()
+        self.assertEqual(ids("list", "--since", since), newest[:2])
+        self.assertEqual(self.ask("show", "last")["id"], self.also)
+        self.assertEqual(self.ask("show", "name=again")["id"], self.ended)
+        self.assertEqual(ids("top", "--limit", "3"), [self.fill, self.also, self.waits], "what runs, then what waits")
+        self.assertEqual(ids("top", "--limit", "2", "--sort", "submitted_us", "--state", ",".join(("running", "launching", "held", "committed", "planned", "accepted"))), [self.fill, self.waits])
+
     def end(self):
         self.keep("delegate_revoke", "delegate", "--revoke", self.waits)
         self.keep("cancel", "cancel", self.also)
@@ -118,6 +133,7 @@ class RealZone(unittest.TestCase):
         self.prepare()
         self.run_jobs()
         self.look()
+        self.go_by_the_zones_clock()
         self.end()
         golden = {path.stem: paths(json.loads(path.read_text())) for path in GOLDEN.glob("*.json") if not path.name.startswith(("zbs_zone", "zbs_registry", "zbs_node"))}
         self.assertEqual(set(golden), OFFLINE | set(self.found))

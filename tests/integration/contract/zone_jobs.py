@@ -1,5 +1,6 @@
 """Applications at home and parts at a peer: their lives, and who may look."""
 import base64
+import datetime
 import hashlib
 import json
 import re
@@ -104,6 +105,29 @@ class Jobs:
         self.wait_for_state(request["id"], "running")
         self.call("DELETE", f"/v1/applications/{request['id']}", USER, status=200)
         self.wait_for_state(request["id"], "cancelled")
+
+    def test_a_list_goes_by_the_zones_clock_in_pages_that_go_on(self):
+        ask = lambda query, status=200: self.call("GET", "/v1/applications?" + query, USER, status=status).json  # noqa: E731
+        made = ["7ZZZZZZZZZ" + fresh_id()[10:], fresh_id(), "0000000001" + fresh_id()[10:]]  # by three clocks, none of them the zone's
+        for one in made:
+            self.call("POST", "/v1/applications", USER, self.application(9) | {"id": one}, status=202)
+            self.wait_for_state(one, "rejected")
+        newest, seen, query = made[::-1], [], "limit=2&state=rejected,cancelled"
+        page = ask(query)
+        first = self.application(9)
+        self.call("POST", "/v1/applications", USER, first, status=202)  # meanwhile
+        self.wait_for_state(first["id"], "rejected")
+        while True:
+            seen += [row["id"] for row in page["applications"]]
+            if "next" not in page:
+                break
+            page = ask(f"{query}&after={page['next']}")
+        self.assertEqual((seen[:3], len(set(seen))), (newest, len(seen)))
+        self.assertEqual([row["id"] for row in ask(f"limit=2&after={made[2]}")["applications"]], newest[1:], "by an id")
+        since = datetime.datetime.fromtimestamp(self.state_of(made[1])["submitted_us"] / 1e6, datetime.timezone.utc)
+        self.assertEqual([row["id"] for row in ask("since=" + since.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))["applications"]], [first["id"], *newest[:2]])
+        for bad in (f"after={fresh_id()}", "after=5-x", "since=1h", "since=2026-11-24"):
+            self.assertEqual(ask(bad, 400)["errors"][0]["pointer"], bad.split("=")[0])
 
     def test_more_ranks_than_there_will_ever_be_are_rejected(self):
         request = self.application(9)

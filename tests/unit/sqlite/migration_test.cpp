@@ -67,6 +67,8 @@ TEST_F(Migration, AZonesApplicationsAndPartsComeAlong) {
             EXPECT_EQ((*ended)->request.argv, (std::vector<std::string>{"./it's", "-x"}));
             EXPECT_THAT(*store.list_applications({.owner = ana}),
                         ElementsAre(summary_of(open->at(0)), summary_of(**ended)));
+            EXPECT_THAT(*store.list_applications({.owner = ana, .since = open->at(0).status.history.front().at}),
+                        ElementsAre(summary_of(open->at(0))));
             EXPECT_THAT(*store.ended_applications(time_from_microseconds(1'700'000'000'000'007), 9),
                         ElementsAre(EndedApplication{{stored_id('1')}, "mpi-" + to_string(stored_id('1'))}));
             ASSERT_EQ(store.load_open_parts()->size(), 1U);

@@ -134,9 +134,90 @@ TYPED_TEST(ZoneStoreContract, ApplicationsAreListedByPagesNewestFirst) {
     second.status = ended(9);
     EXPECT_THAT(*this->store().list_applications({.owner = some_user(), .limit = 2}),
                 ElementsAre(summary_of(application(3)), summary_of(second)));
-    EXPECT_THAT(*this->store().list_applications({.owner = some_user(), .after = ApplicationId{some_id(2)}}),
+    EXPECT_THAT(*this->store().list_applications({.owner = some_user(), .after = place_of(summary_of(second))}),
                 ElementsAre(summary_of(application(1))));
     EXPECT_EQ(this->store().list_applications({})->size(), 4U) << "everybody's";
+}
+
+std::vector<ApplicationId> ids_in(ZoneStore& store, const ApplicationQuery& query) {
+    std::vector<ApplicationId> found;
+    const auto rows = store.list_applications(query);
+    EXPECT_TRUE(rows) << rows.error();
+    if (rows)
+        for (const ApplicationSummary& row : *rows) found.push_back(row.id);
+    return found;
+}
+ApplicationId id_of(std::uint64_t low) { return {some_id(low)}; }
+
+/// As the zone took it at `submitted_us` by its own clock, now in `state`.
+Application submitted(std::uint64_t low, std::int64_t submitted_us,
+                      ApplicationState state = ApplicationState::kRunning) {
+    Application made = application(low);
+    made.status = {.state = state,
+                   .history = {{ApplicationState::kAccepted, time_from_microseconds(submitted_us)},
+                               {state, time_from_microseconds(submitted_us + 100)}}};
+    return made;
+}
+
+TYPED_TEST(ZoneStoreContract, AListGoesByTheZonesClockAndOfOneInstantById) {
+    for (const auto& [low, at] : {std::pair{1U, 50}, {9U, 10}, {4U, 30}, {5U, 30}, {3U, 30}})
+        ASSERT_TRUE(this->store().insert(submitted(low, at)));
+    ApplicationStatus later = submitted(9, 10).status;
+    later.history.back().at = time_from_microseconds(1'000);
+    ASSERT_TRUE(this->store().update(id_of(9), later));
+    this->reopen();
+    EXPECT_THAT(ids_in(this->store(), {}), ElementsAre(id_of(1), id_of(5), id_of(4), id_of(3), id_of(9)));
+    EXPECT_EQ(this->store().list_applications({})->back(), summary_of({some_user(), submitted(9, 10).request, later}));
+    EXPECT_THAT(ids_in(this->store(), {.after = ApplicationPlace{time_from_microseconds(30), id_of(5)}}),
+                ElementsAre(id_of(4), id_of(3), id_of(9)));
+    EXPECT_THAT(ids_in(this->store(), {.after = ApplicationPlace{time_from_microseconds(30), id_of(8)}, .limit = 1}),
+                ElementsAre(id_of(5)))
+        << "nothing is at this place";
+}
+
+TYPED_TEST(ZoneStoreContract, PagesHaveAllThatWasThereOnceWhateverIsAddedMeanwhile) {
+    using enum ApplicationState;
+    const std::pair<std::uint64_t, std::int64_t> there[] = {{52, 10}, {51, 20}, {55, 30}, {54, 30}, {53, 30}, {50, 40}};
+    for (const auto& [low, at] : there)
+        ASSERT_TRUE(this->store().insert(submitted(low, at, low % 2 == 0 ? kRunning : kFailed)));
+    std::uint64_t below = 50, above = 60;
+    for (const std::vector<ApplicationState>& states : {std::vector<ApplicationState>{}, {kRunning, kFailed}}) {
+        std::vector<ApplicationId> seen;
+        ApplicationQuery query{.owner = some_user(), .states = states, .limit = 2};
+        for (;;) {
+            const auto page = this->store().list_applications(query);
+            ASSERT_TRUE(page) << page.error();
+            for (const ApplicationSummary& row : *page)
+                if (row.id >= id_of(50) && row.id < id_of(60)) seen.push_back(row.id);
+            if (page->size() < query.limit) break;
+            query.after = place_of(page->back());
+            // One with an id above all at the newest instant, one with an id below all behind it.
+            ASSERT_TRUE(this->store().insert(submitted(above++, 40)));
+            ASSERT_TRUE(this->store().insert(submitted(--below, 41)));
+        }
+        EXPECT_THAT(seen, ElementsAre(id_of(50), id_of(55), id_of(54), id_of(53), id_of(51), id_of(52)));
+    }
+}
+
+TYPED_TEST(ZoneStoreContract, AListBeginsAtAnInstantInEveryChoice) {
+    using enum ApplicationState;
+    Application foreign = submitted(5, 35);
+    foreign.owner = {CallerKind::kUser, "alpha", "bob"};
+    ASSERT_TRUE(this->store().insert(foreign));
+    for (const auto& [low, at, state] :
+         {std::tuple{1U, 40, kRunning}, {2U, 30, kFailed}, {3U, 20, kRunning}, {4U, 10, kFailed}})
+        ASSERT_TRUE(this->store().insert(submitted(low, at, state)));
+    this->reopen();
+    const auto ids = [&](const ApplicationQuery& query) { return ids_in(this->store(), query); };
+    const Time since = time_from_microseconds(20);
+    const ApplicationPlace first{time_from_microseconds(40), id_of(1)};
+    EXPECT_THAT(ids({.since = since}), ElementsAre(id_of(1), id_of(5), id_of(2), id_of(3))) << "and at it";
+    EXPECT_THAT(ids({.owner = some_user(), .since = since}), ElementsAre(id_of(1), id_of(2), id_of(3)));
+    EXPECT_THAT(ids({.after = first, .since = since}), ElementsAre(id_of(5), id_of(2), id_of(3)));
+    EXPECT_THAT(ids({.since = since, .states = {kRunning}}), ElementsAre(id_of(1), id_of(5), id_of(3)));
+    EXPECT_THAT(ids({.owner = some_user(), .after = first, .since = since, .states = {kFailed, kRunning}}),
+                ElementsAre(id_of(2), id_of(3)));
+    EXPECT_THAT(ids({.since = time_from_microseconds(41)}), IsEmpty());
 }
 
 TYPED_TEST(ZoneStoreContract, ApplicationsAreChosenByStateHoweverManyOthersThereAre) {
@@ -144,17 +225,11 @@ TYPED_TEST(ZoneStoreContract, ApplicationsAreChosenByStateHoweverManyOthersThere
     ASSERT_TRUE(this->store().update({some_id(4)}, ended(9)));
     ASSERT_TRUE(this->store().update({some_id(2)}, ended(10)));
     this->reopen();
-    const auto ids = [&](const ApplicationQuery& query) {
-        std::vector<ApplicationId> found;
-        const auto rows = this->store().list_applications(query);
-        EXPECT_TRUE(rows);
-        if (rows)
-            for (const ApplicationSummary& row : *rows) found.push_back(row.id);
-        return found;
-    };
+    const auto ids = [&](const ApplicationQuery& query) { return ids_in(this->store(), query); };
     const ApplicationState open = application(1).status.state, over = ended(9).state;
     EXPECT_THAT(ids({.states = {open}, .limit = 1}), ElementsAre(ApplicationId{some_id(3)}));
-    EXPECT_THAT(ids({.after = ApplicationId{some_id(3)}, .states = {open}}), ElementsAre(ApplicationId{some_id(1)}));
+    EXPECT_THAT(ids({.after = place_of(summary_of(application(3))), .states = {open}}),
+                ElementsAre(ApplicationId{some_id(1)}));
     EXPECT_THAT(ids({.owner = some_user(), .states = {over}}),
                 ElementsAre(ApplicationId{some_id(4)}, ApplicationId{some_id(2)}));
     EXPECT_EQ(ids({.states = {open, over}}).size(), 4U);

@@ -67,11 +67,12 @@ class ZoneCoreTest : public testing::Test {
         return answer;
     }
     /// One that has ended, as the store keeps it.
-    std::string stored(const Caller& owner) {
+    std::string stored(const Caller& owner) { return stored(owner, clock.now()); }
+    std::string stored(const Caller& owner, Time at) {
         Application made{owner, some_application_request(), {}};
         made.request.id = {ids.fresh()};
         made.status.state = ApplicationState::kCompleted;
-        made.status.history = {{ApplicationState::kAccepted, clock.now()}, {ApplicationState::kCompleted, clock.now()}};
+        made.status.history = {{ApplicationState::kAccepted, at}, {ApplicationState::kCompleted, at}};
         EXPECT_TRUE(store.insert(made));
         return to_string(made.request.id);
     }
@@ -177,14 +178,59 @@ TEST_F(ZoneCoreTest, ApplicationsAreListedInPagesNewestFirst) {
     core.start();
     const Answer first = get("/v1/applications?limit=2", ana);
     EXPECT_THAT(listed(first), ElementsAre(made[4], made[3]));
-    ASSERT_EQ(first.json.at("next"), made[3]);
-    const Answer second = get("/v1/applications?limit=2&after=" + made[3], ana);
+    const Answer second = get("/v1/applications?limit=2&after=" + first.json.at("next").get<std::string>(), ana);
     EXPECT_THAT(listed(second), ElementsAre(made[2], made[1]));
-    const Answer last = get("/v1/applications?limit=2&after=" + made[1], ana);
+    const Answer last = get("/v1/applications?limit=2&after=" + second.json.at("next").get<std::string>(), ana);
     EXPECT_THAT(listed(last), ElementsAre(made[0]));
     EXPECT_FALSE(last.json.contains("next"));
     EXPECT_EQ(listed(get("/v1/applications", ana)).size(), 5U) << "others' are not hers";
     EXPECT_EQ(listed(get("/v1/applications", {CallerKind::kOperator, "alpha", "olga"})).size(), 10U);
+}
+
+TEST_F(ZoneCoreTest, AListGoesByTheZonesClockWhateverTheClockOfWhoMadeTheIds) {
+    const Time noon = clock.now();
+    std::vector<std::string> made;
+    for (const int minute : {30, 10, 20, 10}) made.push_back(stored(ana, noon + std::chrono::minutes{minute}));
+    ASSERT_TRUE(core.resume());
+    core.start();
+    const std::vector<std::string> newest_first = {made[0], made[2], made[3], made[1]};
+    std::vector<std::string> seen;
+    for (std::string query = "/v1/applications?limit=1", next;; query = "/v1/applications?limit=1&after=" + next) {
+        const Answer page = get(query, ana);
+        for (const std::string& id : listed(page)) seen.push_back(id);
+        if (!page.json.contains("next")) break;
+        next = page.json.at("next");
+        stored(ana, noon + std::chrono::minutes{40});  // meanwhile
+    }
+    EXPECT_EQ(seen, newest_first);
+}
+
+TEST_F(ZoneCoreTest, AListBeginsAtAnInstantOfTheZonesClock) {
+    const Time noon = clock.now();  // 2023-11-14T22:13:20Z
+    std::vector<std::string> made;
+    for (const int second : {2, 1, 0}) made.push_back(stored(ana, noon + std::chrono::seconds{second}));
+    ASSERT_TRUE(core.resume());
+    core.start();
+    EXPECT_THAT(listed(get("/v1/applications?since=2023-11-14T22:13:21Z", ana)), ElementsAre(made[0], made[1]));
+    EXPECT_THAT(listed(get("/v1/applications?since=2023-11-14T23:13:21.000001%2B01:00", ana)), ElementsAre(made[0]));
+    EXPECT_FALSE(get("/v1/applications?limit=3&since=2023-11-14T22:13:21Z", ana).json.contains("next"))
+        << "the list ends there";
+}
+
+TEST_F(ZoneCoreTest, TheIdOfARowStandsForItsPlaceWhileItIsThere) {
+    const Time noon = clock.now();
+    const std::string newest = stored(ana, noon + std::chrono::minutes{2}), of_bob = stored(bob, noon);
+    const std::string oldest = stored(ana, noon), middle = stored(ana, noon + std::chrono::minutes{1});
+    ASSERT_TRUE(core.resume());
+    core.start();
+    EXPECT_THAT(listed(get("/v1/applications?after=" + newest, ana)), ElementsAre(middle, oldest));
+    EXPECT_THAT(listed(get("/v1/applications?after=" + middle, ana)), ElementsAre(oldest));
+    ASSERT_TRUE(store.remove(ApplicationId{*parse_id128(middle)}));
+    for (const std::string& unknown : {middle, of_bob}) {
+        const Answer refused = get("/v1/applications?after=" + unknown, ana);
+        EXPECT_EQ(refused.status, 400);
+        EXPECT_THAT(refused.json.dump(), testing::HasSubstr("'next'"));
+    }
 }
 
 TEST_F(ZoneCoreTest, APageThatEndsWithTheLastOneLeadsToAnEmptyOne) {
@@ -192,11 +238,13 @@ TEST_F(ZoneCoreTest, APageThatEndsWithTheLastOneLeadsToAnEmptyOne) {
     ASSERT_TRUE(core.resume());
     core.start();
     const Answer full = get("/v1/applications?limit=1", ana);
-    ASSERT_EQ(full.json.at("next"), only);
-    const Answer after = get("/v1/applications?limit=1&after=" + only, ana);
+    const Answer after = get("/v1/applications?limit=1&after=" + full.json.at("next").get<std::string>(), ana);
     EXPECT_TRUE(listed(after).empty());
     EXPECT_FALSE(after.json.contains("next"));
-    for (const char* bad : {"limit=-1", "limit=x", "after=x", "next=1"})
+    for (const char* bad :
+         {"limit=-1", "limit=x", "after=x", "next=1", "after=-1", "after=5-", "after=-01J9Z3V7Q0ABCDEFGHJKMNPQRS",
+          "after=99999999999999999999-01J9Z3V7Q0ABCDEFGHJKMNPQRS", "after=5-01J9Z3V7Q0", "since=1h", "since=2026-11-24",
+          "since=2026-11-24T13:00:00", "since=1795525205000000"})
         EXPECT_EQ(get(std::string("/v1/applications?") + bad, ana).status, 400) << bad;
 }
 

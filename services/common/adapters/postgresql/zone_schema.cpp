@@ -57,6 +57,17 @@ UPDATE application SET state=outline::json ->> 'state';
 CREATE INDEX application_by_state ON application(state, id)
 )sql";
 
+constexpr const char* kListsByTime = R"sql(
+ALTER TABLE application ADD COLUMN submitted_us bigint NOT NULL DEFAULT 0;
+UPDATE application SET submitted_us=coalesce((outline::json ->> 'submitted_us')::bigint, 0);
+DROP INDEX application_by_owner;
+DROP INDEX application_by_state;
+CREATE INDEX application_by_time ON application(submitted_us, id);
+CREATE INDEX application_by_owner ON application(owner, submitted_us, id);
+CREATE INDEX application_by_state ON application(state, submitted_us, id);
+CREATE INDEX application_by_owner_and_state ON application(owner, state, submitted_us, id)
+)sql";
+
 }  // namespace
 
 const char* const kLeaseSchema = R"sql(
@@ -72,7 +83,7 @@ END $$
 )sql";
 
 const std::vector<std::string>& zone_schema() {
-    static const std::vector<std::string> steps = {kFirst, kNamesAndStates};
+    static const std::vector<std::string> steps = {kFirst, kNamesAndStates, kListsByTime};
     return steps;
 }
 

@@ -17,7 +17,8 @@ struct Table {
 
 // A table or column that is missing here would be lost by a move: `ZoneCopy.TakesEveryColumnOfEveryTable` compares.
 constexpr std::array<Table, 10> kZoneTables = {
-    Table{"application", "id, owner, open, ended_us, ranks, program, outline, status, name, state", "ttiiittttt", "id"},
+    Table{"application", "id, owner, open, ended_us, ranks, program, outline, status, name, state, submitted_us",
+          "ttiiittttti", "id"},
     Table{"application_request", "id, request", "tt", "id"},
     Table{"removed_application", "id", "t", "id"},
     Table{"part", "id, record, open, ended_us", "ttii", "id"},

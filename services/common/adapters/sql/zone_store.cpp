@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "services/common/adapters/sql/application_list.hpp"
 #include "services/common/adapters/sql/audit_outbox.hpp"
 #include "services/common/adapters/sql/database.hpp"
 #include "services/common/adapters/sql/profile_table.hpp"
@@ -45,14 +46,6 @@ std::string subject_of(const PartId& id) { return "part:" + to_string(id); }
 
 constexpr std::size_t kRowsPerPiece = 1'000;
 
-/// For a list in SQL; ours, without quotes in them.
-std::string words_of(const std::vector<ApplicationState>& states) {
-    std::string words;
-    for (const ApplicationState state : states)
-        words += (words.empty() ? "'" : ",'") + std::string(to_string(state)) + "'";
-    return words;
-}
-
 class SqlZoneStore : public ZoneStore {
   public:
     SqlZoneStore(std::shared_ptr<Database> database, TaskRunner* runner)
@@ -67,12 +60,12 @@ class SqlZoneStore : public ZoneStore {
         if (auto reached = failpoint::reach(failpoint::Point::kStoreBeforeWrite); !reached) return reached;
         return database_->together([&]() -> Result<void> {
             Query query(*database_,
-                        "INSERT INTO application(id, owner, ranks, program, name, outline, state, open, ended_us, "
-                        "status) VALUES(?,?,?,?,?,?,?,?,?,?)");
+                        "INSERT INTO application(id, owner, ranks, program, name, submitted_us, outline, state, open, "
+                        "ended_us, status) VALUES(?,?,?,?,?,?,?,?,?,?,?)");
             query.bind(to_string(id)).bind(to_uri(application.owner));
             query.bind(std::int64_t{application.request.ranks});
             query.bind(application.request.argv.empty() ? "" : application.request.argv[0]);
-            query.bind(application.request.name);
+            query.bind(application.request.name).bind(to_microseconds(summary_of(application).submitted));
             bind_status(query, application.status);
             if (auto done = finish(query); !done) return done;
             Query request(*database_, "INSERT INTO application_request(id, request) VALUES(?,?)");
@@ -122,33 +115,7 @@ class SqlZoneStore : public ZoneStore {
     }
 
     Result<std::vector<ApplicationSummary>> list_applications(const ApplicationQuery& wanted) override {
-        std::string sql = "SELECT id, owner, ranks, program, name, outline FROM application WHERE id<?";
-        if (wanted.owner) sql += " AND owner=?";
-        if (!wanted.states.empty()) sql += " AND state IN (" + words_of(wanted.states) + ")";
-        // What is open is few, and has an index of its own.
-        if (!wanted.states.empty() &&
-            std::ranges::none_of(wanted.states, [](ApplicationState s) { return is_final(s); }))
-            sql += " AND open=1";
-        Query query(*database_, sql + " ORDER BY id DESC LIMIT ?");
-        query.bind(wanted.after ? to_string(*wanted.after) : "~");  // behind every id
-        if (wanted.owner) query.bind(to_uri(*wanted.owner));
-        query.bind(static_cast<std::int64_t>(wanted.limit));
-        std::vector<ApplicationSummary> rows;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return rows;
-            Result<Json> json = codec::parse(query.text(5));
-            if (!json || !json->is_object()) return corrupt("application", invalid("not JSON"));
-            (*json)["id"] = query.text(0);
-            (*json)["owner"] = query.text(1);
-            (*json)["ranks"] = query.integer(2);
-            (*json)["program"] = query.text(3);
-            if (const std::string name = query.text(4); !name.empty()) (*json)["name"] = name;
-            Result<ApplicationSummary> summary = codec::decode_application_summary(*json);
-            if (!summary) return corrupt("application", summary.error());
-            rows.push_back(*std::move(summary));
-        }
+        return sql::list_applications(*database_, wanted);
     }
 
     Result<std::map<ApplicationState, std::size_t>> count_applications(const std::optional<Caller>& owner,
@@ -354,7 +321,7 @@ class SqlZoneStore : public ZoneStore {
     /// The next four: outline, open, ended_us, status.
     static void bind_status(Query& query, const ApplicationStatus& status) {
         Json outline = codec::encode(summary_of({{}, {}, status}));
-        for (const char* of_request : {"id", "owner", "ranks", "program"}) outline.erase(of_request);
+        for (const char* of_request : {"id", "owner", "ranks", "program", "submitted_us"}) outline.erase(of_request);
         query.bind(codec::dump(outline)).bind(to_string(status.state)).bind(std::int64_t{is_open(status)});
         query.bind(to_microseconds(changed_at(status))).bind(codec::dump(codec::encode(status)));
     }

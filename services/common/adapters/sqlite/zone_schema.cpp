@@ -95,11 +95,23 @@ constexpr const char* kNamesAndStates =
     "UPDATE application SET state=json_extract(outline, '$.state');"
     "CREATE INDEX application_by_state ON application(state, id)";
 
+// Lists go by the zone's clock: ids carry those of who submitted. Each choice that a list has finds its rows in order.
+constexpr const char* kListsByTime =
+    "ALTER TABLE application ADD COLUMN submitted_us INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE application SET submitted_us=coalesce(json_extract(outline, '$.submitted_us'), 0);"
+    "DROP INDEX application_by_owner;"
+    "DROP INDEX application_by_state;"
+    "CREATE INDEX application_by_time ON application(submitted_us, id);"
+    "CREATE INDEX application_by_owner ON application(owner, submitted_us, id);"
+    "CREATE INDEX application_by_state ON application(state, submitted_us, id);"
+    "CREATE INDEX application_by_owner_and_state ON application(owner, state, submitted_us, id)";
+
 }  // namespace
 
 const std::vector<std::string>& zone_schema() {
-    static const std::vector<std::string> steps = {kFirst,          kRecordSchema, kEndedApart,    kOutboxSchema,
-                                                   kProfilesByKind, kEvents,       kEventsOfParts, kNamesAndStates};
+    static const std::vector<std::string> steps = {kFirst,         kRecordSchema,   kEndedApart,
+                                                   kOutboxSchema,  kProfilesByKind, kEvents,
+                                                   kEventsOfParts, kNamesAndStates, kListsByTime};
     return steps;
 }
 

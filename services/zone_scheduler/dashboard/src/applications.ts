@@ -106,8 +106,9 @@ export async function applicationsPage(room: HTMLElement, signal: AbortSignal): 
     } else {
       // The newest ones anew; older ones that were loaded stay.
       const fresh = new Set(page.applications.map((one) => one.id));
-      const oldest = page.applications.at(-1)?.id ?? "";
-      const kept = page.next === undefined ? [] : all.filter((one) => !fresh.has(one.id) && one.id < oldest);
+      const oldest = page.applications.at(-1);
+      const isBehind = (one: Summary, last: Summary) => one.submitted_us < last.submitted_us || (one.submitted_us === last.submitted_us && one.id < last.id);
+      const kept = page.next === undefined || oldest === undefined ? [] : all.filter((one) => !fresh.has(one.id) && isBehind(one, oldest));
       all = page.applications.concat(kept);
       if (kept.length === 0) next = page.next;
     }

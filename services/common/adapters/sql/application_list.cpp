@@ -1,0 +1,84 @@
+#include "services/common/adapters/sql/application_list.hpp"
+
+#include <algorithm>
+
+#include "services/common/codec/message_codec.hpp"
+
+namespace zbs::sql {
+namespace {
+
+using codec::Json;
+
+constexpr std::string_view kInOrder = " ORDER BY submitted_us DESC, id DESC LIMIT ?";
+
+Error corrupt(const Error& error) {
+    return {ErrorCode::kInternal, "the database holds an application that this version cannot read: " + error.message,
+            error.pointer};
+}
+
+Result<ApplicationSummary> summary_in(const Query& row) {
+    Result<Json> json = codec::parse(row.text(5));
+    if (!json || !json->is_object()) return corrupt(invalid("not JSON"));
+    (*json)["id"] = row.text(0);
+    (*json)["owner"] = row.text(1);
+    (*json)["ranks"] = row.integer(2);
+    (*json)["program"] = row.text(3);
+    if (const std::string name = row.text(4); !name.empty()) (*json)["name"] = name;
+    (*json)["submitted_us"] = row.integer(6);
+    Result<ApplicationSummary> summary = codec::decode_application_summary(*json);
+    if (!summary) return corrupt(summary.error());
+    return summary;
+}
+
+/// How many `application_list_sql` has.
+std::size_t reads_of(const ApplicationQuery& wanted) { return std::max<std::size_t>(1, wanted.states.size()); }
+
+}  // namespace
+
+std::string application_list_sql(const ApplicationQuery& wanted) {
+    std::string read = "SELECT id, owner, ranks, program, name, outline, submitted_us FROM application";
+    const char* glue = " WHERE ";
+    const auto where = [&](bool is_asked, const char* condition) {
+        if (!is_asked) return;
+        read += std::string(glue) + condition;
+        glue = " AND ";
+    };
+    where(!wanted.states.empty(), "state=?");
+    where(wanted.owner.has_value(), "owner=?");
+    where(wanted.since.has_value(), "submitted_us>=?");
+    where(wanted.after.has_value(), "(submitted_us, id)<(?,?)");
+    read += std::string(kInOrder);
+    if (reads_of(wanted) == 1) return read;
+    std::string sql;
+    for (std::size_t i = 0; i < reads_of(wanted); ++i)
+        sql += (i == 0 ? "SELECT * FROM (" : " UNION ALL SELECT * FROM (") + read + ") AS page";
+    return sql + std::string(kInOrder);
+}
+
+void bind_application_list(Query& query, const ApplicationQuery& wanted) {
+    const auto limit = static_cast<std::int64_t>(wanted.limit);
+    for (std::size_t i = 0; i < reads_of(wanted); ++i) {
+        if (!wanted.states.empty()) query.bind(to_string(wanted.states[i]));
+        if (wanted.owner) query.bind(to_uri(*wanted.owner));
+        if (wanted.since) query.bind(to_microseconds(*wanted.since));
+        if (wanted.after) query.bind(to_microseconds(wanted.after->submitted)).bind(to_string(wanted.after->id));
+        query.bind(limit);
+    }
+    if (reads_of(wanted) > 1) query.bind(limit);
+}
+
+Result<std::vector<ApplicationSummary>> list_applications(Database& database, const ApplicationQuery& wanted) {
+    Query query(database, application_list_sql(wanted));
+    bind_application_list(query, wanted);
+    std::vector<ApplicationSummary> rows;
+    for (;;) {
+        const Result<bool> row = query.step();
+        if (!row) return row.error();
+        if (!*row) return rows;
+        Result<ApplicationSummary> summary = summary_in(query);
+        if (!summary) return summary.error();
+        rows.push_back(*std::move(summary));
+    }
+}
+
+}  // namespace zbs::sql
