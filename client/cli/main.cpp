@@ -3,14 +3,12 @@
 #include <csignal>
 #include <iostream>
 #include <string>
-#include <string_view>
 
 #include "client/cli/context.hpp"
 #include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
-#include "services/common/http/reply.hpp"
 
 namespace {
 
@@ -56,18 +54,7 @@ int run(int argc, char** argv) {
     zbs::command_line::add_page_commands(
         app, "zbs", {1, "zbs 0.1.0", "ZBS commands", zbs::cli::kExitCodes, zbs::cli::kExitNote}, context.exit_code);
     context.output_is_asked = zbs::command_line::asked_format(argc, argv).has_value();
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::Success& done) {  // --help, --version
-        return app.exit(done);
-    } catch (const CLI::ParseError& fault) {
-        std::string text = zbs::command_line::fault_text(app, fault, "zbs", {argv + 1, argv + argc});
-        constexpr std::string_view kOption = "--output: ";
-        if (!context.output_is_asked && text.starts_with(kOption)) text = "ZBS_OUTPUT: " + text.substr(kOption.size());
-        if (zbs::command_line::asks_for_json(argc, argv))
-            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
-        return zbs::command_line::refuse(text, "zbs");
-    }
+    if (const auto ended = zbs::command_line::parse(app, "zbs", argc, argv)) return *ended;
     return context.exit_code;
 }
 

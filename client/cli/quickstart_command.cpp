@@ -20,6 +20,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/output_file.hpp"
 #include "client/cli/quickstart_federation.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 
@@ -258,17 +259,17 @@ void add_quickstart_command(CLI::App& app, Context& context) {
         "quickstart", "a registry and three zones on this machine, in the foreground\n\nExample: zbs quickstart");
     command->add_option("--folder", options->folder, "state and logs")->capture_default_str();
     command->add_option("--processors", options->processors, "processors that each zone offers")
-        ->check(CLI::Range(1, 1'000))
+        ->check(command_line::whole_number_in(1, 1'000))
         ->capture_default_str();
     command
         ->add_option("--first-port", options->first_port,
                      "four ports from here on, five with --slurm; 0 = any free ones")
-        ->check(CLI::Range(0, 65'000));
+        ->check(command_line::whole_number_in(0, 65'000));
     command
         ->add_option(
             "--slurm", options->slurm_configuration,
             "a fourth zone, d, in front of the Slurm of this slurm.conf; jobs there run as whoever started this")
-        ->check(CLI::ExistingFile);
+        ->check(command_line::existing_file());
     command->add_option("--environment-file", options->environment_file,
                         "write the settings for clients here once all is up");
     command->callback([&context, options] { quickstart(context, *options); });

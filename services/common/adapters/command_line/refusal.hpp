@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,15 @@ namespace zbs::command_line {
 /// `words` behind the program's name.
 std::string unknown_word(const CLI::App& app, const std::string& program, const std::vector<std::string>& words);
 
-/// What was wrong with the command line of `words`, without the program's name.
+/// What was wrong with the command line of `words`, without the program's name: the option or argument (or the variable
+/// of the environment that stood for it), what is wrong there, and what to give instead. Nothing of the parser's own
+/// texts but where a later version of it should find faults that are not known here.
 std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const std::string& program,
                        const std::vector<std::string>& words);
 
-/// Says on standard error what was wrong with the command line. The exit code: 2.
-int refuse(const std::string& fault_text, const std::string& program);
+/// Reads the command line into what `app` was built with; its callbacks run. An exit code where the program has nothing
+/// left to do: 0 after --help or --version, 2 after a fault that was told on standard error with the help to read, and
+/// on standard output as a problem where JSON is asked for.
+std::optional<int> parse(CLI::App& app, const std::string& program, int argc, char** argv);
 
 }  // namespace zbs::command_line
