@@ -45,7 +45,17 @@ void Context::fail(const Error& error) {
               << "\n";
 }
 
+Result<void> Context::check_url() const {
+    if (const Result<void> good = client::ZoneClient::check_addresses(url); !good)
+        return invalid(good.error().message, url_place);
+    return {};
+}
+
 std::unique_ptr<client::ZoneClient> Context::connect() {
+    if (const Result<void> good = check_url(); !good) {
+        fail(good.error());
+        return nullptr;
+    }
     if (!identity.empty()) return connect_without_tls();
     auto own = proxy.empty() ? client::Credentials::open(credentials)
                              : client::Credentials::open_with_proxy(credentials, proxy);

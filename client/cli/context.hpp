@@ -29,6 +29,7 @@ int exit_code_of(const Error& error);
 /// What all commands share: global options and the outcome.
 struct Context {
     std::string url;               ///< home zone, or several with commas; --url, ZBS_URL
+    std::string url_place;         ///< which of the two gives it
     std::string identity;          ///< --identity, ZBS_IDENTITY: a name without TLS, on loopback
     std::string token;             ///< ZBS_TOKEN: and what proves it there
     std::string credentials;       ///< --credentials, ZBS_CREDENTIALS: folder of certificate and key
@@ -41,6 +42,8 @@ struct Context {
     /// A client of the home zone, or nothing after saying what is missing.
     std::unique_ptr<client::ZoneClient> connect();
     std::unique_ptr<client::ZoneClient> connect_without_tls();
+    /// Whether what --url or ZBS_URL says are addresses. Errors: kInvalidArgument with its place.
+    Result<void> check_url() const;
     /// Who calls with `zone`; anonymous where nobody says.
     Caller caller(const client::ZoneClient& zone) const;
     /// Whether the output is laid out for people, and not for programs.

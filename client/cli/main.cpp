@@ -24,10 +24,12 @@ int run(int argc, char** argv) {
         ->envname("ZBS_CREDENTIALS");
     app.add_option("--proxy", context.proxy, "act by this proxy certificate instead (as grid-proxy-init writes it)")
         ->envname("X509_USER_PROXY");
-    app.add_option(
-           "--url", context.url,
-           "addresses of the zone, with commas between them where it has several schedulers; needed without TLS")
-        ->envname("ZBS_URL");
+    CLI::Option* const url =
+        app.add_option(
+               "--url", context.url,
+               "addresses of the zone, with commas between them where it has several schedulers; needed without TLS")
+            ->envname("ZBS_URL");
+    context.url_place = zbs::command_line::place_of(*url, {argv + 1, argv + argc});
     app.add_option("--identity", context.identity,
                    "a zone without TLS, on loopback: who you are, spiffe://ORGANISATION/user/NAME")
         ->envname("ZBS_IDENTITY");

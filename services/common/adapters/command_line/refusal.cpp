@@ -96,6 +96,17 @@ std::string explained(const CLI::Option& option) {
     return text.empty() ? "" : " (" + text.substr(0, text.find('\n')) + ")";
 }
 
+bool is_given(const CLI::Option& option, const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word == "--") return false;
+        for (const std::string& name : option.get_lnames())
+            if (word == "--" + name || word.starts_with("--" + name + "=")) return true;
+        for (const std::string& name : option.get_snames())
+            if (word.starts_with("-" + name)) return true;
+    }
+    return is_argument(option);
+}
+
 /// Makes a sentence of a fault of the parser, whose own texts are written for who programs with it. It tells the option
 /// in its text alone.
 class FaultTeller {
@@ -141,21 +152,7 @@ class FaultTeller {
         return found;
     }
 
-    bool is_given(const CLI::Option& option) const {
-        for (const std::string& word : words_) {
-            if (word == "--") return false;
-            for (const std::string& name : option.get_lnames())
-                if (word == "--" + name || word.starts_with("--" + name + "=")) return true;
-            for (const std::string& name : option.get_snames())
-                if (word.starts_with("-" + name)) return true;
-        }
-        return is_argument(option);
-    }
-
-    /// Its name, or the variable that gave its value.
-    std::string place(const CLI::Option& option) const {
-        return option.get_envname().empty() || is_given(option) ? option.get_name() : option.get_envname();
-    }
+    std::string place(const CLI::Option& option) const { return place_of(option, words_); }
 
     std::pair<std::string, std::string> around(std::string_view middle) const {
         const std::size_t at = said_.find(middle);
@@ -216,6 +213,10 @@ class FaultTeller {
 };
 
 }  // namespace
+
+std::string place_of(const CLI::Option& option, const std::vector<std::string>& words) {
+    return option.get_envname().empty() || is_given(option, words) ? option.get_name() : option.get_envname();
+}
 
 std::string unknown_word(const CLI::App& app, const std::string& program, const std::vector<std::string>& words) {
     std::vector<std::string> rest = app.remaining(true);

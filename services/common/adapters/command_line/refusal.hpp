@@ -5,6 +5,7 @@
 
 namespace CLI {
 class App;
+class Option;
 class ParseError;
 }  // namespace CLI
 
@@ -14,6 +15,10 @@ namespace zbs::command_line {
 /// 'lsit' of zbs; did you mean 'list'?". Empty where all were understood. To be asked after a parse that failed, of the
 /// `words` behind the program's name.
 std::string unknown_word(const CLI::App& app, const std::string& program, const std::vector<std::string>& words);
+
+/// What gives `option` its value on the command line of `words`: its name, or, where that is not among them and a
+/// variable of the environment stands for it, that variable's.
+std::string place_of(const CLI::Option& option, const std::vector<std::string>& words);
 
 /// What was wrong with the command line of `words`, without the program's name: the option or argument (or the variable
 /// of the environment that stood for it), what is wrong there, and what to give instead. Nothing of the parser's own
