@@ -242,7 +242,13 @@ void quickstart(Context& context, const QuickstartOptions& options) {
               << " processors each are running, of three organisations that trust each other"
               << (with_slurm ? "; so is zone d of a fourth, in front of Slurm" : "") << "; logs in " << folder << ".\n"
               << "In another terminal:\n\n"
-              << settings << "zbs run -n 6 -- PROGRAM ARGS...\n\nStop with Ctrl-C." << std::endl;
+              << settings << "zbs run -n 6 -- PROGRAM ARGS...\n"
+              << "zbs dashboard --open\n\n"
+              << "The last opens the pages of your zone, a, in a browser, as you. What a zone shows to anybody "
+                 "(browsers warn\nof certificates that they do not know):\n\n";
+    for (std::size_t i = 0; i < zones.size(); ++i)
+        std::cout << "zone " << zones[i] << "  " << zone_url(plan, i) << "\n";
+    std::cout << "\nStop with Ctrl-C." << std::endl;
     while (!stop_wanted) {
         revive(services);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
