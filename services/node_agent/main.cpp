@@ -40,11 +40,13 @@ int run(int argc, char** argv) {
                             "exits with 0 where the agent runs and takes calls: for health checks of containers and "
                             "watchdogs\n\nExample: zbs-node ready --config node.toml"));
     int exit_code = 0;
+    std::vector<std::string> notes;
     zbs::command_line::add_config_commands(
         cli, {.program = "zbs-node",
               .file = "node.toml",
               .read = [&config] { return zbs::node_program::settings_in_force(config); },
-              .check = [&config] { return zbs::node_program::check_settings(config); },
+              .check = [&config, &notes] { return zbs::node_program::check_settings(config, notes); },
+              .notes = [&notes] { return notes; },
               .fail =
                   [&exit_code](const zbs::Error& error, const zbs::command_line::Output& said, int code) {
                       if (said.for_json()) std::cout << zbs::http::problem(error).body << "\n";
