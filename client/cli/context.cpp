@@ -169,6 +169,20 @@ void add_output_option(CLI::App& command, Context& context, const char* variable
     command_line::add_format_option(command, context.output, output_formats())->envname(variable);
 }
 
+void add_json_flag(CLI::App& app, Context& context, const std::optional<std::string>& asked) {
+    app.add_flag_callback(
+        "--json",
+        [&context, asked] {
+            const std::vector<std::string>& formats = output_formats();
+            // Of some commands -o is a file.
+            if (asked && *asked != "json" && std::ranges::find(formats, *asked) != formats.end())
+                throw CLI::ValidationError("--json", "contradicts -o " + *asked + "; give one of them");
+            context.output = "json";
+            context.output_is_asked = true;
+        },
+        "short for -o json");
+}
+
 namespace {
 
 /// At most six characters: 999, 12.3k, 4.56M.

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,8 @@ bool settle_document_output(Context& context, bool has_name = true);
 /// --columns, --sort and --filter of a command that prints a list: `command_line::add_list_options`.
 void add_list_options(CLI::App& command, Context& context, const Listing& empty,
                       const std::vector<std::string>& filters = {});
+/// --json of all commands, short for -o json; `asked` is what -o of this command line says.
+void add_json_flag(CLI::App& app, Context& context, const std::optional<std::string>& asked);
 /// -o of a command; `variable` of the environment stands in for it.
 void add_output_option(CLI::App& command, Context& context, const char* variable = "");
 

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
+#include <optional>
 #include <string>
 
 #include "client/cli/context.hpp"
@@ -36,6 +37,9 @@ int run(int argc, char** argv) {
     app.add_option("--token", context.token, "and the content of local_token in that zone's state folder")
         ->envname("ZBS_TOKEN");
     zbs::cli::add_output_option(app, context, "ZBS_OUTPUT");
+    const std::optional<std::string> asked = zbs::command_line::asked_format(argc, argv);
+    context.output_is_asked = asked.has_value();
+    zbs::cli::add_json_flag(app, context, asked);
     app.fallthrough();
     zbs::cli::add_application_commands(app, context);
     zbs::cli::add_fetch_command(app, context);
@@ -55,7 +59,6 @@ int run(int argc, char** argv) {
     zbs::cli::add_complete_command(app, context);
     zbs::command_line::add_page_commands(
         app, "zbs", {1, "zbs 0.1.0", "ZBS commands", zbs::cli::kExitCodes, zbs::cli::kExitNote}, context.exit_code);
-    context.output_is_asked = zbs::command_line::asked_format(argc, argv).has_value();
     if (const auto ended = zbs::command_line::parse(app, "zbs", argc, argv)) return *ended;
     return context.exit_code;
 }

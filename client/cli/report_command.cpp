@@ -41,7 +41,7 @@ struct ClaimsCommand {
     int seeds = 10;
     double length = 1;
     int threads = 0;  ///< 0: one per processor
-    bool quick = false, json = false, details = false, list = false;
+    bool quick = false, details = false, list = false;
     bool page = false;  ///< --html is given
     std::string html = "zbs-claims.html";
     std::string directory, root = ".";
@@ -178,7 +178,6 @@ void list_studies(Context& context, const std::vector<Study>& studies) {
 }
 
 void report_claims(Context& context, const ClaimsCommand& command) {
-    if (command.json) context.output = "json";
     const Result<std::vector<Study>> studies = studies_of(command);
     if (!studies) return context.fail(studies.error());
     if (command.list) return list_studies(context, *studies);
@@ -258,7 +257,6 @@ void add_report_command(CLI::App& app, Context& context) {
         ->excludes(length);
     command->add_option("--threads", options->threads, "studies at a time (default: as many as there are cores)")
         ->check(command_line::whole_number_in(1, 1024));
-    command->add_flag("--json", options->json, "print the claims as one JSON object; as -o json");
     command->add_flag("--details", options->details, "JSON: also the remark, which has the reason of a gap");
     command->add_flag("--list", options->list, "show the sources and what is run for them");
     command->callback([options, html, &context] {

@@ -50,7 +50,7 @@ struct SimulateCommand {
     std::int64_t memory_bytes = -1;  ///< -1: not given
     std::string coscheduling;        ///< factors or "application"; empty: as the simulator has it
     double tau_s = to_seconds(kDefaultTau);
-    bool json = false, details = false;
+    bool details = false;
     bool list = false, list_policies = false, list_generators = false, list_allocators = false;
     std::string gantt, events, schedule, waits, export_swf, export_csv;
 
@@ -569,7 +569,6 @@ void tell_fixed_sizes(const std::vector<SimulatedSchedule>& schedules) {
 }
 
 void simulate_workload(Context& context, const SimulateCommand& command) {
-    if (command.json) context.output = "json";
     if (command.list) return list_all(context);
     if (command.list_policies) return list_policies(context);
     if (command.list_generators) return list_generators(context);
@@ -708,7 +707,6 @@ void add_simulate_command(CLI::App& app, Context& context) {
                      "(raise); exact: after killing, estimates are the run times")
         ->check(command_line::one_of({"kill", "raise", "exact"}));
     command->add_flag("--shift", source.shift, "--trace: let time begin with the first submission");
-    command->add_flag("--json", options->json, "print one JSON object, with --compare an array; as -o json");
     command->add_flag("--details", options->details, "JSON: also rules, parse time, dropped jobs, and tables by class");
     command->add_option("--gantt", options->gantt, "draw the schedule into this file, SVG");
     command->add_option("--events", options->events, "write every submission, start and end, CSV");

@@ -230,6 +230,22 @@ class Formats(Manners):
         self.assertIn("'job' is too much: 'list' takes no more", self.refused("list", "job"))
 
 
+    def test_json_is_short_for_o_json_for_every_command(self):
+        self.assertEqual(self.good("list", "--json"), self.good("list", "-o", "json"))
+        self.assertEqual(self.good("--json", "list"), self.good("list", "-o", "json"))
+        self.assertEqual(self.good("list", "--json", "-o", "json"), self.good("list", "-o", "json"))
+        self.assertEqual(self.zbs("list", "--json", ZBS_OUTPUT="csv").stdout, self.good("list", "-o", "json"))
+        for words in (("list", "-o", "csv", "--json"), ("--json", "list", "-ocsv"), ("--output=csv", "list", "--json")):
+            done = self.zbs(*words)
+            self.assertEqual((done.returncode, done.stderr), (2, "zbs: --json: contradicts -o csv; give one of them\nSee 'zbs list --help'.\n"))
+        for words in (("simulate", "--list-policies"), ("report", "claims", "--list"), ("doctor",), ("profile", "list")):
+            self.assertEqual(json.loads(self.zbs(*words, "--json").stdout), json.loads(self.zbs(*words, "-o", "json").stdout), words)
+        self.assertEqual(json.loads(self.zbs("show", "--json").stdout)["status"], 400)
+        self.assertEqual(self.good("--help").count("--json"), 1)
+        self.assertEqual(self.good("list", "--help").count("--json"), 1)
+        self.assertEqual(self.good("simulate", "--help").count("--json"), 1)
+
+
 class Usage(Manners):
     def test_a_fault_is_told_by_the_program_and_in_json_as_a_problem(self):
         for words, told in ((("shw",), "there is no command 'shw' of zbs; did you mean 'show'?"), (("show",), "the argument 'id' is missing ("), (("run", "-n", "0", "--", "true"), "--ntasks: 0 is out of range; give 1 to 1000000"),

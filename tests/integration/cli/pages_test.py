@@ -111,11 +111,11 @@ class Pages(unittest.TestCase):
     def test_help_of_every_command_says_where_the_options_of_all_are(self):
         format = {("map",): "-o", ("profile",): "--output", ("profile", "plot"): "--output", ("profile", "export"): "--output"}  # where the other name is that of a file
         format |= {("profile", name): "" for name in ("list", "show", "import")}  # which have their own
-        told = {"zbs": "--credentials --proxy --url --identity --token -o,--output", "zbs-zone": "--config", "zbs-node": "--config"}
+        told = {"zbs": "--credentials --proxy --url --identity --token -o,--output --json", "zbs-zone": "--config", "zbs-node": "--config"}
         for program, options in told.items():
             for path in commands_of(program)[1:]:
                 last = output_of(PROGRAMS / program, *path, "--help").rstrip().splitlines()[-1]
-                own = options.replace("-o,--output", format.get(path, "-o,--output")).rstrip()
+                own = " ".join(options.replace("-o,--output", format.get(path, "-o,--output")).split())
                 self.assertEqual(last, f"Options of all commands, as '{program} --help' describes them: {own}", path)
         self.assertNotIn("Options of all commands", output_of(PROGRAMS / "zbs", "--help"))
 
