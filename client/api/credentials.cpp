@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "client/api/replace_folder.hpp"
+#include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/proxy.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -57,6 +58,8 @@ Result<ServiceAddress> read_home(const std::string& folder) {
     const auto zone = parse_identity(who);
     if (url.empty() || !zone)
         return invalid("does not tell the home zone; log in again with 'zbs login'", folder + "/" + kHomeFile);
+    if (const auto read = cpprest::parse_service_url(url); !read)
+        return invalid(read.error().message + "; log in again with 'zbs login'", folder + "/" + kHomeFile);
     return ServiceAddress{url, *zone};
 }
 

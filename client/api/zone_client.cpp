@@ -7,6 +7,7 @@
 #include "algorithms/base/instant_text.hpp"
 #include "client/calls/application_calls.hpp"
 #include "client/calls/repeated_call.hpp"
+#include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -33,6 +34,16 @@ ZoneClient::ZoneClient(Credentials credentials, std::string urls, std::chrono::m
     use_addresses(urls.empty() ? home_.url : urls);
 }
 ZoneClient::~ZoneClient() = default;
+
+Result<void> ZoneClient::check_addresses(std::string_view urls) {
+    const HomeAddresses addresses(urls);
+    for (const std::string& url : addresses.all()) {
+        if (url.empty()) continue;
+        if (const auto read = cpprest::parse_service_url(url); !read) return read.error();
+    }
+    return {};
+}
+
 HttpClient& ZoneClient::http() const { return *caller_; }
 
 void ZoneClient::use_addresses(std::string_view urls) {

@@ -32,6 +32,9 @@ class ZoneClient {
     explicit ZoneClient(Credentials credentials, std::string urls = {},
                         std::chrono::milliseconds patience = std::chrono::seconds{10});
     ~ZoneClient();
+    /// Whether all of `urls`, with commas between them, are addresses of services, before any is called; no address is
+    /// well, too. Errors: kInvalidArgument with what to write instead.
+    static Result<void> check_addresses(std::string_view urls);
 
     /// Safe to repeat: the id is in the request.
     Result<codec::Json> submit(const ApplicationRequest& request);

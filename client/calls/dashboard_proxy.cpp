@@ -168,7 +168,7 @@ Result<void> DashboardProxy::prepare(const http::Call& call) const {
 void DashboardProxy::pass_on(const http::Call& call, http::Respond respond) const {
     if (const Result<void> ready = prepare(call); !ready) return respond(http::problem(ready.error()));
     HttpCall onward{home_, call.method, target_of(call), call.body, kPatience};
-    if (call.method == "GET") onward.if_none_match = call.if_none_match;
+    if (call.method == "GET" || call.method == "HEAD") onward.if_none_match = call.if_none_match;
     if (call.method == "GET" && call.path.ends_with("/events"))
         return pass_stream_on(std::move(onward), std::move(respond));
     zone_.call(std::move(onward),

@@ -15,6 +15,8 @@ class HomeAddresses {
     const std::string& current() const { return urls_[at_]; }
     /// The current one does not answer, or stands by: the next is the current one, behind the last the first again.
     void turn() { at_ = (at_ + 1) % urls_.size(); }
+    /// In the order in which they are tried; one that is empty where the list was.
+    const std::vector<std::string>& all() const { return urls_; }
     bool has_several() const { return urls_.size() > 1; }
 
   private:

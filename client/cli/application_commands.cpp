@@ -22,6 +22,7 @@
 #include "client/cli/submit_request.hpp"
 #include "client/cli/watch.hpp"
 #include "services/common/adapters/command_line/since.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/http/reply.hpp"
@@ -431,7 +432,7 @@ void add_application_commands(CLI::App& app, Context& context) {
             app.add_subcommand("show", "one application: state, plan, parts\n\nExample: zbs show ID --format rsl");
         add_selector(*command, *id);
         command->add_option("--format", *format, "print the assignment instead")
-            ->check(CLI::IsMember({"rsl", "json", "hostfile"}));
+            ->check(command_line::one_of({"rsl", "json", "hostfile"}));
         command->add_flag("--matrix", *matrix, "draw who talks to whom, grouped by zone");
         auto every = std::make_shared<std::string>();
         add_watch_option(*command, *every);

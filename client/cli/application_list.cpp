@@ -12,6 +12,7 @@
 #include "client/cli/application_view.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/since.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/words.hpp"
@@ -189,7 +190,7 @@ void add_application_choice(CLI::App& command, ApplicationChoice& choice) {
                         states);
     command.add_option("--user", choice.user, "for operators: only this user's, by name or spiffe://...");
     command.add_option("--limit", choice.limit, "at most this many")
-        ->check(CLI::Range(1, static_cast<int>(kMostRowsLookedAt)))
+        ->check(command_line::whole_number_in(1, static_cast<int>(kMostRowsLookedAt)))
         ->each([&choice](const std::string&) { choice.limit_was_asked = true; })
         ->capture_default_str();
 }

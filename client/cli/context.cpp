@@ -45,7 +45,17 @@ void Context::fail(const Error& error) {
               << "\n";
 }
 
+Result<void> Context::check_url() const {
+    if (const Result<void> good = client::ZoneClient::check_addresses(url); !good)
+        return invalid(good.error().message, url_place);
+    return {};
+}
+
 std::unique_ptr<client::ZoneClient> Context::connect() {
+    if (const Result<void> good = check_url(); !good) {
+        fail(good.error());
+        return nullptr;
+    }
     if (!identity.empty()) return connect_without_tls();
     auto own = proxy.empty() ? client::Credentials::open(credentials)
                              : client::Credentials::open_with_proxy(credentials, proxy);
@@ -157,6 +167,20 @@ void add_list_options(CLI::App& command, Context& context, const Listing& empty,
 
 void add_output_option(CLI::App& command, Context& context, const char* variable) {
     command_line::add_format_option(command, context.output, output_formats())->envname(variable);
+}
+
+void add_json_flag(CLI::App& app, Context& context, const std::optional<std::string>& asked) {
+    app.add_flag_callback(
+        "--json",
+        [&context, asked] {
+            const std::vector<std::string>& formats = output_formats();
+            // Of some commands -o is a file.
+            if (asked && *asked != "json" && std::ranges::find(formats, *asked) != formats.end())
+                throw CLI::ValidationError("--json", "contradicts -o " + *asked + "; give one of them");
+            context.output = "json";
+            context.output_is_asked = true;
+        },
+        "short for -o json");
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ int exit_code_of(const Error& error);
 /// What all commands share: global options and the outcome.
 struct Context {
     std::string url;               ///< home zone, or several with commas; --url, ZBS_URL
+    std::string url_place;         ///< which of the two gives it
     std::string identity;          ///< --identity, ZBS_IDENTITY: a name without TLS, on loopback
     std::string token;             ///< ZBS_TOKEN: and what proves it there
     std::string credentials;       ///< --credentials, ZBS_CREDENTIALS: folder of certificate and key
@@ -41,6 +43,8 @@ struct Context {
     /// A client of the home zone, or nothing after saying what is missing.
     std::unique_ptr<client::ZoneClient> connect();
     std::unique_ptr<client::ZoneClient> connect_without_tls();
+    /// Whether what --url or ZBS_URL says are addresses. Errors: kInvalidArgument with its place.
+    Result<void> check_url() const;
     /// Who calls with `zone`; anonymous where nobody says.
     Caller caller(const client::ZoneClient& zone) const;
     /// Whether the output is laid out for people, and not for programs.
@@ -64,6 +68,8 @@ bool settle_document_output(Context& context, bool has_name = true);
 /// --columns, --sort and --filter of a command that prints a list: `command_line::add_list_options`.
 void add_list_options(CLI::App& command, Context& context, const Listing& empty,
                       const std::vector<std::string>& filters = {});
+/// --json of all commands, short for -o json; `asked` is what -o of this command line says.
+void add_json_flag(CLI::App& app, Context& context, const std::optional<std::string>& asked);
 /// -o of a command; `variable` of the environment stands in for it.
 void add_output_option(CLI::App& command, Context& context, const char* variable = "");
 

@@ -13,6 +13,7 @@
 #include "client/cli/context.hpp"
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -100,7 +101,7 @@ void add_dashboard_command(CLI::App& app, Context& context) {
                                            "the pages of your home zone in a browser of this machine, as you\n\n"
                                            "Example: zbs dashboard --open");
     command->add_option("--port", *port, "listen there on 127.0.0.1; 0: any free port")
-        ->check(CLI::Range(0, 65'535))
+        ->check(command_line::whole_number_in(0, 65'535))
         ->capture_default_str();
     command->add_flag("--open", *open, "open the browser, too");
     command->callback([&context, port, open] { serve_dashboard(context, *port, *open); });

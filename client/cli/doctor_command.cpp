@@ -29,6 +29,10 @@ Check look_at_clock() {
 
 /// A client of the home zone, with what credentials say; none where there are none to use.
 std::unique_ptr<client::ZoneClient> look_at_credentials(const Context& context, std::vector<Check>& checks) {
+    if (const Result<void> good = context.check_url(); !good) {
+        checks.push_back(failed("home zone", good.error(), "write the address in " + context.url_place + " so"));
+        return nullptr;
+    }
     if (!context.identity.empty()) {
         const auto self = parse_identity(context.identity);
         if (!self || context.url.empty()) {

@@ -2,15 +2,14 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <iostream>
+#include <optional>
 #include <string>
-#include <string_view>
 
 #include "client/cli/context.hpp"
 #include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
-#include "services/common/http/reply.hpp"
 
 namespace {
 
@@ -26,16 +25,21 @@ int run(int argc, char** argv) {
         ->envname("ZBS_CREDENTIALS");
     app.add_option("--proxy", context.proxy, "act by this proxy certificate instead (as grid-proxy-init writes it)")
         ->envname("X509_USER_PROXY");
-    app.add_option(
-           "--url", context.url,
-           "addresses of the zone, with commas between them where it has several schedulers; needed without TLS")
-        ->envname("ZBS_URL");
+    CLI::Option* const url =
+        app.add_option(
+               "--url", context.url,
+               "addresses of the zone, with commas between them where it has several schedulers; needed without TLS")
+            ->envname("ZBS_URL");
+    context.url_place = zbs::command_line::place_of(*url, {argv + 1, argv + argc});
     app.add_option("--identity", context.identity,
                    "a zone without TLS, on loopback: who you are, spiffe://ORGANISATION/user/NAME")
         ->envname("ZBS_IDENTITY");
     app.add_option("--token", context.token, "and the content of local_token in that zone's state folder")
         ->envname("ZBS_TOKEN");
     zbs::cli::add_output_option(app, context, "ZBS_OUTPUT");
+    const std::optional<std::string> asked = zbs::command_line::asked_format(argc, argv);
+    context.output_is_asked = asked.has_value();
+    zbs::cli::add_json_flag(app, context, asked);
     app.fallthrough();
     zbs::cli::add_application_commands(app, context);
     zbs::cli::add_fetch_command(app, context);
@@ -55,19 +59,7 @@ int run(int argc, char** argv) {
     zbs::cli::add_complete_command(app, context);
     zbs::command_line::add_page_commands(
         app, "zbs", {1, "zbs 0.1.0", "ZBS commands", zbs::cli::kExitCodes, zbs::cli::kExitNote}, context.exit_code);
-    context.output_is_asked = zbs::command_line::asked_format(argc, argv).has_value();
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::Success& done) {  // --help, --version
-        return app.exit(done);
-    } catch (const CLI::ParseError& fault) {
-        std::string text = zbs::command_line::fault_text(app, fault, "zbs", {argv + 1, argv + argc});
-        constexpr std::string_view kOption = "--output: ";
-        if (!context.output_is_asked && text.starts_with(kOption)) text = "ZBS_OUTPUT: " + text.substr(kOption.size());
-        if (zbs::command_line::asks_for_json(argc, argv))
-            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
-        return zbs::command_line::refuse(text, "zbs");
-    }
+    if (const auto ended = zbs::command_line::parse(app, "zbs", argc, argv)) return *ended;
     return context.exit_code;
 }
 

@@ -17,6 +17,7 @@
 #include "client/cli/map_input.hpp"
 #include "client/cli/map_output.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/codec/document_text.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -356,7 +357,7 @@ void add_map_command(CLI::App& app, Context& context) {
     command
         ->add_option("--level1", options->level1,
                      "hier: how tasks are divided among zones: clusters (default) or multilevel")
-        ->check(CLI::IsMember({"clusters", "multilevel"}));
+        ->check(command_line::one_of({"clusters", "multilevel"}));
     command_line::offer(
         command->add_option("--level2", options->level2,
                             "hier: the algorithm inside a zone (default: global); with --level1 multilevel --level2 "
@@ -366,23 +367,23 @@ void add_map_command(CLI::App& app, Context& context) {
         ->add_option(
             "--objective", options->objective,
             "what is to be small: cost, occupancy or time; multilevel heeds it, the others have a measure of their own")
-        ->check(CLI::IsMember({"cost", "occupancy", "time"}))
+        ->check(command_line::one_of({"cost", "occupancy", "time"}))
         ->capture_default_str();
     command->add_option("--preset", options->preset, "how hard to try: fast, default or strong")
-        ->check(CLI::IsMember({"fast", "default", "strong"}))
+        ->check(command_line::one_of({"fast", "default", "strong"}))
         ->capture_default_str();
     command
         ->add_option("--tasks-per-processor", options->tasks_per_processor,
                      "at most this many tasks on one processor; 0 = any number, balanced within --imbalance (default: "
                      "1 with --resources, 0 with --hierarchy)")
-        ->check(CLI::Range(0, 1'000'000));
+        ->check(command_line::whole_number_in(0, 1'000'000));
     command
         ->add_option("--imbalance", options->imbalance,
                      "how far a processor's work may be above its share, where tasks are not counted")
         ->capture_default_str();
     command->add_option("--seed", options->seed, "seed of everything that is drawn")->capture_default_str();
     command->add_option("--threads", options->threads, "0 = all processors of this machine; the result is the same")
-        ->check(CLI::Range(0, 1'024))
+        ->check(command_line::whole_number_in(0, 1'024))
         ->capture_default_str();
     command
         ->add_option("--time-limit", options->time_limit,
@@ -393,7 +394,7 @@ void add_map_command(CLI::App& app, Context& context) {
     command
         ->add_option("--format", options->format,
                      "table, json, rsl, jsdl, psij, hostfile (MPICH), openmpi_hostfile, rankfile (Open MPI) or slurm")
-        ->check(CLI::IsMember(
+        ->check(command_line::one_of(
             {"table", "json", "rsl", "jsdl", "psij", "hostfile", "openmpi_hostfile", "rankfile", "slurm"}))
         ->capture_default_str();
     command->add_option(

@@ -5,6 +5,7 @@
 
 #include "client/cli/context.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/limits.hpp"
@@ -30,11 +31,6 @@ void call(Context& context, const std::string& method, const std::string& organi
     print(context, listing::peerings_of(*answer));
     for (const Json& note : answer->value("notes", Json::array()))
         if (note.is_string()) std::cerr << "note: " << printable(note.get<std::string>()) << "\n";
-}
-
-/// Refuses an empty text, which an unset variable of a shell makes, too.
-CLI::Validator something(const std::string& remedy) {
-    return {[remedy](const std::string& text) { return text.empty() ? "it is empty; " + remedy : std::string{}; }, ""};
 }
 
 struct Wish {
@@ -82,18 +78,21 @@ void add_peer_commands(CLI::App& app, Context& context) {
                              const std::string& rest = "") {
         CLI::App* command = named(name, help + " (operators)", rest);
         command->add_option("--fingerprint", wish->change.fingerprint, "of its bundle, as its operator told it")
-            ->check(something("leave the option out where only one bundle claims the name"));
+            ->check(command_line::something("leave the option out where only one bundle claims the name"));
         command->callback([&context, wish, verb] { settle(context, *wish, verb); });
         return command;
     };
     const auto with_rights = [&](CLI::App* command) {
-        command->add_option("--processors", wish->processors, "at once")->check(CLI::Range(0, limits::kMaxRanks));
+        command->add_option("--processors", wish->processors, "at once")
+            ->check(command_line::whole_number_in(0, limits::kMaxRanks));
         command->add_option("--walltime", wish->walltime, "of one part, at most, e.g. 2h")
-            ->check(something("write a time as 2h"));
-        command->add_option("--parts", wish->parts, "at once")->check(CLI::Range(0, limits::kMaxRanks));
-        command->add_option("--share", wish->share, "of the zone's processors, 0 to 1")->check(CLI::Range(0.0, 1.0));
+            ->check(command_line::something("write a time as 2h"));
+        command->add_option("--parts", wish->parts, "at once")
+            ->check(command_line::whole_number_in(0, limits::kMaxRanks));
+        command->add_option("--share", wish->share, "of the zone's processors, 0 to 1")
+            ->check(command_line::number_in(0.0, 1.0));
         command->add_option("--account", wish->account, "map, account:NAME or pool:NAME")
-            ->check(something("write 'map' for the account map"));
+            ->check(command_line::something("write 'map' for the account map"));
     };
     with_rights(settles("accept", PeeringVerb::kAccept, "take its users"));
     with_rights(settles("set", PeeringVerb::kSet, "other limits", " --processors 8"));

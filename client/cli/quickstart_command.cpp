@@ -20,6 +20,7 @@
 #include "client/cli/loopback_port.hpp"
 #include "client/cli/output_file.hpp"
 #include "client/cli/quickstart_federation.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 
@@ -228,7 +229,13 @@ void quickstart(Context& context, const QuickstartOptions& options) {
               << " processors each are running, of three organisations that trust each other"
               << (with_slurm ? "; so is zone d of a fourth, in front of Slurm" : "") << "; logs in " << folder << ".\n"
               << "In another terminal:\n\n"
-              << settings << "zbs run -n 6 -- PROGRAM ARGS...\n\nStop with Ctrl-C." << std::endl;
+              << settings << "zbs run -n 6 -- PROGRAM ARGS...\n"
+              << "zbs dashboard --open\n\n"
+              << "The last opens the pages of your zone, a, in a browser, as you. What a zone shows to anybody "
+                 "(browsers warn\nof certificates that they do not know):\n\n";
+    for (std::size_t i = 0; i < zones.size(); ++i)
+        std::cout << "zone " << zones[i] << "  " << zone_url(plan, i) << "\n";
+    std::cout << "\nStop with Ctrl-C." << std::endl;
     while (!stop_wanted) {
         revive(services);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -245,17 +252,17 @@ void add_quickstart_command(CLI::App& app, Context& context) {
         "quickstart", "a registry and three zones on this machine, in the foreground\n\nExample: zbs quickstart");
     command->add_option("--folder", options->folder, "state and logs")->capture_default_str();
     command->add_option("--processors", options->processors, "processors that each zone offers")
-        ->check(CLI::Range(1, 1'000))
+        ->check(command_line::whole_number_in(1, 1'000))
         ->capture_default_str();
     command
         ->add_option("--first-port", options->first_port,
                      "four ports from here on, five with --slurm; 0 = any free ones")
-        ->check(CLI::Range(0, 65'000));
+        ->check(command_line::whole_number_in(0, 65'000));
     command
         ->add_option(
             "--slurm", options->slurm_configuration,
             "a fourth zone, d, in front of the Slurm of this slurm.conf; jobs there run as whoever started this")
-        ->check(CLI::ExistingFile);
+        ->check(command_line::existing_file());
     command->add_option("--environment-file", options->environment_file,
                         "write the settings for clients here once all is up");
     command->callback([&context, options] { quickstart(context, *options); });

@@ -131,6 +131,10 @@ std::vector<std::string> zone_command(const FederationPlan& plan, const std::str
     return {zone_program(plan), "run", "--config", config_of(plan, zone)};
 }
 
+std::string zone_url(const FederationPlan& plan, std::size_t index) {
+    return "https://127.0.0.1:" + std::to_string(plan.ports[index + 1]);
+}
+
 Result<void> enrol_zones(const FederationPlan& plan) {
     for (const std::string& zone : plan.zones) {
         const std::string address = plan.folder + "/" + zone + "/registry/address";
@@ -148,7 +152,7 @@ Result<void> enrol_zones(const FederationPlan& plan) {
 }
 
 Result<void> log_in(const FederationPlan& plan, const std::string& credentials) {
-    const std::string url = "https://127.0.0.1:" + std::to_string(plan.ports[1]);
+    const std::string url = zone_url(plan, 0);
     if (const auto own = client::Credentials::open(credentials); own && own->home().url == url) return {};
     const Result<std::string> printed =
         run({zone_program(plan), "user", "add", "you", "--config", config_of(plan, plan.zones[0])});

@@ -22,6 +22,8 @@ struct FederationPlan {
 Result<void> prepare_federation(const FederationPlan& plan);
 std::vector<std::string> registry_command(const FederationPlan& plan);
 std::vector<std::string> zone_command(const FederationPlan& plan, const std::string& zone);
+/// Where it can be called, e.g. by a browser.
+std::string zone_url(const FederationPlan& plan, std::size_t index);
 /// Tokens from the running registry, one for each zone that has not enrolled yet.
 Result<void> enrol_zones(const FederationPlan& plan);
 /// User "you" of the first zone's organisation, with a certificate in `credentials`. Good as it is where there is one.

@@ -12,6 +12,7 @@
 #include "client/cli/map_input.hpp"
 #include "client/cli/output_file.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/model_codec.hpp"
 
 namespace zbs::cli {
@@ -202,12 +203,12 @@ void add_replay_command(CLI::App& app, Context& context) {
         "--mapping mapping.json --gantt run.svg");
     auto* trace = command->add_option("--trace", options->traces, "a trace, or the trace files of all ranks of a run");
     command->add_option("--generate", options->generate, "transport (the test kernel) or random")
-        ->check(CLI::IsMember({"transport", "random"}))
+        ->check(command_line::one_of({"transport", "random"}))
         ->excludes(trace);
     command->add_option("--params", options->parameters, "transport: parameter file");
     command->add_flag("--interleaved", options->interleaved, "transport: deal ranks to teams in turn, not in blocks");
     command->add_option("--seconds-per-turn", options->seconds_per_turn, "transport: seconds of a turn of its loop")
-        ->check(CLI::Range(0.0, 1.0))
+        ->check(command_line::number_in(0.0, 1.0))
         ->capture_default_str();
     command->add_option("--ranks", options->random.ranks, "random: processes")->capture_default_str();
     command->add_option("--clusters", options->random.clusters, "random: clusters of processes")->capture_default_str();
@@ -229,7 +230,7 @@ void add_replay_command(CLI::App& app, Context& context) {
     command
         ->add_option("--tasks-per-processor", options->tasks_per_processor,
                      "without --mapping: at most this many tasks on one processor; 0 = any number")
-        ->check(CLI::Range(0, 1'000'000))
+        ->check(command_line::whole_number_in(0, 1'000'000))
         ->capture_default_str();
     command->add_option("--seed", options->seed, "seed of everything that is drawn")->capture_default_str();
     command->add_option("--gantt", options->gantt, "draw what every rank does over time (SVG)");

@@ -19,6 +19,7 @@
 #include "client/cli/input.hpp"
 #include "client/cli/output_file.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/codec/document_text.hpp"
 
@@ -40,7 +41,7 @@ struct ClaimsCommand {
     int seeds = 10;
     double length = 1;
     int threads = 0;  ///< 0: one per processor
-    bool quick = false, json = false, details = false, list = false;
+    bool quick = false, details = false, list = false;
     bool page = false;  ///< --html is given
     std::string html = "zbs-claims.html";
     std::string directory, root = ".";
@@ -177,7 +178,6 @@ void list_studies(Context& context, const std::vector<Study>& studies) {
 }
 
 void report_claims(Context& context, const ClaimsCommand& command) {
-    if (command.json) context.output = "json";
     const Result<std::vector<Study>> studies = studies_of(command);
     if (!studies) return context.fail(studies.error());
     if (command.list) return list_studies(context, *studies);
@@ -247,17 +247,16 @@ void add_report_command(CLI::App& app, Context& context) {
         ->add_option("--root", options->root, "where the page looks for the tests: path or address of the source tree")
         ->capture_default_str();
     CLI::Option* seeds = command->add_option("--seeds", options->seeds, "number of seeds")
-                             ->check(CLI::Range(2, 1000))
+                             ->check(command_line::whole_number_in(2, 1000))
                              ->capture_default_str();
     CLI::Option* length = command->add_option("--length", options->length, "times the usual lengths (jobs, horizons)")
-                              ->check(CLI::Range(0.001, 100.0))
+                              ->check(command_line::number_in(0.001, 100.0))
                               ->capture_default_str();
     command->add_flag("--quick", options->quick, "2 seeds and a twentieth of the lengths: shows that all studies run")
         ->excludes(seeds)
         ->excludes(length);
     command->add_option("--threads", options->threads, "studies at a time (default: as many as there are cores)")
-        ->check(CLI::Range(1, 1024));
-    command->add_flag("--json", options->json, "print the claims as one JSON object; as -o json");
+        ->check(command_line::whole_number_in(1, 1024));
     command->add_flag("--details", options->details, "JSON: also the remark, which has the reason of a gap");
     command->add_flag("--list", options->list, "show the sources and what is run for them");
     command->callback([options, html, &context] {

@@ -24,6 +24,7 @@
 #include "client/cli/simulate_lists.hpp"
 #include "client/cli/simulate_output.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/document_text.hpp"
 
 namespace zbs::cli {
@@ -49,7 +50,7 @@ struct SimulateCommand {
     std::int64_t memory_bytes = -1;  ///< -1: not given
     std::string coscheduling;        ///< factors or "application"; empty: as the simulator has it
     double tau_s = to_seconds(kDefaultTau);
-    bool json = false, details = false;
+    bool details = false;
     bool list = false, list_policies = false, list_generators = false, list_allocators = false;
     std::string gantt, events, schedule, waits, export_swf, export_csv;
 
@@ -568,7 +569,6 @@ void tell_fixed_sizes(const std::vector<SimulatedSchedule>& schedules) {
 }
 
 void simulate_workload(Context& context, const SimulateCommand& command) {
-    if (command.json) context.output = "json";
     if (command.list) return list_all(context);
     if (command.list_policies) return list_policies(context);
     if (command.list_generators) return list_generators(context);
@@ -648,7 +648,7 @@ void add_simulate_command(CLI::App& app, Context& context) {
     command->add_option("--seed", source.seed, "seed of everything that is drawn: --generate, --flexibility mix")
         ->capture_default_str();
     command->add_option("--processors", source.processors, "of the machine (default: as the log or the model says)")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{100'000'000}));
+        ->check(command_line::whole_number_in(1, 100'000'000));
     command_line::offer(command->add_option("--policy", options->policy,
                                             "queue policy, NAME or NAME:option=value; --list-policies shows all"),
                         {.words = offered_names(policies())});
@@ -669,7 +669,7 @@ void add_simulate_command(CLI::App& app, Context& context) {
         ->add_option("--rules", options->rules,
                      "batched: all events of an instant, then one decision; reference: a decision after each event, as "
                      "published reference schedules are made")
-        ->check(CLI::IsMember({"batched", "reference"}))
+        ->check(command_line::one_of({"batched", "reference"}))
         ->capture_default_str();
     command->add_option("--slice", options->slice,
                         "policy gang: how long a row of the slice matrix runs (default: 30s)");
@@ -677,8 +677,8 @@ void add_simulate_command(CLI::App& app, Context& context) {
         ->add_option("--memory", options->memory_bytes,
                      "policy gang: memory of each processor, in bytes or with a unit (512MB); "
                      "default: not limited")
-        ->transform(CLI::AsSizeValue(false))
-        ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 52));
+        ->transform(command_line::amount_of_bytes())
+        ->check(command_line::whole_number_in(0, std::int64_t{1} << 52));
     command->add_option("--coscheduling", options->coscheduling,
                         "policies whose jobs have shares: how much they slow each other down in truth, whatever the "
                         "policy expects: the slowdown of one job, two, three and so on, or application: measured pairs "
@@ -700,14 +700,13 @@ void add_simulate_command(CLI::App& app, Context& context) {
     command
         ->add_option("--size", source.size,
                      "--trace: a job's size is what was requested (default), or allocated, first")
-        ->check(CLI::IsMember({"requested", "allocated"}));
+        ->check(command_line::one_of({"requested", "allocated"}));
     command
         ->add_option("--estimates", source.estimates,
                      "--trace: a job past its estimate is killed there (kill, default) or its estimate is raised "
                      "(raise); exact: after killing, estimates are the run times")
-        ->check(CLI::IsMember({"kill", "raise", "exact"}));
+        ->check(command_line::one_of({"kill", "raise", "exact"}));
     command->add_flag("--shift", source.shift, "--trace: let time begin with the first submission");
-    command->add_flag("--json", options->json, "print one JSON object, with --compare an array; as -o json");
     command->add_flag("--details", options->details, "JSON: also rules, parse time, dropped jobs, and tables by class");
     command->add_option("--gantt", options->gantt, "draw the schedule into this file, SVG");
     command->add_option("--events", options->events, "write every submission, start and end, CSV");

@@ -11,6 +11,8 @@
 #include "client/cli/context.hpp"
 #include "client/cli/directives.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/refusal.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -54,7 +56,7 @@ Result<void> read_directive(const Directive& directive, Given& given) {
         return invalid("'" + ascii(word) + "' is no option of 'zbs submit' for scripts" +
                        (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
     } catch (const CLI::ParseError& fault) {
-        return invalid(fault.what());
+        return invalid(command_line::fault_text(scripted, fault, "zbs submit", directive.words));
     }
     if (program->count() > 0)
         return invalid("'" + ascii(program->results().front()) + "' is no option; the script itself is the program");
@@ -88,7 +90,7 @@ CLI::Validator is_walltime() {
 
 void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("-n,--ntasks", options.ranks, "MPI ranks")
-        ->check(CLI::Range(1, 1'000'000))
+        ->check(command_line::whole_number_in(1, 1'000'000))
         ->capture_default_str();
     command.add_option("-J,--name,--job-name", options.name, "what lists and the dashboard call it");
     command.add_option("-D,--chdir", options.directory, "working directory of every rank (default: this one)");
@@ -99,7 +101,7 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->capture_default_str();
     command.add_option("--profile", options.model, "model file to plan with, instead of the stored profile");
     command.add_option("--mapper", options.mapper, "level-1 heuristic")
-        ->check(CLI::IsMember({"hier", "block", "round_robin", "random"}))
+        ->check(command_line::one_of({"hier", "block", "round_robin", "random"}))
         ->capture_default_str();
     command_line::offer(
         command.add_option("--zones", options.zones, "only these zones")->delimiter(',')->allow_extra_args(false),
@@ -116,12 +118,12 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command
         .add_option("--priority", options.priority,
                     "0 to 9, more goes first; counts where zones share processors by priority")
-        ->check(CLI::Range(0, kMostPriority))
+        ->check(command_line::whole_number_in(0, kMostPriority))
         ->capture_default_str();
     command
         .add_option("--share", options.share,
                     "per cent of each processor, where zones share them by shares (default: the zone's)")
-        ->check(CLI::Range(kLeastShare, kMostShare));
+        ->check(command_line::whole_number_in(kLeastShare, kMostShare));
     command.add_option("--seed", options.seed, "seed of the mapping")->capture_default_str();
     command.add_option("--id", options.id, "request id of an earlier try whose answer was lost");
     command
@@ -129,7 +131,7 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
             "--launcher", options.launcher,
             "what starts the ranks: mpich over any zones; openmpi or srun (of Slurm) in the home zone only; auto: by "
             "the MPI that the program is linked with")
-        ->check(CLI::IsMember({"auto", "mpich", "openmpi", "srun"}))
+        ->check(command_line::one_of({"auto", "mpich", "openmpi", "srun"}))
         ->capture_default_str();
     command.add_flag("--no-record", options.no_profile, "do not profile this run");
     command.add_option("--trace", options.trace,
@@ -148,7 +150,7 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->take_all()
         ->allow_extra_args(false);
     command.add_option("--stage", options.stage, "always: also between zones that share a file system")
-        ->check(CLI::IsMember({"auto", "always"}))
+        ->check(command_line::one_of({"auto", "always"}))
         ->capture_default_str();
     command.add_option("--results", options.results_folder, "folder for what comes back, where this command waits")
         ->capture_default_str();

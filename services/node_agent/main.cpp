@@ -40,11 +40,13 @@ int run(int argc, char** argv) {
                             "exits with 0 where the agent runs and takes calls: for health checks of containers and "
                             "watchdogs\n\nExample: zbs-node ready --config node.toml"));
     int exit_code = 0;
+    std::vector<std::string> notes;
     zbs::command_line::add_config_commands(
         cli, {.program = "zbs-node",
               .file = "node.toml",
               .read = [&config] { return zbs::node_program::settings_in_force(config); },
-              .check = [&config] { return zbs::node_program::check_settings(config); },
+              .check = [&config, &notes] { return zbs::node_program::check_settings(config, notes); },
+              .notes = [&notes] { return notes; },
               .fail =
                   [&exit_code](const zbs::Error& error, const zbs::command_line::Output& said, int code) {
                       if (said.for_json()) std::cout << zbs::http::problem(error).body << "\n";
@@ -53,16 +55,7 @@ int run(int argc, char** argv) {
                   }});
     zbs::command_line::add_page_commands(
         cli, "zbs-node", {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kPlainExitCodes}, exit_code);
-    try {
-        cli.parse(argc, argv);
-    } catch (const CLI::Success& done) {
-        return cli.exit(done);
-    } catch (const CLI::ParseError& fault) {
-        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-node", {argv + 1, argv + argc});
-        if (zbs::command_line::asks_for_json(argc, argv))
-            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
-        return zbs::command_line::refuse(text, "zbs-node");
-    }
+    if (const auto ended = zbs::command_line::parse(cli, "zbs-node", argc, argv)) return *ended;
     if (cli.got_subcommand("ready")) return zbs::node_program::ready(config, *readiness);
     if (cli.got_subcommand("describe")) return zbs::node_program::describe(output);
     if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;

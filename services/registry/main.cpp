@@ -6,7 +6,7 @@
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
-#include "services/common/http/reply.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/registry/program/registry_program.hpp"
 
 namespace {
@@ -27,15 +27,15 @@ int run(int argc, char** argv) {
     cli.add_flag("--public-metrics", options.public_metrics,
                  "anybody who reaches the registry may read /metrics, not its operators only");
     cli.add_option("--zone-rate", options.rates.zone.per_second, "calls a second of one zone, in the long run; 0: any")
-        ->check(CLI::Range(0.0, 100'000.0))
+        ->check(zbs::command_line::number_in(0.0, 100'000.0))
         ->capture_default_str();
     cli.add_option("--anonymous-rate", options.rates.anonymous.per_second,
                    "calls a second of all without a certificate at one address; 0: any")
-        ->check(CLI::Range(0.0, 100'000.0))
+        ->check(zbs::command_line::number_in(0.0, 100'000.0))
         ->capture_default_str();
     cli.add_option("--connection-rate", options.rates.connection.per_second,
                    "new connections a second from one address; 0: any")
-        ->check(CLI::Range(0.0, 100'000.0))
+        ->check(zbs::command_line::number_in(0.0, 100'000.0))
         ->capture_default_str();
     cli.set_version_flag("--version", "zbs-registry 0.1.0");
     cli.fallthrough();
@@ -44,16 +44,7 @@ int run(int argc, char** argv) {
     zbs::registry_program::add_operator_commands(cli, options, exit_code);
     zbs::command_line::add_page_commands(
         cli, "zbs-registry", {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kPlainExitCodes}, exit_code);
-    try {
-        cli.parse(argc, argv);
-    } catch (const CLI::Success& done) {
-        return cli.exit(done);
-    } catch (const CLI::ParseError& fault) {
-        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-registry", {argv + 1, argv + argc});
-        if (zbs::command_line::asks_for_json(argc, argv))
-            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
-        return zbs::command_line::refuse(text, "zbs-registry");
-    }
+    if (const auto ended = zbs::command_line::parse(cli, "zbs-registry", argc, argv)) return *ended;
     if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
     if (options.state.empty())
         return zbs::registry_program::fail(

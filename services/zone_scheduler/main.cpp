@@ -7,7 +7,6 @@
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
-#include "services/common/http/reply.hpp"
 #include "services/zone_scheduler/program/operator_listings.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -39,16 +38,7 @@ int run(int argc, char** argv) {
     zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
     zbs::zone_program::add_config_commands(cli, config_path, exit_code);
     zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services", kExitCodes}, exit_code);
-    try {
-        cli.parse(argc, argv);
-    } catch (const CLI::Success& done) {
-        return cli.exit(done);
-    } catch (const CLI::ParseError& fault) {
-        const std::string text = zbs::command_line::fault_text(cli, fault, "zbs-zone", {argv + 1, argv + argc});
-        if (zbs::command_line::asks_for_json(argc, argv))
-            std::cout << zbs::http::problem(zbs::invalid(text)).body << "\n";
-        return zbs::command_line::refuse(text, "zbs-zone");
-    }
+    if (const auto ended = zbs::command_line::parse(cli, "zbs-zone", argc, argv)) return *ended;
     if (failpoints->parsed()) {
         zbs::Result<void> printed = output.check();
         if (printed) printed = output.print(zbs::zone_program::failpoints());

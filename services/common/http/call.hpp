@@ -22,7 +22,7 @@ struct Call {
     std::string body;
     std::string accept;         ///< header Accept, or empty
     std::string last_event_id;  ///< header Last-Event-ID, or empty
-    std::string if_none_match;  ///< header If-None-Match, or empty; the edge heeds it
+    std::string if_none_match;  ///< header If-None-Match, all its lines, or empty; the edge heeds it
     std::string host;           ///< header Host, or empty
     std::string origin;  ///< header Origin: the site whose page makes a browser call; empty: no page, or it only reads
     std::string cookie;  ///< header Cookie, or empty

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "schemas/contract.hpp"
+#include "services/common/adapters/beast/port_rights.hpp"
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
@@ -19,6 +20,7 @@
 #include "services/common/adapters/hardware/machine_sensor.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
+#include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/control_group.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_control.hpp"
@@ -140,11 +142,6 @@ Result<Host> open_host(const NodeSettings& settings, Log& log) {
 }
 
 Result<std::unique_ptr<openssl::KeyFolder>> open_keys(const NodeSettings& settings, const openssl::Now& now) {
-    if (!std::filesystem::exists(settings.identity)) {
-        return invalid("an agent needs keys; make them where the organisation's CA is, with 'zbs-zone node add " +
-                           settings.name + " --out FOLDER --config ZONE.toml', and bring the folder here",
-                       settings.identity);
-    }
     auto keys = openssl::KeyFolder::open(settings.identity, now);
     if (!keys) return keys;
     const Caller& name = (*keys)->name();
@@ -209,8 +206,23 @@ Result<void> check_for_service(const NodeSettings& settings, const std::string& 
                                         {"'listen'", "'listen'", listen});
         !good)
         return good;
-    return process::check_supervisor(settings.step_supervisor,
-                                     place_of(settings.values, "step_supervisor", config_path));
+    if (auto good = process::check_supervisor(settings.step_supervisor,
+                                              place_of(settings.values, "step_supervisor", config_path));
+        !good)
+        return good;
+    const std::string identity = place_of(settings.values, "identity", config_path);
+    std::error_code fault;
+    if (!std::filesystem::exists(settings.identity, fault) && !fault)
+        return invalid("an agent needs keys, and there are none in " + settings.identity +
+                           "; make them where the organisation's CA is, with 'zbs-zone node add " + settings.name +
+                           " --out FOLDER --config ZONE.toml', and bring the folder here",
+                       identity);
+    if (const auto good = openssl::check_identity(settings.identity, system::wall_clock()); !good)
+        return Error{good.error().code,
+                     "the agent's keys: " + (good.error().pointer.empty() ? "" : good.error().pointer + ": ") +
+                         good.error().message,
+                     identity};
+    return {};
 }
 
 }  // namespace
@@ -221,9 +233,20 @@ Result<Configuration> settings_in_force(const std::string& config_path) {
     return Configuration{std::move(settings->values), std::move(settings->files)};
 }
 
-Result<void> check_settings(const std::string& config_path) {
-    const Result<NodeSettings> settings = load_settings(config_path);
-    return settings ? check_for_service(*settings, config_path) : settings.error();
+Result<void> check_settings(const std::string& config_path, std::vector<std::string>& notes) {
+    Result<NodeSettings> settings = load_settings(config_path);
+    if (!settings) return settings.error();
+    Result<std::string> as_owner = process::look_as_owner(settings->state_folder);
+    if (!as_owner) return as_owner.error();
+    if (!as_owner->empty()) {
+        notes.push_back(*std::move(as_owner));
+        settings = load_settings(config_path);  // may this account read the files, too?
+        if (!settings) return settings.error();
+    }
+    if (auto good = check_for_service(*settings, config_path); !good) return good;
+    if (std::string port = beast::port_note(settings->listen_port, beast::own_port_rights()); !port.empty())
+        notes.push_back(std::move(port));
+    return {};
 }
 
 int fail(const Error& error) {

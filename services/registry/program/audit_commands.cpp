@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "services/common/adapters/command_line/since.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/sqlite/audit_log.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/audit_text.hpp"
@@ -79,7 +80,7 @@ void add_audit_commands(CLI::App& cli, Options& options, int& exit_code) {
         "--after 1200 --state DIR");
     rows->add_option("--after", choice->after, "only entries behind this number")->capture_default_str();
     rows->add_option("--limit", choice->limit, "at most so many")
-        ->check(CLI::Range(std::size_t{1}, limits::kMaxAuditRows))
+        ->check(command_line::whole_number_in(1, limits::kMaxAuditRows))
         ->capture_default_str();
     const auto listed = std::make_shared<Output>(Output::Kind::kList);
     listed->add_to(*rows, listing::audit_listing({}, Json::array()));

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
@@ -119,7 +120,9 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         "a one-time word by which one zone enrols ('zbs-zone enrol')\n\nExample: zbs-registry token --state DIR "
         "--for org-a");
     token->add_option("--for", *whose, "only a zone of this organisation; default: of any");
-    token->add_option("--hours", *hours, "how long it works")->check(CLI::Range(1, 720))->capture_default_str();
+    token->add_option("--hours", *hours, "how long it works")
+        ->check(command_line::whole_number_in(1, 720))
+        ->capture_default_str();
     const auto given = command_line::add_outcome(*token);
     token->callback([&options, &exit_code, given, whose, hours] {
         const Printer printer{given.get(), &exit_code};

@@ -4,6 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "services/common/adapters/beast/port_rights.hpp"
+#include "services/common/adapters/process/account.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
@@ -19,7 +21,22 @@ void add_config_commands(CLI::App& cli, std::string& config_path, int& exit_code
         *settings = *std::move(read);
         return Configuration{settings->values, settings->files};
     };
-    source.check = [&config_path, settings] { return check_for_service(*settings, config_path); };
+    const auto notes = std::make_shared<std::vector<std::string>>();
+    source.check = [&config_path, settings, notes]() -> Result<void> {
+        Result<std::string> as_owner = process::look_as_owner(settings->state_folder);
+        if (!as_owner) return as_owner.error();
+        if (!as_owner->empty()) {
+            notes->push_back(*std::move(as_owner));
+            Result<ZoneSettings> read = load_settings(config_path);  // may this account read the files, too?
+            if (!read) return read.error();
+        }
+        if (auto good = check_for_service(*settings, config_path); !good) return good;
+        if (auto good = check_keys(*settings, config_path); !good) return good;
+        if (std::string port = beast::port_note(settings->listen_port, beast::own_port_rights()); !port.empty())
+            notes->push_back(std::move(port));
+        return {};
+    };
+    source.notes = [notes] { return *notes; };
     source.fail = [shared](const Error& error, const command_line::Output& output, int code) {
         shared.fail(error, output);
         *shared.exit_code = shared.config->empty() ? 2 : code;

@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "services/common/adapters/command_line/since.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -403,7 +404,7 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
         "1200 --json --config zone.toml");
     list->add_option("--after", *after, "only entries behind this number")->capture_default_str();
     list->add_option("--limit", *limit, "at most so many")
-        ->check(CLI::Range(std::size_t{1}, limits::kMaxAuditRows))
+        ->check(command_line::whole_number_in(1, limits::kMaxAuditRows))
         ->capture_default_str();
     const auto output = std::make_shared<Output>(Output::Kind::kList);
     output->add_to(*list, listing::audit_listing({}, Json::array()));

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/peering_codec.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/printable.hpp"
@@ -60,7 +61,7 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
     const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help, const std::string& rest) {
         CLI::App* command = named(name, help, rest);
         command->add_option("--fingerprint", wish->fingerprint, "of its bundle, sha256:..., as its operator told it")
-            ->check(something("leave the option out where only one bundle claims the name"));
+            ->check(command_line::something("leave the option out where only one bundle claims the name"));
         const auto output = std::make_shared<Output>(Output::Kind::kDocument);
         output->add_to(*command);
         command->callback([commands, output, wish, verb] { settle(commands, *output, *wish, verb); });
@@ -85,7 +86,7 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
                                "take its users, up to these limits; compare the fingerprint with its operator first",
                                " --fingerprint sha256:... --processors 16 --hours 18:00-08:00");
     accept->add_option("--bundle", wish->bundle_file, "its bundle, PEM, where it has not asked yet")
-        ->check(something("name the file"));
+        ->check(command_line::something("name the file"));
     add_rights(accept, *wish);
     CLI::App* set = settles("set", PeeringVerb::kSet, "other limits, from its next part on", " --processors 8");
     add_rights(set, *wish);
@@ -98,7 +99,7 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
     CLI::App* ask = settles("request", PeeringVerb::kAsk, "believe its bundle and ask its zones to take our users",
                             " --fingerprint sha256:...");
     ask->add_option("--bundle", wish->bundle_file, "its bundle, PEM, where the registry shows none")
-        ->check(something("name the file"));
+        ->check(command_line::something("name the file"));
     CLI::App* remove = named("remove", "forget it, also as one to ask", "");
     const auto removed = command_line::add_outcome(*remove);
     remove->callback([commands, removed, wish] {

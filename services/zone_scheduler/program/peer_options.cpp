@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "algorithms/base/duration_text.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/zone_scheduler/site_policy/rights_text.hpp"
@@ -24,32 +25,28 @@ std::vector<std::string> texts_of(const std::vector<std::string_view>& parts) { 
 
 }  // namespace
 
-CLI::Validator something(const std::string& remedy) {
-    return CLI::Validator(
-        [remedy](const std::string& text) { return text.empty() ? "it is empty; " + remedy : std::string{}; }, "");
-}
-
 void add_rights(CLI::App* command, PeerWish& wish) {
     const std::string none = "; for none, 'zbs-zone peer suspend' or 'reject'";
     command->add_option("--processors", wish.processors, "at once, all its parts together (default: the whole zone)")
-        ->check(CLI::Range(0, limits::kMaxRanks));
+        ->check(command_line::whole_number_in(0, limits::kMaxRanks));
     command->add_option("--walltime", wish.walltime, "of one part, at most, e.g. 2h (default: 24h)")
-        ->check(something("write a time as 2h" + none));
+        ->check(command_line::something("write a time as 2h" + none));
     command->add_option("--parts", wish.parts, "at once (default: one per processor)")
-        ->check(CLI::Range(0, limits::kMaxRanks));
+        ->check(command_line::whole_number_in(0, limits::kMaxRanks));
     command->add_option("--hours", wish.hours, "when parts may start, UTC, e.g. 18:00-08:00; 'all'")
-        ->check(something("write 'all' for all day" + none));
+        ->check(command_line::something("write 'all' for all day" + none));
     command
         ->add_option(
             "--weekdays", wish.weekdays,
             "on which days, e.g. mon-fri; 'all'. Of hours over midnight the day (UTC) of the start itself counts: "
             "22:00-06:00 on mon is Monday until 6:00 and Monday from 22:00")
-        ->check(something("write 'all' for every day" + none));
+        ->check(command_line::something("write 'all' for every day" + none));
     command->add_option("--partitions", wish.partitions, "on which partitions, with commas; 'all'")
-        ->check(something("write 'all' for all partitions" + none));
-    command->add_option("--share", wish.share, "of the zone's processors at once, 0 to 1")->check(CLI::Range(0.0, 1.0));
+        ->check(command_line::something("write 'all' for all partitions" + none));
+    command->add_option("--share", wish.share, "of the zone's processors at once, 0 to 1")
+        ->check(command_line::number_in(0.0, 1.0));
     command->add_option("--account", wish.account, "map (the account map decides), account:NAME or pool:NAME")
-        ->check(something("write 'map' for the account map"));
+        ->check(command_line::something("write 'map' for the account map"));
     CLI::Option* forward = command->add_flag("--forward", wish.forward, "it may pass others' work on to this zone");
     command->add_flag("--no-forward", wish.no_forward, "it may not (default)")->excludes(forward);
     CLI::Option* needed =
@@ -57,12 +54,13 @@ void add_rights(CLI::App* command, PeerWish& wish) {
     command->add_flag("--no-delegation", wish.no_delegation, "its word is enough")->excludes(needed);
     const std::string floor = " at trust 0 (default: a tenth)";
     command->add_option("--floor-processors", wish.floor_processors, "processors" + floor)
-        ->check(CLI::Range(0, limits::kMaxRanks));
+        ->check(command_line::whole_number_in(0, limits::kMaxRanks));
     command->add_option("--floor-walltime", wish.floor_walltime, "walltime" + floor)
-        ->check(something("write a time as 2h"));
-    command->add_option("--floor-parts", wish.floor_parts, "parts" + floor)->check(CLI::Range(0, limits::kMaxRanks));
+        ->check(command_line::something("write a time as 2h"));
+    command->add_option("--floor-parts", wish.floor_parts, "parts" + floor)
+        ->check(command_line::whole_number_in(0, limits::kMaxRanks));
     command->add_option("--initial-trust", wish.initial_trust, "0 to 1, before it has a history (default: 0.5)")
-        ->check(CLI::Range(0.0, 1.0));
+        ->check(command_line::number_in(0.0, 1.0));
 }
 
 Result<PeeringChange> change_of(const PeerWish& wish, PeeringVerb verb) {

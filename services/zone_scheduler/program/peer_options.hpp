@@ -22,8 +22,6 @@ struct PeerWish {
 
 /// The options for rights. An empty text is refused with what to write instead: it says neither "all" nor "none".
 void add_rights(CLI::App* command, PeerWish& wish);
-/// Refuses an empty text; `remedy` is what to do instead.
-CLI::Validator something(const std::string& remedy);
 
 /// Errors name the option or the file of the bundle.
 Result<PeeringChange> change_of(const PeerWish& wish, PeeringVerb verb);

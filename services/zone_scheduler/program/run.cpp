@@ -90,6 +90,10 @@ int run(const std::string& config_path) {
     Result<ZoneSettings> settings = load_settings(config_path);
     if (!settings) return fail(settings.error());
     if (auto good = check_for_service(*settings, config_path); !good) return fail(good.error());
+    // Of a folder that several schedulers share the checks of taking over see more.
+    if (!settings->database) {
+        if (auto good = check_keys(*settings, config_path); !good) return fail(good.error());
+    }
     const auto failpoints = failpoint::from_environment(failpoint::Program::kZone);
     if (!failpoints) return fail(failpoints.error());
     const StateFolder state{settings->state_folder};

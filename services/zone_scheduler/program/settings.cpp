@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/trust_store.hpp"
 #include "services/common/adapters/postgresql/connection.hpp"
 #include "services/common/adapters/process/account.hpp"
@@ -46,6 +47,28 @@ Result<void> check_for_service(const ZoneSettings& settings, const std::string& 
             "'advertise', e.g. advertise = \"zone-a.example.org\"",
             place("listen"));
     return {};
+}
+
+Result<void> check_keys(const ZoneSettings& settings, const std::string& config_path) {
+    const StateFolder state{settings.state_folder};
+    if (state.has_identity()) {
+        const Result<void> good = openssl::check_identity(state.identity(), system::wall_clock());
+        if (good) return {};
+        return Error{good.error().code,
+                     "the zone's keys: " + (good.error().pointer.empty() ? "" : good.error().pointer + ": ") +
+                         good.error().message,
+                     place_of(settings.values, "state", config_path)};
+    }
+    if (beast::is_loopback_address(settings.listen_address)) return {};
+    std::error_code fault;
+    if (!std::filesystem::exists(state.identity(), fault) && fault)
+        return Error{ErrorCode::kUnavailable, state.identity() + " cannot be looked at: " + fault.message(),
+                     place_of(settings.values, "state", config_path)};
+    return invalid(
+        "beyond loopback a zone needs keys, and there are none in " + state.identity() +
+            "; make them with 'zbs-zone init --config " + config_path +
+            "', or set 'listen' to an address of loopback, e.g. 127.0.0.1:" + std::to_string(settings.listen_port),
+        place_of(settings.values, "listen", config_path));
 }
 
 Result<void> check_account(const std::string& account, int minimum_uid) {

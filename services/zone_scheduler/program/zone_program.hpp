@@ -19,6 +19,10 @@ Result<ZoneSettings> load_settings(const std::string& config_path);
 /// Whether a service with keys could start with these settings, as far as they alone tell. Errors name file and line.
 Result<void> check_for_service(const ZoneSettings& settings, const std::string& config_path);
 
+/// Whether the zone's keys can be read, where it has some, and are there where it listens beyond loopback. Reads the
+/// state folder. Errors name file and line of the setting.
+Result<void> check_keys(const ZoneSettings& settings, const std::string& config_path);
+
 /// Whether jobs may run as this account of the host. Errors: kRejected with the reason.
 Result<void> check_account(const std::string& account, int minimum_uid);
 

@@ -233,9 +233,25 @@ class Formats(Manners):
         self.assertIn("'job' is too much: 'list' takes no more", self.refused("list", "job"))
 
 
+    def test_json_is_short_for_o_json_for_every_command(self):
+        self.assertEqual(self.good("list", "--json"), self.good("list", "-o", "json"))
+        self.assertEqual(self.good("--json", "list"), self.good("list", "-o", "json"))
+        self.assertEqual(self.good("list", "--json", "-o", "json"), self.good("list", "-o", "json"))
+        self.assertEqual(self.zbs("list", "--json", ZBS_OUTPUT="csv").stdout, self.good("list", "-o", "json"))
+        for words in (("list", "-o", "csv", "--json"), ("--json", "list", "-ocsv"), ("--output=csv", "list", "--json")):
+            done = self.zbs(*words)
+            self.assertEqual((done.returncode, done.stderr), (2, "zbs: --json: contradicts -o csv; give one of them\nSee 'zbs list --help'.\n"))
+        for words in (("simulate", "--list-policies"), ("report", "claims", "--list"), ("doctor",), ("profile", "list")):
+            self.assertEqual(json.loads(self.zbs(*words, "--json").stdout), json.loads(self.zbs(*words, "-o", "json").stdout), words)
+        self.assertEqual(json.loads(self.zbs("show", "--json").stdout)["status"], 400)
+        self.assertEqual(self.good("--help").count("--json"), 1)
+        self.assertEqual(self.good("list", "--help").count("--json"), 1)
+        self.assertEqual(self.good("simulate", "--help").count("--json"), 1)
+
+
 class Usage(Manners):
     def test_a_fault_is_told_by_the_program_and_in_json_as_a_problem(self):
-        for words, told in ((("shw",), "there is no command 'shw' of zbs; did you mean 'show'?"), (("show",), "id is required"), (("run", "-n", "0", "--", "true"), "--ntasks: Value 0 not in range"),
+        for words, told in ((("shw",), "there is no command 'shw' of zbs; did you mean 'show'?"), (("show",), "the argument 'id' is missing ("), (("run", "-n", "0", "--", "true"), "--ntasks: 0 is out of range; give 1 to 1000000"),
                             (("run", "-t", "0s", "--", "true"), "--walltime: must be at least 1 second")):
             self.assertIn("zbs: " + told, self.refused(*words))
             for form in (("-o", "json"), ("-ojson",), ("--output=jsonl",)):
@@ -243,6 +259,23 @@ class Usage(Manners):
                 self.assertEqual(done.returncode, 2)
                 self.assertIn(told, json.loads(done.stdout)["detail"])
         self.assertNotIn("did you mean", self.refused("cancel", "--all"))
+
+    def test_an_address_that_is_none_is_told_with_its_place_and_what_to_write(self):
+        for url, told in (("https://localhost:1/foo", "nothing may follow host and port; write https://localhost:1"), ("localhost", "it must start with https:// (http:// on loopback), e.g. https://zone.example:8001"),
+                          ("ftp://x", "it must start with https:// (http:// on loopback), not with ftp://"), ("http://127.0.0.1:99999", "the port must be 1 to 65535, and is '99999'"),
+                          ("http://u@127.0.0.1:1", "no user may stand in it; write http://127.0.0.1:1")):
+            for words, environment, place in ((("--url", url, "list"), {}, "--url"), (("list",), {"ZBS_URL": url}, "ZBS_URL"), (("list", "--url=" + url), {"ZBS_URL": "http://127.0.0.1:1"}, "--url")):
+                done = self.zbs(*words, **environment)
+                self.assertEqual((done.returncode, done.stderr), (2, f"zbs: {place}: '{url}' is no service's address: {told}\n"))
+        self.assertIn("'y' is no service's address", self.refused("list", "--url", "http://127.0.0.1:1, y"))
+        self.assertIn("fail  home zone: ZBS_URL: 'x' is no service's address", self.zbs("doctor", ZBS_URL="x").stdout)
+        self.assertEqual(self.zbs("simulate", "--list-policies", ZBS_URL="x").returncode, 0, "what asks no zone needs no address")
+        folder = os.path.join(self.folder, "credentials")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "home"), "w", encoding="utf-8") as file:
+            file.write("https://x:8001/v1 spiffe://o/zone/z\n")
+        done = self.zbs("list", ZBS_URL="", ZBS_IDENTITY="", ZBS_CREDENTIALS=folder)
+        self.assertEqual((done.returncode, done.stderr), (2, f"zbs: {folder}/home: 'https://x:8001/v1' is no service's address: nothing may follow host and port; write https://x:8001; log in again with 'zbs login'\n"))
 
     def test_the_place_of_a_fault_that_the_zone_tells_is_told_to_programs_and_people(self):
         fault = {"pointer": "/ranks", "detail": "must be less"}

@@ -56,6 +56,9 @@ class Programs(unittest.TestCase):
     def node_file(self):
         path = self.f.state / "node.toml"
         path.write_text(f'name = "n1"\nzone = "https://127.0.0.1:1"\nzone_name = "a"\nstate = "{self.f.state}/node"\nhidden_paths = ["/srv"]\n')
+        if not (self.f.state / "node/identity").exists():
+            (self.f.state / "node").mkdir(mode=0o700, exist_ok=True)
+            self.f.tell("a", "node", "add", "n1", "--out", str(self.f.state / "node/identity"))
         return str(path)
 
 

@@ -86,14 +86,36 @@ class Pages(unittest.TestCase):
             self.assertGreater(len(pages), 3)
             self.assertNotIn(f"{program}-pages.{section}", pages)
 
+    def test_no_fault_of_a_command_line_is_told_in_the_words_of_the_parser(self):
+        words = re.compile(r"required (TEXT|INT|FLOAT|UINT)|[Ss]ubcommand|is required|[Nn]ot in (range|\{)|Could not convert|not expected|At [Mm]ost|At least|excludes|requires ")
+        seen = 0
+        for program, section in NAMES.items():
+            for path in commands_of(program):
+                page = (self.folder / program / "man" / ("-".join((program, *path)) + f".{section}")).read_text()
+                own = page.partition(".SH OPTIONS OF ALL COMMANDS")[0].replace("\\-", "-")
+                cases = [[], ["one", "two", "three", "--"]] if "COMMANDS" in own and path else []
+                for name, kind in re.findall(r"^\.TP\n(?:\\fB-\w\\fR, )?\\fB(--[\w-]+)\\fR.*\\fI([A-Z]+)\\fR", own, re.M):
+                    cases += [[name]] + ([[name, "x y"]] if kind != "TEXT" else [])
+                for case in cases:
+                    done = subprocess.run([PROGRAMS / program, *path, *case], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL, env=dict(os.environ, HOME="/nonexistent"))
+                    with self.subTest(program=program, path=path, case=case):
+                        self.assertEqual(done.returncode, 2, done.stderr)
+                        self.assertIsNone(words.search(done.stderr), done.stderr)
+                        self.assertTrue(done.stderr.startswith(f"{program}: "), done.stderr)
+                        self.assertIn(f"\nSee '{' '.join((program, *path))} --help'.\n", done.stderr)
+                        if len(case) == 1:
+                            self.assertIn(f"{case[0]}: its value is missing", done.stderr)
+                        seen += 1
+        self.assertGreater(seen, 150)
+
     def test_help_of_every_command_says_where_the_options_of_all_are(self):
         format = {("map",): "-o", ("profile",): "--output", ("profile", "plot"): "--output", ("profile", "export"): "--output"}  # where the other name is that of a file
         format |= {("profile", name): "" for name in ("list", "show", "import")}  # which have their own
-        told = {"zbs": "--credentials --proxy --url --identity --token -o,--output", "zbs-zone": "--config", "zbs-node": "--config"}
+        told = {"zbs": "--credentials --proxy --url --identity --token -o,--output --json", "zbs-zone": "--config", "zbs-node": "--config"}
         for program, options in told.items():
             for path in commands_of(program)[1:]:
                 last = output_of(PROGRAMS / program, *path, "--help").rstrip().splitlines()[-1]
-                own = options.replace("-o,--output", format.get(path, "-o,--output")).rstrip()
+                own = " ".join(options.replace("-o,--output", format.get(path, "-o,--output")).split())
                 self.assertEqual(last, f"Options of all commands, as '{program} --help' describes them: {own}", path)
         self.assertNotIn("Options of all commands", output_of(PROGRAMS / "zbs", "--help"))
 

@@ -2,9 +2,11 @@
 
 usage: zone_doctor_test.py BIN
 """
+import ctypes
 import json
 import os
 import pathlib
+import pwd
 import shutil
 import socket
 import sqlite3
@@ -170,6 +172,77 @@ class Doctor(unittest.TestCase):
         self.assertIn("'localhost' is not an IP address", self.checks(1)["settings"]["found"])
         part.write_text("leaze_s = 3\n")
         self.assertEqual(self.configuration("show").returncode, 1)
+
+    def without_the_right(self, *command):
+        """As a service without CAP_NET_BIND_SERVICE, also where root runs the tests."""
+        pr_capbset_drop, cap_net_bind_service = 24, 10
+        return subprocess.run([PROGRAMS / command[0], *command[1:]], capture_output=True, text=True, timeout=DEADLINE_S, stdin=subprocess.DEVNULL,
+                              preexec_fn=lambda: ctypes.CDLL(None).prctl(pr_capbset_drop, cap_net_bind_service, 0, 0, 0))
+
+    @unittest.skipIf(int(pathlib.Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()) < 2, "all ports are for all here")
+    def test_config_check_sees_a_port_that_is_not_for_all(self):
+        port = int(pathlib.Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()) - 1
+        self.config.write_text(self.config.read_text().replace(f":{self.port}", f":{port}"))
+        checked, started = (self.without_the_right("zbs-zone", *words, "--config", self.config) for words in (("config", "check"), ("run",)))
+        self.assertNotEqual(checked.returncode, 0)
+        self.assertIn(f"zbs-zone: {self.config}:5: port {port} is below {port + 1}, and this account may not listen there; set 'listen' to a port from {port + 1} on, or give the service the right", checked.stderr)
+        self.assertEqual((started.returncode, started.stderr), (checked.returncode, checked.stderr), "the service says the same")
+        self.zone("node", "add", "node-1", "--out", self.folder / "identity", check=False)
+        node = self.node_file(f'listen = "127.0.0.1:{port}"')
+        self.assertIn(f"zbs-node: {node}:7: port {port} is below", self.without_the_right("zbs-node", "config", "check", "--config", node).stderr)
+        if os.geteuid() == 0:
+            allowed = self.zone("config", "check", "--json")
+            self.assertEqual(allowed.returncode, 0, allowed.stderr)
+            self.assertIn("a unit of systemd only with 'AmbientCapabilities=CAP_NET_BIND_SERVICE'", json.loads(allowed.stdout)["notes"][0])
+
+    def test_config_check_sees_keys_that_are_missing_or_cannot_be_read(self):
+        node = self.node_file('listen = "127.0.0.1:0"', add=True)
+        for program, config, identity, line in (("zbs-zone", self.config, self.state / "identity", 4), ("zbs-node", node, self.folder / "identity", 5)):
+            whole = self.folder / "whole"
+            shutil.copytree(identity, whole)
+            for spoil, told in ((lambda: (identity / "key.pem").unlink(), "key.pem is missing; restore it"), (lambda: (identity / "key.pem").chmod(0o644), "run 'chmod 600"),
+                                (lambda: (identity / "certificate.pem").write_text("none"), "certificate.pem")):
+                with self.subTest(program=program, told=told):
+                    spoil()
+                    checked, started = (subprocess.run([PROGRAMS / program, *words, "--config", config], capture_output=True, text=True, timeout=DEADLINE_S) for words in (("config", "check"), ("run",)))
+                    self.assertNotEqual(checked.returncode, 0)
+                    self.assertIn(f"{program}: {config}:{line}: the ", checked.stderr)
+                    self.assertIn(told, checked.stderr)
+                    self.assertEqual((started.returncode, started.stderr), (checked.returncode, checked.stderr), "the service says the same")
+                    shutil.rmtree(identity)
+                    shutil.copytree(whole, identity)
+            shutil.rmtree(whole)
+            self.assertEqual(subprocess.run([PROGRAMS / program, "config", "check", "--config", config], capture_output=True, timeout=DEADLINE_S).returncode, 0)
+        shutil.rmtree(self.folder / "identity")
+        self.assertIn(f"{node}:5: an agent needs keys, and there are none", subprocess.run([PROGRAMS / "zbs-node", "config", "check", "--config", node], capture_output=True, text=True, timeout=DEADLINE_S).stderr)
+        shutil.rmtree(self.state)
+        self.assertEqual(self.zone("config", "check").returncode, 0, "on loopback it needs none")
+        self.config.write_text(self.config.read_text().replace("127.0.0.1", "0.0.0.0") .replace("allow_private", 'advertise = "zone.example"\nallow_private'))
+        done = self.configuration("check")
+        self.assertIn(f"zbs-zone: {self.config}:5: beyond loopback a zone needs keys, and there are none in {self.state}/identity; make them with 'zbs-zone init --config {self.config}'", done.stderr)
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can look as another account")
+    def test_config_check_by_root_looks_as_the_account_of_the_state_folder(self):
+        self.folder.chmod(0o755)
+        for path in (self.state, *self.state.rglob("*")):
+            os.chown(path, 65534, 65534)
+        owner = pwd.getpwuid(65534).pw_name
+        good = self.zone("config", "check", "--json")
+        self.assertEqual(json.loads(good.stdout)["notes"], [f"checked as '{owner}', whose the state folder {self.state} is, not as root"])
+        self.assertIn(f"note: checked as '{owner}'", good.stderr)
+        os.chown(self.state / "identity/certificate.pem", 0, 0)
+        done = self.configuration("check")
+        self.assertIn(f"{self.config}:4: the zone's keys: {self.state}/identity/certificate.pem cannot be read by '{owner}', who runs this: Permission denied; as root, 'chown {owner} ", done.stderr)
+        self.config.chmod(0o600)
+        self.assertIn(f"zbs-zone: {self.config}", self.configuration("check").stderr)
+        self.assertIn("Permission denied", self.configuration("check").stderr)
+
+    def node_file(self, listen, add=False):
+        if add:
+            self.zone("node", "add", "node-1", "--out", self.folder / "identity")
+        node = self.folder / "node.toml"
+        node.write_text(f'name = "node-1"\nzone = "https://127.0.0.1:1"\nzone_name = "zone-a"\nstate = "{self.folder}/node"\nidentity = "{self.folder}/identity"\nrun_as = "self"\n{listen}\n')
+        return node
 
     def test_config_check_of_an_agent_and_its_start_say_the_same(self):
         self.zone("node", "add", "node-1", "--out", self.folder / "identity")

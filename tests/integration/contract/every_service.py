@@ -92,6 +92,8 @@ class EveryService:
                 same.add(path)
                 self.assertEqual((again.status, again.body, again.headers["Content-Length"], again.headers["Content-Type"]), (304, b"", None, None), path)
                 self.assertTrue(known == "*" or again.headers["ETag"] == tag)
+            lines = self.call("GET", target, caller, headers=[("If-None-Match", '"0"'), ("If-None-Match", tag)])
+            self.assertTrue(lines.status == 304 or lines.headers["ETag"] != tag, path)
             self.assertEqual(self.call("GET", target, caller, headers=[("If-None-Match", '"0"')]).status, 200)
             head = self.raw("HEAD", target, caller, headers=[("If-None-Match", "*")])
             self.assertEqual((head.status, head.body), (304, b""), path)

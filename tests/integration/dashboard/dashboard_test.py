@@ -148,6 +148,25 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(self.proxy("/v1/applications", "POST", b"{}")[0], 400)
         self.assertEqual(self.proxy("/v1/applications/" + "0" * 26, "DELETE")[0], 404)
 
+    def test_what_the_browser_has_is_not_sent_again(self):
+        def asked(method, *known):
+            connection = http.client.HTTPConnection(self.host, timeout=30)
+            connection.putrequest(method, "/v1/whoami")
+            connection.putheader("Cookie", self.cookie)
+            for line in known:
+                connection.putheader("If-None-Match", line)
+            connection.endheaders()
+            answer = connection.getresponse()
+            answer.read()
+            connection.close()
+            return answer.status, answer.getheader("ETag")
+        status, tag = asked("GET")
+        self.assertEqual(status, 200)
+        for method in ("GET", "HEAD"):
+            for known in ((tag,), ('"x"', tag), ('"x", "y"', f'"z", W/{tag}', '"u"'), ("*",)):
+                self.assertEqual(asked(method, *known)[0], 304, (method, known))
+            self.assertEqual(asked(method, '"x"', '"y"'), (200, tag))
+
     def test_events_and_output_come_through_as_they_happen(self):
         connection = http.client.HTTPConnection(self.host, timeout=60)
         self.addCleanup(connection.close)

@@ -211,6 +211,7 @@ class ServerTest : public testing::Test {
             changed_.notify_all();
             return;
         }
+        if (call.path == "/json") return respond({200, "application/json", "{}", {}});
         if (call.path == "/stream") return respond({200, "text/plain", "begin", {}, std::exchange(stream_, nullptr)});
         if (call.path == "/twice") respond({200, "text/plain", "first", {}});
         if (call.path == "/inject")

@@ -258,6 +258,28 @@ TEST_F(ServerTest, AReplyToHeadHasNoBody) {
     EXPECT_THAT(reply, testing::AllOf(HasStatus(200), HasSubstr("Content-Length: ")));
 }
 
+TEST_F(ServerTest, SeveralLinesOfIfNoneMatchAreOneList) {
+    start();
+    const auto with = [this](const std::string& lines) {
+        return ask("GET /json HTTP/1.1\r\nHost: a\r\n" + lines + "Connection: close\r\n\r\n");
+    };
+    const std::string first = with("");
+    ASSERT_THAT(first, HasStatus(200));
+    const std::size_t at = first.find("ETag: ") + 6;
+    const std::string tag = first.substr(at, first.find("\r\n", at) - at);
+    ASSERT_EQ(tag.size(), 34U) << first;
+    for (const std::string& lines :
+         {"If-None-Match: \"a\"\r\nIf-None-Match: " + tag + "\r\n",
+          "If-None-Match: \"a\", \"b\"\r\nX: y\r\nif-none-match: \"c\", W/" + tag + "\r\nIf-None-Match: \"d\"\r\n",
+          std::string("If-None-Match:\r\nIf-None-Match: *\r\n")}) {
+        const std::string reply = with(lines);
+        EXPECT_THAT(reply, testing::AllOf(HasStatus(304), HasSubstr("ETag: " + tag), testing::EndsWith("\r\n\r\n")));
+    }
+    EXPECT_THAT(with("If-None-Match: \"a\"\r\nIf-None-Match: \"b\"\r\n"), HasStatus(200));
+    EXPECT_THAT(with("If-None-Match: \"a\r\nIf-None-Match: " + tag + "\r\n"), HasStatus(200))
+        << "the first line is no list: nothing is one";
+}
+
 TEST_F(ServerTest, AtTheCapTheLongestSilentMakesRoom) {
     start({.max_connections = 3});
     Client oldest = connect();

@@ -89,6 +89,13 @@ TEST_F(DashboardProxyTest, WhatTheBrowserHasIsNotSentAgain) {
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->status, 304);
     EXPECT_THAT(reply->headers, testing::Contains(testing::Pair("ETag", "\"0f\"")));
+    call.method = "HEAD";
+    call.if_none_match = "\"0e\", W/\"0f\"";
+    serve(call);
+    EXPECT_EQ(zone.kept.at(1).call.if_none_match, "\"0e\", W/\"0f\"");
+    call.method = "DELETE";
+    serve(call);
+    EXPECT_EQ(zone.kept.at(2).call.if_none_match, "") << "there it would be a condition";
 }
 
 TEST_F(DashboardProxyTest, BeforeASubmissionWhatIsNeededIsSigned) {

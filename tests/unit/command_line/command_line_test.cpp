@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 
 #include "services/common/adapters/command_line/completion.hpp"
 #include "services/common/adapters/command_line/man_page.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 
 namespace zbs::command_line {
 namespace {
@@ -138,6 +140,81 @@ TEST(Refusal, NamesTheFirstWordThatIsUnknownAndTheNearest) {
     EXPECT_EQ(told({"user", "add"}), "") << "all words were understood";
     EXPECT_EQ(told({"page\x1b"}), "there is no command 'page?' of tool; known are user")
         << "what is hidden is not told, and nothing drives a terminal";
+}
+
+/// What is told of a command line of a program with all kinds of options.
+std::string told(const std::vector<std::string>& words) {
+    CLI::App app{"A tool"};
+    std::string text, format, key, certificate;
+    std::vector<std::string> names;
+    int count = 1, seed = 0;
+    double share = 0;
+    std::int64_t bytes = 0;
+    bool all = false;
+    app.fallthrough();
+    app.require_subcommand(1);
+    app.add_option("--format", format, "how")->envname("TOOL_FORMAT")->check(one_of({"json", "table"}));
+    CLI::App* const add = app.add_subcommand("add", "one more");
+    add->add_option("NAMES", names, "whose\nmore")->required();
+    add->add_option("-n,--count", count, "ranks")->check(whole_number_in(1, 9));
+    add->add_option("--share", share)->check(number_in(0, 0.5));
+    add->add_option("--seed", seed, "of the mapping");
+    add->add_option("--memory", bytes, "of one")->transform(amount_of_bytes());
+    add->add_option("--time", text, "longest run: 2h");
+    add->add_option("--file", text, "a file")->check(existing_file());
+    add->add_option("--note", text, "why")->check(something("say why"));
+    CLI::Option* const flag = add->add_flag("--all", all, "everybody");
+    CLI::Option* const one = add->add_option("--key", key, "private key")->excludes(flag);
+    one->needs(add->add_option("--certificate", certificate, "of the key"));
+    CLI::App* const user = app.add_subcommand("user", "people")->require_subcommand(1);
+    user->add_subcommand("list", "all")->add_option("--state", text, "folder")->required();
+    user->add_subcommand("remove", "one");
+    app.add_subcommand("pages", "for packages")->group("");
+    std::vector<std::string> backwards(words.rbegin(), words.rend());
+    try {
+        app.parse(backwards);
+    } catch (const CLI::ParseError& fault) {
+        return fault_text(app, fault, "tool", words);
+    }
+    return "";
+}
+
+TEST(FaultText, NamesThePlaceAndWhatToGiveInstead) {
+    EXPECT_EQ(told({"add", "x", "-n", "2", "--share", "0.5", "--seed", "-3", "--memory", "2GiB"}), "");
+    EXPECT_EQ(told({"add", "x", "-n", "0"}), "--count: 0 is out of range; give 1 to 9");
+    EXPECT_EQ(told({"add", "x", "-n", "four"}), "--count: 'four' is not a whole number; give 1 to 9");
+    EXPECT_EQ(told({"add", "x", "-n"}), "--count: its value is missing; give a whole number from 1 to 9 (ranks)");
+    EXPECT_EQ(told({"add", "x", "-n", "1", "-n", "2"}), "--count: given 2 times; give it once");
+    EXPECT_EQ(told({"add", "x", "--share", "nan"}), "--share: nan is out of range; give 0 to 0.5");
+    EXPECT_EQ(told({"add", "x", "--share"}), "--share: its value is missing; give a number from 0 to 0.5");
+    EXPECT_EQ(told({"add", "x", "--seed", "y"}), "--seed: 'y' is not a whole number");
+    EXPECT_EQ(told({"add", "x", "--seed", "3000000000"}),
+              "--seed: '3000000000' is out of range; it takes a whole number");
+    EXPECT_EQ(told({"add", "x", "--time"}), "--time: its value is missing (longest run: 2h)");
+    EXPECT_EQ(told({"add", "x", "--memory", "5\x1b"}),
+              "--memory: '5?' is no amount of bytes; write the bytes, or a number with its unit: 512MB, 2GiB");
+    EXPECT_EQ(told({"add", "x", "--file", "/"}), "--file: '/' is a folder; give a file");
+    EXPECT_EQ(told({"add", "x", "--file", "/dev/null/x"}), "--file: there is no file '/dev/null/x'");
+    EXPECT_EQ(told({"add", "x", "--note", ""}), "--note: it is empty; say why");
+    EXPECT_EQ(told({"add", "x", "--all=some"}), "--all: takes no value; give it alone");
+    EXPECT_EQ(told({"add", "x", "--format", "jsn"}), "--format: there is no 'jsn'; did you mean 'json'?");
+    EXPECT_EQ(told({"add", "x", "--format"}), "--format: its value is missing; give json or table (how)");
+    EXPECT_EQ(told({"add", "x", "--key", "k"}), "--key: needs --certificate, too; give both");
+    EXPECT_EQ(told({"add", "x", "--key", "k", "--certificate", "c", "--all"}),
+              "--all and --key contradict each other; give one of them");
+    EXPECT_EQ(told({"add"}), "the argument 'NAMES' is missing (whose)");
+    EXPECT_EQ(told({"user", "list"}), "the option '--state' is missing (folder)");
+    EXPECT_EQ(told({"user"}), "which command? 'tool user' has list and remove");
+    EXPECT_EQ(told({}), "which command? 'tool' has add and user") << "what is hidden is not told";
+    EXPECT_EQ(told({"user", "remove", "--", "x"}), "'x' is too much: 'remove' takes no more");
+    EXPECT_EQ(told({"user", "list", "--sate", "x"}), "there is no option '--sate' of 'list'; did you mean '--state'?");
+}
+
+TEST(FaultText, NamesTheVariableThatGaveTheValue) {
+    ::setenv("TOOL_FORMAT", "xml", 1);
+    EXPECT_EQ(told({"add", "x"}), "TOOL_FORMAT: there is no 'xml'; known are json, table");
+    EXPECT_EQ(told({"--format=yml", "add", "x"}), "--format: there is no 'yml'; known are json, table");
+    ::unsetenv("TOOL_FORMAT");
 }
 
 }  // namespace

@@ -78,6 +78,21 @@ TEST(ServiceUrl, EverythingElseIsRefused) {
     EXPECT_FALSE(parse_service_url(std::string("https://a\0b", 11)));
 }
 
+TEST(ServiceUrl, FaultsSayWhatToWrite) {
+    const auto told = [](const char* text) {
+        const auto url = parse_service_url(text);
+        return url ? std::string{} : url.error().message;
+    };
+    EXPECT_THAT(told("https://a:8001/v1?x"), testing::HasSubstr("write https://a:8001"));
+    EXPECT_THAT(told("https://[::1]:8001/"), testing::HasSubstr("write https://[::1]:8001"));
+    EXPECT_THAT(told("https://u:p@a:1"), testing::HasSubstr("write https://a:1"));
+    EXPECT_THAT(told("a:1"), testing::HasSubstr("e.g. https://"));
+    EXPECT_THAT(told("ftp://a"), testing::HasSubstr("not with ftp://"));
+    EXPECT_THAT(told("https://:1"), testing::HasSubstr("the host is missing"));
+    EXPECT_THAT(told("https://a:0"), testing::HasSubstr("1 to 65535, and is '0'"));
+    EXPECT_THAT(told("https://a:"), testing::HasSubstr("the port is missing behind the colon"));
+}
+
 TEST(PublicAddress, WhatIsNotReachableFromAnywhereIsRefused) {
     for (const char* literal : {"0.0.0.0",
                                 "0.1.2.3",

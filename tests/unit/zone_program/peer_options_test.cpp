@@ -1,4 +1,5 @@
 #include "services/zone_scheduler/program/peer_options.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ Result<PeeringChange> read_options(std::vector<std::string> words) {
     CLI::App app;
     zone_program::PeerWish wish;
     zone_program::add_rights(&app, wish);
-    app.add_option("--fingerprint", wish.fingerprint)->check(zone_program::something("leave it out"));
+    app.add_option("--fingerprint", wish.fingerprint)->check(command_line::something("leave it out"));
     std::reverse(words.begin(), words.end());
     try {
         app.parse(words);

@@ -59,7 +59,10 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     const auto value_of = [](bb::string_view value) { return std::string(value.data(), value.size()); };
     call.accept = value_of(request[bh::field::accept]);
     call.last_event_id = value_of(request["Last-Event-ID"]);
-    call.if_none_match = value_of(request[bh::field::if_none_match]);
+    // Lines of one name are one list (RFC 9110, 5.3).
+    const auto [known, end_of_known] = request.equal_range(bh::field::if_none_match);
+    for (auto line = known; line != end_of_known; ++line)
+        call.if_none_match += (call.if_none_match.empty() ? "" : ", ") + value_of(line->value());
     if (request.count("traceparent") == 1) {
         const bb::string_view trace = request["traceparent"];
         call.trace = http::read_traceparent({trace.data(), trace.size()});

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "services/common/adapters/beast/port_rights.hpp"
 #include "services/common/adapters/beast/session.hpp"
 
 namespace zbs::beast {
@@ -159,8 +160,7 @@ std::string listen_remedy(const bb::error_code& fault, const ListenSetting& sett
         return "set " + setting.address +
                " to an address of this host ('ip -br address' lists them), or to 0.0.0.0 or [::] with 'advertise' for "
                "all";
-    if (fault == boost::system::errc::permission_denied)
-        return "set " + setting.port + " to a port from 1024 on: those below are root's";
+    if (fault == boost::system::errc::permission_denied) return port_remedy(own_port_rights(), setting);
     return "set another one with " + setting.address;
 }
 
@@ -172,7 +172,12 @@ Result<void> check_listen_address(const std::string& address, unsigned short por
     bb::error_code fault;
     if (acceptor.open(endpoint->protocol(), fault)) return listen_fault("open a socket for", *endpoint, fault, setting);
     if (acceptor.bind({endpoint->address(), 0}, fault)) return listen_fault("bind", *endpoint, fault, setting);
-    return {};
+    return check_port_right(port, own_port_rights(), setting);
+}
+
+bool is_loopback_address(const std::string& address) {
+    bb::error_code fault;
+    return asio::ip::make_address(address, fault).is_loopback() && !fault;
 }
 
 Result<void> Server::start() {

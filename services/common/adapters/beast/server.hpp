@@ -33,9 +33,13 @@ struct ListenSetting {
 /// What to do where an address cannot be listened on because of `fault`.
 std::string listen_remedy(const boost::system::error_code& fault, const ListenSetting& setting);
 
-/// Whether this host has the IP address `address`, with `port` for the message only: another program, or this service
-/// itself, may have that one. Binds a free port of it for a moment. Errors are those of `Server::start`.
+/// Whether this host has the IP address `address`, and this process the right to listen on `port`, which is not tried:
+/// another program, or this service itself, may have that one. Binds a free port of it for a moment. Errors are those
+/// of `Server::start`.
 Result<void> check_listen_address(const std::string& address, unsigned short port, const ListenSetting& setting);
+
+/// True for a literal address that only this host reaches; plain HTTP is for these.
+bool is_loopback_address(const std::string& address);
 
 struct ServerOptions {
     std::string address = "127.0.0.1";

@@ -221,9 +221,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         bool keep_alive = request.keep_alive();
         is_head_ = request.method() == bh::verb::head;
         may_change_ = !is_head_ && request.method() != bh::verb::get;
-        const boost::beast::string_view known = request[bh::field::if_none_match];
-        if_none_match_.assign(known.data(), known.size());
         Result<http::Call> call = zbs::beast::read_head(request);
+        if_none_match_ = call ? call->if_none_match : std::string{};
         if (!call) return write(http::problem(call.error()), false);
         if constexpr (kTls) {
             if (SteadyClock::now() - identified_ > host_->options().identity_age) identify();

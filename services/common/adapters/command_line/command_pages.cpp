@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "services/common/adapters/command_line/completion.hpp"
+#include "services/common/adapters/command_line/values.hpp"
 
 namespace zbs::command_line {
 namespace {
@@ -61,7 +62,7 @@ void add_page_commands(CLI::App& app, const std::string& program, const ManualEd
         "completion", "a script that completes commands and options in your shell\n\nExample: " + program +
                           " completion bash > ~/.local/share/bash-completion/completions/" + program);
     auto shell = std::make_shared<std::string>();
-    completion->add_option("SHELL", *shell, "which shell")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    completion->add_option("SHELL", *shell, "which shell")->required()->check(one_of({"bash", "zsh", "fish"}));
     completion->callback([&app, &exit_code, program, shell] {
         std::cout << completion_script(command_tree(app, program), *parse_shell(*shell)) << std::flush;
         exit_code = std::cout ? 0 : 1;

@@ -8,16 +8,6 @@ namespace {
 
 constexpr std::string_view kExample = "Example: ";
 
-/// The words of a check `{a,b}` that CLI11 writes behind the type: "TEXT:{a,b}".
-std::vector<std::string> words_of(const std::string& type) {
-    const std::size_t begin = type.find(":{");
-    if (begin == std::string::npos || type.back() != '}') return {};
-    std::vector<std::string> words;
-    std::istringstream list(type.substr(begin + 2, type.size() - begin - 3));
-    for (std::string word; std::getline(list, word, ',');) words.push_back(word);
-    return words;
-}
-
 CommandOption option_of(const CLI::Option& option) {
     CommandOption made;
     made.is_argument = option.get_positional() && option.get_lnames().empty() && option.get_snames().empty();
@@ -29,7 +19,7 @@ CommandOption option_of(const CLI::Option& option) {
     }
     if (option.get_items_expected_max() > 0) {
         const std::string type = option.get_type_name();
-        made.words = words_of(type);
+        made.words = known_words(option);
         made.value = option.get_option_text().empty() ? type.substr(0, type.find(':')) : option.get_option_text();
         if (made.value.empty()) made.value = "VALUE";
         made.may_repeat = option.get_items_expected_max() > 1;
@@ -77,6 +67,16 @@ Command tree(const CLI::App& app, const std::string& path, const std::string& na
 }
 
 }  // namespace
+
+std::vector<std::string> known_words(const CLI::Option& option) {
+    const std::string type = option.get_type_name();  // a check `{a,b}` stands behind it: "TEXT:{a,b}"
+    const std::size_t begin = type.find(":{");
+    if (begin == std::string::npos || type.back() != '}') return {};
+    std::vector<std::string> words;
+    std::istringstream list(type.substr(begin + 2, type.size() - begin - 3));
+    for (std::string word; std::getline(list, word, ',');) words.push_back(word);
+    return words;
+}
 
 Command command_tree(const CLI::App& app, const std::string& program) { return tree(app, program, program); }
 

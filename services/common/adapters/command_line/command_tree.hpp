@@ -6,6 +6,7 @@
 
 namespace CLI {
 class App;
+class Option;
 }
 
 namespace zbs::command_line {
@@ -33,6 +34,9 @@ struct Command {
     std::vector<Command> commands;
     bool needs_command = false;
 };
+
+/// The only values that `option` takes; empty: any.
+std::vector<std::string> known_words(const CLI::Option& option);
 
 /// All that `app` shows of itself in --help, without hidden commands and options and --help itself. `program` is its name on the command
 /// line. O(options).

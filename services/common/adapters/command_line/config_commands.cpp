@@ -1,6 +1,7 @@
 #include "services/common/adapters/command_line/config_commands.hpp"
 
 #include <CLI/CLI.hpp>
+#include <iostream>
 #include <memory>
 #include <utility>
 
@@ -13,10 +14,13 @@ void check(const ConfigSource& source, const Output& output) {
     if (const Result<void> good = output.check(); !good) return source.fail(good.error(), output, 2);
     const auto read = source.read();
     if (!read) return source.fail(read.error(), output, 1);
-    if (const Result<void> good = source.check(); !good) return source.fail(good.error(), output, 1);
+    const Result<void> good = source.check();
+    const std::vector<std::string> notes = source.notes();
+    for (const std::string& note : notes) std::cerr << "note: " << listing::harmless_line(note) << "\n";
+    if (!good) return source.fail(good.error(), output, 1);
     std::string names;
     for (const std::string& file : read->files) names += (names.empty() ? "" : ", ") + listing::harmless_line(file);
-    output.print_document({{"settings", read->values.size()}, {"files", read->files}},
+    output.print_document({{"settings", read->values.size()}, {"files", read->files}, {"notes", notes}},
                           "good: " + std::to_string(read->values.size()) + " settings, of " + names + "\n");
 }
 

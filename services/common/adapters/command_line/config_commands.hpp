@@ -16,6 +16,8 @@ struct ConfigSource {
     std::function<Result<Configuration>()> read;
     /// What else would keep the service from starting with what was read last; it can be shown all the same.
     std::function<Result<void>()> check;
+    /// What `check` could not know, asked after it; sentences for whoever reads its answer.
+    std::function<std::vector<std::string>()> notes;
     /// Says a fault, with the code that the program ends with.
     std::function<void(const Error&, const Output&, int exit_code)> fail;
 };

@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <iostream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "algorithms/base/suggestion.hpp"
+#include "services/common/adapters/command_line/command_tree.hpp"
+#include "services/common/adapters/command_line/output.hpp"
+#include "services/common/http/reply.hpp"
 
 namespace zbs::command_line {
 namespace {
@@ -40,10 +44,183 @@ std::string harmless(std::string word) {
     return word;
 }
 
+/// The commands that were recognised, from the program inwards.
+std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+    std::vector<const CLI::App*> commands{&app};
+    while (!commands.back()->get_subcommands().empty()) commands.push_back(commands.back()->get_subcommands().back());
+    return commands;
+}
+
+/// "zbs profile list"
+std::string path_of_command(const CLI::App& app, const std::string& program) {
+    std::string path = program;
+    for (const CLI::App* command : commands_of(app))
+        if (command != &app && !command->get_group().empty()) path += " " + command->get_name();
+    return path;
+}
+
+void add_options(const CLI::App& command, std::vector<const CLI::Option*>& options) {
+    for (const CLI::Option* option : command.get_options()) options.push_back(option);
+    // An option group is a nameless command whose options are its parent's.
+    for (const CLI::App* group : command.get_subcommands([](const CLI::App* a) { return a->get_name().empty(); }))
+        add_options(*group, options);
+}
+
+std::string listed(const std::vector<std::string>& words, const char* last) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == words.size() ? last : ", ") + words[i];
+    return text;
+}
+
+bool is_argument(const CLI::Option& option) { return option.get_lnames().empty() && option.get_snames().empty(); }
+
+/// "a whole number from 1 to 9", "json or table"; empty where anything is taken.
+std::string accepted(const CLI::Option& option) {
+    const std::string type = option.get_type_name();  // "INT", "TEXT:{json,table}", "INT:INT in [1 - 9]"
+    const std::string kind = type.starts_with("INT") || type.starts_with("UINT") ? "a whole number"
+                             : type.starts_with("FLOAT")                         ? "a number"
+                                                                                 : "";
+    if (const std::vector<std::string> known = known_words(option); !known.empty()) return listed(known, " or ");
+    if (const std::size_t range = type.find(" in ["); range != std::string::npos && type.back() == ']') {
+        const std::string limits = type.substr(range + 5, type.size() - range - 6);
+        if (const std::size_t middle = limits.find(" - "); middle != std::string::npos)
+            return kind + " from " + limits.substr(0, middle) + " to " + limits.substr(middle + 3);
+    }
+    return kind;
+}
+
+/// " (what it is)", from the help.
+std::string explained(const CLI::Option& option) {
+    const std::string& text = option.get_description();
+    return text.empty() ? "" : " (" + text.substr(0, text.find('\n')) + ")";
+}
+
+bool is_given(const CLI::Option& option, const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word == "--") return false;
+        for (const std::string& name : option.get_lnames())
+            if (word == "--" + name || word.starts_with("--" + name + "=")) return true;
+        for (const std::string& name : option.get_snames())
+            if (word.starts_with("-" + name)) return true;
+    }
+    return is_argument(option);
+}
+
+/// Makes a sentence of a fault of the parser, whose own texts are written for who programs with it. It tells the option
+/// in its text alone.
+class FaultTeller {
+  public:
+    FaultTeller(const CLI::App& app, const CLI::ParseError& fault, const std::string& program,
+                const std::vector<std::string>& words)
+        : app_(app), fault_(fault), program_(program), words_(words), said_(fault.what()) {
+        for (const CLI::App* command : commands_of(app)) add_options(*command, options_);
+        std::ranges::reverse(options_);  // the innermost command's first
+    }
+
+    std::string text() const {
+        if (is<CLI::ArgumentMismatch>()) return mismatch();
+        if (is<CLI::ConversionError>()) return conversion();
+        if (is<CLI::ValidationError>()) return validation();
+        if (is<CLI::RequiredError>()) return required();
+        if (is<CLI::RequiresError>()) {
+            const auto [first, second] = around(" requires ");
+            return first + ": needs " + second + ", too; give both";
+        }
+        if (is<CLI::ExcludesError>()) {
+            const auto [first, second] = around(" excludes ");
+            return first + " and " + second + " contradict each other; give one of them";
+        }
+        return said_;
+    }
+
+  private:
+    template <class Fault>
+    bool is() const {
+        return dynamic_cast<const Fault*>(&fault_) != nullptr;
+    }
+
+    /// The option with whose name `text` begins.
+    const CLI::Option* option_at(std::string_view text) const {
+        const CLI::Option* found = nullptr;
+        for (const CLI::Option* option : options_) {
+            const std::string name = option->get_name();
+            const bool is_it = text.starts_with(name) &&
+                               (text.size() == name.size() || text[name.size()] == ':' || text[name.size()] == ' ');
+            if (is_it && (found == nullptr || name.size() > found->get_name().size())) found = option;
+        }
+        return found;
+    }
+
+    std::string place(const CLI::Option& option) const { return place_of(option, words_); }
+
+    std::pair<std::string, std::string> around(std::string_view middle) const {
+        const std::size_t at = said_.find(middle);
+        if (at == std::string::npos) return {said_, ""};
+        return {said_.substr(0, at), said_.substr(at + middle.size())};
+    }
+
+    std::string mismatch() const {
+        const CLI::Option* const option = option_at(said_);
+        if (option == nullptr) return said_;
+        if (said_.find("At Most") != std::string::npos)
+            return option->get_name() + ": given " + std::to_string(option->count()) + " times; give it once";
+        const std::string wanted = accepted(*option);
+        return option->get_name() + ": its value is missing" + (wanted.empty() ? "" : "; give " + wanted) +
+               explained(*option);
+    }
+
+    std::string conversion() const {
+        constexpr std::string_view kIntro = "Could not convert: ";
+        const CLI::Option* const option =
+            option_at(std::string_view(said_).substr(said_.starts_with(kIntro) ? kIntro.size() : 0));
+        if (option == nullptr) return said_;
+        if (option->get_items_expected_max() == 0) return place(*option) + ": takes no value; give it alone";
+        const std::string value = option->results().empty() ? "" : option->results().back();
+        const std::string wanted = accepted(*option);
+        const bool is_number = !value.empty() && value.find_first_not_of("0123456789-") == std::string::npos;
+        return place(*option) + ": '" + value + "' is " +
+               (wanted.empty() ? "nothing it can be" + explained(*option)
+                : is_number    ? "out of range; it takes " + wanted
+                               : "not " + wanted);
+    }
+
+    std::string validation() const {
+        const CLI::Option* const option = option_at(said_);
+        if (option == nullptr) return said_;
+        return place(*option) + said_.substr(option->get_name().size());
+    }
+
+    std::string required() const {
+        constexpr std::string_view kEnd = " is required";
+        if (const CLI::Option* const option = option_at(said_); option != nullptr && said_.ends_with(kEnd))
+            return std::string(is_argument(*option) ? "the argument '" : "the option '") + option->get_name() +
+                   "' is missing" + explained(*option);
+        std::vector<std::string> known;
+        const CLI::App& command = *commands_of(app_).back();
+        for (const CLI::App* sub : command.get_subcommands([](const CLI::App* a) { return !a->get_group().empty(); }))
+            if (!sub->get_name().empty()) known.push_back(sub->get_name());
+        if (known.empty()) return said_;
+        return "which command? '" + path_of_command(app_, program_) + "' has " + listed(known, " and ");
+    }
+
+    const CLI::App& app_;
+    const CLI::ParseError& fault_;
+    const std::string& program_;
+    const std::vector<std::string>& words_;
+    std::string said_;
+    std::vector<const CLI::Option*> options_;
+};
+
 }  // namespace
 
+std::string place_of(const CLI::Option& option, const std::vector<std::string>& words) {
+    return option.get_envname().empty() || is_given(option, words) ? option.get_name() : option.get_envname();
+}
+
 std::string unknown_word(const CLI::App& app, const std::string& program, const std::vector<std::string>& words) {
-    const std::vector<std::string> rest = app.remaining(true);
+    std::vector<std::string> rest = app.remaining(true);
+    if (rest.size() > 1 && rest[0] == "--") rest.erase(rest.begin());
     if (rest.empty() || rest[0] == "--") return {};
     const CLI::App& command = command_before(app, words, rest[0]);
     const std::string word = rest[0].substr(0, rest[0].find('='));
@@ -73,12 +250,21 @@ std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const 
     const bool is_about_words = dynamic_cast<const CLI::ExtrasError*>(&fault) != nullptr ||
                                 dynamic_cast<const CLI::RequiredError*>(&fault) != nullptr;
     const std::string unknown = is_about_words ? unknown_word(app, program, words) : std::string{};
-    return unknown.empty() ? fault.what() : unknown;
+    return harmless(unknown.empty() ? FaultTeller{app, fault, program, words}.text() : unknown);
 }
 
-int refuse(const std::string& fault_text, const std::string& program) {
-    std::cerr << program << ": " << fault_text << "\nRun with --help for more information.\n";
-    return 2;
+std::optional<int> parse(CLI::App& app, const std::string& program, int argc, char** argv) {
+    try {
+        app.parse(argc, argv);
+        return std::nullopt;
+    } catch (const CLI::Success& done) {  // --help, --version
+        return app.exit(done);
+    } catch (const CLI::ParseError& fault) {
+        const std::string text = fault_text(app, fault, program, {argv + 1, argv + argc});
+        if (asks_for_json(argc, argv)) std::cout << http::problem(invalid(text)).body << "\n";
+        std::cerr << program << ": " << text << "\nSee '" << path_of_command(app, program) << " --help'.\n";
+        return 2;
+    }
 }
 
 }  // namespace zbs::command_line

@@ -1,9 +1,11 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace CLI {
 class App;
+class Option;
 class ParseError;
 }  // namespace CLI
 
@@ -14,11 +16,19 @@ namespace zbs::command_line {
 /// `words` behind the program's name.
 std::string unknown_word(const CLI::App& app, const std::string& program, const std::vector<std::string>& words);
 
-/// What was wrong with the command line of `words`, without the program's name.
+/// What gives `option` its value on the command line of `words`: its name, or, where that is not among them and a
+/// variable of the environment stands for it, that variable's.
+std::string place_of(const CLI::Option& option, const std::vector<std::string>& words);
+
+/// What was wrong with the command line of `words`, without the program's name: the option or argument (or the variable
+/// of the environment that stood for it), what is wrong there, and what to give instead. Nothing of the parser's own
+/// texts but where a later version of it should find faults that are not known here.
 std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const std::string& program,
                        const std::vector<std::string>& words);
 
-/// Says on standard error what was wrong with the command line. The exit code: 2.
-int refuse(const std::string& fault_text, const std::string& program);
+/// Reads the command line into what `app` was built with; its callbacks run. An exit code where the program has nothing
+/// left to do: 0 after --help or --version, 2 after a fault that was told on standard error with the help to read, and
+/// on standard output as a problem where JSON is asked for.
+std::optional<int> parse(CLI::App& app, const std::string& program, int argc, char** argv);
 
 }  // namespace zbs::command_line

@@ -90,9 +90,12 @@ std::optional<std::uint32_t> embedded(const ip::address_v6::bytes_type& b) {
 }  // namespace
 
 Result<ServiceUrl> parse_service_url(const std::string& url) {
-    const auto bad = [&url](const char* why) { return invalid("'" + url + "' is no service's address: " + why); };
+    const auto bad = [&url](const std::string& why) {
+        return invalid("'" + url + "' is no service's address: " + why);
+    };
     ServiceUrl parsed;
     std::string_view rest = url;
+    const std::size_t slashes = url.find("://");
     if (rest.starts_with("https://")) {
         parsed.scheme = "https";
         parsed.port = 443;
@@ -100,9 +103,17 @@ Result<ServiceUrl> parse_service_url(const std::string& url) {
         parsed.scheme = "http";
         parsed.port = 80;
     } else {
-        return bad("it must start with https://");
+        if (slashes == std::string::npos)
+            return bad("it must start with https:// (http:// on loopback), e.g. https://zone.example:8001");
+        return bad("it must start with https:// (http:// on loopback), not with " + url.substr(0, slashes + 3));
     }
     rest.remove_prefix(parsed.scheme.size() + 3);
+    if (const std::size_t end = rest.find_first_of("/?#"); end != std::string_view::npos)
+        return bad("nothing may follow host and port; write " + url.substr(0, slashes + 3 + end));
+    if (const std::size_t at = rest.rfind('@'); at != std::string_view::npos)
+        return bad("no user may stand in it; write " + parsed.scheme + "://" + std::string(rest.substr(at + 1)));
+    if (rest.empty() || rest.starts_with(':'))
+        return bad("the host is missing, e.g. " + parsed.scheme + "://127.0.0.1" + std::string(rest));
     std::string_view host = rest, port;
     if (rest.starts_with('[')) {
         const std::size_t end = rest.find(']');
@@ -111,7 +122,7 @@ Result<ServiceUrl> parse_service_url(const std::string& url) {
         port = rest.substr(end + 1);
         if (!port.empty() && !port.starts_with(':')) return bad("only a port may follow the host");
         if (!port.empty()) port.remove_prefix(1);
-        if (port.empty() && rest.back() == ':') return bad("the port is missing");
+        if (port.empty() && rest.back() == ':') return bad("the port is missing behind the colon");
         boost::system::error_code fault;
         ip::make_address_v6(std::string(host), fault);
         if (fault || host.find('%') != std::string_view::npos) return bad("the brackets hold no IPv6 address");
@@ -120,16 +131,17 @@ Result<ServiceUrl> parse_service_url(const std::string& url) {
         host = rest.substr(0, std::min(colon, rest.size()));
         if (colon != std::string_view::npos) {
             port = rest.substr(colon + 1);
-            if (port.empty()) return bad("the port is missing");
+            if (port.empty()) return bad("the port is missing behind the colon");
         }
         constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-";
         if (host.empty() || host.size() > 253 || host.find_first_not_of(kLetters) != std::string_view::npos)
-            return bad("the host must be a name or an address, without user, path or anything else");
+            return bad(
+                "the host must be a name of letters, digits, '-' and '.', or a literal address (IPv6 in brackets)");
     }
     if (!port.empty()) {
         const auto read = std::from_chars(port.data(), port.data() + port.size(), parsed.port);
         if (read.ec != std::errc{} || read.ptr != port.data() + port.size() || parsed.port < 1 || parsed.port > 65535)
-            return bad("the port must be 1 to 65535");
+            return bad("the port must be 1 to 65535, and is '" + std::string(port) + "'");
     }
     parsed.host = std::string(host);
     return parsed;

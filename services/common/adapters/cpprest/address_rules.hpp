@@ -12,7 +12,7 @@ struct ServiceUrl {
     std::string host;    ///< name or literal address, IPv6 without brackets
     int port = 0;        ///< 1..65535
 };
-/// Errors: user information, path, query, control bytes, a port out of range.
+/// Errors, each with what to write instead: user information, path, query, control bytes, a port out of range.
 Result<ServiceUrl> parse_service_url(const std::string& url);
 
 /// Whether a peer or registry may make us call this literal address: only what is reachable from anywhere. Refused:

@@ -57,6 +57,15 @@ Result<std::unique_ptr<KeyFolder>> KeyFolder::open(const std::string& folder, No
     return keys;
 }
 
+Result<void> check_identity(const std::string& folder, Time now) {
+    Result<IdentityFiles> files = read_identity_files(folder);
+    if (!files) return files.error();
+    const Result<OwnIdentity> identity = make_identity(*files, folder + "/", now);
+    wipe(*files);
+    if (!identity) return identity.error();
+    return {};
+}
+
 Result<void> KeyFolder::reload() {
     Result<IdentityFiles> files = read_identity_files(folder_);
     if (!files) return files.error();

@@ -69,6 +69,9 @@ class KeyFolder : public OwnKeys {
     Caller name_;
 };
 
+/// Whether `KeyFolder::open` could read the folder. Changes nothing. Errors: those of it.
+Result<void> check_identity(const std::string& folder, Time now);
+
 struct OrganisationOptions {
     std::vector<std::string> hosts = {};  ///< of the service, as `KeyFolder::serve_as`
     std::string operator_name = "operator";

@@ -71,12 +71,21 @@ std::string user_name(uid_t uid) {
                                                                                        : std::to_string(uid);
 }
 
+Error unreadable(const std::string& path, const std::string& what) {
+    if (errno != EACCES) return disk_fault(what + path + " cannot be read");
+    const std::string who = user_name(geteuid());
+    return {ErrorCode::kUnavailable,
+            what + path + " cannot be read by '" + who + "', who runs this: " + std::strerror(EACCES) +
+                "; as root, 'chown " + who + " " + path + "', and look at the folders it lies in",
+            {}};
+}
+
 }  // namespace
 
 Result<std::optional<std::string>> read_secure_file(const std::string& path, std::size_t limit, Secrecy secrecy) {
     const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!fd && errno == ENOENT) return std::optional<std::string>{};
-    if (!fd) return disk_fault(path + " cannot be read");
+    if (!fd) return unreadable(path, "");
     struct stat status {};
     if (fstat(fd.get(), &status) != 0) return disk_fault(path + " cannot be read");
     if (!S_ISREG(status.st_mode)) return invalid(path + " is no regular file");
@@ -107,7 +116,7 @@ Result<std::optional<std::string>> read_secure_file(const std::string& path, std
 
 Result<void> check_folder(const std::string& folder) {
     struct stat status {};
-    if (stat(folder.c_str(), &status) != 0) return disk_fault("folder " + folder + " cannot be read");
+    if (stat(folder.c_str(), &status) != 0) return unreadable(folder, "folder ");
     if (!S_ISDIR(status.st_mode)) return invalid(folder + " is no folder");
     if ((status.st_mode & 022) != 0)
         return Error{ErrorCode::kDenied,

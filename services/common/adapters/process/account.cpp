@@ -2,6 +2,7 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,6 +72,36 @@ Result<Account> find_account(const std::string& name, uid_t minimum_uid) {
     if (account.gid == 0 || std::find(account.groups.begin(), account.groups.end(), 0U) != account.groups.end())
         return refused(name, "it is a member of group 0");
     return account;
+}
+
+namespace {
+
+Result<void> become(uid_t uid) {
+    const std::string name = user_name(uid);
+    gid_t group = static_cast<gid_t>(uid);
+    with_room([&](char* room, std::size_t size) {
+        passwd entry{};
+        passwd* found = nullptr;
+        const int outcome = getpwuid_r(uid, &entry, room, size, &found);
+        if (outcome == 0 && found != nullptr) group = entry.pw_gid;
+        return outcome;
+    });
+    if (initgroups(name.c_str(), group) == 0 && setresgid(group, group, group) == 0 && setresuid(uid, uid, uid) == 0)
+        return {};
+    return Error{ErrorCode::kUnavailable, "cannot go on as '" + name + "': " + std::strerror(errno), {}};
+}
+
+}  // namespace
+
+Result<std::string> look_as_owner(const std::string& folder) {
+    struct stat found {};
+    if (stat(folder.c_str(), &found) != 0 || found.st_uid == geteuid()) return std::string{};
+    const std::string owner = user_name(found.st_uid);
+    if (geteuid() != 0)
+        return "checked as '" + user_name(geteuid()) + "', but the state folder " + folder + " is of '" + owner +
+               "': what that account may read and do can be otherwise; run this as that account";
+    if (const Result<void> changed = become(found.st_uid); !changed) return changed.error();
+    return "checked as '" + owner + "', whose the state folder " + folder + " is, not as root";
 }
 
 std::string user_name(uid_t uid) {

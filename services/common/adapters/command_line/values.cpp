@@ -1,0 +1,75 @@
+#include "services/common/adapters/command_line/values.hpp"
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+
+#include "algorithms/base/suggestion.hpp"
+#include "services/common/listing/rows.hpp"
+
+namespace zbs::command_line {
+namespace {
+
+std::string in_quotes(const std::string& text) { return "'" + listing::harmless_line(text) + "'"; }
+
+template <class Number>
+CLI::Validator in_range(Number least, Number most, const std::string& kind) {
+    std::ostringstream limits, type;
+    limits << least << " to " << most;
+    type << CLI::detail::type_name<Number>() << " in [" << least << " - " << most << "]";
+    return {[=, range = limits.str()](const std::string& text) -> std::string {
+                Number value{};
+                if (!CLI::detail::lexical_cast(text, value))
+                    return in_quotes(text) + " is not a " + kind + "; give " + range;
+                if (value >= least && value <= most) return {};
+                return listing::harmless_line(text) + " is out of range; give " + range;
+            },
+            type.str()};
+}
+
+}  // namespace
+
+CLI::Validator whole_number_in(std::int64_t least, std::int64_t most) { return in_range(least, most, "whole number"); }
+
+CLI::Validator number_in(double least, double most) { return in_range(least, most, "number"); }
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+    std::string type;  // as CLI11 writes a set
+    for (const std::string& word : words) type += (type.empty() ? "{" : ",") + word;
+    return {[words](const std::string& text) -> std::string {
+                if (std::ranges::find(words, text) != words.end()) return {};
+                const std::vector<std::string_view> names(words.begin(), words.end());
+                return "there is no " + in_quotes(text) + did_you_mean(text, names);
+            },
+            type + "}"};
+}
+
+CLI::Validator something(const std::string& remedy) {
+    return {[remedy](const std::string& text) { return text.empty() ? "it is empty; " + remedy : std::string{}; }, ""};
+}
+
+CLI::Validator existing_file() {
+    return {[](const std::string& path) -> std::string {
+                std::error_code ignored;
+                const auto status = std::filesystem::status(path, ignored);
+                if (std::filesystem::is_directory(status)) return in_quotes(path) + " is a folder; give a file";
+                if (!std::filesystem::exists(status)) return "there is no file " + in_quotes(path);
+                return {};
+            },
+            "FILE"};
+}
+
+CLI::Validator amount_of_bytes() {
+    return {[as_bytes = CLI::AsSizeValue(false)](std::string& text) -> std::string {
+                const std::string said = text;
+                try {
+                    if (as_bytes(text).empty()) return {};
+                } catch (const CLI::ValidationError&) {
+                }
+                return in_quotes(said) + " is no amount of bytes; write the bytes, or a number with its unit: 512MB, 2GiB";
+            },
+            "SIZE [b, kb(=1024b), ...]"};
+}
+
+}  // namespace zbs::command_line

@@ -1,0 +1,27 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class Validator;
+}
+
+/// Checks of what options take, which tell a wrong value with what to give instead. Help, man pages and completion read
+/// them as they read the parser's own.
+namespace zbs::command_line {
+
+/// A whole number in [least, most].
+CLI::Validator whole_number_in(std::int64_t least, std::int64_t most);
+/// A number in [least, most]; nan is none.
+CLI::Validator number_in(double least, double most);
+/// One of `words`; a slip is told with the nearest.
+CLI::Validator one_of(const std::vector<std::string>& words);
+/// Anything but the empty text, which an unset variable of a shell makes, too. `remedy` completes "it is empty; ".
+CLI::Validator something(const std::string& remedy);
+/// A file that exists.
+CLI::Validator existing_file();
+/// Bytes, or an amount with a unit (512MB, 2GiB), which becomes bytes.
+CLI::Validator amount_of_bytes();
+
+}  // namespace zbs::command_line
