@@ -25,8 +25,6 @@ using listing::output_formats;
 using listing::RowChoice;
 using listing::written;
 
-int exit_code_of(const Error& error);
-
 /// What all commands share: global options and the outcome.
 struct Context {
     std::string url;               ///< home zone, or several with commas; --url, ZBS_URL

@@ -4,6 +4,7 @@
 
 #include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/common/adapters/command_line/config_commands.hpp"
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
@@ -54,7 +55,9 @@ int run(int argc, char** argv) {
                       exit_code = code;
                   }});
     zbs::command_line::add_page_commands(
-        cli, "zbs-node", {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kPlainExitCodes}, exit_code);
+        cli, "zbs-node",
+        {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kExitCodes, zbs::command_line::kOperatorExitNote},
+        exit_code);
     if (const auto ended = zbs::command_line::parse(cli, "zbs-node", argc, argv)) return *ended;
     if (cli.got_subcommand("ready")) return zbs::node_program::ready(config, *readiness);
     if (cli.got_subcommand("describe")) return zbs::node_program::describe(output);

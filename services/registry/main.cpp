@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "services/common/adapters/command_line/command_pages.hpp"
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
@@ -43,7 +44,9 @@ int run(int argc, char** argv) {
     cli.add_subcommand("run", "the service, until SIGTERM (also without any command)");
     zbs::registry_program::add_operator_commands(cli, options, exit_code);
     zbs::command_line::add_page_commands(
-        cli, "zbs-registry", {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kPlainExitCodes}, exit_code);
+        cli, "zbs-registry",
+        {8, "zbs 0.1.0", "ZBS services", zbs::command_line::kExitCodes, zbs::command_line::kOperatorExitNote},
+        exit_code);
     if (const auto ended = zbs::command_line::parse(cli, "zbs-registry", argc, argv)) return *ended;
     if (!cli.get_subcommands().empty() && !cli.got_subcommand("run")) return exit_code;
     if (options.state.empty())

@@ -1,9 +1,12 @@
 // zbs-zone: the scheduler of one zone, home for its own users and peer for other zones. See
 // services/zone_scheduler/README.md.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <iostream>
 
 #include "services/common/adapters/command_line/command_pages.hpp"
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
@@ -12,8 +15,13 @@
 
 namespace {
 
-constexpr zbs::command_line::ExitCode kExitCodes[] = {
-    {0, "good"}, {1, "failed"}, {2, "usage"}, {74, "run: another scheduler has taken the zone over"}};
+constexpr auto kExitCodes = [] {
+    constexpr auto& kAll = zbs::command_line::kExitCodes;
+    std::array<zbs::command_line::ExitCode, kAll.size() + 1> codes{};
+    std::ranges::copy(kAll, codes.begin());
+    codes.back() = {zbs::zone_program::kStorageFailed, "run: another scheduler has taken the zone over"};
+    return codes;
+}();
 
 int run(int argc, char** argv) {
     CLI::App cli{
@@ -37,7 +45,8 @@ int run(int argc, char** argv) {
     output.add_to(*failpoints, zbs::zone_program::failpoints());
     zbs::zone_program::add_operator_commands(cli, config_path, exit_code);
     zbs::zone_program::add_config_commands(cli, config_path, exit_code);
-    zbs::command_line::add_page_commands(cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services", kExitCodes}, exit_code);
+    zbs::command_line::add_page_commands(
+        cli, "zbs-zone", {8, "zbs 0.1.0", "ZBS services", kExitCodes, zbs::command_line::kOperatorExitNote}, exit_code);
     if (const auto ended = zbs::command_line::parse(cli, "zbs-zone", argc, argv)) return *ended;
     if (failpoints->parsed()) {
         zbs::Result<void> printed = output.check();

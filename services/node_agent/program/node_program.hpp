@@ -21,7 +21,7 @@ Result<void> check_settings(const std::string& config_path, std::vector<std::str
 int ready(const std::string& config_path, const command_line::Output& output);
 /// Prints what the machine is and has to give. Exit code.
 int describe(const command_line::Output& output);
-/// "zbs-node: place: message" on stderr; 1.
+/// "zbs-node: place: message" on stderr; the exit code for it.
 int fail(const Error& error);
 
 }  // namespace zbs::node_program

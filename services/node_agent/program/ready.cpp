@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -37,7 +38,6 @@ Result<void> ask_agent(const std::string& config_path) {
 }  // namespace
 
 int ready(const std::string& config_path, const command_line::Output& output) {
-    constexpr int kUsage = 2;
     const Result<void> good = output.check();
     const Result<void> done = good ? ask_agent(config_path) : good;
     if (done) {
@@ -45,7 +45,7 @@ int ready(const std::string& config_path, const command_line::Output& output) {
         return 0;
     }
     if (output.for_json()) std::cout << http::problem(done.error()).body << "\n";
-    return fail(done.error()), good ? 1 : kUsage;
+    return fail(done.error()), good ? command_line::kFailed : command_line::kUsage;
 }
 
 }  // namespace zbs::node_program

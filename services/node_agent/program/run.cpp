@@ -15,6 +15,7 @@
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/files/file_depot.hpp"
 #include "services/common/adapters/hardware/machine_sensor.hpp"
@@ -251,7 +252,7 @@ Result<void> check_settings(const std::string& config_path, std::vector<std::str
 
 int fail(const Error& error) {
     std::cerr << "zbs-node: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
-    return 1;
+    return command_line::exit_code_of(error);
 }
 
 int describe(const command_line::Output& output) {

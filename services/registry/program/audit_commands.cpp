@@ -62,7 +62,7 @@ void verify(const Options& options, const Printer& printer, const std::string& h
         expected = *read;
     }
     const auto found = sqlite::verify_audit_log(StateFolder{options.state}.audit(), expected);
-    if (!found) return printer.fail(found.error());
+    if (!found) return printer.not_well(found.error());
     const std::string noted = sqlite::to_string(found->head);
     printer.output->print_document(codec::audit_summary(*found, noted, expected.has_value()),
                                    codec::audit_summary_text(*found, noted, expected.has_value()));

@@ -147,7 +147,7 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         const Printer printer{readiness.get(), &exit_code};
         if (!printer.can_begin(options)) return;
         const Result<Json> answer = call(options, "GET", "/readyz");
-        if (!answer) return printer.fail(answer.error());
+        if (!answer) return printer.not_well(answer.error());
         readiness->print_document({{"ready", true}}, "");
     });
     add_enrolment_commands(cli, options, exit_code);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
@@ -14,9 +15,7 @@ namespace zbs::registry_program {
 using codec::Json;
 using system::wall_clock;
 
-namespace {
-constexpr int kUsage = 2;
-}  // namespace
+namespace {}  // namespace
 
 Result<Json> call(const Options& options, const std::string& method, const std::string& path, const Json& body) {
     const StateFolder state{options.state};
@@ -53,12 +52,17 @@ void Printer::fail(const Error& error) const {
     *exit_code = registry_program::fail(error);
 }
 
+void Printer::not_well(const Error& error) const {
+    fail(error);
+    *exit_code = command_line::kFailed;
+}
+
 bool Printer::can_begin(const Options& options) const {
     Result<void> good = output->check();
     if (good && options.state.empty()) good = invalid("which registry? give --state FOLDER or set ZBS_REGISTRY_STATE");
     if (good) return true;
     fail(good.error());
-    *exit_code = kUsage;
+    *exit_code = command_line::kUsage;
     return false;
 }
 
@@ -66,7 +70,7 @@ void Printer::print(const listing::Listing& listing, const Json& whole) const {
     const Result<void> printed = output->print(listing, whole);
     if (printed) return;
     fail(printed.error());
-    *exit_code = kUsage;
+    *exit_code = command_line::kUsage;
 }
 
 }  // namespace zbs::registry_program

@@ -20,6 +20,8 @@ struct Printer {
 
     /// Says it, and sets the exit code; where the command prints JSON, also as a problem on standard output.
     void fail(const Error& error) const;
+    /// The same of a command that asks whether all is well: a no is `kFailed`, whatever the fault.
+    void not_well(const Error& error) const;
     /// Whether it is known which registry is meant, and the output can be that of this command; else says why not.
     bool can_begin(const Options& options) const;
     /// See `Output::print`; what cannot be printed is wrong usage.

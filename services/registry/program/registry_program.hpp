@@ -42,7 +42,7 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code);
 void add_audit_commands(CLI::App& cli, Options& options, int& exit_code);
 /// backup, restore.
 void add_backup_commands(CLI::App& cli, Options& options, int& exit_code);
-/// "zbs-registry: place: message" on stderr; 1.
+/// "zbs-registry: place: message" on stderr; the exit code for it.
 int fail(const Error& error);
 
 }  // namespace zbs::registry_program

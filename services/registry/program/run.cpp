@@ -11,6 +11,7 @@
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/server_tls.hpp"
 #include "services/common/adapters/beast/service_loop.hpp"
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/openssl/random_secrets.hpp"
 #include "services/common/adapters/openssl/self_renewal.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
@@ -45,7 +46,7 @@ constexpr const char* kPortOption =
 
 int fail(const Error& error) {
     std::cerr << "zbs-registry: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
-    return 1;
+    return command_line::exit_code_of(error);
 }
 
 int run(const Options& options) {

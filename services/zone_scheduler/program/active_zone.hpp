@@ -11,8 +11,6 @@
 
 namespace zbs::zone_program {
 
-constexpr int kStorageFailed = 74;  ///< exit code, as of sysexits' EX_IOERR
-
 /// What the active scheduler of a zone is made of: its storage, what it calls others with, and the zone itself.
 struct ActiveZone {
     Storage storage;

@@ -1,4 +1,5 @@
 #include "services/zone_scheduler/program/operator_client.hpp"
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 
 #include <chrono>
@@ -11,8 +12,6 @@ namespace zbs::zone_program {
 namespace {
 
 using system::wall_clock;
-
-constexpr int kUsage = 2;
 
 std::string first_line(std::string text) {
     text.resize(std::min(text.find('\n'), text.size()));
@@ -97,12 +96,17 @@ void OperatorCommand::fail(const Error& error, const command_line::Output& outpu
     *exit_code = zone_program::fail(error);
 }
 
+void OperatorCommand::not_well(const Error& error, const command_line::Output& output) const {
+    fail(error, output);
+    *exit_code = command_line::kFailed;
+}
+
 bool OperatorCommand::can_begin(const command_line::Output& output) const {
     Result<void> good = output.check();
     if (good && config->empty()) good = invalid("which zone? give --config FILE or set ZBS_ZONE_CONFIG");
     if (good) return true;
     fail(good.error(), output);
-    *exit_code = kUsage;
+    *exit_code = command_line::kUsage;
     return false;
 }
 
@@ -111,7 +115,7 @@ void OperatorCommand::print(const command_line::Output& output, const listing::L
     const Result<void> printed = output.print(listing, whole);
     if (printed) return;
     fail(printed.error(), output);
-    *exit_code = kUsage;
+    *exit_code = command_line::kUsage;
 }
 
 std::optional<codec::Json> OperatorCommand::call(const command_line::Output& output, const std::string& method,

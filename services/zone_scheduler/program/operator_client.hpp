@@ -37,6 +37,8 @@ struct OperatorCommand {
 
     /// Says it, and sets the exit code; where the command prints JSON, also as a problem on standard output.
     void fail(const Error& error, const command_line::Output& output) const;
+    /// The same of a command that asks whether all is well: a no is `kFailed`, whatever the fault.
+    void not_well(const Error& error, const command_line::Output& output) const;
     /// The answer of the running zone, or nothing after saying what is wrong; nothing is asked where the command could
     /// not print it.
     std::optional<codec::Json> call(const command_line::Output& output, const std::string& method,

@@ -435,7 +435,7 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
         const auto found = settings->database
                                ? postgresql::verify_audit_log(database_address(*settings), expected)
                                : sqlite::verify_audit_log(StateFolder{settings->state_folder}.audit(), expected);
-        if (!found) return shared.fail(found.error(), *verified);
+        if (!found) return shared.not_well(found.error(), *verified);
         const std::string noted = sqlite::to_string(found->head);
         verified->print_document(codec::audit_summary(*found, noted, expected.has_value()),
                                  codec::audit_summary_text(*found, noted, expected.has_value()));

@@ -18,17 +18,18 @@ Result<void> look_in_time(const std::string& folder) {
 void ready(const OperatorCommand& shared, const command_line::Output& output, bool wants_active) {
     if (!shared.can_begin(output)) return;
     const Result<ZoneSettings> settings = load_settings(*shared.config);
-    if (!settings) return shared.fail(settings.error(), output);
+    if (!settings) return shared.not_well(settings.error(), output);
     // What it asks with lies in the state folder, which may be gone, or hang.
     const Result<void> folder = settings->database ? look_in_time(settings->state_folder) : Result<void>{};
-    if (!folder && folder.error().code == ErrorCode::kTimeout) return shared.fail(folder.error(), output);
+    if (!folder && folder.error().code == ErrorCode::kTimeout) return shared.not_well(folder.error(), output);
     const Result<OwnScheduler> own = look_at_own_scheduler(*shared.config);
-    if (!own) return shared.fail(folder ? own.error() : folder.error(), output);
+    if (!own) return shared.not_well(folder ? own.error() : folder.error(), output);
     if (!own->fault.empty())
-        return shared.fail({ErrorCode::kUnavailable, "stands by, and could not take over: " + own->fault, {}}, output);
+        return shared.not_well({ErrorCode::kUnavailable, "stands by, and could not take over: " + own->fault, {}},
+                               output);
     if (wants_active && !own->is_active)
-        return shared.fail({ErrorCode::kUnavailable, "this host's scheduler stands by; another one is active", {}},
-                           output);
+        return shared.not_well({ErrorCode::kUnavailable, "this host's scheduler stands by; another one is active", {}},
+                               output);
     const std::string role = own->is_active ? "active" : "standby";
     output.print_document({{"ready", true}, {"role", role}}, settings->database ? role + "\n" : std::string{});
 }

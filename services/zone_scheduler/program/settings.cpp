@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "services/common/adapters/beast/server.hpp"
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/openssl/trust_store.hpp"
 #include "services/common/adapters/postgresql/connection.hpp"
@@ -84,7 +85,7 @@ bool StateFolder::has_identity() const {
 
 int fail(const Error& error) {
     std::cerr << "zbs-zone: " << (error.pointer.empty() ? "" : error.pointer + ": ") << error.message << "\n";
-    return 1;
+    return command_line::exit_code_of(error);
 }
 
 }  // namespace zbs::zone_program

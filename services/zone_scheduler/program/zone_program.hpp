@@ -42,6 +42,8 @@ struct StateFolder {
     bool has_identity() const;
 };
 
+inline constexpr int kStorageFailed = 74;  ///< exit code, as of sysexits' EX_IOERR
+
 /// Serves until SIGTERM. Exit code.
 int run(const std::string& config_path);
 
@@ -64,7 +66,7 @@ Result<void> read_registry(const StateFolder& state, ZoneConfig& config, TrustBu
 /// The code has done its work.
 void forget_registry_code(const StateFolder& state);
 
-/// "zbs-zone: place: message" on stderr; 1.
+/// "zbs-zone: place: message" on stderr; the exit code for it.
 int fail(const Error& error);
 
 }  // namespace zbs::zone_program

@@ -210,10 +210,10 @@ class Documents(Programs):
         self.assertIn("scheduleApplication", self.f.tell("a", *asked).split())
 
     def test_a_refusal_is_a_problem_for_programs(self):
-        for program, words in (("zbs-zone", ("peer", "show", "nobody", "--json")), ("zbs-zone", ("audit", "verify", "--head", "1:" + "0" * 64, "--json")), ("zbs-registry", ("audit", "verify", "--head", "1:" + "0" * 64, "--json"))):
+        for program, words, code in (("zbs-zone", ("peer", "show", "nobody", "--json"), 3), ("zbs-zone", ("audit", "verify", "--head", "1:" + "0" * 64, "--json"), 1), ("zbs-registry", ("audit", "verify", "--head", "1:" + "0" * 64, "--json"), 1)):
             with self.subTest(words):
                 done = self.run_program(program, *words)
-                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(json.loads(done.stdout)["detail"], done.stderr)
 
 
@@ -294,7 +294,7 @@ class Acts(Programs):
         self.assertRegex(made["fingerprint"], "sha256:[0-9a-f]{64}$")
         self.assertEqual((made["imported"], made["can_issue"], made["has_operator"]), (False, True, True))
         again = self.run_program("zbs-zone", "init", "-o", "json", *where)
-        self.assertEqual((again.returncode, json.loads(again.stdout)["code"]), (1, "conflict"))
+        self.assertEqual((again.returncode, json.loads(again.stdout)["code"]), (8, "conflict"))
         self.zone("operator", "operator", *where)
         self.zone("renew", "renew", "--certificate", self.f.state / "new/identity/certificate.pem", *where)
         token = self.registry("token", "token", "--for", "org-a")["token"]
@@ -373,18 +373,24 @@ class Acts(Programs):
                 self.assertIn(json.loads(done.stdout)["detail"], done.stderr)
 
     def test_faults_are_problems_for_programs(self):
+        exits = {"unavailable": 5, "conflict": 8, "not_found": 3, "invalid_argument": 2, "denied": 4}  # as of zbs
+        stolen = self.f.state / "stolen"
+        shutil.copytree(self.f.state / "registry", stolen)
+        (stolen / "identity/operator/key.pem").chmod(0o644)
+        self.addCleanup(shutil.rmtree, stolen)
         for program, words, code in (("zbs-zone", ("backup", "/nowhere/at/all", "--json"), "unavailable"), ("zbs-zone", ("node", "add", "n", "--out", self.f.folder, "--json"), "conflict"),
                                      ("zbs-zone", ("peer", "remove", "nobody", "--json"), "not_found"), ("zbs-registry", ("zone", "remove", "nobody", "--json"), "not_found"),
-                                     ("zbs-zone", ("enrol", "x", "--json"), "invalid_argument"), ("zbs-registry", ("restore", "/nowhere", "--json"), "conflict")):
+                                     ("zbs-zone", ("enrol", "x", "--json"), "invalid_argument"), ("zbs-registry", ("restore", "/nowhere", "--json"), "conflict"),
+                                     ("zbs-registry", ("list", "--json", "--state", stolen), "denied"), ("zbs-registry", ("list", "--json", "--state", "/nowhere"), "unavailable")):
             with self.subTest(words):
                 done = self.run_program(program, *words)
-                self.assertEqual((done.returncode, json.loads(done.stdout)["code"]), (1, code), done.stderr)
+                self.assertEqual((done.returncode, json.loads(done.stdout)["code"]), (exits[code], code), done.stderr)
                 self.assertIn(json.loads(done.stdout)["detail"].split(": ", 1)[-1], done.stderr)
 
     def test_the_place_of_a_fault_that_the_service_tells_is_told_to_programs_and_people(self):
         done = self.run_program("zbs-zone", "user", "add", "ev;il", "--json")
         told = json.loads(done.stdout)
-        self.assertEqual((done.returncode, [one["pointer"] for one in told["errors"]]), (1, ["/name"]), done.stderr)
+        self.assertEqual((done.returncode, [one["pointer"] for one in told["errors"]]), (2, ["/name"]), done.stderr)
         self.assertEqual(told["detail"], "at /name: " + told["errors"][0]["detail"])
         self.assertEqual(done.stderr, f"zbs-zone: /name: {told['errors'][0]['detail']}\n")
 

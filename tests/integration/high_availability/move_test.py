@@ -17,7 +17,7 @@ def move(world):
 
     def refused(words, *command):
         done = zone(*command)
-        assert done.returncode == 1 and words in done.stderr, (command, done)
+        assert done.returncode in (2, 3, 4, 5, 8) and words in done.stderr, (command, done)
 
     shared = one.config.read_text()
     alone = shared.replace(f'[database]\nurl = "{world.server.url}"\n', "").replace('[high_availability]\nnode = "one"\n', "")

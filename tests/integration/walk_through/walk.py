@@ -86,9 +86,9 @@ class Walk:
         return done.stdout + done.stderr
 
     def repeat(self, command):
-        """For what zones have to hear from each other first; 1 is a refusal, wrong usage is another code."""
+        """For what zones have to hear from each other first; 2 is wrong usage."""
         deadline = time.monotonic() + DEADLINE_S
-        while self.attempt(command).returncode == 1 and time.monotonic() < deadline:
+        while self.attempt(command).returncode not in (0, 2) and time.monotonic() < deadline:
             select.select([], [], [], 0.2)
         return self.run(command)
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "services/common/adapters/command_line/exit_codes.hpp"
 #include "services/common/listing/setting_listing.hpp"
 
 namespace zbs::command_line {
@@ -27,7 +28,7 @@ void check(const ConfigSource& source, const Output& output) {
 void show(const ConfigSource& source, const Output& output, bool with_origin) {
     if (const Result<void> good = output.check(); !good) return source.fail(good.error(), output, 2);
     const auto read = source.read();
-    if (!read) return source.fail(read.error(), output, 1);
+    if (!read) return source.fail(read.error(), output, exit_code_of(read.error()));
     if (const auto printed = output.print(listing::settings_of(read->values, with_origin)); !printed)
         source.fail(printed.error(), output, 2);
 }

@@ -21,9 +21,6 @@ struct ManualEdition {
     std::string_view exit_note{};            ///< a sentence behind them
 };
 
-/// What programs end with whose commands tell good, bad and not understood apart.
-inline constexpr ExitCode kPlainExitCodes[] = {{0, "good"}, {1, "failed"}, {2, "usage"}};
-
 /// "zbs-zone-show", as the file is called but for its section.
 std::string page_name(const Command& command);
 /// The page of `command` in the man macros of groff (man(7)); `program` is the whole tree, whose options every command
