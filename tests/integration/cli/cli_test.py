@@ -324,6 +324,9 @@ class ByTheZonesClock(Manners):
         self.assertEqual(self.names("cancel", "name=lu", "--yes"), [row["id"] for row in reversed(self.live)])
         self.assertEqual(len(self.asked), 1, "those that are open are asked for by state")
 
+    def test_completion_offers_what_is_open_however_many_newer_ones_have_ended(self):
+        self.assertEqual(self.good("complete", "open-applications", "zbs cancel ").split(), [row["id"] for row in reversed(self.live)])
+
     def test_top_lists_what_runs_then_what_waits_then_what_has_ended(self):
         live = [row["id"] for row in self.live]
         self.assertEqual(self.names("top")[:5], [live[2], live[0], live[1]] + [row["id"] for row in self.all[:2]])
