@@ -1,5 +1,5 @@
 """What `zbs` prints for programs of real zones and a real MPI job has the keys and types of tests/golden/cli, and those files have nothing else: they are made from answers of a stand-in
-(cli_test.py), which could tell anything.
+(document_test.py), which could tell anything.
 
 usage: real_zone_test.py BIN SOURCE_DIR
 """
@@ -139,10 +139,10 @@ class RealZone(unittest.TestCase):
         self.assertEqual(set(golden), OFFLINE | set(self.found))
         for name, told in sorted(self.found.items()):
             with self.subTest(name):
-                self.assertEqual(sorted(told - golden[name]), [], "a real zone tells more: let the stand-in of cli_test.py tell it, too")
+                self.assertEqual(sorted(told - golden[name]), [], "a real zone tells more: let the stand-in of document_test.py tell it, too")
                 invented = [(place, kind) for place, kind in golden[name] - told
                             if not self.comes_elsewhere(place, kind) and not any(known + "/" in place + "/" or known + "[" in place for known in SOMETIMES)]
-                self.assertEqual(sorted(invented), [], "the stand-in of cli_test.py tells what no real zone does")
+                self.assertEqual(sorted(invented), [], "the stand-in of document_test.py tells what no real zone does")
 
 
 if __name__ == "__main__":
