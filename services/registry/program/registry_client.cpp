@@ -15,8 +15,6 @@ namespace zbs::registry_program {
 using codec::Json;
 using system::wall_clock;
 
-namespace {}  // namespace
-
 Result<Json> call(const Options& options, const std::string& method, const std::string& path, const Json& body) {
     const StateFolder state{options.state};
     auto address = process::read_file(state.address());
