@@ -47,17 +47,31 @@ Result<void> check_states(std::string_view words, const char* option) {
     }
 }
 
-/// The instant that `since` names, where a zone can be asked for it.
-Result<std::optional<Time>> since_of(const ApplicationChoice& choice) {
+/// The instant that `since` names, where a zone can be asked for it. What it took six hours ago, its own clock says.
+Result<std::optional<Time>> since_of(client::ZoneClient& zone, const ApplicationChoice& choice) {
     if (choice.since.empty()) return std::optional<Time>{};
-    const Result<Time> since = command_line::parse_since(choice.since, system::wall_clock());
+    Time now = system::wall_clock();
+    if (command_line::counts_from_now(choice.since))
+        if (const Result<Time> clock = zone.clock()) now = *clock;
+    const Result<Time> since = command_line::parse_since(choice.since, now);
     if (!since) return since.error();
     constexpr Time kLast = time_from_microseconds(253'402'300'799'000'000);  // of the year 9999
     return std::optional(std::clamp(*since, Time{}, kLast));
 }
 
+/// Whom `word` names. Errors: kInvalidArgument, kDenied (another, and the caller is no operator).
+Result<Caller> owner_of(const std::string& word, const Caller& caller) {
+    const bool is_name = word.find(':') == std::string::npos;
+    const std::optional<Caller> owner =
+        parse_identity(is_name ? to_uri({CallerKind::kUser, caller.organisation, word}) : word);
+    if (!owner) return invalid("must be the name of a user, or spiffe://ORGANISATION/user/NAME", "--user");
+    if (caller.kind != CallerKind::kOperator && !(*owner == caller))
+        return Error{ErrorCode::kDenied, "only operators see the applications of others", "--user"};
+    return *owner;
+}
+
 /// What the zone is asked: states, owner and the instant where the list begins.
-Result<client::ZoneClient::ListQuery> query_of(const Context& context, const Caller& caller,
+Result<client::ZoneClient::ListQuery> query_of(const Context& context, client::ZoneClient& zone, const Caller& caller,
                                                const ApplicationChoice& choice) {
     client::ZoneClient::ListQuery query{.states = choice.states};
     if (query.states.empty()) query.states = states_of(context.choice.filters);
@@ -65,17 +79,14 @@ Result<client::ZoneClient::ListQuery> query_of(const Context& context, const Cal
         const Result<void> good = check_states(query.states, choice.states.empty() ? "--filter" : "--state");
         if (!good) return good.error();
     }
-    const Result<std::optional<Time>> since = since_of(choice);
+    if (!choice.user.empty()) {
+        const Result<Caller> owner = owner_of(choice.user, caller);
+        if (!owner) return owner.error();
+        query.owner = to_uri(*owner);
+    }
+    const Result<std::optional<Time>> since = since_of(zone, choice);
     if (!since) return since.error();
     query.since = *since;
-    if (choice.user.empty()) return query;
-    const bool is_name = choice.user.find(':') == std::string::npos;
-    const std::optional<Caller> owner =
-        parse_identity(is_name ? to_uri({CallerKind::kUser, caller.organisation, choice.user}) : choice.user);
-    if (!owner) return invalid("must be the name of a user, or spiffe://ORGANISATION/user/NAME", "--user");
-    if (caller.kind != CallerKind::kOperator && !(*owner == caller))
-        return Error{ErrorCode::kDenied, "only operators see the applications of others", "--user"};
-    query.owner = to_uri(*owner);
     return query;
 }
 
@@ -217,10 +228,10 @@ Result<FoundApplications> find_applications(const Context& context, client::Zone
 Result<FoundApplications> find_applications(const Context& context, client::ZoneClient& zone,
                                             const ApplicationChoice& choice, const std::vector<std::string>& groups) {
     const Caller caller = context.caller(zone);
-    const Result<client::ZoneClient::ListQuery> query = query_of(context, caller, choice);
-    if (!query) return query.error();
     // A wrong word is told before anything is asked.
     if (const auto good = chosen(applications_of(Json::array(), caller), context.choice); !good) return good.error();
+    const Result<client::ZoneClient::ListQuery> query = query_of(context, zone, caller, choice);
+    if (!query) return query.error();
     const bool needs_all = !context.choice.sort.empty();
     const auto limit = static_cast<std::size_t>(choice.limit);
     Walk walk(context, zone, choice, caller);

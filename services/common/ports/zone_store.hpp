@@ -75,7 +75,7 @@ class ZoneStore {
     virtual Result<std::optional<Application>> find_application(const ApplicationId& id) = 0;
     virtual Result<std::vector<ApplicationSummary>> list_applications(const ApplicationQuery& query) = 0;
     /// How many are in each state: of those with something left to do, and of those that ended after `ended_after`.
-    /// Without an `owner` everybody's. Cost: that of the rows that count.
+    /// Without an `owner` everybody's. Cost: that of the rows that count, of everybody's.
     virtual Result<std::map<ApplicationState, std::size_t>> count_applications(const std::optional<Caller>& owner,
                                                                                Time ended_after) = 0;
     /// Those that ended before `time` and have nothing left to do, longest ago first.

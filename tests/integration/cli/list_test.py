@@ -181,6 +181,13 @@ class ByTheZonesClock(Manners):
         self.names("list", "--since", "9999-12-31T23:00:00-05:00")
         self.assertEqual(self.asked[-1]["since"][:4], "9999")
 
+    def test_how_long_ago_goes_by_the_zones_clock(self):
+        Zone.answers["/livez"], Zone.ahead_s = {}, -86_400
+        begin = time.time() - 86_400
+        self.good("list", "--since", "30m")
+        since = datetime.datetime.strptime(self.asked[-1]["since"], "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=datetime.timezone.utc).timestamp()
+        self.assertTrue(begin - 1_801 <= since <= time.time() - 86_400 - 1_800, since - begin)
+
     def test_last_is_the_first_row_of_the_zone(self):
         Zone.answers["/v1/applications/" + self.newest] = self.all[0]
         self.assertEqual(self.names("show", "last"), [self.newest])

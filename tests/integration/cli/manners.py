@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import urllib.parse
 
@@ -40,6 +41,10 @@ QUEUE_LOG = [{"event": "opened", "processors": 4}, {"event": "discipline", "poli
 class Zone(http.server.BaseHTTPRequestHandler):
     """GETs answer from `answers`, a value or what makes one of the query (or nothing, to refuse it); everything that is sent is kept in `sent`, and refused where there is no answer to the address with its "?"."""
     answers, sent = {}, []
+    ahead_s = 0  # its clock, before that of the machine
+
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string((time.time() if timestamp is None else timestamp) + Zone.ahead_s)
 
     def reply(self, status, body):
         data = json.dumps(body).encode()
@@ -91,7 +96,7 @@ class Manners(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
-        Zone.answers, Zone.sent = {"/v1/applications": {"applications": JOBS}}, []
+        Zone.answers, Zone.sent, Zone.ahead_s = {"/v1/applications": {"applications": JOBS}}, [], 0
 
     def zbs(self, *words, **environment):
         env = {k: v for k, v in os.environ.items() if not k.startswith("ZBS_")}

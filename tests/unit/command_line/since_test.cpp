@@ -41,6 +41,12 @@ TEST_P(SinceTest, IsThatInstant) {
     EXPECT_EQ(to_microseconds(*since), GetParam().seconds * 1'000'000);
 }
 
+TEST(Since, HowLongAgoCountsFromNowAndAnInstantDoesNot) {
+    for (const char* text : {"6h", "-6h", "1 h 30 min"}) EXPECT_TRUE(counts_from_now(text)) << text;
+    for (const char* text : {"2026-11-24", "2026-11-24 13:00", "2026-11-24T13:00:05Z"})
+        EXPECT_FALSE(counts_from_now(text)) << text;
+}
+
 TEST(Since, AFractionIsKeptToTheMicrosecond) {
     EXPECT_EQ(to_microseconds(*parse_since("2026-11-24T13:00:05.2500019Z", kNow)), 1'795'525'205'250'001);
 }

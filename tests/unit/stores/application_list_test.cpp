@@ -31,9 +31,7 @@ std::vector<ApplicationQuery> queries() {
     return all;
 }
 
-std::string plan_of(sql::Database& database, const std::string& explain, const ApplicationQuery& wanted, int column) {
-    sql::Query query(database, explain + sql::application_list_sql(wanted));
-    sql::bind_application_list(query, wanted);
+std::string plan_in(sql::Query& query, int column) {
     std::string plan;
     for (;;) {
         const Result<bool> row = query.step();
@@ -41,6 +39,12 @@ std::string plan_of(sql::Database& database, const std::string& explain, const A
         if (!row || !*row) return plan;
         plan += query.text(column) + "\n";
     }
+}
+
+std::string plan_of(sql::Database& database, const std::string& explain, const ApplicationQuery& wanted, int column) {
+    sql::Query query(database, explain + sql::application_list_sql(wanted));
+    sql::bind_application_list(query, wanted);
+    return plan_in(query, column);
 }
 
 TEST(ApplicationList, SqliteReadsThePageFromOneIndexInItsOrder) {
@@ -60,6 +64,19 @@ TEST(ApplicationList, SqliteReadsThePageFromOneIndexInItsOrder) {
             << "pages of states alone are sorted: " << plan;
         EXPECT_EQ(plan.find("submitted_us>?") != std::string::npos, query.since.has_value()) << plan;
         EXPECT_EQ(plan.find("(submitted_us,id)<(?,?)") != std::string::npos, query.after.has_value()) << plan;
+    }
+}
+
+TEST(ApplicationList, SqliteCountsWhatIsOpenAndWhatHasEndedLatelyWithoutReadingTheRest) {
+    const TemporaryFolder folder;
+    const auto file = sqlite::Database::open(folder.path("zone.db"), sqlite::zone_schema());
+    ASSERT_TRUE(file) << file.error();
+    for (const bool of_one_owner : {false, true}) {
+        sql::Query query(**file, "EXPLAIN QUERY PLAN " + sql::application_count_sql(of_one_owner));
+        const std::string plan = plan_in(query, 3);
+        EXPECT_THAT(plan, HasSubstr("SCAN application USING INDEX application_open"));
+        EXPECT_THAT(plan, HasSubstr("SEARCH application USING INDEX application_ended (ended_us>?)"));
+        EXPECT_THAT(plan, Not(HasSubstr("application_by_")));
     }
 }
 

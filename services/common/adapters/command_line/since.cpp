@@ -45,6 +45,8 @@ Result<Time> parse_since(std::string_view text, Time now) {
                    "--since");
 }
 
+bool counts_from_now(std::string_view text) { return !read_instant(text); }
+
 void add_since_option(CLI::App& command, std::string& text) {
     const CLI::Validator known(
         [](std::string& word) {

@@ -15,6 +15,9 @@ namespace zbs::command_line {
 /// 3339) wherever they say. Errors: kInvalidArgument, naming --since.
 Result<Time> parse_since(std::string_view text, Time now);
 
+/// Whether `now` makes a difference to `parse_since`: how long ago, where it is a time at all.
+bool counts_from_now(std::string_view text);
+
 /// --since of a command that lists what was. `text` is checked by the parsing.
 void add_since_option(CLI::App& command, std::string& text);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/codec/words.hpp"
 
 namespace zbs::sql {
 namespace {
@@ -78,6 +79,34 @@ Result<std::vector<ApplicationSummary>> list_applications(Database& database, co
         Result<ApplicationSummary> summary = summary_in(query);
         if (!summary) return summary.error();
         rows.push_back(*std::move(summary));
+    }
+}
+
+std::string application_count_sql(bool of_one_owner) {
+    // A bare column would draw SQLite to an index that begins with it.
+    const std::string whose = of_one_owner ? " AND owner || ''=?" : "";
+    const auto count = [&](const char* which) {
+        return std::string("SELECT state || '', count(*) FROM application WHERE ") + which + whose +
+               " GROUP BY state || ''";
+    };
+    return count("open=1") + " UNION ALL " + count("open=0 AND ended_us>?");
+}
+
+Result<std::map<ApplicationState, std::size_t>> count_applications(Database& database,
+                                                                   const std::optional<Caller>& owner,
+                                                                   Time ended_after) {
+    Query query(database, application_count_sql(owner.has_value()));
+    if (owner) query.bind(to_uri(*owner));
+    query.bind(to_microseconds(ended_after));
+    if (owner) query.bind(to_uri(*owner));
+    std::map<ApplicationState, std::size_t> counts;
+    for (;;) {
+        const Result<bool> row = query.step();
+        if (!row) return row.error();
+        if (!*row) return counts;
+        const std::optional<ApplicationState> state = codec::find_word(query.text(0), codec::kApplicationStates);
+        if (!state) return corrupt(invalid("bad state"));
+        counts[*state] += static_cast<std::size_t>(query.integer(1));  // an ended one may still be open
     }
 }
 

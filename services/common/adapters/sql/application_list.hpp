@@ -1,4 +1,6 @@
 #pragma once
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,5 +18,14 @@ void bind_application_list(Query& query, const ApplicationQuery& wanted);
 
 /// `ZoneStore::list_applications`.
 Result<std::vector<ApplicationSummary>> list_applications(Database& database, const ApplicationQuery& wanted);
+
+/// The statement for the counts, of everybody's or of one owner's (`?`, the time, and the owner again). It reads what
+/// is open and what has ended lately, and no index of states or owners, which have all.
+std::string application_count_sql(bool of_one_owner);
+
+/// `ZoneStore::count_applications`.
+Result<std::map<ApplicationState, std::size_t>> count_applications(Database& database,
+                                                                   const std::optional<Caller>& owner,
+                                                                   Time ended_after);
 
 }  // namespace zbs::sql

@@ -120,23 +120,7 @@ class SqlZoneStore : public ZoneStore {
 
     Result<std::map<ApplicationState, std::size_t>> count_applications(const std::optional<Caller>& owner,
                                                                        Time ended_after) override {
-        const std::string whose = owner ? " AND owner=?" : "";
-        Query query(*database_, "SELECT state, count(*) FROM application WHERE open=1" + whose +
-                                    " GROUP BY state UNION ALL SELECT state, count(*) FROM application WHERE open=0 "
-                                    "AND ended_us>?" +
-                                    whose + " GROUP BY state");
-        if (owner) query.bind(to_uri(*owner));
-        query.bind(to_microseconds(ended_after));
-        if (owner) query.bind(to_uri(*owner));
-        std::map<ApplicationState, std::size_t> counts;
-        for (;;) {
-            const Result<bool> row = query.step();
-            if (!row) return row.error();
-            if (!*row) return counts;
-            const std::optional<ApplicationState> state = codec::find_word(query.text(0), codec::kApplicationStates);
-            if (!state) return corrupt("application", invalid("bad state"));
-            counts[*state] += static_cast<std::size_t>(query.integer(1));  // an ended one may still be open
-        }
+        return sql::count_applications(*database_, owner, ended_after);
     }
 
     Result<void> remove(const ApplicationId& id) override {
