@@ -120,8 +120,8 @@ class Backup(unittest.TestCase):
         backup = self.folder / "backup.db"
         self.assertIn("2 applications", self.operate("backup", str(backup)))
         self.assertEqual(stat.S_IMODE(backup.stat().st_mode), 0o600)
-        self.assertIn("exists", self.operate("backup", str(backup), code=1))
-        self.assertIn("stop the zone first", self.operate("restore", str(backup), code=1))
+        self.assertIn("exists", self.operate("backup", str(backup), code=8))
+        self.assertIn("stop the zone first", self.operate("restore", str(backup), code=8))
 
         later = self.submit()
         self.wait_for(later, "running")
@@ -154,7 +154,7 @@ class Backup(unittest.TestCase):
         self.end()
         torn = self.folder / "torn.db"
         torn.write_bytes(backup.read_bytes()[:backup.stat().st_size // 2])
-        self.assertIn("torn.db", self.operate("restore", str(torn), code=1))
+        self.assertIn("torn.db", self.operate("restore", str(torn), code=5))
         (self.folder / "state/zone.db.restoring").touch()  # as a restore leaves it that the power ended
         refused = subprocess.run([ZONE, "run", "--config", self.folder / "zone.toml"], capture_output=True, text=True, timeout=DEADLINE_S)
         self.assertNotEqual(refused.returncode, 0)

@@ -92,12 +92,12 @@ class RegistryBackup(unittest.TestCase):
         with Tokens(self.w) as load:
             until(lambda: load.made >= 5, DEADLINE_S, "no load")
             self.assertIn("3 zones, 3 organisations", self.operate("backup", str(self.backup)))
-            self.assertIn("exists", self.operate("backup", str(self.backup), code=1))
+            self.assertIn("exists", self.operate("backup", str(self.backup), code=8))
             made = load.made
             until(lambda: load.made > made, DEADLINE_S, "the registry does not go on")
         self.assertIsNone(load.fault)
         self.assertEqual(stat.S_IMODE(self.backup.stat().st_mode), 0o600)
-        self.assertIn("stop the registry first", self.operate("restore", str(self.backup), code=1))
+        self.assertIn("stop the registry first", self.operate("restore", str(self.backup), code=8))
 
         self.w.services["registry"].stop(signal.SIGKILL)
         self.state.rename(self.w.folder / "lost")
@@ -126,7 +126,7 @@ class RegistryBackup(unittest.TestCase):
         self.operate("zone", "remove", "c")
         self.w.services["registry"].stop(signal.SIGKILL)
         (self.state / "registry.db.restoring").touch()  # as a restore leaves it that the power ended
-        self.assertIn("zbs-registry restore", self.operate("run", code=1))
+        self.assertIn("zbs-registry restore", self.operate("run", code=8))
         said = self.operate("restore", str(self.backup))
         self.assertIn("zone c was removed since the backup", said)
         self.assertIn("in place goes on", said)

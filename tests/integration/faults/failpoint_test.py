@@ -224,7 +224,7 @@ class Table(unittest.TestCase):
                                 ("registry.announce_stored=crash", "a zone never comes by it")):
                 done = subprocess.run([PROGRAMS + "/zbs-zone", "run", "--config", world.config("a")], capture_output=True, text=True, timeout=20,
                                       env=dict(os.environ, ZBS_FAILPOINTS=text))
-                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.returncode, 2)
                 self.assertIn(words, done.stderr)
 
 

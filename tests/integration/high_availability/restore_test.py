@@ -30,9 +30,9 @@ def restore(world):
 
     for command in (("backup", world.folder / "x.db"), ("restore", world.folder / "x.db")):
         refused = zone(*command)
-        assert refused.returncode == 1 and """pg_dump -Fc -n '"a"' URL""" in refused.stderr, (refused.stdout, refused.stderr)
+        assert refused.returncode == 2 and """pg_dump -Fc -n '"a"' URL""" in refused.stderr, (refused.stdout, refused.stderr)
     refused = zone("restore", "--database-restored")
-    assert refused.returncode == 1 and "another process writes to schema 'a'" in refused.stderr, refused.stderr
+    assert refused.returncode == 8 and "another process writes to schema 'a'" in refused.stderr, refused.stderr
 
     one.process.terminate()
     assert one.process.wait(DEADLINE_S) == 0
@@ -100,22 +100,22 @@ def restore(world):
         text = text if "[database]" in text else text.replace("[high_availability]\n", "").replace('node = "one"\n', "")
         one.config.write_text(text)
         started = zone("run")
-        assert started.returncode == 1 and word in started.stderr, (started.returncode, started.stderr)
+        assert started.returncode in (2, 3, 4, 5, 8) and word in started.stderr, (started.returncode, started.stderr)
     # A folder of another zone: a scheduler that could never take over does not stand by, but says so.
     (world.folder / "other/folder_id").write_text("a folder of another zone's")
     one.config.write_text(settings.replace('/state"', '/other"'))
     for command, at in (("run", "stderr"), ("doctor", "stdout")):
         told = zone(command)
-        assert told.returncode == 1 and "the state folder is not the one that goes with the database" in getattr(told, at), (command, told)
+        assert told.returncode == (1 if command == "doctor" else 8) and "the state folder is not the one that goes with the database" in getattr(told, at), (command, told)
     server.ask("INSERT INTO a.schema_version VALUES(99)")
     one.config.write_text(settings)
     started = zone("run")
-    assert started.returncode == 1 and "has version 99, this program knows" in started.stderr, started.stderr
+    assert started.returncode in (2, 3, 4, 5, 8) and "has version 99, this program knows" in started.stderr, started.stderr
     server.ask("DELETE FROM a.schema_version WHERE version=99")
     (world.folder / "state/zone.db").touch()
     one.config.write_text(settings)
     started = zone("run")
-    assert started.returncode == 1 and "has a database of its own" in started.stderr, started.stderr
+    assert started.returncode in (2, 3, 4, 5, 8) and "has a database of its own" in started.stderr, started.stderr
 
 
 def main():
