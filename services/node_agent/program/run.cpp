@@ -237,10 +237,8 @@ Result<Configuration> settings_in_force(const std::string& config_path) {
 Result<void> check_settings(const std::string& config_path, std::vector<std::string>& notes) {
     Result<NodeSettings> settings = load_settings(config_path);
     if (!settings) return settings.error();
-    Result<std::string> as_owner = process::look_as_owner(settings->state_folder);
-    if (!as_owner) return as_owner.error();
-    if (!as_owner->empty()) {
-        notes.push_back(*std::move(as_owner));
+    if (std::string as_owner = process::look_as_owner(settings->state_folder); !as_owner.empty()) {
+        notes.push_back(std::move(as_owner));
         settings = load_settings(config_path);  // may this account read the files, too?
         if (!settings) return settings.error();
     }

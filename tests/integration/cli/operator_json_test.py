@@ -24,7 +24,7 @@ from federation import until  # noqa: E402
 from live import DEADLINE_S, Live  # noqa: E402
 from ports import free_port  # noqa: E402
 from postgres_server import PostgresServer, missing  # noqa: E402
-from shapes import shape  # noqa: E402
+from shapes import keys_in_json, shape  # noqa: E402
 
 federation.BIN = str(BIN)
 GOLDEN = SOURCE / "tests/golden/cli"
@@ -139,6 +139,16 @@ class Documents(Programs):
                 self.assertEqual(backwards, sorted(backwards, key=(lambda row: int(row)) if number else None, reverse=True))
                 self.assertIn(key, json.loads(self.good(program, *words, "-o", "json")))
                 self.assertTrue(self.good(program, *words).count("\n") >= len(rows))
+
+    def test_what_a_list_tells_people_it_tells_programs_too(self):
+        until(lambda: len(self.good("zbs-zone", "peer", "list", "--zones", "-o", "name").split()) == 2, DEADLINE_S, "not all zones are known")
+        elsewhere = {("blocks", "told_by"): "of the list `told`: what other zones said, and here none has"}
+        for program, words, _, noun in self.LISTS:
+            titles = next(csv.reader(io.StringIO(self.good(program, *words, "-o", "csv"))))
+            refusal = self.refused(program, *words, "--columns", "nothing_of_that_kind")
+            for key, found in keys_in_json(titles, refusal, json.loads(self.good(program, *words, "--json")), noun).items():
+                with self.subTest(program=program, list=words, column=key):
+                    self.assertTrue(found or (noun, key) in elsewhere, "in no item")
 
     def test_wide_has_more_or_help_says_that_it_has_not(self):
         for program, words, _, _ in self.LISTS:

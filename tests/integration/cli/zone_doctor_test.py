@@ -231,6 +231,10 @@ class Doctor(unittest.TestCase):
         good = self.zone("config", "check", "--json")
         self.assertEqual(json.loads(good.stdout)["notes"], [f"checked as '{owner}', whose the state folder {self.state} is, not as root"])
         self.assertIn(f"note: checked as '{owner}'", good.stderr)
+        pr_capbset_drop, cap_setuid = 24, 7
+        kept = subprocess.run([PROGRAMS / "zbs-zone", "config", "check", "--json", "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S,
+                              preexec_fn=lambda: ctypes.CDLL(None).prctl(pr_capbset_drop, cap_setuid, 0, 0, 0))  # as in a container with few rights
+        self.assertIn(f"note: checked as root, not as '{owner}', whose the state folder {self.state} is: cannot go on as '{owner}': Operation not permitted", kept.stderr)
         os.chown(self.state / "identity/certificate.pem", 0, 0)
         done = self.configuration("check")
         self.assertIn(f"{self.config}:4: the zone's keys: {self.state}/identity/certificate.pem cannot be read by '{owner}', who runs this: Permission denied; as root, 'chown {owner} ", done.stderr)

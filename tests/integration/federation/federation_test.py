@@ -383,12 +383,12 @@ class BadInput(Shared):
             with open(config, "w") as f:
                 f.write(f'name="z"\norganisation="z"\nstate="{folder}/s"\nlisten="0.0.0.0:0"\n[[machine]]\nname="m"\n')
             done = subprocess.run([federation.BIN + "/zbs-zone", "--config", config], capture_output=True, text=True, timeout=10)
-            self.assertEqual(done.returncode, 1)
-            self.assertIn("without TLS", done.stderr)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("beyond loopback a zone needs keys", done.stderr)
             with open(config, "w") as f:
                 f.write(f'name="z"\norganisation="z"\nstate="{folder}/s"\ncolour="red"\n[[machine]]\nname="m"\n')
             done = subprocess.run([federation.BIN + "/zbs-zone", "--config", config], capture_output=True, text=True, timeout=10)
-            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.returncode, 2)
             self.assertIn("z.toml:4", done.stderr)
 
     def test_zone_that_was_not_accepted_gets_nothing(self):

@@ -93,14 +93,16 @@ Result<void> become(uid_t uid) {
 
 }  // namespace
 
-Result<std::string> look_as_owner(const std::string& folder) {
+std::string look_as_owner(const std::string& folder) {
     struct stat found {};
-    if (stat(folder.c_str(), &found) != 0 || found.st_uid == geteuid()) return std::string{};
+    if (stat(folder.c_str(), &found) != 0 || found.st_uid == geteuid()) return {};
     const std::string owner = user_name(found.st_uid);
     if (geteuid() != 0)
         return "checked as '" + user_name(geteuid()) + "', but the state folder " + folder + " is of '" + owner +
                "': what that account may read and do can be otherwise; run this as that account";
-    if (const Result<void> changed = become(found.st_uid); !changed) return changed.error();
+    if (const Result<void> changed = become(found.st_uid); !changed)
+        return "checked as root, not as '" + owner + "', whose the state folder " + folder +
+               " is: " + changed.error().message;
     return "checked as '" + owner + "', whose the state folder " + folder + " is, not as root";
 }
 

@@ -22,9 +22,9 @@ Result<Account> find_account(const std::string& name, uid_t minimum_uid);
 
 /// For a command that only looks at what a service could do: where `folder` is of another account than this process,
 /// that is the service's, and root goes on as that account, with its groups and without any capability, for good. Says
-/// as whom it looks where that is not plain; empty where the folder is the caller's own, or is not there. Before other
-/// threads are there. Errors: kUnavailable with the system's word.
-Result<std::string> look_as_owner(const std::string& folder);
+/// as whom it looks where that is not plain, also where root may not go on so; empty where the folder is the caller's
+/// own, or is not there. Before other threads are there.
+std::string look_as_owner(const std::string& folder);
 
 /// Name of the user `uid`, or its number where it has none.
 std::string user_name(uid_t uid);
