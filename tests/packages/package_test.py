@@ -223,6 +223,9 @@ class Packages(unittest.TestCase):
         said = self.as_ana("timeout 60 zbs run -q -n 1 -- /bin/sh /home/guest/try")
         for line in ("write-home may", "write-tmp may", "own-group-bit may", "write-root may not", "write-etc may not", "see-starter may not", "see-state may not"):
             self.assertIn(line + "\n", said)
+        self.write("/home/guest/old.pl", "print syscall(139, 3) < 0 ? $! : 'taken';\n")  # sysfs(3), on amd64: of @obsolete
+        self.inside("chmod 0644 /home/guest/old.pl")
+        self.assertEqual(self.as_ana("timeout 60 zbs run -q -n 1 -- /usr/bin/perl /home/guest/old.pl"), "Operation not permitted", "what is forbidden is refused; it kills nobody")
         outside = self.inside(f"runuser -u guest -- sh -c '{able(private, 'namespace')}' 2>/dev/null")
         self.assertIn(outside, said, "namespaces of a job's own")
         self.assertEqual(self.inside("stat -c %U /tmp/of-a-job /home/guest/of-a-job"), "guest\nguest\n", "not in a /tmp of the agent's own")

@@ -166,7 +166,13 @@ int serve(int argc, char** argv) {
     }
     if (words.size() == 5 && words[0] == "attend" && words[1] == "--socket" && words[3] == "--request")
         return attend(words[2], words[4], program);
-    std::fprintf(stderr, "usage: zbs-step serve --socket PATH [--units PATH_OF_SYSTEMD_RUN], absolute\n");
+    const std::string first = words.empty() ? std::string{} : words[0];
+    if (first == "--version") return std::puts("zbs-step 0.1.0") < 0;
+    const char* const usage =
+        "usage: zbs-step serve --socket PATH [--units PATH_OF_SYSTEMD_RUN], absolute\n"
+        "Supervisors of steps are started by zbs-zone and zbs-node: see zbs-step(8).\n";
+    if (first == "--help") return std::fputs(usage, stdout) < 0;
+    std::fputs(usage, stderr);
     return 2;
 }
 
@@ -233,7 +239,8 @@ int main(int argc, char** argv) {
     prctl(PR_SET_DUMPABLE, 0);  // jobs of the same user can neither look into nor change this process
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
-    if (argc > 1 && argv[1][0] != '-') return serve(argc, argv);
+    if (argc == 1 || argv[1][0] != '-' || std::strcmp(argv[1], "--version") == 0 || std::strcmp(argv[1], "--help") == 0)
+        return serve(argc, argv);
     const Result<StepOptions> read = read_step_options(argc, argv);
     if (!read) fail(read.error().message);
     const StepOptions& options = *read;

@@ -181,6 +181,9 @@ int serve_starts(const std::string& socket, const std::string& program, const st
     std::optional<StepUnits> own_units;
     if (!unit_maker.empty()) own_units.emplace(unit_maker, program, for_steps);
     StepUnits* const units = own_units ? &*own_units : nullptr;
+    if (!unit_maker.empty() && access(unit_maker.c_str(), X_OK) != 0)
+        return fail("cannot run " + unit_maker + ": " + std::strerror(errno) +
+                    "; --units takes the path of systemd-run (Debian: in the package systemd)");
     const Descriptor listener = listen_at(socket);
     if (!listener) return fail("cannot listen at " + socket + ": " + std::strerror(errno));
     const Descriptor step_listener = units == nullptr ? Descriptor() : listen_at(for_steps);

@@ -116,7 +116,8 @@ void StepUnits::note_ended(pid_t child, int status) {
     if (status == 0) return;
     const std::string said = read_complaint(found->complaints.get());
     refuse(found->request.caller, "the service manager begins no " + found->unit + ": " +
-                                      (said.empty() ? unit_maker_ + " ended without a word" : said));
+                                      (said.empty() ? "it does not say why" : said) + "; see 'journalctl -u " +
+                                      found->unit + "'");
     begun_.erase(found);
 }
 

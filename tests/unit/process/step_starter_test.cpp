@@ -283,8 +283,29 @@ TEST_F(StepUnitsTest, WhatTheManagerSaysIsTold) {
     manage("exit 3");
     const auto silent = start("none", "echo no");
     ASSERT_FALSE(silent);
-    EXPECT_THAT(silent.error().message, HasSubstr("without a word"));
+    EXPECT_THAT(silent.error().message,
+                testing::ContainsRegex("does not say why; see 'journalctl -u zbs-step-none-[0-9a-f]+\\.service'"));
     EXPECT_EQ(executor->status("none").state, State::kUnknown);
+}
+
+TEST(StepStarter, WhatCannotWorkIsToldBeforeItServes) {
+    const auto said = [](const std::string& words) {
+        std::array<char, 1'000> text{};
+        FILE* const pipe = popen((std::string(ZBS_STEP) + " " + words + " 2>&1; echo $?").c_str(), "r");
+        const std::size_t got = fread(text.data(), 1, text.size(), pipe);
+        pclose(pipe);
+        return std::string(text.data(), got);
+    };
+    const test::TemporaryFolder folder;
+    const std::string serve = "serve --socket " + folder.path("s");
+    EXPECT_EQ(said(serve + " --units /nonexistent/systemd-run"),
+              "zbs-step: cannot run /nonexistent/systemd-run: No such file or directory; --units takes the path of "
+              "systemd-run (Debian: in the package systemd)\n1\n");
+    EXPECT_NE(access(folder.path("s").c_str(), F_OK), 0);
+    EXPECT_THAT(said(serve + " --units systemd-run"), testing::EndsWith("see zbs-step(8).\n2\n"));
+    EXPECT_THAT(said(""), testing::EndsWith("\n2\n"));
+    EXPECT_EQ(said("--version"), "zbs-step 0.1.0\n0\n");
+    EXPECT_THAT(said("--help"), testing::EndsWith("\n0\n"));
 }
 
 TEST_F(StepUnitsTest, AUnitThatDoesNotComeIsGivenUp) {
