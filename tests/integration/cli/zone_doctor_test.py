@@ -242,6 +242,58 @@ class Doctor(unittest.TestCase):
         self.assertIn(f"zbs-zone: {self.config}", self.configuration("check").stderr)
         self.assertIn("Permission denied", self.configuration("check").stderr)
 
+    @unittest.skipIf(os.geteuid() != 0, "only root can look as another account")
+    def test_root_looks_as_the_account_of_the_state_folder(self):
+        self.folder.chmod(0o755)
+        for path in (self.state, *self.state.rglob("*")):
+            os.chown(path, 65534, 65534)
+        owner = pwd.getpwuid(65534).pw_name
+        as_owner = f"checked as '{owner}', whose the state folder {self.state} is, not as root"
+        service = subprocess.Popen([PROGRAMS / "zbs-zone", "run", "--config", self.config], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, user=65534, group=65534, extra_groups=[])
+        try:
+            self.assertIn("listening", service.stdout.readline())
+            checks = self.checks(0)
+        finally:
+            service.terminate()
+            service.communicate(timeout=DEADLINE_S)
+        self.assertEqual((checks["account"]["verdict"], checks["account"]["found"]), ("ok", as_owner))
+        self.assertEqual({checks[name]["verdict"] for name in ("state folder", "zone's certificate", "operator's certificate", "service", "database")}, {"ok"})
+        self.assertNotIn("port", checks)
+        (self.state / "identity/key.pem").chmod(0o400)
+        os.chown(self.state / "identity/key.pem", 1, 1)  # there, and whole
+        kept = self.checks(1)["zone's certificate"]
+        self.assertIn("Permission denied", kept["found"])
+        self.assertNotIn("backup", kept["remedy"])
+        (self.state / "identity/key.pem").unlink()
+        self.assertIn("put back what a backup of", self.checks(1)["zone's certificate"]["remedy"])
+
+    @unittest.skipIf(os.geteuid() != 0, "the files have to be another account's")
+    def test_an_account_that_may_not_look_is_told_so_and_given_no_other_remedy(self):
+        self.folder.chmod(0o755)
+        self.start()
+        done = subprocess.run([PROGRAMS / "zbs-zone", "doctor", "--json", "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S, user=65534, group=65534, extra_groups=[])
+        checks = {one["check"]: one for one in json.loads(done.stdout)["checks"]}
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for name in ("account", "state folder", "keys", "database"):
+            self.assertIn("run this as the user that the zone runs as", checks[name]["remedy"], name)
+        self.assertIn("first what 'keys' says", checks["service"]["remedy"])
+        self.assertNotIn("port", checks)
+
+    @unittest.skipIf(int(pathlib.Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()) < 2 or os.geteuid() != 0, "all ports are for all here, or none")
+    def test_a_port_that_root_may_take_and_the_zone_may_not(self):
+        port = int(pathlib.Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()) - 1
+        self.config.write_text(self.config.read_text().replace(f":{self.port}", f":{port}"))
+        self.assertNotIn("Permission", self.checks(0)["port"]["found"])
+        self.folder.chmod(0o755)
+        for path in (self.state, *self.state.rglob("*")):
+            os.chown(path, 65534, 65534)
+        self.assertIn(f"127.0.0.1:{port}: Permission denied", self.checks(1)["port"]["found"])
+
+    def test_state_that_is_no_folder(self):
+        shutil.rmtree(self.state)
+        self.state.write_text("")
+        self.assertIn("is no folder", self.checks(1)["state folder"]["found"])
+
     def node_file(self, listen, add=False):
         if add:
             self.zone("node", "add", "node-1", "--out", self.folder / "identity")
