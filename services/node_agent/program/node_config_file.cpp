@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "services/common/adapters/cpprest/address_rules.hpp"
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/common/messages/identity.hpp"
@@ -29,10 +30,13 @@ void read_zone(system::ConfigFile& file, NodeSettings& settings) {
         const std::size_t end = std::min(text.find(',', at), text.size());
         settings.zone_urls.push_back(text.substr(at, end - at));
         at = end + 1;
-        if (settings.zone_urls.back().starts_with("https://")) continue;
-        return file.fail("zone",
-                         "'zone' must be the zone's address, https://HOST:PORT, or those of its schedulers with commas "
-                         "between: agents and zones speak TLS");
+        if (!settings.zone_urls.back().starts_with("https://"))
+            return file.fail(
+                "zone",
+                "'zone' must be the zone's address, https://HOST:PORT, or those of its schedulers with commas "
+                "between: agents and zones speak TLS");
+        if (auto good = cpprest::parse_service_url(settings.zone_urls.back()); !good)
+            return file.fail("zone", "'zone': " + good.error().message);
     }
 }
 

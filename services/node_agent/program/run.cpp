@@ -199,8 +199,12 @@ Result<NodeSettings> load_settings(const std::string& config_path) {
     return read_node_settings(config_path, folder);
 }
 
-/// Whether the agent could start with them, as far as they alone tell.
-Result<void> check_for_service(const NodeSettings& settings, const std::string& config_path) {
+constexpr const char* kStarterOption = "--step-starter";
+
+/// Whether the agent could start with them, as far as they and this host tell. `starter_place`: where the starter of
+/// steps is named; empty: in the file.
+Result<void> check_for_service(const NodeSettings& settings, const std::string& config_path,
+                               const std::string& starter_place = {}) {
     const std::string listen = place_of(settings.values, "listen", config_path);
     if (auto good =
             beast::check_listen_address(settings.listen_address, static_cast<unsigned short>(settings.listen_port),
@@ -211,7 +215,24 @@ Result<void> check_for_service(const NodeSettings& settings, const std::string& 
                                               place_of(settings.values, "step_supervisor", config_path));
         !good)
         return good;
-    const std::string identity = place_of(settings.values, "identity", config_path);
+    const auto place = [&](const char* key) { return place_of(settings.values, key, config_path); };
+    const std::string starter = starter_place.empty() ? place("step_starter") : starter_place;
+    if (auto good = process::check_step_settings({.starter = settings.step_starter,
+                                                  .hidden_paths = settings.hidden_paths,
+                                                  .default_account = settings.default_account,
+                                                  .allow_root_jobs = !settings.run_as_accounts,
+                                                  .minimum_uid = static_cast<uid_t>(settings.minimum_uid)},
+                                                 {place("hidden_paths"), place("default_account"), starter});
+        !good)
+        return good;
+    if (auto good = process::check_state_folder(settings.state_folder, place("state")); !good) return good;
+    if (settings.control_group.starts_with('/')) {
+        if (auto good = process::ControlGroup::check(settings.control_group); !good)
+            return Error{good.error().code,
+                         "'control_group': " + good.error().message + "; set it to auto, none, or a group of its own",
+                         place("control_group")};
+    }
+    const std::string identity = place("identity");
     std::error_code fault;
     if (!std::filesystem::exists(settings.identity, fault) && !fault)
         return invalid("an agent needs keys, and there are none in " + settings.identity +
@@ -269,8 +290,9 @@ int describe(const command_line::Output& output) {
 int run(const std::string& config_path, const std::string& step_starter) {
     Result<NodeSettings> settings = load_settings(config_path);
     if (!settings) return fail(settings.error());
-    if (auto good = check_for_service(*settings, config_path); !good) return fail(good.error());
     if (!step_starter.empty()) settings->step_starter = step_starter;
+    if (auto good = check_for_service(*settings, config_path, step_starter.empty() ? "" : kStarterOption); !good)
+        return fail(good.error());
     const auto log = system::make_log("zbs-node." + settings->name);
 
     boost::asio::io_context io;

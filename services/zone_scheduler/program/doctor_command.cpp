@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
@@ -21,6 +22,7 @@
 #include "services/common/adapters/openssl/own_keys.hpp"
 #include "services/common/adapters/postgresql/lease.hpp"
 #include "services/common/adapters/postgresql/zone_store.hpp"
+#include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
@@ -41,6 +43,7 @@ using Checks = std::vector<Check>;
 
 constexpr std::uint64_t kLittleDisk = std::uint64_t{2} << 30;
 constexpr std::uint64_t kNoDisk = std::uint64_t{64} << 20;
+constexpr const char* kAsOwner = "run this as the user that the zone runs as, e.g. 'sudo -u zbs zbs-zone doctor'";
 
 std::string told(const Error& error) { return (error.pointer.empty() ? "" : error.pointer + ": ") + error.message; }
 
@@ -60,9 +63,12 @@ void look_at_folder(const StateFolder& state, Checks& checks) {
     if (stat(state.path.c_str(), &info) != 0)
         return checks.push_back({"state folder", Verdict::kFail, state.path + " is not there",
                                  "make the zone's keys, which makes it: 'zbs-zone init --config FILE'"});
+    if (!S_ISDIR(info.st_mode))
+        return checks.push_back({"state folder", Verdict::kFail, state.path + " is no folder",
+                                 "name a folder with 'state', or move what is there away"});
     if (access(state.path.c_str(), R_OK | W_OK | X_OK) != 0)
-        return checks.push_back({"state folder", Verdict::kFail, state.path + " cannot be written by this user",
-                                 "run this as the user that the zone runs as, e.g. 'sudo -u zbs zbs-zone doctor'"});
+        return checks.push_back(
+            {"state folder", Verdict::kFail, state.path + " cannot be written by this user", kAsOwner});
     if ((info.st_mode & 0077 & ~0011) != 0)
         return checks.push_back({"state folder", Verdict::kFail, state.path + " can be read by others; keys are in it",
                                  "chmod 700 " + state.path});
@@ -74,11 +80,30 @@ void look_at_folder(const StateFolder& state, Checks& checks) {
                       "make room, or shorten [retention] results_days; a zone whose disk is full stops"});
 }
 
-void look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks& checks) {
-    if (!state.has_identity())
-        return checks.push_back({"keys", settings.listen_address == "127.0.0.1" ? Verdict::kWarn : Verdict::kFail,
-                                 "none; the zone serves plain HTTP on loopback only",
-                                 "'zbs-zone init --config FILE', for other machines and organisations"});
+/// What to do where the keys in `folder` cannot be used: only what is missing or damaged is put back.
+std::string remedy_of(const Error& fault, const std::string& folder, const std::string& renewal) {
+    if (fault.code == ErrorCode::kUnauthenticated) return renewal;
+    if (fault.code == ErrorCode::kNotFound || fault.code == ErrorCode::kInvalidArgument)
+        return "put back what a backup of " + folder + " has";
+    return "what it says; the keys are there, nothing is to be put back";
+}
+
+/// Whether the running zone can be asked, with the operator's keys where it has some.
+bool look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks& checks) {
+    std::error_code fault;
+    if (!std::filesystem::exists(state.identity(), fault)) {
+        // ENOTDIR: the state folder is none, which was told.
+        if (fault && fault != std::errc::not_a_directory) {
+            checks.push_back(
+                {"keys", Verdict::kFail, state.identity() + " cannot be looked at: " + fault.message(), kAsOwner});
+            return false;
+        }
+        checks.push_back({"keys", settings.listen_address == "127.0.0.1" ? Verdict::kWarn : Verdict::kFail,
+                          "none; the zone serves plain HTTP on loopback only",
+                          "'zbs-zone init --config FILE', for other machines and organisations"});
+        return true;
+    }
+    bool can_ask = true;
     for (const auto& [name, folder] : {std::pair{"zone's certificate", state.identity()},
                                        std::pair{"operator's certificate", state.operator_identity()}}) {
         const auto keys = openssl::KeyFolder::open(folder, system::wall_clock);
@@ -87,9 +112,8 @@ void look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks
                                                : "'zbs-zone renew --certificate FILE --config FILE'; a zone that holds "
                                                  "the CA key renews by itself while it runs";
         if (!keys) {
-            const bool has_ended = keys.error().code == ErrorCode::kUnauthenticated;
-            checks.push_back({name, Verdict::kFail, told(keys.error()),
-                              has_ended ? remedy : "put back what a backup of " + folder + " has"});
+            can_ask = can_ask && !is_operator;
+            checks.push_back({name, Verdict::kFail, told(keys.error()), remedy_of(keys.error(), folder, remedy)});
             continue;
         }
         const Duration left = (*keys)->not_after() - system::wall_clock();
@@ -102,6 +126,7 @@ void look_at_keys(const ZoneSettings& settings, const StateFolder& state, Checks
                                               : Verdict::kOk,
                           name_and_end, is_due || left <= Duration{0} ? remedy : std::string{}});
     }
+    return can_ask;
 }
 
 /// The database in PostgreSQL, and who is active.
@@ -128,8 +153,12 @@ void look_at_server(const ZoneSettings& settings, Checks& checks) {
 
 void look_at_database(const ZoneSettings& settings, const StateFolder& state, Checks& checks) {
     if (settings.database) return look_at_server(settings, checks);
-    if (!std::filesystem::exists(state.database()))
-        return checks.push_back({"database", Verdict::kOk, "none yet; the first start makes it", {}});
+    if (access(state.database().c_str(), R_OK) != 0) {
+        if (errno == ENOENT || errno == ENOTDIR)
+            return checks.push_back({"database", Verdict::kOk, "none yet; the first start makes it", {}});
+        return checks.push_back({"database", Verdict::kFail,
+                                 state.database() + " cannot be read by this user: " + std::strerror(errno), kAsOwner});
+    }
     const auto version = sqlite::examine_zone_database(state.database());
     if (version)
         checks.push_back({"database", Verdict::kOk, "whole, of schema version " + std::to_string(*version), {}});
@@ -168,13 +197,14 @@ Result<void> look_at_take_over(const ZoneSettings& settings, const StateFolder& 
     return good;
 }
 
-/// Whether this host's scheduler runs, and what it says. False where it does not.
-bool look_at_own_service(const std::string& config_path, const ZoneSettings& settings, bool could_take_over,
+/// Whether this host's scheduler runs, and what it says. False where it does not. `first`: the check that is to be
+/// mended before it can be asked; empty: none.
+bool look_at_own_service(const std::string& config_path, const ZoneSettings& settings, const std::string& first,
                          Checks& checks) {
     const Result<OwnScheduler> own = look_at_own_scheduler(config_path);
-    if (!own && !could_take_over) {
+    if (!own && !first.empty()) {
         checks.push_back({"service", Verdict::kWarn, "cannot be asked: " + told(own.error()),
-                          "first what 'take-over' says: whoever asks needs the state folder"});
+                          "first what '" + first + "' says: whoever asks needs the state folder and its keys"});
     } else if (!own) {
         checks.push_back({"service", Verdict::kWarn, "does not run, or does not answer: " + told(own.error()),
                           "start it: 'systemctl start zbs-zone' or 'zbs-zone run --config FILE'"});
@@ -190,9 +220,9 @@ bool look_at_own_service(const std::string& config_path, const ZoneSettings& set
 }
 
 /// Whether it runs; what it says of peers and machines.
-void look_at_service(const std::string& config_path, const ZoneSettings& settings, bool could_take_over,
+void look_at_service(const std::string& config_path, const ZoneSettings& settings, const std::string& first,
                      Checks& checks) {
-    if (!look_at_own_service(config_path, settings, could_take_over, checks)) return;
+    if (!look_at_own_service(config_path, settings, first, checks)) return;
     const auto client = OperatorClient::connect(config_path);
     if (!client) return;  // nobody has been active yet
     const auto peers = (*client)->call("GET", "/v1/peerings");
@@ -239,10 +269,27 @@ void look_at_slurm(ZoneSettings settings, Checks& checks) {
     checks.push_back({"Slurm", Verdict::kOk, std::to_string(settings.zone.zone.machines.size()) + " nodes", {}});
 }
 
+/// As `config check`: what root may do says nothing of what the service may. A shared folder that hangs is left alone.
+void look_as_owner(const ZoneSettings& settings, Checks& checks) {
+    const StateFolder state{settings.state_folder};
+    if (settings.database) {
+        const Result<void> found = TakeOverWatch([state] { return look_into_shared_folder(state); }).found_now();
+        if (!found && found.error().code == ErrorCode::kTimeout) return;
+    }
+    const std::string as_whom = process::look_as_owner(state.path);
+    if (as_whom.empty()) return;
+    const bool is_owner = process::look_as_owner(state.path).empty();  // by now
+    checks.push_back({"account", is_owner ? Verdict::kOk : Verdict::kWarn, as_whom, is_owner ? "" : kAsOwner});
+}
+
 Checks examine(const std::string& config_path) {
     Checks checks;
     look_at_clock(checks);
-    const Result<ZoneSettings> settings = load_settings(config_path);
+    Result<ZoneSettings> settings = load_settings(config_path);
+    if (settings) {
+        look_as_owner(*settings, checks);
+        settings = load_settings(config_path);  // may this account read the files, too?
+    }
     if (!settings) {
         checks.push_back(
             {"settings", Verdict::kFail, told(settings.error()), "mend the file; nothing else was looked at"});
@@ -253,8 +300,12 @@ Checks examine(const std::string& config_path) {
     const Result<void> could_take_over = look_at_take_over(*settings, state, checks);
     if (could_take_over || could_take_over.error().code != ErrorCode::kTimeout) {
         look_at_folder(state, checks);
-        look_at_keys(*settings, state, checks);
-        look_at_service(config_path, *settings, could_take_over.has_value(), checks);
+        const bool can_ask = look_at_keys(*settings, state, checks);
+        look_at_service(config_path, *settings,
+                        !could_take_over ? "take-over"
+                        : !can_ask       ? checks.back().name
+                                         : std::string{},
+                        checks);
     }
     look_at_database(*settings, state, checks);
     look_at_programs(*settings, checks);

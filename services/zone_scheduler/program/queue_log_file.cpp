@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/codec/queue_log_codec.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -40,14 +41,35 @@ bool begins_as_one(int fd, off_t size) {
     return json && codec::decode_queue_event(*json);
 }
 
+Error cannot_be_written(const std::string& path, int fault) {
+    return {ErrorCode::kUnavailable,
+            "'queue_log' " + path + " cannot be written: " + std::strerror(fault) + "; name another file",
+            {}};
+}
+
+Error is_no_log(const std::string& path) {
+    return invalid("'queue_log' " + path + " exists and is no log of a queue; name another file");
+}
+
 }  // namespace
 
+Result<void> QueueLogFile::check(const std::string& path) {
+    const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!file && errno == ENOENT) {  // who opens it makes it
+        const std::size_t slash = path.rfind('/');
+        const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+        if (::access(folder.c_str(), W_OK | X_OK) != 0) return cannot_be_written(path, errno);
+        return {};
+    }
+    if (!file) return cannot_be_written(path, errno);
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return cannot_be_written(path, EINVAL);
+    if (status.st_size > 0 && !begins_as_one(file.get(), status.st_size)) return is_no_log(path);
+    return {};
+}
+
 Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path, Log& log, std::size_t most_bytes) {
-    const auto cannot = [&](int fault) {
-        return Error{ErrorCode::kUnavailable,
-                     "'queue_log' " + path + " cannot be written: " + std::strerror(fault) + "; name another file",
-                     {}};
-    };
+    const auto cannot = [&](int fault) { return cannot_be_written(path, fault); };
     const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return cannot(errno);
     struct stat status {};
@@ -61,7 +83,7 @@ Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path
     }
     if (status.st_size > 0 && !begins_as_one(fd, status.st_size)) {
         ::close(fd);
-        return invalid("'queue_log' " + path + " exists and is no log of a queue; name another file");
+        return is_no_log(path);
     }
     std::FILE* file = ::fdopen(fd, "a");
     if (file == nullptr) {

@@ -22,6 +22,8 @@ class QueueLogFile {
     /// `begin_anew` has the queue tell all that the next file needs (`ZoneQueue::tell_again`), by way of `write`.
     static Result<std::shared_ptr<QueueLogFile>> open(const std::string& path, Log& log,
                                                       std::size_t most_bytes = limits::kMaxQueueLogBytes);
+    /// Whether `open` could take `path`, whoever writes it now. Changes nothing. Errors: those of `open`.
+    static Result<void> check(const std::string& path);
     void on_full(std::function<void()> begin_anew) { begin_anew_ = std::move(begin_anew); }
 
     void write(const QueueEvent& event);

@@ -7,10 +7,12 @@
 #include "services/common/adapters/openssl/trust_store.hpp"
 #include "services/common/adapters/postgresql/connection.hpp"
 #include "services/common/adapters/process/account.hpp"
+#include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/messages/host_name.hpp"
+#include "services/zone_scheduler/program/queue_log_file.hpp"
 #include "services/zone_scheduler/program/zone_program.hpp"
 
 namespace zbs::zone_program {
@@ -34,6 +36,21 @@ Result<void> check_for_service(const ZoneSettings& settings, const std::string& 
         !good)
         return good;
     if (auto good = process::check_supervisor(settings.step_supervisor, place("step_supervisor")); !good) return good;
+    if (auto good = process::check_step_settings({.hidden_paths = settings.hidden_paths,
+                                                  .default_account = settings.default_account,
+                                                  .allow_root_jobs = !settings.zone.run_as_accounts,
+                                                  .minimum_uid = static_cast<uid_t>(settings.minimum_uid)},
+                                                 {place("hidden_paths"), place("default_account"), {}});
+        !good)
+        return good;
+    // A folder that several schedulers share may hang: the checks of taking over see to that.
+    if (!settings.database) {
+        if (auto good = process::check_state_folder(settings.state_folder, place("state")); !good) return good;
+    }
+    if (!settings.queue_log.empty()) {
+        if (auto good = QueueLogFile::check(settings.queue_log); !good)
+            return Error{good.error().code, good.error().message, place("queue_log")};
+    }
     if (const auto found = system::resolve_interface(settings.zone.mpi_interface); !found) {
         return Error{found.error().code, "[mpi] interface: " + found.error().message, place("mpi.interface")};
     }

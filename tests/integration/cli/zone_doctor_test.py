@@ -242,12 +242,124 @@ class Doctor(unittest.TestCase):
         self.assertIn(f"zbs-zone: {self.config}", self.configuration("check").stderr)
         self.assertIn("Permission denied", self.configuration("check").stderr)
 
+    @unittest.skipIf(os.geteuid() != 0, "only root can look as another account")
+    def test_root_looks_as_the_account_of_the_state_folder(self):
+        self.folder.chmod(0o755)
+        for path in (self.state, *self.state.rglob("*")):
+            os.chown(path, 65534, 65534)
+        owner = pwd.getpwuid(65534).pw_name
+        as_owner = f"checked as '{owner}', whose the state folder {self.state} is, not as root"
+        service = subprocess.Popen([PROGRAMS / "zbs-zone", "run", "--config", self.config], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, user=65534, group=65534, extra_groups=[])
+        try:
+            self.assertIn("listening", service.stdout.readline())
+            checks = self.checks(0)
+        finally:
+            service.terminate()
+            service.communicate(timeout=DEADLINE_S)
+        self.assertEqual((checks["account"]["verdict"], checks["account"]["found"]), ("ok", as_owner))
+        self.assertEqual({checks[name]["verdict"] for name in ("state folder", "zone's certificate", "operator's certificate", "service", "database")}, {"ok"})
+        self.assertNotIn("port", checks)
+        (self.state / "identity/key.pem").chmod(0o400)
+        os.chown(self.state / "identity/key.pem", 1, 1)  # there, and whole
+        kept = self.checks(1)["zone's certificate"]
+        self.assertIn("Permission denied", kept["found"])
+        self.assertNotIn("backup", kept["remedy"])
+        (self.state / "identity/key.pem").unlink()
+        self.assertIn("put back what a backup of", self.checks(1)["zone's certificate"]["remedy"])
+
+    @unittest.skipIf(os.geteuid() != 0, "the files have to be another account's")
+    def test_an_account_that_may_not_look_is_told_so_and_given_no_other_remedy(self):
+        self.folder.chmod(0o755)
+        self.start()
+        done = subprocess.run([PROGRAMS / "zbs-zone", "doctor", "--json", "--config", self.config], capture_output=True, text=True, timeout=DEADLINE_S, user=65534, group=65534, extra_groups=[])
+        checks = {one["check"]: one for one in json.loads(done.stdout)["checks"]}
+        self.assertEqual(done.returncode, 1, done.stderr)
+        for name in ("account", "state folder", "keys", "database"):
+            self.assertIn("run this as the user that the zone runs as", checks[name]["remedy"], name)
+        self.assertIn("first what 'keys' says", checks["service"]["remedy"])
+        self.assertNotIn("port", checks)
+
+    @unittest.skipIf(int(pathlib.Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()) < 2 or os.geteuid() != 0, "all ports are for all here, or none")
+    def test_a_port_that_root_may_take_and_the_zone_may_not(self):
+        port = int(pathlib.Path("/proc/sys/net/ipv4/ip_unprivileged_port_start").read_text()) - 1
+        self.config.write_text(self.config.read_text().replace(f":{self.port}", f":{port}"))
+        self.assertNotIn("Permission", self.checks(0)["port"]["found"])
+        self.folder.chmod(0o755)
+        for path in (self.state, *self.state.rglob("*")):
+            os.chown(path, 65534, 65534)
+        self.assertIn(f"127.0.0.1:{port}: Permission denied", self.checks(1)["port"]["found"])
+
+    def test_state_that_is_no_folder(self):
+        shutil.rmtree(self.state)
+        self.state.write_text("")
+        self.assertIn("is no folder", self.checks(1)["state folder"]["found"])
+
     def node_file(self, listen, add=False):
         if add:
             self.zone("node", "add", "node-1", "--out", self.folder / "identity")
         node = self.folder / "node.toml"
         node.write_text(f'name = "node-1"\nzone = "https://127.0.0.1:1"\nzone_name = "zone-a"\nstate = "{self.folder}/node"\nidentity = "{self.folder}/identity"\nrun_as = "self"\n{listen}\n')
         return node
+
+    def refused_alike(self, program, config, place, told):
+        """What the check refuses the start refuses, with the same words; neither makes anything."""
+        before = sorted(self.folder.rglob("*"))
+        checked, started = (subprocess.run([PROGRAMS / program, *words, "--config", config], capture_output=True, text=True, timeout=DEADLINE_S) for words in (("config", "check"), ("run",)))
+        self.assertEqual((checked.returncode, checked.stdout), (1, ""), checked.stderr)
+        self.assertIn(f"{program}: {place}: ", checked.stderr)
+        self.assertIn(told, checked.stderr)
+        self.assertEqual(started.stderr, checked.stderr, "the service says the same")
+        self.assertNotIn(started.returncode, (0, 1))
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
+
+    def both_refuse_of_steps_and_folders(self):
+        (self.folder / "file").write_text("")
+        (self.folder / "link").symlink_to("nowhere")
+        return ((f'hidden_paths = ["rel"]', "'hidden_paths': folder 'rel' is to be kept from jobs; give its path from the root"), ('hidden_paths = ["/nope"]', "'hidden_paths': folder /nope is to be kept from jobs, but is not there"),
+                ('default_account = "nosuchuser"', "'default_account': "), (f'state = "{self.folder}/file"', "file is no folder; set 'state'"),
+                (f'state = "{self.folder}/file/below"', f"below cannot be made: {self.folder}/file is no folder"), (f'state = "{self.folder}/link"', f"state folder {self.folder}/link cannot be used: {self.folder}/link: No such file or directory; correct it"))
+
+    def test_config_check_sees_what_steps_and_folders_lack(self):
+        for text, told in (*self.both_refuse_of_steps_and_folders(), ('queue = "easy"\nqueue_log = "/nonexistent/x/y"', "'queue_log' /nonexistent/x/y cannot be written: No such file or directory; name another file"),
+                           (f'queue = "easy"\nqueue_log = "{self.config}"', "exists and is no log of a queue"), (f'queue = "easy"\nqueue_log = "{self.folder}"', "cannot be written: ")):
+            with self.subTest(text):
+                part = self.folder / "zone.d/10.toml"
+                part.parent.mkdir(exist_ok=True)
+                part.write_text(text + "\n")
+                self.refused_alike("zbs-zone", self.config, f"{part}:{1 + text.count(chr(10))}", told)
+
+    def test_a_zone_that_runs_passes_its_own_check(self):
+        account = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
+        self.config.write_text(f'queue = "easy"\nqueue_log = "{self.folder}/queue.log"\nhidden_paths = ["{self.folder}"]\ndefault_account = "{account}"\n' + self.config.read_text())
+        self.zone("config", "check")
+        self.assertFalse((self.folder / "queue.log").exists(), "the check makes nothing")
+        self.start()
+        self.assertTrue((self.folder / "queue.log").exists())
+        self.zone("config", "check")
+
+    def test_config_check_of_an_agent_sees_what_steps_and_folders_lack(self):
+        for number, (text, told) in enumerate((*self.both_refuse_of_steps_and_folders(), ('control_group = "/nonexistent"', "'control_group': /nonexistent is not there, and no control group can be made in its place: No such file or directory; set it to auto, none"),
+                                               (f'control_group = "{self.folder}"', "is no control group that this service may divide"), ('step_starter = "/nonexistent/s"', "their starter at /nonexistent/s is out of reach: No such file or directory; see 'systemctl status zbs-steps'"),
+                                               ('zone = "https://127.0.0.1:7901/x"', "'zone': 'https://127.0.0.1:7901/x' is no service's address: nothing may follow host and port; write https://127.0.0.1:7901"))):
+            with self.subTest(text):
+                node = self.node_file('listen = "127.0.0.1:0"', add=number == 0)
+                part = self.folder / "node.d/10.toml"
+                part.parent.mkdir(exist_ok=True)
+                part.write_text(text + "\n")
+                self.refused_alike("zbs-node", node, f"{part}:1", told)
+
+    def test_an_agent_that_runs_passes_its_own_check(self):
+        starter = subprocess.Popen([PROGRAMS / "zbs-step", "serve", "--socket", self.folder / "steps.socket"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(lambda: (starter.terminate(), starter.communicate(timeout=DEADLINE_S)))
+        starter.stdout.readline()  # it says that it serves
+        node = self.node_file(f'listen = "127.0.0.1:0"\nhidden_paths = ["{self.folder}"]\nstep_starter = "{self.folder}/steps.socket"', add=True)
+        check = lambda: subprocess.run([PROGRAMS / "zbs-node", "config", "check", "--config", node], capture_output=True, text=True, timeout=DEADLINE_S)  # noqa: E731
+        self.assertEqual(check().returncode, 0, check().stderr)
+        self.assertFalse((self.folder / "node").exists(), "the check makes nothing")
+        agent = subprocess.Popen([PROGRAMS / "zbs-node", "run", "--config", node], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(lambda: (agent.terminate(), agent.communicate(timeout=DEADLINE_S)))
+        self.assertIn("listening", agent.stdout.readline())
+        self.assertEqual(check().returncode, 0, check().stderr)
 
     def test_config_check_of_an_agent_and_its_start_say_the_same(self):
         self.zone("node", "add", "node-1", "--out", self.folder / "identity")

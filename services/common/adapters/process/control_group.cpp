@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 #include "services/common/adapters/process/starter_message.hpp"
@@ -88,6 +89,23 @@ bool ControlGroup::make_room(const std::string& name) {
     if (folder.empty() || folder.ends_with("/" + name)) return !folder.empty();
     mkdir((folder + "/" + name).c_str(), 0755);
     return put(folder + "/" + name + "/cgroup.procs", std::to_string(getpid()));
+}
+
+Result<void> ControlGroup::check(const std::string& folder) {
+    const auto refused = [&](const std::string& what, int fault) {
+        return Error{ErrorCode::kUnavailable, folder + " " + what + ": " + std::strerror(fault), {}};
+    };
+    const auto can = [](const std::string& path, int mode) { return access(path.c_str(), mode) == 0; };
+    if (!can(folder, F_OK)) {
+        // The kernel alone makes the files of a group: what holds none is not one.
+        const std::string parent = std::filesystem::path(folder + "/..").lexically_normal().string();
+        if (!can(parent + "/cgroup.procs", F_OK) || !can(parent, W_OK | X_OK))
+            return refused("is not there, and no control group can be made in its place", errno);
+        return {};
+    }
+    const bool is_v1 = can(folder + "/cpu.shares", F_OK);
+    if (is_v1 ? can(folder, W_OK | X_OK) : can(folder + "/cgroup.freeze", W_OK)) return {};
+    return refused("is no control group that this service may divide", errno);
 }
 
 Result<std::unique_ptr<ControlGroup>> ControlGroup::open(const std::string& folder) {

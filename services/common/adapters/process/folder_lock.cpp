@@ -32,6 +32,31 @@ Result<void> check_owner(const std::string& folder) {
                  folder};
 }
 
+Result<void> check_state_folder(const std::string& folder, const std::string& place) {
+    struct stat about {};
+    std::filesystem::path there = std::filesystem::path(folder).lexically_normal();
+    const auto is_missing = [&] { return lstat(there.c_str(), &about) != 0 && (errno == ENOENT || errno == ENOTDIR); };
+    while (is_missing() && there.has_relative_path()) there = there.parent_path();
+    const bool is_there = there == std::filesystem::path(folder).lexically_normal();
+    const auto refused = [&](ErrorCode code, const std::string& why) {
+        return Error{code, "state folder " + folder + " cannot be " + (is_there ? "used" : "made") + ": " + why, place};
+    };
+    if (stat(there.c_str(), &about) != 0) {
+        const int fault = errno;
+        return refused(ErrorCode::kUnavailable,
+                       there.string() + ": " + std::strerror(fault) + "; correct it, or set 'state' to another folder");
+    }
+    if (!S_ISDIR(about.st_mode))
+        return refused(ErrorCode::kInvalidArgument, there.string() + " is no folder; set 'state' to a folder");
+    if (access(there.c_str(), W_OK | X_OK | (is_there ? R_OK : 0)) != 0) {
+        const int fault = errno;
+        return refused(ErrorCode::kUnavailable, "'" + user_name(geteuid()) + "' may not write " + there.string() +
+                                                    ": " + std::strerror(fault) +
+                                                    "; give it to that account, or set 'state'");
+    }
+    return {};
+}
+
 Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) {
     const std::string path = folder + "/lock";
     const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);

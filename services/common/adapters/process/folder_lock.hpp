@@ -11,6 +11,11 @@ namespace zbs::process {
 /// how to run as that user.
 Result<void> check_owner(const std::string& folder);
 
+/// Whether `folder`, which the setting `state` says at `place`, is or could be made a state folder of this process.
+/// Makes nothing. Errors, each with the remedy: kInvalidArgument where it is no folder; kUnavailable where it cannot be
+/// used or made.
+Result<void> check_state_folder(const std::string& folder, const std::string& place);
+
 /// A state folder that belongs to this process alone for as long as this lives; a kill gives it up, a child does not
 /// inherit it.
 class FolderLock {

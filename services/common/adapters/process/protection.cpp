@@ -15,7 +15,11 @@ namespace {
 Result<std::string> real_folder(const std::string& path) {
     char room[PATH_MAX];
     struct stat info {};
-    if (path.empty() || path[0] != '/' || realpath(path.c_str(), room) == nullptr || stat(room, &info) != 0) {
+    if (path.empty() || path[0] != '/')
+        return Error{ErrorCode::kInvalidArgument,
+                     "folder '" + path + "' is to be kept from jobs; give its path from the root, e.g. /etc/zbs",
+                     {}};
+    if (realpath(path.c_str(), room) == nullptr || stat(room, &info) != 0) {
         return Error{ErrorCode::kUnavailable,
                      "folder " + path + " is to be kept from jobs, but is not there; make it or correct its path",
                      {}};
@@ -51,6 +55,11 @@ std::string list(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+Result<void> check_hidden_folders(const std::vector<std::string>& paths) {
+    const Result<std::vector<std::string>> real = real_folders(paths);
+    return real ? Result<void>{} : real.error();
+}
 
 Result<std::vector<std::string>> find_hidden_folders(const StepExecutorOptions& options) {
     std::vector<std::string> paths = options.hidden_paths;

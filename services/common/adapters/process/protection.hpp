@@ -17,6 +17,8 @@ struct HostAbilities {
 /// Absolute, existing, without links; for the folders of `options` and those that every job is kept from: the folder of
 /// the steps, the session of this user's other programs.
 Result<std::vector<std::string>> find_hidden_folders(const StepExecutorOptions& options);
+/// Whether all of them could be kept from jobs. Errors: one is not there, is no folder, or is named by a relative path.
+Result<void> check_hidden_folders(const std::vector<std::string>& paths);
 /// What jobs of this user must not write though it may: this service's programs, control groups.
 Result<std::vector<std::string>> find_read_only_folders(const StepExecutorOptions& options);
 

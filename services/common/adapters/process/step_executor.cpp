@@ -321,6 +321,26 @@ Result<void> check_supervisor(const std::string& path, const std::string& place)
                  place};
 }
 
+Result<void> check_step_settings(const StepExecutorOptions& options, const StepSettingPlaces& places) {
+    const auto at = [](const std::string& setting, const Error& fault, const std::string& place) {
+        return Error{fault.code, "'" + setting + "': " + fault.message, place};
+    };
+    if (auto good = check_hidden_folders(options.hidden_paths); !good)
+        return at("hidden_paths", good.error(), places.hidden_paths);
+    Common common{.options = options};
+    common.host.is_root = geteuid() == 0;
+    common.host.user = user_name(geteuid());
+    if (const std::string& name = options.default_account; !name.empty()) {
+        if (const auto account = choose_account(common, name); !account)
+            return at("default_account", account.error(), places.default_account);
+    }
+    if (!options.starter.empty()) {
+        if (const auto starter = find_starter(options.starter); !starter)
+            return Error{starter.error().code, starter.error().message, places.step_starter};
+    }
+    return {};
+}
+
 Result<std::unique_ptr<StepExecutor>> make_step_executor(StepExecutorOptions options) {
     if (mkdir(options.folder.c_str(), 0700) != 0 && errno != EEXIST)
         return unavailable("cannot make the folder " + options.folder + ": " + std::strerror(errno));

@@ -65,6 +65,15 @@ class StepExecutor : public Executor {
 /// kUnavailable with the reason and the remedy.
 Result<void> check_supervisor(const std::string& path, const std::string& place = {});
 
+/// Where the settings stand that `check_step_settings` looks at: file and line.
+struct StepSettingPlaces {
+    std::string hidden_paths, default_account, step_starter;
+};
+/// Whether an executor would be made with these hidden paths, default account and starter, the other options among them
+/// as they are; `folder` and `supervisor` are not looked at. Makes nothing. Errors: those of `make_step_executor`, at
+/// the place of the setting. Waits for a starter for kStarterPatienceS at most.
+Result<void> check_step_settings(const StepExecutorOptions& options, const StepSettingPlaces& places);
+
 /// Executor of process trees on this host. Each step gets a supervisor (`zbs-step`) in its own session, which outlives
 /// this service, ends the tree at its walltime or when asked, and leaves the exit code in a file; this class only
 /// starts it and reads what it left. A supervisor that was killed is noticed by `status`, which then kills what it left
