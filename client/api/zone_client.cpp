@@ -11,6 +11,7 @@
 #include "services/common/adapters/cpprest/http_caller.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/http/call.hpp"
 #include "services/common/messages/limits.hpp"
 
 namespace zbs::client {
@@ -118,15 +119,15 @@ Result<codec::Json> ZoneClient::list(const ListQuery& query) {
     if (!query.states.empty()) path += "&state=" + query.states;
     if (!query.owner.empty()) path += "&owner=" + query.owner;
     if (query.since) path += "&since=" + format_instant(*query.since);
-    if (!query.after.empty()) path += "&after=" + query.after;
+    if (!query.after.empty()) path += "&after=" + http::encode_percent(query.after);
     return json("GET", path);
 }
 Result<codec::Json> ZoneClient::explain(const std::string& id) {
-    return json("GET", "/v1/applications/" + id + "/explain");
+    return json("GET", "/v1/applications/" + http::encode_percent(id) + "/explain");
 }
 Result<codec::Json> ZoneClient::cancel(const std::string& id) { return json(cancel_call(home_, id)); }
 Result<std::string> ZoneClient::assignment(const std::string& id, const std::string& format) {
-    return text("GET", "/v1/applications/" + id + "/assignment?format=" + format);
+    return text("GET", "/v1/applications/" + http::encode_percent(id) + "/assignment?format=" + format);
 }
 Result<codec::Json> ZoneClient::get(const std::string& path) { return json("GET", path); }
 
@@ -144,14 +145,14 @@ Result<codec::Json> ZoneClient::call(const std::string& method, const std::strin
 Result<ZoneClient::LogChunk> ZoneClient::log(const std::string& id, const std::string& rank, const std::string& stream,
                                              std::uint64_t offset) {
     Result<std::string> bytes = text(
-        "GET", "/v1/applications/" + id + "/logs/" + rank + "?stream=" + stream + "&offset=" + std::to_string(offset));
+        "GET", "/v1/applications/" + http::encode_percent(id) + "/logs/" + http::encode_percent(rank) + "?stream=" + stream + "&offset=" + std::to_string(offset));
     if (!bytes) return bytes.error();
     last_.bytes = *std::move(bytes);
     return std::move(last_);
 }
 
 Result<ApplicationModel> ZoneClient::profile(const std::string& profile_id) {
-    const Result<codec::Json> model = json("GET", "/v1/profiles/" + profile_id);
+    const Result<codec::Json> model = json("GET", "/v1/profiles/" + http::encode_percent(profile_id));
     if (!model) return model.error();
     return codec::decode_model(*model);
 }

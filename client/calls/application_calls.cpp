@@ -1,6 +1,7 @@
 #include "client/calls/application_calls.hpp"
 
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/http/call.hpp"
 
 namespace zbs::client {
 namespace {
@@ -12,11 +13,11 @@ HttpCall submit_call(const ServiceAddress& home, const ApplicationRequest& reque
 }
 
 HttpCall show_call(const ServiceAddress& home, const std::string& id) {
-    return {home, "GET", "/v1/applications/" + id, {}, kDeadline};
+    return {home, "GET", "/v1/applications/" + http::encode_percent(id), {}, kDeadline};
 }
 
 HttpCall cancel_call(const ServiceAddress& home, const std::string& id) {
-    return {home, "DELETE", "/v1/applications/" + id, {}, kDeadline};
+    return {home, "DELETE", "/v1/applications/" + http::encode_percent(id), {}, kDeadline};
 }
 
 bool is_ended(const std::string& state) {

@@ -7,6 +7,7 @@
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/peering_codec.hpp"
+#include "services/common/http/call.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -26,7 +27,7 @@ void list_peers(Context& context) {
 void call(Context& context, const std::string& method, const std::string& organisation, const Json& body = {}) {
     const auto zone = context.connect();
     if (!zone) return;
-    const Result<Json> answer = zone->call(method, "/v1/peerings/" + organisation, body);
+    const Result<Json> answer = zone->call(method, "/v1/peerings/" + http::encode_percent(organisation), body);
     if (!answer) return context.fail(answer.error());
     print(context, listing::peerings_of(*answer));
     for (const Json& note : answer->value("notes", Json::array()))
@@ -67,7 +68,9 @@ void add_peer_commands(CLI::App& app, Context& context) {
     auto wish = std::make_shared<Wish>();
     const auto named = [&](const char* name, const std::string& help, const std::string& rest = "") {
         CLI::App* command = peer->add_subcommand(name, help + "\n\nExample: zbs peer " + name + " org-b" + rest);
-        command_line::offer(command->add_option("ORGANISATION", wish->organisation, "by name")->required(),
+        command_line::offer(command->add_option("ORGANISATION", wish->organisation, "by name")
+                                ->required()
+                                ->check(command_line::name_of("an organisation")),
                             {.words = {}, .kind = "organisations"});
         return command;
     };

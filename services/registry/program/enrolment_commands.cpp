@@ -1,6 +1,7 @@
 // zbs-registry's commands about who may come here.
 #include <CLI/CLI.hpp>
 
+#include "services/common/adapters/command_line/values.hpp"
 #include "services/common/http/call.hpp"
 #include "services/registry/program/registry_client.hpp"
 
@@ -75,7 +76,7 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
         "remove",
         "take a zone out: it is listed no more and gets no answer from now on; it comes back by a new token "
         "only\n\nExample: zbs-registry zone remove org-a-one --state DIR");
-    remove_zone->add_option("NAME", *name, "the zone")->required();
+    remove_zone->add_option("NAME", *name, "the zone")->required()->check(command_line::name_of("a zone"));
     removes(remove_zone, "/v1/enrolments/", "");
     CLI::App* organisation = cli.add_subcommand("organisation", "organisations whose bundles are kept here");
     organisation->require_subcommand(1);
@@ -88,7 +89,7 @@ void add_enrolment_commands(CLI::App& cli, Options& options, int& exit_code) {
         "remove",
         "forget an organisation's bundle, with all its zones and open tokens; it may come back with another "
         "bundle\n\nExample: zbs-registry organisation remove org-a --state DIR");
-    remove->add_option("NAME", *name, "the organisation")->required();
+    remove->add_option("NAME", *name, "the organisation")->required()->check(command_line::name_of("an organisation"));
     removes(remove, "/v1/organisations/", "removed organisation ");
 }
 

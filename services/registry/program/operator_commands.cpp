@@ -59,8 +59,10 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     auto hours = std::make_shared<int>(24);
     CLI::App* init = cli.add_subcommand(
         "init", "keys and certificate of this registry\n\nExample: zbs-registry init --state DIR --organisation grid");
-    init->add_option("--organisation", *organisation, "who runs the registry")->required();
-    init->add_option("--name", *name, "of the registry")->capture_default_str();
+    init->add_option("--organisation", *organisation, "who runs the registry")
+        ->required()
+        ->check(command_line::name_of("an organisation"));
+    init->add_option("--name", *name, "of the registry")->check(command_line::name_of("a registry"))->capture_default_str();
     const auto made = command_line::add_outcome(*init);
     init->callback([&options, &exit_code, made, organisation, name] {
         const Printer printer{made.get(), &exit_code};
@@ -81,7 +83,9 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         "operator",
         "a new certificate for the operator, before or after the old one has ended; needs the CA key in the registry's "
         "folder; the registry may run\n\nExample: zbs-registry operator --state DIR");
-    person->add_option("--name", *operator_name, "name in it")->capture_default_str();
+    person->add_option("--name", *operator_name, "name in it")
+        ->check(command_line::name_of("an operator"))
+        ->capture_default_str();
     const auto issued = command_line::add_outcome(*person);
     person->callback([&options, &exit_code, issued, operator_name] {
         const Printer printer{issued.get(), &exit_code};
@@ -119,7 +123,8 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
         "token",
         "a one-time word by which one zone enrols ('zbs-zone enrol')\n\nExample: zbs-registry token --state DIR "
         "--for org-a");
-    token->add_option("--for", *whose, "only a zone of this organisation; default: of any");
+    token->add_option("--for", *whose, "only a zone of this organisation; default: of any")
+        ->check(command_line::name_of("an organisation"));
     token->add_option("--hours", *hours, "how long it works")
         ->check(command_line::whole_number_in(1, 720))
         ->capture_default_str();

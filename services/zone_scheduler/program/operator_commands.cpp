@@ -131,6 +131,7 @@ void add_init(CLI::App& cli, const OperatorCommand& shared) {
         "keys, certificate and trust bundle of this zone's organisation, made new or taken from PEM files\n\nExample: "
         "zbs-zone init --config zone.toml");
     init_command->add_option("--operator", options->operator_name, "name in the operator's certificate")
+        ->check(command_line::name_of("an operator"))
         ->capture_default_str();
     auto* key = init_command->add_option("--key", options->key, "existing private key of the zone, PEM");
     auto* certificate = init_command->add_option("--certificate", options->certificate,
@@ -189,7 +190,9 @@ void add_operator(CLI::App& cli, const OperatorCommand& shared) {
         "operator",
         "a new certificate for the operator, before or after the old one has ended; needs the CA key in the zone's "
         "folder; the zone may run\n\nExample: zbs-zone operator --config zone.toml");
-    command->add_option("--name", *name, "name in it")->capture_default_str();
+    command->add_option("--name", *name, "name in it")
+        ->check(command_line::name_of("an operator"))
+        ->capture_default_str();
     const auto output = command_line::add_outcome(*command);
     command->callback([shared, output, name] {
         if (!shared.can_begin(*output)) return;
@@ -215,7 +218,7 @@ void add_node(CLI::App& cli, const OperatorCommand& shared) {
         "key and certificate for a node agent, in a new folder to be brought to its machine; needs the CA key in the "
         "zone's folder; the zone may run\n\nExample: zbs-zone node add node-1 --out node-1-identity --config "
         "zone.toml");
-    add->add_option("NAME", *name, "1 to 64 of a-z 0-9 . _ -")->required();
+    add->add_option("NAME", *name, "1 to 64 of a-z 0-9 . _ -")->required()->check(command_line::name_of("a node"));
     add->add_option("--out", *out, "folder that is made")->required();
     const auto output = command_line::add_outcome(*add);
     add->callback([shared, output, name, out] {
@@ -270,8 +273,9 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
     CLI::App* add = user->add_subcommand("add",
                                          "make a user, or a fresh code for one; prints the one-time word for 'zbs "
                                          "login'\n\nExample: zbs-zone user add ana --group physics --config zone.toml");
-    add->add_option("NAME", *name, "1 to 64 of a-z 0-9 . _ -")->required();
-    add->add_option("--group", *groups, "a group of hers, for other zones' account maps; may be repeated");
+    add->add_option("NAME", *name, "1 to 64 of a-z 0-9 . _ -")->required()->check(command_line::name_of("a user"));
+    add->add_option("--group", *groups, "a group of hers, for other zones' account maps; may be repeated")
+        ->check(command_line::name_of("a group"));
     const auto added = command_line::add_outcome(*add);
     add->callback([shared, added, name, groups] {
         const auto answer = shared.call(*added, "POST", "/v1/users", {{"name", *name}, {"groups", *groups}});
@@ -287,7 +291,7 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
                                             "end all certificates of a user, here at once and in all zones within a "
                                             "minute\n\nExample: zbs-zone user revoke "
                                             "ana --config zone.toml");
-    revoke->add_option("NAME", *name, "the user")->required();
+    revoke->add_option("NAME", *name, "the user")->required()->check(command_line::name_of("a user"));
     const auto revoked = command_line::add_outcome(*revoke);
     revoke->callback([shared, revoked, name] {
         if (!shared.can_begin(*revoked)) return;
@@ -306,6 +310,17 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
     });
 }
 
+CLI::Validator subject_of_block() {
+    return {[](const std::string& text) {
+                return is_valid_name(text) || parse_identity(text)
+                           ? std::string{}
+                           : "'" + listing::harmless_line(text) +
+                                 "' is no subject; give an organisation's name, or spiffe://ORGANISATION/user/NAME (or "
+                                 "/zone/)";
+            },
+            ""};
+}
+
 void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
     auto subject = std::make_shared<std::string>();
     auto reason = std::make_shared<std::string>();
@@ -314,7 +329,8 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
         "an organisation or a subject gets nothing here any more; an own user loses access in all zones within a "
         "minute\n\nExample: zbs-zone block spiffe://org-b/user/eve --reason 'lost key' --config zone.toml");
     block->add_option("SUBJECT", *subject, "an organisation, or spiffe://ORGANISATION/user/NAME (or /zone/)")
-        ->required();
+        ->required()
+        ->check(subject_of_block());
     block->add_option("--reason", *reason, "for the record");
     const auto blocked = command_line::add_outcome(*block);
     block->callback([shared, blocked, subject, reason] {
@@ -327,7 +343,7 @@ void add_blocks(CLI::App& cli, const OperatorCommand& shared) {
         "unblock",
         "take a block back, and an own user's revocation (certificates that were revoked stay so: 'user add' gives a "
         "fresh code)\n\nExample: zbs-zone unblock org-b --config zone.toml");
-    unblock->add_option("SUBJECT", *subject, "as it was blocked")->required();
+    unblock->add_option("SUBJECT", *subject, "as it was blocked")->required()->check(subject_of_block());
     const auto unblocked = command_line::add_outcome(*unblock);
     unblock->callback([shared, unblocked, subject] {
         const auto answer = shared.call(*unblocked, "DELETE", "/v1/blocks?subject=" + http::encode_percent(*subject));

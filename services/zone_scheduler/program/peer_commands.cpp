@@ -4,6 +4,7 @@
 
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/codec/peering_codec.hpp"
+#include "services/common/http/call.hpp"
 #include "services/common/listing/peer_listing.hpp"
 #include "services/common/messages/printable.hpp"
 #include "services/zone_scheduler/program/operator_client.hpp"
@@ -18,7 +19,7 @@ namespace {
 using codec::Json;
 using command_line::Output;
 
-std::string path_of(const std::string& organisation) { return "/v1/peerings/" + organisation; }
+std::string path_of(const std::string& organisation) { return "/v1/peerings/" + http::encode_percent(organisation); }
 
 void print_peers(const OperatorCommand& commands, const Output& output, bool only_zones) {
     const auto answer = commands.call(output, "GET", "/v1/peerings");
@@ -55,7 +56,9 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
     const auto named = [&](const char* name, const std::string& help, const std::string& rest) {
         CLI::App* command = peer->add_subcommand(
             name, help + "\n\nExample: zbs-zone peer " + name + " org-b" + rest + " --config zone.toml");
-        command->add_option("ORGANISATION", wish->organisation, "by name")->required();
+        command->add_option("ORGANISATION", wish->organisation, "by name")
+            ->required()
+            ->check(command_line::name_of("an organisation"));
         return command;
     };
     const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help, const std::string& rest) {

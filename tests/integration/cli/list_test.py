@@ -38,6 +38,13 @@ class Formats(Manners):
             self.assertIn(told, self.good(*words, "-o", "wide"), words)
             self.assertRegex(self.good(*words, "--help"), "-o wide has also [a-z]")
 
+    def test_a_word_that_is_no_name_reaches_no_other_organisation(self):
+        Zone.answers |= {"/v1/peerings/org-b": {"peerings": [PEERING]}, "/v1/users": {"peerings": [PEERING]}}
+        for name in ("org-b?x", "org%2db", "org-b#x", "../users", "a b", "\u00e9", ""):
+            for words in (("show", name), ("suspend", name, "--reason", "t")):
+                self.assertRegex(self.refused("peer", *words), r"ORGANISATION: '.*' is no name of an organisation: 1 to 64 of a-z 0-9 \. _ -, first a letter or digit")
+        self.assertEqual(Zone.sent, [])
+
     def test_rows_come_without_their_header(self):
         self.assertEqual(self.good("list", "--no-header", "--columns", "id,ranks"), "01  8\n02  16\n03  100\n")
         self.assertEqual(self.good("list", "--no-header", "--columns", "id,ranks", "-o", "csv"), "01,8\n02,16\n03,100\n")

@@ -219,6 +219,28 @@ class Documents(Programs):
             until(lambda: "askCapacity" in self.f.tell(zone, *asked).split(), DEADLINE_S, f"zone {zone} does not know it")
         self.assertIn("scheduleApplication", self.f.tell("a", *asked).split())
 
+    def test_a_word_that_is_no_name_reaches_no_other_organisation(self):
+        peers = ("peer", "list", "--filter", "organisation=org-b", "--columns", "organisation,state,reason")
+        before = self.good("zbs-zone", *peers)
+        for name in ("org-b?x", "org%2db", "org-b#x", "org-b/", "./org-b", "org-c/../org-b", "../peerings/org-b", "a b", "\u00e9", ""):
+            for words in (("suspend", name, "--reason", "t"), ("show", name), ("remove", name)):
+                with self.subTest(words):
+                    self.assertRegex(self.refused("zbs-zone", "peer", *words), r"ORGANISATION: '.*' is no name of an organisation: 1 to 64 of a-z 0-9 \. _ -, first a letter or digit")
+            self.assertEqual(self.good("zbs-zone", *peers), before)
+
+    NO_NAMES = (("zbs-zone", ("user", "add", "a b"), "NAME: 'a b' is no name of a user"), ("zbs-zone", ("user", "add", "ana", "--group", "a b"), "--group: 'a b' is no name of a group"),
+                ("zbs-zone", ("user", "revoke", "a b"), "NAME: 'a b' is no name of a user"), ("zbs-zone", ("block", ""), "SUBJECT: '' is no subject; give an organisation's name, or spiffe://"),
+                ("zbs-zone", ("unblock", "org-b?x"), "SUBJECT: 'org-b?x' is no subject"), ("zbs-zone", ("node", "add", "a b", "--out", "x"), "NAME: 'a b' is no name of a node"),
+                ("zbs-zone", ("operator", "--name", "a b"), "--name: 'a b' is no name of an operator"), ("zbs-zone", ("init", "--operator", "a b"), "--operator: 'a b' is no name of an operator"),
+                ("zbs-registry", ("init", "--organisation", "a b"), "--organisation: 'a b' is no name of an organisation"), ("zbs-registry", ("init", "--organisation", "a", "--name", "a b"), "--name: 'a b' is no name of a registry"),
+                ("zbs-registry", ("operator", "--name", "a b"), "--name: 'a b' is no name of an operator"), ("zbs-registry", ("token", "--for", "a b"), "--for: 'a b' is no name of an organisation"),
+                ("zbs-registry", ("zone", "remove", "a?x"), "NAME: 'a?x' is no name of a zone"), ("zbs-registry", ("organisation", "remove", "org-a?x"), "NAME: 'org-a?x' is no name of an organisation"))
+
+    def test_a_word_that_is_no_name_is_told_by_its_argument(self):
+        for program, words, told in self.NO_NAMES:
+            with self.subTest(words):
+                self.assertIn(told, self.refused(program, *words))
+
     def test_a_refusal_is_a_problem_for_programs(self):
         for program, words, code in (("zbs-zone", ("peer", "show", "nobody", "--json"), 3), ("zbs-zone", ("audit", "verify", "--head", "1:" + "0" * 64, "--json"), 1), ("zbs-registry", ("audit", "verify", "--head", "1:" + "0" * 64, "--json"), 1)):
             with self.subTest(words):

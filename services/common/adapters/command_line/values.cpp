@@ -7,6 +7,7 @@
 
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/listing/rows.hpp"
+#include "services/common/messages/identity.hpp"
 
 namespace zbs::command_line {
 namespace {
@@ -47,6 +48,15 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
 
 CLI::Validator something(const std::string& remedy) {
     return {[remedy](const std::string& text) { return text.empty() ? "it is empty; " + remedy : std::string{}; }, ""};
+}
+
+CLI::Validator name_of(const std::string& what) {
+    return {[what](const std::string& text) -> std::string {
+                if (is_valid_name(text)) return {};
+                return in_quotes(text) + " is no name of " + what +
+                       ": 1 to 64 of a-z 0-9 . _ -, first a letter or digit";
+            },
+            ""};
 }
 
 CLI::Validator existing_file() {

@@ -19,6 +19,8 @@ CLI::Validator number_in(double least, double most);
 CLI::Validator one_of(const std::vector<std::string>& words);
 /// Anything but the empty text, which an unset variable of a shell makes, too. `remedy` completes "it is empty; ".
 CLI::Validator something(const std::string& remedy);
+/// A name as identities have them, of `what` ("an organisation"): what it says is safe as one step of a path.
+CLI::Validator name_of(const std::string& what);
 /// A file that exists.
 CLI::Validator existing_file();
 /// Bytes, or an amount with a unit (512MB, 2GiB), which becomes bytes.
