@@ -144,8 +144,9 @@ Result<codec::Json> ZoneClient::call(const std::string& method, const std::strin
 
 Result<ZoneClient::LogChunk> ZoneClient::log(const std::string& id, const std::string& rank, const std::string& stream,
                                              std::uint64_t offset) {
-    Result<std::string> bytes = text(
-        "GET", "/v1/applications/" + http::encode_percent(id) + "/logs/" + http::encode_percent(rank) + "?stream=" + stream + "&offset=" + std::to_string(offset));
+    Result<std::string> bytes =
+        text("GET", "/v1/applications/" + http::encode_percent(id) + "/logs/" + http::encode_percent(rank) +
+                        "?stream=" + stream + "&offset=" + std::to_string(offset));
     if (!bytes) return bytes.error();
     last_.bytes = *std::move(bytes);
     return std::move(last_);

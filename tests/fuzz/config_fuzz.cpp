@@ -129,7 +129,8 @@ int main(int argc, char** argv) {
     const std::vector<std::string> seeds = {
         needed + next + "contact = 'ana'\nqueue = 'easy'\n" + next + "contact = 'bo'\n[[machine]]\nname = 'm1'\n",
         needed + "[timing]\nlease_s = 40\n" + next + "[timing]\ndiscover_s = 2\n" + next + "timing.lease_s = 30\n",
-        needed + next + "[[link]]\nzone = 'b'\ndelay_s = 0.1\nbandwidth_Bps = 1e7\n" + next + "hidden_paths = ['/a', '/b']\n"};
+        needed + next + "[[link]]\nzone = 'b'\ndelay_s = 0.1\nbandwidth_Bps = 1e7\n" + next +
+            "hidden_paths = ['/a', '/b']\n"};
     for (std::uint64_t seed = 0; seed < runs; ++seed) {
         Rng rng(seed);
         std::string text = seeds[rng.below(seeds.size())];

@@ -62,7 +62,9 @@ void add_operator_commands(CLI::App& cli, Options& options, int& exit_code) {
     init->add_option("--organisation", *organisation, "who runs the registry")
         ->required()
         ->check(command_line::name_of("an organisation"));
-    init->add_option("--name", *name, "of the registry")->check(command_line::name_of("a registry"))->capture_default_str();
+    init->add_option("--name", *name, "of the registry")
+        ->check(command_line::name_of("a registry"))
+        ->capture_default_str();
     const auto made = command_line::add_outcome(*init);
     init->callback([&options, &exit_code, made, organisation, name] {
         const Printer printer{made.get(), &exit_code};

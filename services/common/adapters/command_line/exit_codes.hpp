@@ -37,7 +37,8 @@ inline constexpr std::array<ExitCode, 9> kExitCodes{{{kOk, "good"},
 /// Of programs of operators. A container's health check may not end with 2, and whoever asks whether all is well wants
 /// a no, not its reason.
 inline constexpr std::string_view kOperatorExitNote =
-    "Commands that ask whether all is well (ready, doctor, config check, audit verify) give 1 where it is not, whatever "
+    "Commands that ask whether all is well (ready, doctor, config check, audit verify) give 1 where it is not, "
+    "whatever "
     "the fault.";
 
 }  // namespace zbs::command_line

@@ -77,7 +77,8 @@ CLI::Validator amount_of_bytes() {
                     if (as_bytes(text).empty()) return {};
                 } catch (const CLI::ValidationError&) {
                 }
-                return in_quotes(said) + " is no amount of bytes; write the bytes, or a number with its unit: 512MB, 2GiB";
+                return in_quotes(said) +
+                       " is no amount of bytes; write the bytes, or a number with its unit: 512MB, 2GiB";
             },
             "SIZE [b, kb(=1024b), ...]"};
 }
