@@ -14,8 +14,8 @@ int run(const std::string& config_path, const std::string& step_starter);
 /// All settings of the file and its parts, as `run` would take them.
 Result<Configuration> settings_in_force(const std::string& config_path);
 /// What else would keep `run` from starting with that file: an address of another host, a program that cannot be run,
-/// keys that cannot be read. Looks as the account whose the state folder is, and says in `notes` what it could not
-/// know.
+/// folders, accounts and a starter that it cannot have, keys that cannot be read. Makes nothing, also while it runs.
+/// Looks as the account whose the state folder is, and says in `notes` what it could not know.
 Result<void> check_settings(const std::string& config_path, std::vector<std::string>& notes);
 /// Asks the running agent whether it takes calls; its file must name a port. Exit code: 0 where it does.
 int ready(const std::string& config_path, const command_line::Output& output);

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/codec/queue_log_codec.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -51,21 +50,27 @@ Error is_no_log(const std::string& path) {
     return invalid("'queue_log' " + path + " exists and is no log of a queue; name another file");
 }
 
+Result<void> check_open(const std::string& path, int fd) {
+    struct stat status {};
+    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return cannot_be_written(path, EINVAL);
+    if (status.st_size > 0 && !begins_as_one(fd, status.st_size)) return is_no_log(path);
+    return {};
+}
+
 }  // namespace
 
 Result<void> QueueLogFile::check(const std::string& path) {
-    const Descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-    if (!file && errno == ENOENT) {  // who opens it makes it
+    const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT) {  // who opens it makes it
         const std::size_t slash = path.rfind('/');
         const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
         if (::access(folder.c_str(), W_OK | X_OK) != 0) return cannot_be_written(path, errno);
         return {};
     }
-    if (!file) return cannot_be_written(path, errno);
-    struct stat status {};
-    if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return cannot_be_written(path, EINVAL);
-    if (status.st_size > 0 && !begins_as_one(file.get(), status.st_size)) return is_no_log(path);
-    return {};
+    if (fd < 0) return cannot_be_written(path, errno);
+    Result<void> good = check_open(path, fd);
+    ::close(fd);
+    return good;
 }
 
 Result<std::shared_ptr<QueueLogFile>> QueueLogFile::open(const std::string& path, Log& log, std::size_t most_bytes) {

@@ -16,7 +16,8 @@ namespace zbs::zone_program {
 /// Settings as the file says, with an absolute state folder. `program_folder` is where this program lies.
 Result<ZoneSettings> load_settings(const std::string& config_path);
 
-/// Whether a service with keys could start with these settings, as far as they alone tell. Errors name file and line.
+/// Whether a service with keys could start with these settings on this host: addresses, programs, accounts and folders
+/// that they name. Makes nothing; also while the service runs. Errors name file and line.
 Result<void> check_for_service(const ZoneSettings& settings, const std::string& config_path);
 
 /// Whether the zone's keys can be read, where it has some, and are there where it listens beyond loopback. Reads the

@@ -158,6 +158,8 @@ TEST_F(ConfigFileTest, AKeyBelowATableIsToldToStandAboveIt) {
     EXPECT_THAT(fault_of_settings("[[machine]]\nname = 'm0'\nqeue = 'easy'\n"),
                 HasSubstr("; did you mean 'queue'? That one stands above the first table"));
     EXPECT_THAT(fault_of_settings("[timing]\nleaze_s = 2\n"), EndsWith("did you mean 'timing.lease_s'?"));
+    EXPECT_THAT(fault_of_settings("queue = 'easy'\ntiming = 'x'\n"),
+                EndsWith("zone.toml:2 'timing' is a table: write [timing], and its settings below it"));
     EXPECT_THAT(fault_of_settings("[[machine]]\nnames = 'm0'\nqueue = 'easy'\n"), EndsWith("mean 'machine.0.name'?"));
     EXPECT_THAT(fault_of_settings("[[machine]]\nmachines = 'm0'\n"), EndsWith("not a setting of this program"));
     EXPECT_THAT(fault_of_settings("queue = 'fcfs'\n[timing]\nqueue = 'easy'\n"),

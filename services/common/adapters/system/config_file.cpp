@@ -266,6 +266,11 @@ struct ConfigFile::Impl {
         };
         return prefix.empty() || leads(known) || leads(tables);
     }
+    /// True where settings that were asked for stand in the table `key`.
+    bool is_table_of_settings(const std::string& key) const {
+        const auto at = known.lower_bound(key + ".");
+        return at != known.end() && at->starts_with(key + ".");
+    }
     /// The key that is spelt most like `unknown`, in the same table; empty: none.
     std::string sibling(const std::string& unknown) const {
         const std::string parent = unknown.substr(0, unknown.rfind('.') + 1);
@@ -315,6 +320,8 @@ struct ConfigFile::Impl {
             return fail(&node, "'" + unknown.substr(dot + 1) + "' stands below a table, so it is read as '" + unknown +
                                    "', which is not a setting of this program; put it above the first table");
         }
+        if (is_table_of_settings(unknown))
+            return fail(&node, "'" + unknown + "' is a table: write [" + unknown + "], and its settings below it");
         fail(&node, "'" + unknown + "' is not a setting of this program" + meant(unknown, node));
     }
     void check_known(const toml::node& node, const std::string& prefix) {
