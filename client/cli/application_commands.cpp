@@ -34,8 +34,27 @@ namespace {
 using codec::Json;
 namespace fs = std::filesystem;
 
+/// False after refusing, because of what the output is, a format that was asked for.
+bool check_own_output(Context& context, const std::string& why) {
+    if (context.for_people() || !context.output_is_asked) return true;
+    context.fail(invalid(why, "--output"));
+    return false;
+}
+
+/// What the zone told of the application `id`; where it does not know it, which one that is.
+Error of_application(const Error& error, const std::string& id) {
+    if (error.code != ErrorCode::kNotFound) return error;
+    return {ErrorCode::kNotFound, "there is no application " + id + " of yours; 'zbs list' shows them", {}};
+}
+
 void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if (const Result<void> read = apply_directives(command, options); !read) return context.fail(read.error());
+    if (options.wait && !options.dry_run &&
+        !check_own_output(context,
+                          "what is followed is the program's own output, byte "
+                          "by byte, and has no other format; 'zbs submit' and "
+                          "--dry-run print a document"))
+        return;
     const bool has_id = !options.dry_run;
     if ((options.dry_run || !options.wait) && !settle_document_output(context, has_id)) return;
     const auto zone = context.connect();
@@ -144,7 +163,7 @@ bool show(Context& context, std::string& id, const std::string& format, bool mat
         return false;  // an assignment is final
     }
     const Result<Json> view = zone->show(id);
-    if (!view) return failed_with(context, view.error());
+    if (!view) return failed_with(context, of_application(view.error(), id));
     const bool more = !is_ended(text_of(*view, "state"));
     if (!context.for_people()) {
         print_document(context, *view);
@@ -239,7 +258,7 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
         client::EventWaiter events(*zone, id);
         for (;;) {
             const Result<Json> view = zone->show(id);
-            if (!view) return context.fail(view.error());
+            if (!view) return context.fail(of_application(view.error(), id));
             if (is_ended(text_of(*view, "state"))) {
                 if (const int code = code_of_end(*view); code != 0) {
                     if (context.exit_code == kOk) context.exit_code = code;
@@ -312,7 +331,7 @@ void cancel(Context& context, const CancelOptions& options) {
         if (answer) {
             answers.push_back(*answer);
         } else if (is_one) {
-            return context.fail(answer.error());
+            return context.fail(of_application(answer.error(), id));
         } else {  // one document is printed, and that is the list of the others
             context.exit_code = exit_code_of(answer.error());
             std::cerr << "zbs: " << id << ": " << printable(http::text_with_place(answer.error())) << "\n";
@@ -328,7 +347,7 @@ void explain(Context& context, std::string id) {
     const auto zone = context.connect();
     if (!zone || !select_one(context, *zone, id)) return;
     const Result<Json> answer = zone->explain(id);
-    if (!answer) return context.fail(answer.error());
+    if (!answer) return context.fail(of_application(answer.error(), id));
     if (!context.for_people()) return print_document(context, *answer);
     // When it was planned and what its queue says is told there only.
     const Result<Json> view = zone->show(id);
@@ -352,9 +371,7 @@ void explain(Context& context, std::string id) {
 
 void logs(Context& context, std::string id, const std::string& rank, bool follow_it, bool label) {
     if (!check_selectors(context, {id}, Meant::kNewest)) return;
-    if (!context.for_people() && context.output_is_asked)
-        return context.fail(
-            invalid("logs are the program's own output, byte by byte, and have no other format", "--output"));
+    if (!check_own_output(context, "logs are the program's own output, byte by byte, and have no other format")) return;
     const bool is_number = std::ranges::all_of(rank, [](char c) { return c >= '0' && c <= '9'; });
     if (!is_number && rank != "launcher")
         return context.fail(invalid("'" + ascii(rank) + "' is neither a rank nor 'launcher'", "--rank"));
@@ -386,7 +403,8 @@ void add_application_commands(CLI::App& app, Context& context) {
         options->wait = true;
         CLI::App* run = app.add_subcommand(
             "run",
-            "run an MPI program over the zones and follow it; exits with the program's own code\n\nStandard input is "
+            "run an MPI program over the zones and follow it; exits with the program's own code\n\nIts output is the "
+            "program's: a format (-o) is for --dry-run only. Standard input is "
             "not forwarded: give the program a file.\n\nExample: zbs run -n 6 -- ./solver input.dat");
         add_submit_options(*run, *options);
         run->add_flag("-q,--quiet", options->quiet, "only the program's own output");

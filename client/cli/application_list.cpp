@@ -33,6 +33,20 @@ std::string states_of(const std::vector<std::string>& filters) {
     return {};
 }
 
+/// A filter is about one value: several states are no word that a row could have.
+Result<void> check_state_filters(const std::vector<std::string>& filters) {
+    for (const std::string& filter : filters) {
+        const std::string lower = CLI::detail::to_lower(filter);
+        if (!lower.starts_with("state=") && !lower.starts_with("state!=")) continue;
+        const std::string words = filter.substr(filter.find_last_of('=') + 1);
+        if (words.find(',') == std::string::npos) continue;
+        return invalid(
+            "'" + harmless_line(words) + "' is not one state; --state takes several: --state running,launching",
+            "--filter");
+    }
+    return {};
+}
+
 /// Errors: kInvalidArgument (no state, with the nearest).
 Result<void> check_states(std::string_view words, const char* option) {
     std::vector<std::string_view> known;
@@ -73,6 +87,7 @@ Result<Caller> owner_of(const std::string& word, const Caller& caller) {
 /// What the zone is asked: states, owner and the instant where the list begins.
 Result<client::ZoneClient::ListQuery> query_of(const Context& context, client::ZoneClient& zone, const Caller& caller,
                                                const ApplicationChoice& choice) {
+    if (const Result<void> good = check_state_filters(context.choice.filters); !good) return good.error();
     client::ZoneClient::ListQuery query{.states = choice.states};
     if (query.states.empty()) query.states = states_of(context.choice.filters);
     if (!query.states.empty()) {

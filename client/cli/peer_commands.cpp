@@ -81,6 +81,7 @@ void add_peer_commands(CLI::App& app, Context& context) {
                              const std::string& rest = "") {
         CLI::App* command = named(name, help + " (operators)", rest);
         command->add_option("--fingerprint", wish->change.fingerprint, "of its bundle, as its operator told it")
+            ->check(command_line::fingerprint())
             ->check(command_line::something("leave the option out where only one bundle claims the name"));
         command->callback([&context, wish, verb] { settle(context, *wish, verb); });
         return command;

@@ -49,10 +49,10 @@ int run(int argc, char** argv) {
               .check = [&config, &notes] { return zbs::node_program::check_settings(config, notes); },
               .notes = [&notes] { return notes; },
               .fail =
-                  [&exit_code](const zbs::Error& error, const zbs::command_line::Output& said, int code) {
+                  [&exit_code, &config](const zbs::Error& error, const zbs::command_line::Output& said, int code) {
                       if (said.for_json()) std::cout << zbs::http::problem(error).body << "\n";
                       zbs::node_program::fail(error);
-                      exit_code = code;
+                      exit_code = config.empty() ? zbs::command_line::kUsage : code;
                   }});
     zbs::command_line::add_page_commands(
         cli, "zbs-node",

@@ -14,7 +14,7 @@ namespace zbs::node_program {
 namespace {
 
 Result<void> ask_agent(const std::string& config_path) {
-    if (config_path.empty()) return invalid("which agent? give --config FILE or set ZBS_NODE_CONFIG");
+    if (config_path.empty()) return invalid("which node? give --config FILE or set ZBS_NODE_CONFIG");
     const Result<NodeSettings> settings = read_node_settings(config_path, {});
     if (!settings) return settings.error();
     if (settings->listen_port == 0)
@@ -45,7 +45,7 @@ int ready(const std::string& config_path, const command_line::Output& output) {
         return 0;
     }
     if (output.for_json()) std::cout << http::problem(done.error()).body << "\n";
-    return fail(done.error()), good ? command_line::kFailed : command_line::kUsage;
+    return fail(done.error()), good && !config_path.empty() ? command_line::kFailed : command_line::kUsage;
 }
 
 }  // namespace zbs::node_program

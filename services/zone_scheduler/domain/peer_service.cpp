@@ -119,9 +119,12 @@ Result<void> PeerService::believe(const AskedOrganisation& wish) {
                            "/fingerprint");
     }
     if (shown.empty() && !pinned) {
+        const std::string no_zone = "the registry shows no zone of '" + organisation + "'";
+        if (fingerprint.empty())
+            return Error{ErrorCode::kNotFound, no_zone + "; give its bundle, or the fingerprint of one that it shows",
+                         "/organisation"};
         return Error{ErrorCode::kNotFound,
-                     "the registry shows no zone of '" + organisation +
-                         "' with a bundle of this fingerprint; check it, or give the bundle itself",
+                     no_zone + " with a bundle of this fingerprint; check it, or give the bundle itself",
                      "/fingerprint"};
     }
     if (!shown.empty()) {

@@ -91,6 +91,12 @@ Result<codec::Json> OperatorClient::call(const std::string& method, const std::s
     return codec::parse(answer->body);
 }
 
+Error told_by(Error error, const Places& places) {
+    for (const auto& [member, word] : places)
+        if (error.pointer == member || error.pointer.starts_with(member + "/")) return error.pointer = word, error;
+    return error;
+}
+
 void OperatorCommand::fail(const Error& error, const command_line::Output& output) const {
     if (output.for_json()) std::cout << http::problem(error).body << "\n";
     *exit_code = zone_program::fail(error);
@@ -119,12 +125,13 @@ void OperatorCommand::print(const command_line::Output& output, const listing::L
 }
 
 std::optional<codec::Json> OperatorCommand::call(const command_line::Output& output, const std::string& method,
-                                                 const std::string& path, const codec::Json& body) const {
+                                                 const std::string& path, const codec::Json& body,
+                                                 const Places& places) const {
     if (!can_begin(output)) return std::nullopt;
     auto client = OperatorClient::connect(*config);
     Result<codec::Json> answer = client ? (*client)->call(method, path, body) : Result<codec::Json>(client.error());
     if (answer) return *std::move(answer);
-    fail(answer.error(), output);
+    fail(told_by(answer.error(), places), output);
     return std::nullopt;
 }
 

@@ -2,6 +2,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "services/common/adapters/command_line/output.hpp"
 #include "services/common/adapters/cpprest/http_caller.hpp"
@@ -30,6 +32,11 @@ class OperatorClient {
     ServiceAddress zone_;
 };
 
+/// Members of what is sent (pointers into it), and the option or argument that says each.
+using Places = std::vector<std::pair<std::string, std::string>>;
+/// The same fault, told by what was typed where `places` knows that.
+Error told_by(Error error, const Places& places);
+
 /// What an operator's command needs: which zone, and where its exit code goes. Both must outlive it.
 struct OperatorCommand {
     std::string* config;
@@ -42,7 +49,8 @@ struct OperatorCommand {
     /// The answer of the running zone, or nothing after saying what is wrong; nothing is asked where the command could
     /// not print it.
     std::optional<codec::Json> call(const command_line::Output& output, const std::string& method,
-                                    const std::string& path, const codec::Json& body = {}) const;
+                                    const std::string& path, const codec::Json& body = {},
+                                    const Places& places = {}) const;
     /// See `Output::print`; what cannot be printed is wrong usage.
     void print(const command_line::Output& output, const listing::Listing& listing, const codec::Json& whole) const;
     /// Whether it is known which zone is meant, and the output can be that of this command; else says why not.

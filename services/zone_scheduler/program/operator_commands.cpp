@@ -254,7 +254,8 @@ void add_list(CLI::App& parent, const OperatorCommand& shared, const char* name,
 void block_subject(const OperatorCommand& shared, const Output& output, OperatorClient& client,
                    const std::string& subject, const std::string& reason) {
     const Result<Json> answer = client.call("POST", "/v1/blocks", {{"subject", subject}, {"reason", reason}});
-    if (!answer) return shared.fail(answer.error(), output);
+    if (!answer)
+        return shared.fail(told_by(answer.error(), {{"/subject", "SUBJECT"}, {"/reason", "--reason"}}), output);
     output.print_document(*answer, "blocked " + subject + "\n");
     if (answer->value("known", true)) return;
     const std::optional<Caller> caller = parse_identity(subject);
@@ -278,7 +279,8 @@ void add_user(CLI::App& cli, const OperatorCommand& shared) {
         ->check(command_line::name_of("a group"));
     const auto added = command_line::add_outcome(*add);
     add->callback([shared, added, name, groups] {
-        const auto answer = shared.call(*added, "POST", "/v1/users", {{"name", *name}, {"groups", *groups}});
+        const auto answer = shared.call(*added, "POST", "/v1/users", {{"name", *name}, {"groups", *groups}},
+                                        {{"/name", "NAME"}, {"/groups", "--group"}});
         if (!answer) return;
         added->print_document(*answer, "zbs login --code " + answer->value("token", "") + "\n");
         std::cerr << "the " << (added->for_people() ? "line" : "token")
@@ -441,7 +443,7 @@ void add_audit(CLI::App& cli, const OperatorCommand& shared) {
     verify->callback([shared, verified, head] {
         if (!shared.can_begin(*verified)) return;
         const Result<ZoneSettings> settings = load_settings(*shared.config);
-        if (!settings) return shared.fail(settings.error(), *verified);
+        if (!settings) return shared.not_well(settings.error(), *verified);
         std::optional<AuditHead> expected;
         if (!head->empty()) {
             const Result<AuditHead> read = sqlite::parse_audit_head(*head);

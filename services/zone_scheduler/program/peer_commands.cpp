@@ -21,6 +21,23 @@ using command_line::Output;
 
 std::string path_of(const std::string& organisation) { return "/v1/peerings/" + http::encode_percent(organisation); }
 
+const Places kPlaces = {{"/organisation", "ORGANISATION"},
+                        {"/fingerprint", "--fingerprint"},
+                        {"/bundle", "--bundle"},
+                        {"/reason", "--reason"},
+                        {"/initial_trust", "--initial-trust"},
+                        {"/rights/ceiling/processors", "--processors"},
+                        {"/rights/ceiling/concurrent_parts", "--parts"},
+                        {"/rights/ceiling/walltime", "--walltime"},
+                        {"/rights/ceiling/hours", "--hours"},
+                        {"/rights/ceiling/weekdays", "--weekdays"},
+                        {"/rights/ceiling/partitions", "--partitions"},
+                        {"/rights/ceiling/share", "--share"},
+                        {"/rights/ceiling/account_rule", "--account"},
+                        {"/rights/floor/processors", "--floor-processors"},
+                        {"/rights/floor/concurrent_parts", "--floor-parts"},
+                        {"/rights/floor/walltime", "--floor-walltime"}};
+
 void print_peers(const OperatorCommand& commands, const Output& output, bool only_zones) {
     const auto answer = commands.call(output, "GET", "/v1/peerings");
     if (!answer) return;
@@ -33,7 +50,7 @@ void print_peers(const OperatorCommand& commands, const Output& output, bool onl
 void settle(const OperatorCommand& commands, const Output& output, const PeerWish& wish, PeeringVerb verb) {
     const Result<PeeringChange> change = change_of(wish, verb);
     if (!change) return commands.fail(change.error(), output);
-    const auto answer = commands.call(output, "PATCH", path_of(wish.organisation), codec::encode(*change));
+    const auto answer = commands.call(output, "PATCH", path_of(wish.organisation), codec::encode(*change), kPlaces);
     if (!answer) return;
     if (verb == PeeringVerb::kAsk)
         (output.for_people() ? std::cout : std::cerr)
@@ -64,6 +81,7 @@ void add_peer_commands(CLI::App& cli, std::string& config_path, int& exit_code) 
     const auto settles = [&](const char* name, PeeringVerb verb, const std::string& help, const std::string& rest) {
         CLI::App* command = named(name, help, rest);
         command->add_option("--fingerprint", wish->fingerprint, "of its bundle, sha256:..., as its operator told it")
+            ->check(command_line::fingerprint())
             ->check(command_line::something("leave the option out where only one bundle claims the name"));
         const auto output = std::make_shared<Output>(Output::Kind::kDocument);
         output->add_to(*command);

@@ -134,6 +134,23 @@ class Applications(Manners):
         self.assertEqual(self.zbs("logs", ONE, ZBS_OUTPUT="json").returncode, 0)
         self.assertEqual(self.zbs("logs", ONE, "-o", "json", ZBS_OUTPUT="json").returncode, 2, "it was asked for")
 
+    def test_what_is_followed_has_no_format(self):
+        for words in (("run", "/bin/true"), ("submit", "--wait", "/bin/true")):
+            for form in (("-o", "csv"), ("-o", "json"), ("--json",), ("-o", "yaml")):
+                done = self.zbs(*words[:1], *form, *words[1:])
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("--output: what is followed is the program's own output, byte by byte, and has no other format", done.stderr)
+            self.assertEqual(Zone.sent, [])
+            self.assertIn("zbs: application ", self.zbs(*words, ZBS_OUTPUT="json").stderr, "a default is no order")
+            self.assertEqual(len(Zone.sent), 1)
+            Zone.sent.clear()
+
+    def test_an_application_that_is_not_there_is_named(self):
+        Zone.answers["/v1/applications/" + ONE] = VIEW | {"state": "completed", "exit_code": 0}
+        for words in (("wait", ONE, TWO), ("show", TWO), ("explain", TWO), ("cancel", TWO)):
+            done = self.zbs(*words)
+            self.assertEqual((done.returncode, done.stderr), (3, f"zbs: there is no application {TWO} of yours; 'zbs list' shows them\n"), words)
+
     def test_a_default_that_a_command_has_not_changes_nothing_there(self):
         for words in (("show", ONE), ("explain", ONE), ("run", "--dry-run", "/bin/true")):
             for form in ("csv", "name"):

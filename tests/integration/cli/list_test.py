@@ -38,6 +38,12 @@ class Formats(Manners):
             self.assertIn(told, self.good(*words, "-o", "wide"), words)
             self.assertRegex(self.good(*words, "--help"), "-o wide has also [a-z]")
 
+    def test_a_filter_is_about_one_state(self):
+        for filter in ("state=running,completed", "State==running,completed", "state!=running,completed"):
+            for command in ("list", "top"):
+                Zone.answers["/v1/nodes"] = {"zone": "x", "nodes": []}
+                self.assertIn("--filter: 'running,completed' is not one state; --state takes several", self.refused(command, "--filter", filter))
+
     def test_a_word_that_is_no_name_reaches_no_other_organisation(self):
         Zone.answers |= {"/v1/peerings/org-b": {"peerings": [PEERING]}, "/v1/users": {"peerings": [PEERING]}}
         for name in ("org-b?x", "org%2db", "org-b#x", "../users", "a b", "\u00e9", ""):

@@ -234,6 +234,7 @@ class Documents(Programs):
                 ("zbs-zone", ("operator", "--name", "a b"), "--name: 'a b' is no name of an operator"), ("zbs-zone", ("init", "--operator", "a b"), "--operator: 'a b' is no name of an operator"),
                 ("zbs-registry", ("init", "--organisation", "a b"), "--organisation: 'a b' is no name of an organisation"), ("zbs-registry", ("init", "--organisation", "a", "--name", "a b"), "--name: 'a b' is no name of a registry"),
                 ("zbs-registry", ("operator", "--name", "a b"), "--name: 'a b' is no name of an operator"), ("zbs-registry", ("token", "--for", "a b"), "--for: 'a b' is no name of an organisation"),
+                ("zbs-zone", ("peer", "accept", "org-q", "--fingerprint", "zzz"), "--fingerprint: 'zzz' is no fingerprint; write sha256: and 64 digits of 0-9 a-f"),
                 ("zbs-registry", ("zone", "remove", "a?x"), "NAME: 'a?x' is no name of a zone"), ("zbs-registry", ("organisation", "remove", "org-a?x"), "NAME: 'org-a?x' is no name of an organisation"))
 
     def test_a_word_that_is_no_name_is_told_by_its_argument(self):
@@ -420,11 +421,19 @@ class Acts(Programs):
                 self.assertIn(json.loads(done.stdout)["detail"].split(": ", 1)[-1], done.stderr)
 
     def test_the_place_of_a_fault_that_the_service_tells_is_told_to_programs_and_people(self):
-        done = self.run_program("zbs-zone", "user", "add", "ev;il", "--json")
-        told = json.loads(done.stdout)
-        self.assertEqual((done.returncode, [one["pointer"] for one in told["errors"]]), (2, ["/name"]), done.stderr)
-        self.assertEqual(told["detail"], "at /name: " + told["errors"][0]["detail"])
-        self.assertEqual(done.stderr, f"zbs-zone: /name: {told['errors'][0]['detail']}\n")
+        other = "sha256:" + "0" * 64
+        for words, place, code, text in ((("block", "org-a"), "SUBJECT", 8, "a zone cannot block itself"), (("peer", "suspend", "org-q"), "ORGANISATION", 3, "has not asked to be accepted"),
+                                         (("peer", "suspend", "org-b", "--fingerprint", other), "--fingerprint", 3, "has this fingerprint"),
+                                         (("peer", "request", "org-z"), "ORGANISATION", 3, "the registry shows no zone of 'org-z'; give its bundle"),
+                                         (("peer", "request", "org-z", "--fingerprint", other), "--fingerprint", 3, "the registry shows no zone of 'org-z' with a bundle of this fingerprint"),
+                                         (("peer", "set", "org-b", "--partitions", "a b"), "--partitions", 2, "must be 1 to 64")):
+            with self.subTest(words):
+                done = self.run_program("zbs-zone", *words, "--json")
+                told = json.loads(done.stdout)
+                self.assertEqual((done.returncode, [one["pointer"] for one in told["errors"]]), (code, [place]), done.stderr)
+                self.assertIn(text, told["detail"])
+                self.assertEqual(told["detail"], f"at {place}: " + told["errors"][0]["detail"])
+                self.assertEqual(done.stderr, f"zbs-zone: {place}: {told['errors'][0]['detail']}\n")
 
     def test_whose_folder_is_asked_before_anything_is_done(self):
         for program, words, variable in (("zbs-zone", ("drain",), "ZBS_ZONE_CONFIG"), ("zbs-zone", ("init",), "ZBS_ZONE_CONFIG"), ("zbs-registry", ("init", "--organisation", "x"), "ZBS_REGISTRY_STATE"),

@@ -391,6 +391,16 @@ class Doctor(unittest.TestCase):
         done = subprocess.run([PROGRAMS / "zbs-zone", "config", "check"], capture_output=True, text=True, timeout=DEADLINE_S, env={k: v for k, v in os.environ.items() if k != "ZBS_ZONE_CONFIG"})
         self.assertEqual((done.returncode, done.stderr.count("which zone?")), (2, 1), done.stderr)
 
+    def test_wrong_usage_ends_with_2_of_commands_that_ask_whether_all_is_well_too(self):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("ZBS_")}
+        for program, *words in (("zbs-node", "ready"), ("zbs-node", "config", "check"), ("zbs-zone", "ready"), ("zbs-zone", "config", "check"), ("zbs-zone", "doctor"), ("zbs-zone", "audit", "verify")):
+            done = subprocess.run([PROGRAMS / program, *words], capture_output=True, text=True, timeout=DEADLINE_S, env=env)
+            self.assertEqual((done.returncode, done.stderr.count("which " + program.removeprefix("zbs-") + "?")), (2, 1), (program, words, done.stderr))
+            if (program, *words) == ("zbs-zone", "doctor"):
+                continue  # has a row for it
+            done = subprocess.run([PROGRAMS / program, *words, "--config", "/nowhere"], capture_output=True, text=True, timeout=DEADLINE_S, env=env)
+            self.assertEqual(done.returncode, 1, (program, words, done.stderr))
+
     def test_database_of_a_newer_program_and_a_damaged_one(self):
         self.start().terminate()
         self.doCleanups_of_service()

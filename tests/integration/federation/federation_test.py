@@ -316,7 +316,7 @@ class BadInput(Shared):
         self.expect(2, ["-n"], "run", "-n", "0", "--", "/bin/true")
         self.expect(2, ["duration"], "run", "-n", "1", "-t", "soon", "--", "/bin/true")
         self.expect(3, ["cannot be run"], "run", "-n", "1", "--", "./nothing")
-        self.expect(3, ["nothing of yours"], "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
+        self.expect(3, ["no application 01ARZ3NDEKTSV4RRFFQ69G5FAV of yours", "zbs list"], "show", "01ARZ3NDEKTSV4RRFFQ69G5FAV")
         self.expect(2, ["26 characters"], "show", "not-an-id")
         self.expect(4, ["users of this organisation"], "run", "-n", "1", "--", "/bin/true", env={"ZBS_CREDENTIALS": self.operator_at_home()})
         self.expect(3, ["zbs login"], "list", env={"ZBS_CREDENTIALS": "/nonexistent"})

@@ -24,21 +24,22 @@ enum Ending : int {
 int exit_code_of(const Error& error);
 
 /// As README.md and every man page have them.
-inline constexpr std::array<ExitCode, 9> kExitCodes{{{kOk, "good"},
-                                                     {kFailed, "failed"},
-                                                     {kUsage, "usage"},
-                                                     {kNotFound, "not found"},
-                                                     {kDenied, "denied"},
-                                                     {kUnreachable, "unreachable"},
-                                                     {kTimedOut, "timed out"},
-                                                     {kRejected, "rejected"},
-                                                     {kConflict, "conflict"}}};
+inline constexpr std::array<ExitCode, 9> kExitCodes{
+    {{kOk, "good"},
+     {kFailed, "failed"},
+     {kUsage, "usage"},
+     {kNotFound, "not found"},
+     {kDenied, "denied"},
+     {kUnreachable, "unreachable or unavailable (also a file or port or database of this machine)"},
+     {kTimedOut, "timed out"},
+     {kRejected, "rejected"},
+     {kConflict, "conflict"}}};
 
-/// Of programs of operators. A container's health check may not end with 2, and whoever asks whether all is well wants
-/// a no, not its reason.
+/// Of programs of operators. Whoever asks whether all is well wants a no, not its reason; a command line that is wrong
+/// asks nothing.
 inline constexpr std::string_view kOperatorExitNote =
     "Commands that ask whether all is well (ready, doctor, config check, audit verify) give 1 where it is not, "
     "whatever "
-    "the fault.";
+    "the fault, and 2 for wrong usage.";
 
 }  // namespace zbs::command_line

@@ -8,6 +8,7 @@
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/listing/rows.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/common/messages/join_token.hpp"
 
 namespace zbs::command_line {
 namespace {
@@ -55,6 +56,14 @@ CLI::Validator name_of(const std::string& what) {
                 if (is_valid_name(text)) return {};
                 return in_quotes(text) + " is no name of " + what +
                        ": 1 to 64 of a-z 0-9 . _ -, first a letter or digit";
+            },
+            ""};
+}
+
+CLI::Validator fingerprint() {
+    return {[](const std::string& text) -> std::string {
+                if (text.empty() || is_fingerprint(text)) return {};
+                return in_quotes(text) + " is no fingerprint; write sha256: and 64 digits of 0-9 a-f, all of them";
             },
             ""};
 }

@@ -21,6 +21,8 @@ CLI::Validator one_of(const std::vector<std::string>& words);
 CLI::Validator something(const std::string& remedy);
 /// A name as identities have them, of `what` ("an organisation"): what it says is safe as one step of a path.
 CLI::Validator name_of(const std::string& what);
+/// The fingerprint of a bundle, sha256: and 64 hexadecimal digits; also the empty text, of which `something` tells.
+CLI::Validator fingerprint();
 /// A file that exists.
 CLI::Validator existing_file();
 /// Bytes, or an amount with a unit (512MB, 2GiB), which becomes bytes.
