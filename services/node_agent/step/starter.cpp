@@ -118,12 +118,6 @@ StarterReply spawn_step(const DescriptorMessage& request, const std::vector<std:
     return reply;
 }
 
-void answer(const Descriptor& caller, const StarterReply& reply) {
-    if (reply.pid == 0) std::fprintf(stderr, "zbs-step: refused a start: %s\n", reply.fault.c_str());
-    const std::string text = encode(reply);
-    send(caller.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
 /// `units`: of who has steps begun by the service manager; else they are children of this process.
 void serve(Caller caller, const std::string& program, StepUnits* units) {
     DescriptorMessage request = receive_message(caller.connection.get(), MSG_DONTWAIT);

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "services/common/adapters/process/descriptor_message.hpp"
-#include "services/common/adapters/process/starter_message.hpp"
 #include "services/common/adapters/process/supervisor_spawn.hpp"
 
 namespace zbs::step {
@@ -25,11 +24,7 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kMostBegun = 64;  ///< at once; an agent starts one step after the other
 constexpr std::size_t kMostComplaint = 500;
 
-void refuse(const Descriptor& caller, const std::string& why) {
-    std::fprintf(stderr, "zbs-step: refused a start: %s\n", why.c_str());
-    const std::string text = encode(StarterReply{0, why});
-    send(caller.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-}
+void refuse(const Descriptor& caller, const std::string& why) { answer(caller, {0, why}); }
 
 std::string random_number() {
     std::array<unsigned char, kRequestNumberLength / 2> bytes{};
@@ -55,6 +50,12 @@ std::string read_complaint(int pipe) {
 }
 
 }  // namespace
+
+void answer(const Descriptor& caller, const StarterReply& reply) {
+    if (reply.pid == 0) std::fprintf(stderr, "zbs-step: refused a start: %s\n", reply.fault.c_str());
+    const std::string text = encode(reply);
+    send(caller.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
 
 int StepUnits::run_maker(Begun& begun) const {
     int ends[2];
@@ -103,8 +104,7 @@ void StepUnits::attend(int connection, pid_t who, const std::string& text) {
     if (fault != 0) {
         refuse(found->request.caller, "cannot hand over to " + found->unit + ": " + std::strerror(fault));
     } else {
-        const std::string reply = encode(StarterReply{who, {}});
-        send(found->request.caller.get(), reply.data(), reply.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        answer(found->request.caller, {who, {}});
     }
     begun_.erase(found);
 }

@@ -7,8 +7,12 @@
 #include <vector>
 
 #include "services/common/adapters/descriptor/descriptor.hpp"
+#include "services/common/adapters/process/starter_message.hpp"
 
 namespace zbs::step {
+
+/// Tells who asked for a step what has become of it; a refusal goes to the log, too.
+void answer(const Descriptor& caller, const process::StarterReply& reply);
 
 /// Steps that the service manager begins, each as a unit of its own: so the starter needs no right that a job has, and
 /// what is forbidden to it is not forbidden to jobs. `program` of systemd (systemd-run) asks for a unit, which runs
