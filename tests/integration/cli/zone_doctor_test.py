@@ -17,8 +17,9 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 from ports import free_port  # noqa: E402
+from programs import open_to_all  # noqa: E402
 
-PROGRAMS = pathlib.Path(sys.argv[1])
+PROGRAMS = open_to_all(sys.argv[1])
 DEADLINE_S = 60
 
 

@@ -139,8 +139,11 @@ class Events(unittest.TestCase):
         pid = self.f.service("zbs-zone", f"{zone}.toml")
         settings = f"{self.f.folder}/state/{zone}.toml"
         self.assertIn("listen", read(settings))
-        os.kill(self.f.quickstart.pid, signal.SIGSTOP)  # it would end everything with its zone
+        state = lambda process: read(f"/proc/{process}/stat").rsplit(")", 1)[1].split()[0]  # noqa: E731
+        os.kill(self.f.quickstart.pid, signal.SIGSTOP)  # else it starts the zone again itself
+        until(lambda: state(self.f.quickstart.pid) == "T", 60, "quickstart does not stop")
         os.kill(pid, signal.SIGKILL)
+        until(lambda: state(pid) == "Z", 60, "the zone does not end")  # until then it keeps its folder and its port
         log = open(f"{self.f.folder}/again.log", "w")
         self.addCleanup(log.close)
         again = subprocess.Popen([federation.BIN + "/zbs-zone", "run", "--config", settings], stdout=log, stderr=log, env=self.f.environment)

@@ -69,19 +69,22 @@ class Delegation(unittest.TestCase):
         users = {name: self.f.user("a", name) for name in ("cleo", "dora", "eli", "fay", "guy")}
         applications = {name: self.id() for name in users}
         sleeper = self.f.submit("-n", "12", "--", "/bin/sleep", "600")
-        self.f.wait_state(sleeper, ["running"])
+        self.addCleanup(self.f.zbs, "cancel", sleeper)
+        self.f.wait_state(sleeper, ["running"], DEADLINE_S)
         renewal = self.f.zbs("--credentials", str(users["fay"].key).rsplit("/", 1)[0], "delegate", "--for", "1h")
         self.assertEqual(renewal.returncode, 0, renewal.stderr)
-        taken_back = self.f.zbs("--credentials", str(users["guy"].key).rsplit("/", 1)[0], "delegate", "--for", "1h").stdout.strip()
-        delegations = {name: self.delegate(users[name], applications[name], 4) for name in users if name != "cleo"}  # she never hands one over
-        self.assertEqual(self.ask(users["guy"], "DELETE", f"/v1/delegations/{taken_back}")[0], 200)
+        withdrawn = self.f.zbs("--credentials", str(users["guy"].key).rsplit("/", 1)[0], "delegate", "--for", "1h").stdout.strip()
+        delegations = {name: self.delegate(users[name], applications[name], 600) for name in users if name != "cleo"}  # she has none
+        self.assertEqual(self.ask(users["guy"], "DELETE", f"/v1/delegations/{withdrawn}")[0], 200)
         for name in users:
             self.assertEqual(self.submit(users[name], applications[name])[0], 202)
+        for name in delegations:  # a start is reserved for each of them; no other zone holds anything without a delegation
+            until(lambda: self.state(users[name], applications[name])["state"] == "committed", DEADLINE_S, f"no start is reserved for {name}")
+        self.assertNotEqual(self.state(users["cleo"], applications["cleo"])["state"], "committed")
+        for name in delegations:  # replaced by one that ends while the application waits
+            self.delegate(users[name], applications[name], 2, delegations[name])
         ends = max(self.ask(users[name], "GET", f"/v1/delegations/{delegations[name]}")[1]["not_after_us"] for name in delegations) / 1e6
         until(lambda: time.time() > ends, DEADLINE_S, "the delegations do not end")
-        waiting = {name: self.state(users[name], applications[name])["state"] for name in users}
-        # Their start is reserved, but hers: no zone of others holds anything without a delegation.
-        self.assertEqual({name: state for name, state in waiting.items() if name != "cleo"}, dict.fromkeys(("dora", "eli", "fay", "guy"), "committed"))
         self.delegate(users["eli"], applications["eli"], 600, delegations["eli"])  # as `zbs run` does while it waits
         self.f.zbs("cancel", sleeper)
         ended = {name: self.end_of(users[name], applications[name]) for name in users}
