@@ -386,7 +386,7 @@ int run(const std::string& config_path, const std::string& step_starter) {
         session.start(url);
         renewal.start();
     });
-    std::cout << "zbs-node " << settings->name << " listening on " << url << std::endl;
+    const auto ready = [&] { std::cout << "zbs-node " << settings->name << " listening on " << url << std::endl; };
     const auto drain = [&] {
         server.drain();
         post([&] {
@@ -402,7 +402,7 @@ int run(const std::string& config_path, const std::string& step_starter) {
         caller.forget_connections();
         log->info("certificates_reloaded", {});
     };
-    beast::run_until_signalled(io, 2, {.drain = drain, .reload = reload, .post = post});
+    beast::run_until_signalled(io, 2, {.ready = ready, .drain = drain, .reload = reload, .post = post});
     caller.close();  // what still comes finds nobody
     prober.close();
     switching.finish();  // what was suspended runs again

@@ -69,6 +69,9 @@ int run(const Options& options) {
     failpoint::arm(*failpoints, *log);
     if (sqlite::is_half_restored({state.database(), state.audit(), {}}))
         return fail(sqlite::half_restored(sqlite::registry_backups()));
+    if (auto kept = sqlite::check_database_kept(sqlite::registry_backups(), {state.database(), state.audit(), {}}, {});
+        !kept)
+        return fail(kept.error());
     auto store = sqlite::open_registry_store(state.database());
     if (!store) return fail(store.error());
 
@@ -87,6 +90,9 @@ int run(const Options& options) {
             invalid("the certificate is of " + to_uri((*keys)->name()) + ", not of a registry", state.identity()));
     auto audit = sqlite::open_audit_log(state.audit(), {to_uri((*keys)->name()), clock.now()});
     if (!audit) return fail(audit.error());
+    if (const auto verified = sqlite::verify_audit_log(state.audit()); !verified)
+        log->warn("audit_log_changed", {{"reason", verified.error().message},
+                                        {"remedy", "keep a copy, then run 'zbs-registry audit verify'"}});
     auto tls = openssl::TlsServer::make(**keys, trust);
     if (!tls) return fail(tls.error());
 
@@ -150,7 +156,7 @@ int run(const Options& options) {
         **keys, **tls, clock, *log,
         "run 'zbs-registry renew --certificate FILE --state " + options.state + "' and send SIGHUP");
     post([&renewal] { renewal.start(); });
-    std::cout << "zbs-registry listening on " << config.url << std::endl;
+    const auto ready = [&] { std::cout << "zbs-registry listening on " << config.url << std::endl; };
     const auto drain = [&] {
         server.drain();
         post([&clock] { clock.cancel_all(); });
@@ -161,7 +167,7 @@ int run(const Options& options) {
         if (!done) return log->warn("certificates_not_reloaded", {{"reason", done.error().message}});
         log->info("certificates_reloaded", {});
     };
-    beast::run_until_signalled(io, 2, {.drain = drain, .reload = reload, .post = post});
+    beast::run_until_signalled(io, 2, {.ready = ready, .drain = drain, .reload = reload, .post = post});
     if (auto flushed = (*audit)->flush(); !flushed) return fail(flushed.error());
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/zone_scheduler/program/active_zone.hpp"
+#include "services/zone_scheduler/program/preload_path.hpp"
 #include "services/zone_scheduler/program/reload.hpp"
 #include "services/zone_scheduler/program/standby.hpp"
 #include "services/zone_scheduler/program/take_over_checks.hpp"
@@ -48,7 +49,6 @@ Result<void> start_alone(Engine& engine, ZoneSettings& settings, const StateFold
     settings.zone.url = *std::move(url);
     if (auto begun = active->begin(engine, settings, log); !begun) return begun;
     edge.serve(*active->zone);
-    say_listening(settings);
     return {};
 }
 
@@ -97,6 +97,9 @@ int run(const std::string& config_path) {
     const auto failpoints = failpoint::from_environment(failpoint::Program::kZone);
     if (!failpoints) return fail(failpoints.error());
     const StateFolder state{settings->state_folder};
+    Result<std::string> profiler = preload_path(settings->zone.profiler);
+    if (!profiler) return fail(profiler.error());
+    settings->zone.profiler = *std::move(profiler);
     make_state_folder(*settings, state);
     const std::unique_ptr<Log> log = system::make_log("zbs-zone." + settings->zone.zone.name);
     std::optional<Storage> storage;
@@ -135,7 +138,6 @@ int run(const std::string& config_path) {
         standby = *std::move(made);
         watch = std::make_unique<TakeOverWatch>(
             [checks = std::make_shared<TakeOverChecks>(*settings, state)] { return checks->while_standing_by(); });
-        std::cout << "zbs-zone " << settings->zone.zone.name << " standing by on " << settings->zone.url << std::endl;
         boost::asio::post(engine.strand, [&] {
             keep_noting(engine, *watch, *standby, active);
             keep_certificate_fresh(engine, *watch, active, *log);
@@ -161,7 +163,13 @@ int run(const std::string& config_path) {
     }
     beast::run_until_signalled(
         engine.io, 2,
-        {.drain = [&] { drain(engine, edge, active); },
+        {.ready =
+             [&] {
+                 if (!standby) return say_listening(*settings);
+                 std::cout << "zbs-zone " << settings->zone.zone.name << " standing by on " << settings->zone.url
+                           << std::endl;
+             },
+         .drain = [&] { drain(engine, edge, active); },
          .reload =
              [&] {
                  boost::asio::post(engine.strand, [&] {

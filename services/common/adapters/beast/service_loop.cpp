@@ -61,6 +61,7 @@ void run_until_signalled(boost::asio::io_context& io, int threads, const Service
     const Watchdog watchdog(
         control,
         calls.post ? calls.post : [&io](std::function<void()> work) { boost::asio::post(io, std::move(work)); });
+    if (calls.ready) calls.ready();
     sd_notify(0, "READY=1");  // the callers listen already; nothing happens where no service manager asked for it
     std::thread controller([&control] { control.run(); });
     std::vector<std::thread> others;

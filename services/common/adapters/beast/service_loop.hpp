@@ -8,7 +8,8 @@
 namespace zbs::beast {
 
 struct ServiceCalls {
-    std::function<void()> drain;        ///< once, on SIGTERM or SIGINT
+    std::function<void()> ready = {};   ///< once, when signals are handled; announces the service
+    std::function<void()> drain = {};   ///< once, on SIGTERM or SIGINT
     std::function<void()> reload = {};  ///< on each SIGHUP
     /// Posts to where the service decides, e.g. its strand; empty: to any thread of the loop.
     Watchdog::Post post = {};
