@@ -23,6 +23,7 @@
 #include "services/common/adapters/postgresql/lease.hpp"
 #include "services/common/adapters/postgresql/zone_store.hpp"
 #include "services/common/adapters/process/account.hpp"
+#include "services/common/adapters/sqlite/zone_backup.hpp"
 #include "services/common/adapters/sqlite/zone_store.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
@@ -153,6 +154,11 @@ void look_at_server(const ZoneSettings& settings, Checks& checks) {
 
 void look_at_database(const ZoneSettings& settings, const StateFolder& state, Checks& checks) {
     if (settings.database) return look_at_server(settings, checks);
+    if (auto kept = sqlite::check_database_kept(sqlite::zone_backups(), zone_files(settings, state), {state.steps()});
+        !kept) {
+        return checks.push_back({"database", Verdict::kFail, told(kept.error()),
+                                 "'zbs-zone restore FILE', or a new, empty 'state' folder"});
+    }
     if (access(state.database().c_str(), R_OK) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
             return checks.push_back({"database", Verdict::kOk, "none yet; the first start makes it", {}});

@@ -65,6 +65,13 @@ postgresql::Address database_address(const ZoneSettings& settings) {
 
 namespace {
 
+/// A changed log does not stop the zone: its jobs go on, and the operator finds the warning in the zone's log.
+void report_audit_chain(const Result<AuditSummary>& verified, Log& log) {
+    if (verified) return;
+    log.warn("audit_log_changed",
+             {{"reason", verified.error().message}, {"remedy", "keep a copy, then run 'zbs-zone audit verify'"}});
+}
+
 /// What is not the database's: who starts jobs, and their files.
 Result<void> open_rest(Storage& storage, const ZoneSettings& settings, const StateFolder& state, Log& log) {
     auto executor = open_executor(settings, state);
@@ -112,6 +119,8 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
     storage.runner = std::make_unique<system::ThreadRunner>(0);
     const sqlite::ServiceFiles files = zone_files(settings, state);
     if (sqlite::is_half_restored(files)) return sqlite::half_restored(sqlite::zone_backups());
+    if (auto kept = sqlite::check_database_kept(sqlite::zone_backups(), files, {state.steps()}); !kept)
+        return kept.error();
     auto database = sqlite::open_zone_database(state.database(), sqlite::Durability::kBatches, storage.runner.get());
     if (!database) return database.error();
     storage.database = *std::move(database);
@@ -119,6 +128,7 @@ Result<Storage> open_storage(const ZoneSettings& settings, const StateFolder& st
         sqlite::open_audit_log(state.audit(), {files.who, system::wall_clock()}, storage.database.outbox.get());
     if (!audit) return audit.error();
     storage.audit = *std::move(audit);
+    report_audit_chain(sqlite::verify_audit_log(state.audit()), log);
     if (auto rest = open_rest(storage, settings, state, log); !rest) return rest.error();
     return storage;
 }
@@ -150,6 +160,7 @@ Result<Storage> open_shared_storage(const ZoneSettings& settings, const StateFol
         postgresql::open_audit_log(database->database, {zone_files(settings, state).who, system::wall_clock()});
     if (!audit) return audit.error();
     storage.audit = *std::move(audit);
+    report_audit_chain(postgresql::verify_audit_log(database_address(settings)), log);
     if (auto rest = open_rest(storage, settings, state, log); !rest) return rest.error();
     return storage;
 }

@@ -163,6 +163,48 @@ class Backup(unittest.TestCase):
         self.begin()
         self.assertEqual(self.state(id), "rejected")
 
+    def refused_start(self):
+        """What the zone prints where it does not start, and that the state folder stays as it was."""
+        state = self.folder / "state"
+        before = {path: path.stat().st_size for path in state.rglob("*") if path.is_file()}
+        done = subprocess.run([ZONE, "run", "--config", self.folder / "zone.toml"], capture_output=True, text=True, timeout=DEADLINE_S)
+        self.assertEqual(done.returncode, 8, done.stdout + done.stderr)
+        self.assertEqual({path: path.stat().st_size for path in state.rglob("*") if path.is_file()}, before)
+        return done.stderr
+
+    def test_a_zone_that_has_run_never_starts_with_a_database_that_is_missing_or_empty(self):
+        id = self.submit(ranks=9)
+        self.wait_for(id, "rejected")
+        backup, database = self.folder / "backup.db", self.folder / "state/zone.db"
+        self.operate("backup", str(backup))
+        self.end()
+        database.unlink()
+        self.assertIn("zone.db: the database is missing, but this zone has run before (see ", self.refused_start())
+        self.assertIn("'zbs-zone restore FILE'", self.operate("doctor", code=1))
+        database.touch()
+        self.assertIn("the database is empty", self.refused_start())
+        with sqlite3.connect(database) as made:  # a database without anything of the zone's
+            made.execute("CREATE TABLE t(x)")
+            made.execute("DROP TABLE t")
+        made.close()
+        self.assertIn("the database is empty", self.refused_start())
+        self.operate("restore", str(backup))
+        self.begin()
+        self.assertEqual(self.state(id), "rejected")
+
+    def test_a_changed_audit_log_is_reported_at_the_start(self):
+        self.wait_for(self.submit(ranks=9), "rejected")
+        self.end()
+        with sqlite3.connect(self.folder / "state/audit.db") as audit:
+            audit.execute("DROP TRIGGER audit_never_changes")
+            audit.execute("UPDATE audit SET who = 'spiffe://alpha/user/eve' WHERE number = 2")
+        audit.close()
+        self.assertNotIn("audit_log_changed", (self.folder / "log").read_text())
+        self.begin()
+        reported = next(line for line in (self.folder / "log").read_text().splitlines() if "audit_log_changed" in line)
+        self.assertIn("entry 2", reported)
+        self.assertIn("zbs-zone audit verify", reported)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]] + sys.argv[2:])

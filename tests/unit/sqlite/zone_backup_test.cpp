@@ -207,6 +207,27 @@ TEST_F(ZoneBackup, AZoneWithoutAnythingIsMadeFromIt) {
     EXPECT_EQ(applications(), 1U);
 }
 
+TEST_F(ZoneBackup, ADatabaseThatIsMissingOrEmptyBesideTracesOfARunIsRefused) {
+    const std::string steps = folder.path("steps");
+    const auto refusal = [&] {
+        const auto kept = check_database_kept(zone_backups(), files, {steps});
+        return kept ? std::string{} : kept.error().message;
+    };
+    submit(1);
+    EXPECT_EQ(refusal(), "");
+    close();
+    fs::resize_file(files.database, 0);
+    EXPECT_THAT(refusal(), HasSubstr("is empty, but this zone has run before (see " + files.audit));
+    fs::remove(files.database);
+    EXPECT_THAT(refusal(), HasSubstr("is missing, but this zone has run before (see " + files.audit));
+    fs::remove(files.audit);
+    fs::create_directory(steps);
+    EXPECT_EQ(refusal(), "") << "a folder without steps is no trace of a run";
+    fs::create_directory(steps + "/step");
+    EXPECT_THAT(refusal(), HasSubstr("is missing, but this zone has run before (see " + steps));
+    EXPECT_FALSE(fs::exists(files.database));
+}
+
 TEST_F(ZoneBackup, WhatIsNoGoodBackupOfThisZoneIsRefusedAndChangesNothing) {
     submit(1);
     ASSERT_TRUE(write_backup(zone_backups(), files, backup, kMonday));

@@ -320,6 +320,33 @@ Error half_restored(const BackupKind& kind) {
     return {ErrorCode::kConflict, "a restore was interrupted; run '" + kind.program + " restore FILE' again first", {}};
 }
 
+Result<void> check_database_kept(const BackupKind& kind, const ServiceFiles& files,
+                                 const std::vector<std::string>& others) {
+    std::error_code fault;
+    const auto has_content = [&fault](const std::string& path) {
+        return std::filesystem::exists(path, fault) && !std::filesystem::is_empty(path, fault) && !fault;
+    };
+    std::vector<std::string> traces = others;
+    traces.insert(traces.begin(), files.audit);
+    std::string beside;
+    for (const std::string& path : traces)
+        if (has_content(path)) beside += (beside.empty() ? "" : " and ") + path;
+    if (beside.empty()) return {};
+    std::string what;
+    if (!std::filesystem::exists(files.database, fault))
+        what = "missing";
+    else if (!has_content(files.database))
+        what = "empty";
+    else if (const auto version = Database::examine(files.database, kind.schema.size()); version && *version == 0)
+        what = "empty";  // a database without a schema
+    if (what.empty()) return {};
+    return Error{ErrorCode::kConflict,
+                 "the database is " + what + ", but this " + kind.service + " has run before (see " + beside +
+                     "): it would start without its state; restore a backup with '" + kind.program +
+                     " restore FILE', or start with a new, empty state folder",
+                 files.database};
+}
+
 std::string to_string(const RestoredFiles& restored, std::string_view more) {
     std::string text = "restored " + to_string(restored.backup) + "\nthe audit log " +
                        (restored.kept_audit ? "in place goes on from there and stays" : "is the backup's") + "\n" +

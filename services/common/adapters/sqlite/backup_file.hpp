@@ -90,6 +90,11 @@ bool is_half_restored(const ServiceFiles& files);
 /// What a service says that finds it so. kConflict.
 Error half_restored(const BackupKind& kind);
 
+/// kConflict where the service has run before (its audit log or one of `others`, paths below the state folder, is
+/// there) and its database is missing or empty: it would start without its state. Changes nothing.
+Result<void> check_database_kept(const BackupKind& kind, const ServiceFiles& files,
+                                 const std::vector<std::string>& others);
+
 /// "restored ...", what became of the log, and where the old files are; lines, each ended.
 std::string to_string(const RestoredFiles& restored, std::string_view more = {});
 
