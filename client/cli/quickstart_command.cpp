@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -19,6 +21,7 @@
 #include "client/cli/context.hpp"
 #include "client/cli/loopback_port.hpp"
 #include "client/cli/output_file.hpp"
+#include "client/cli/quickstart_account.hpp"
 #include "client/cli/quickstart_federation.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
@@ -36,6 +39,7 @@ void on_stop(int) { stop_wanted = true; }
 struct QuickstartOptions {
     std::string folder;
     std::string environment_file;
+    std::string user;  ///< empty: `choose_account` chooses
     int processors = 4;
     int first_port = 0;
     std::string slurm_configuration;  ///< not empty: a fourth zone in front of this Slurm
@@ -95,25 +99,67 @@ void stop_all(std::vector<Service>& services, const std::string& folder) {
 }
 
 /// Under the folder for temporary files, where others can make folders too.
-std::string default_folder() {
-    return (fs::temp_directory_path() / ("zbs-quickstart-" + std::to_string(getuid()))).string();
+std::string default_folder(const QuickstartAccount& account) {
+    return (fs::temp_directory_path() / ("zbs-quickstart-" + std::to_string(account.uid))).string();
 }
 
-/// Makes the state folder for this user alone; one that another user laid out in our default place is refused.
-Result<void> make_state_folder(const std::string& folder) {
+/// Makes the state folder for `account` alone. The default folder, and the folder of an account that is not the
+/// caller's, must belong to `account`.
+Result<void> make_state_folder(const std::string& folder, const QuickstartAccount& account) {
     std::error_code fault;
     fs::create_directories(fs::path(folder).parent_path(), fault);
-    if (mkdir(folder.c_str(), 0700) == 0) return {};
-    if (errno != EEXIST)
-        return Error{ErrorCode::kUnavailable, std::string("cannot make the folder: ") + std::strerror(errno), folder};
+    const auto cannot = [&folder](const std::string& what) {
+        return Error{ErrorCode::kUnavailable, "cannot " + what + ": " + std::strerror(errno), folder};
+    };
+    if (mkdir(folder.c_str(), 0700) == 0) {
+        if (account.uid == geteuid() || chown(folder.c_str(), account.uid, account.gid) == 0) return {};
+        return cannot("give the folder to the account '" + account.name + "'");
+    }
+    if (errno != EEXIST) return cannot("make the folder");
     struct stat found {};
-    if (folder == fs::absolute(default_folder()).lexically_normal().string() &&
-        (lstat(folder.c_str(), &found) != 0 || found.st_uid != getuid())) {
-        return Error{ErrorCode::kDenied, "this folder belongs to another user; give one of your own with --folder",
+    const bool is_default = folder == fs::absolute(default_folder(account)).lexically_normal().string();
+    if ((is_default || account.uid != geteuid()) &&
+        (lstat(folder.c_str(), &found) != 0 || found.st_uid != account.uid)) {
+        return Error{ErrorCode::kDenied,
+                     "this folder belongs to another user than '" + account.name + "'; give another one with --folder",
                      folder};
     }
     if (!fs::is_directory(folder, fault)) return Error{ErrorCode::kUnavailable, "is no folder", folder};
     return {};
+}
+
+/// What the account that all services run as can use: the programs, and the state folder.
+Result<void> check_reach(const std::string& programs, const std::string& folder, const QuickstartAccount& account) {
+    const std::string choice = "; choose another place, or another account with --user";
+    for (const char* name : {"zbs-zone", "zbs-registry", "zbs-step"}) {
+        const std::string program = programs + "/" + name;
+        if (faccessat(AT_FDCWD, program.c_str(), X_OK, AT_EACCESS) != 0)
+            return Error{ErrorCode::kDenied,
+                         "the account '" + account.name + "' cannot run it: " + std::strerror(errno) + choice, program};
+    }
+    if (faccessat(AT_FDCWD, folder.c_str(), R_OK | W_OK | X_OK, AT_EACCESS) == 0) return {};
+    return Error{ErrorCode::kDenied,
+                 "the account '" + account.name + "' cannot use the folder: " + std::strerror(errno) + choice, folder};
+}
+
+/// `text` as one word of a POSIX shell.
+std::string shell_word(const std::string& text) {
+    const auto is_plain = [](unsigned char c) {
+        return std::isalnum(c) != 0 || std::strchr("/._-+,@%=", c) != nullptr;
+    };
+    if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return word + "'";
+}
+
+/// What the user of a quickstart has to know before others use it.
+std::string protection_text(const QuickstartAccount& account) {
+    if (account.uid == 0)
+        return "Not protected: the jobs of all organisations run as root. A job can read and change everything on this "
+               "machine.\n";
+    return "Not protected: the services and the jobs of all organisations run as one account, '" + account.name +
+           "'.\nA job can read the keys of each zone and stop each service.\n";
 }
 
 /// The last line of a log, at most 4 KiB; empty where it has none.
@@ -158,9 +204,13 @@ Result<void> check_endings(const std::vector<Service>& services) {
 
 void quickstart(Context& context, const QuickstartOptions& options) {
     const fs::path programs = fs::canonical("/proc/self/exe").parent_path();
-    std::error_code fault;
-    const std::string folder = fs::absolute(options.folder).lexically_normal().string();
-    if (auto made = make_state_folder(folder); !made) return context.fail(made.error());
+    const Result<QuickstartAccount> account = choose_account(options.user);
+    if (!account) return context.fail(account.error());
+    const std::string folder =
+        fs::absolute(options.folder.empty() ? default_folder(*account) : options.folder).lexically_normal().string();
+    if (auto made = make_state_folder(folder, *account); !made) return context.fail(made.error());
+    if (auto done = change_to(*account); !done) return context.fail(done.error());
+    if (auto usable = check_reach(programs.string(), folder, *account); !usable) return context.fail(usable.error());
     const auto lock = process::FolderLock::take(folder);
     if (!lock) return context.fail(lock.error());
     const bool with_slurm = !options.slurm_configuration.empty();
@@ -215,20 +265,26 @@ void quickstart(Context& context, const QuickstartOptions& options) {
         start(services.back());
     }
     const std::string credentials = folder + "/credentials";
-    if (auto in = until([&] { return log_in(plan, credentials); }); !in) return give_up(in.error());
-    if (auto met = until([&] { return check_met(plan, credentials); }); !met)
+    const auto as_owner = [&](const std::function<Result<void>()>& act) {
+        return account->owns_credentials ? act() : with_own_rights(*account, act);
+    };
+    if (auto in = until([&] { return log_in(plan, credentials, as_owner); }); !in) return give_up(in.error());
+    const auto meet = [&] { return check_met(plan, credentials); };
+    if (auto met = until([&] { return as_owner(meet); }); !met)
         return give_up(
             {ErrorCode::kUnavailable,
              "the zones did not find each other within 30 s (" + met.error().message + "); their logs are in " + folder,
              {}});
-    const std::string settings = "export ZBS_CREDENTIALS=" + credentials + "\n";
+    const std::string settings = "export ZBS_CREDENTIALS=" + shell_word(credentials) + "\n";
     if (!options.environment_file.empty()) {
-        if (auto kept = write_file(options.environment_file, settings); !kept) return give_up(kept.error());
+        const auto write = [&] { return write_file(options.environment_file, settings); };
+        if (auto kept = with_own_rights(*account, write); !kept) return give_up(kept.error());
     }
+    if (auto kept = keep_account(*account); !kept) return give_up(kept.error());
     std::cout << "A registry and three zones (a, b, c) with " << options.processors
               << " processors each are running, of three organisations that trust each other"
               << (with_slurm ? "; so is zone d of a fourth, in front of Slurm" : "") << "; logs in " << folder << ".\n"
-              << "In another terminal:\n\n"
+              << protection_text(*account) << "In another terminal:\n\n"
               << settings << "zbs run -n 6 -- PROGRAM ARGS...\n"
               << "zbs dashboard --open\n\n"
               << "The last opens the pages of your zone, a, in a browser, as you. What a zone shows to anybody "
@@ -247,10 +303,13 @@ void quickstart(Context& context, const QuickstartOptions& options) {
 
 void add_quickstart_command(CLI::App& app, Context& context) {
     auto options = std::make_shared<QuickstartOptions>();
-    options->folder = default_folder();
     CLI::App* command = app.add_subcommand(
         "quickstart", "a registry and three zones on this machine, in the foreground\n\nExample: zbs quickstart");
-    command->add_option("--folder", options->folder, "state and logs")->capture_default_str();
+    command->add_option("--folder", options->folder,
+                        "state and logs; default: zbs-quickstart-UID in the folder for temporary files");
+    command->add_option("--user", options->user,
+                        "account of the services and of all jobs; default: your own, and for root the account that "
+                        "called sudo, or nobody");
     command->add_option("--processors", options->processors, "processors that each zone offers")
         ->check(command_line::whole_number_in(1, 1'000))
         ->capture_default_str();

@@ -151,9 +151,15 @@ Result<void> enrol_zones(const FederationPlan& plan) {
     return {};
 }
 
-Result<void> log_in(const FederationPlan& plan, const std::string& credentials) {
+Result<void> log_in(const FederationPlan& plan, const std::string& credentials, const AsOwner& as_owner) {
     const std::string url = zone_url(plan, 0);
-    if (const auto own = client::Credentials::open(credentials); own && own->home().url == url) return {};
+    bool is_done = false;
+    const auto look = [&]() -> Result<void> {
+        const auto own = client::Credentials::open(credentials);
+        is_done = own && own->home().url == url;
+        return {};
+    };
+    if (auto looked = as_owner(look); !looked || is_done) return looked;
     const Result<std::string> printed =
         run({zone_program(plan), "user", "add", "you", "--config", config_of(plan, plan.zones[0])});
     if (!printed) return printed.error();
@@ -162,7 +168,7 @@ Result<void> log_in(const FederationPlan& plan, const std::string& credentials) 
     const Result<JoinToken> token =
         parse_join_token(std::string_view(*printed).substr(begin, printed->find('\n', begin) - begin));
     if (!token) return token.error();
-    return client::Credentials::log_in(credentials, *token);
+    return as_owner([&] { return client::Credentials::log_in(credentials, *token); });
 }
 
 Result<void> check_met(const FederationPlan& plan, const std::string& credentials) {

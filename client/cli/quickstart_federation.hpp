@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,10 @@ std::vector<std::string> zone_command(const FederationPlan& plan, const std::str
 std::string zone_url(const FederationPlan& plan, std::size_t index);
 /// Tokens from the running registry, one for each zone that has not enrolled yet.
 Result<void> enrol_zones(const FederationPlan& plan);
+/// Runs its argument with the rights of the user who will use the credentials.
+using AsOwner = std::function<Result<void>(const std::function<Result<void>()>&)>;
 /// User "you" of the first zone's organisation, with a certificate in `credentials`. Good as it is where there is one.
-Result<void> log_in(const FederationPlan& plan, const std::string& credentials);
+Result<void> log_in(const FederationPlan& plan, const std::string& credentials, const AsOwner& as_owner);
 /// Whether every other zone accepts the first one.
 Result<void> check_met(const FederationPlan& plan, const std::string& credentials);
 

@@ -58,7 +58,8 @@ def processes():
 class Federation:
     def __init__(self, quickstart_options=()):
         self.folder = tempfile.mkdtemp(prefix="zbs-federation-")
-        self.quickstart_options = list(quickstart_options)
+        # Programs and folders of tests are root's where root runs them.
+        self.quickstart_options = [*(["--user", "root"] if os.geteuid() == 0 else []), *quickstart_options]
         self.quickstart = None
         self.environment = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], XDG_STATE_HOME=self.folder + "/client",
                                 OMP_ZBS_TEST_FEDERATION=self.folder)  # a name that goes along to the job

@@ -292,7 +292,7 @@ class Runs(Shared):
 
     def test_a_folder_in_use_is_refused(self):
         state = self.f.folder + "/state"
-        for command, holder in (([federation.BIN + "/zbs", "quickstart", "--folder", state], self.f.quickstart.pid),
+        for command, holder in (([federation.BIN + "/zbs", "quickstart", *self.f.quickstart_options, "--folder", state], self.f.quickstart.pid),
                                 ([federation.BIN + "/zbs-zone", "--config", state + "/a.toml"], self.f.service("zbs-zone", "a.toml")),
                                 ([federation.BIN + "/zbs-registry", "--state", state + "/registry"], self.f.service("zbs-registry"))):
             done = subprocess.run(command, capture_output=True, text=True, timeout=20)
@@ -552,7 +552,7 @@ class Offline(unittest.TestCase):
         theirs = f"{self.folder}/zbs-quickstart-0"
         os.mkdir(theirs)
         os.chown(theirs, 65534, 65534)
-        done = subprocess.run([federation.BIN + "/zbs", "quickstart"], capture_output=True, text=True, env=dict(os.environ, TMPDIR=self.folder), timeout=20)
+        done = subprocess.run([federation.BIN + "/zbs", "quickstart", "--user", "root"], capture_output=True, text=True, env=dict(os.environ, TMPDIR=self.folder), timeout=20)
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("belongs to another user", done.stderr)
         self.assertEqual(os.listdir(theirs), [])
