@@ -192,6 +192,26 @@ TEST_F(PartServiceTest, StaleTokenAndForeignCallerDoNothing) {
     EXPECT_EQ(parts->status(home, held->id)->state, PartState::kHeld);
 }
 
+TEST_F(PartServiceTest, LaunchWithAStaleTokenStartsNothing) {
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(held) << held.error();
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    for (const std::uint64_t token : {held->token - 1, held->token + 1, std::uint64_t{0}}) {
+        LaunchRequest stale = launch(*held);
+        stale.token = token;
+        const auto refused = parts->launch(home, held->id, stale);
+        ASSERT_FALSE(refused) << token;
+        EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+        EXPECT_EQ(refused.error().pointer, "/token");
+    }
+    EXPECT_EQ(executor.running(), 0);
+    EXPECT_EQ(parts->status(home, held->id)->state, PartState::kCommitted);
+    const auto reasons = peerings.views("org-a").at(0).trust.reasons;
+    EXPECT_TRUE(std::ranges::any_of(reasons, [](const auto& r) { return r.event == TrustEvent::kFailedCheck; }));
+    EXPECT_TRUE(parts->launch(home, held->id, launch(*held)));
+    EXPECT_EQ(executor.running(), 1);
+}
+
 TEST_F(PartServiceTest, CommittedPartThatNobodyLaunchesIsGivenBack) {
     const auto held = parts->hold(home, request(2));
     ASSERT_TRUE(parts->commit(home, held->id, held->token));
