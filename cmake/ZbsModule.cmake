@@ -60,7 +60,7 @@ endfunction()
 
 # A test that computes for long and waits for nothing. Most tests of services wait for them: side by side both take little more than the
 # longer. So that nobody notices, it stands back (nice), and of those in one queue only one runs at a time. They are begun first.
-#   zbs_computing_test(simulation LABEL simulation QUEUE storms COMMAND simulation --seeds 500)
+#   zbs_computing_test(simulation LABEL simulation QUEUE storms COMMAND simulation --seeds 60)
 function(zbs_computing_test name)
   cmake_parse_arguments(ARG "" "LABEL;QUEUE" "COMMAND" ${ARGN})
   add_test(NAME ${name} COMMAND nice -n 10 ${ARG_COMMAND})
