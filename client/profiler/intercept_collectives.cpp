@@ -1,4 +1,5 @@
 #include "algorithms/base/collective_pattern.hpp"
+#include "client/profiler/real_mpi.hpp"
 #include "client/profiler/recorder.hpp"
 #include "client/profiler/trace_file.hpp"
 
@@ -149,17 +150,17 @@ void zbs::profiler::note_barrier(const Call& call, MPI_Comm comm) {
 #define ZBS_UNPACK(...) __VA_ARGS__
 /// MPI_<blocking> and MPI_<nonblocking>; `note` may use `call`, the parameters and `nonblocking`.
 #define ZBS_COLLECTIVE(blocking_name, nonblocking_name, parameters, arguments, note) \
-    int MPI_##blocking_name(ZBS_UNPACK parameters) {                                 \
+    int ZBS_OWN(blocking_name)(ZBS_UNPACK parameters) {                              \
         const Call call;                                                             \
         [[maybe_unused]] constexpr bool nonblocking = false;                         \
         note;                                                                        \
-        return PMPI_##blocking_name(ZBS_UNPACK arguments);                           \
+        return ZBS_NEXT_MPI(blocking_name)(ZBS_UNPACK arguments);                    \
     }                                                                                \
-    int MPI_##nonblocking_name(ZBS_UNPACK parameters, MPI_Request* request) {        \
+    int ZBS_OWN(nonblocking_name)(ZBS_UNPACK parameters, MPI_Request * request) {    \
         const Call call;                                                             \
         [[maybe_unused]] constexpr bool nonblocking = true;                          \
         note;                                                                        \
-        return PMPI_##nonblocking_name(ZBS_UNPACK arguments, request);               \
+        return ZBS_NEXT_MPI(nonblocking_name)(ZBS_UNPACK arguments, request);        \
     }
 
 ZBS_COLLECTIVE(Barrier, Ibarrier, (MPI_Comm comm), (comm), note_barrier(call, comm))

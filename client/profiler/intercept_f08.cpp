@@ -1,5 +1,4 @@
-#include <dlfcn.h>
-
+#include "client/profiler/real_mpi.hpp"
 #include "client/profiler/recorder.hpp"
 #include "client/profiler/requests.hpp"
 
@@ -10,76 +9,71 @@
 
 using namespace zbs::profiler;
 
-#define ZBS_SHOWN extern "C" __attribute__((visibility("default"))) void
+/// The twin of a binding that the program calls.
+#define ZBS_BINDING(name) extern "C" void zbs_own_##name
+#define ZBS_NEXT(name, types, arguments) reinterpret_cast<void(*) types>(zbs_next_##name) arguments
 
-/// Calls the next function of this name. It is there: only a program linked with MPICH's Fortran library calls ours.
-#define ZBS_NEXT(name, types, arguments)                                                  \
-    do {                                                                                  \
-        static const auto next = reinterpret_cast<void(*) types>(dlsym(RTLD_NEXT, name)); \
-        if (next) next arguments;                                                         \
-    } while (false)
-
-ZBS_SHOWN mpi_init_f08_(int* error) {
-    ZBS_NEXT("mpi_init_f08_", (int*), (error));
+ZBS_BINDING(mpi_init_f08_)(int* error) {
+    ZBS_NEXT(mpi_init_f08_, (int*), (error));
     start(MPI_THREAD_SINGLE);
 }
-ZBS_SHOWN mpi_init_thread_f08_(const int* required, int* provided, int* error) {
-    ZBS_NEXT("mpi_init_thread_f08_", (const int*, int*, int*), (required, provided, error));
+ZBS_BINDING(mpi_init_thread_f08_)(const int* required, int* provided, int* error) {
+    ZBS_NEXT(mpi_init_thread_f08_, (const int*, int*, int*), (required, provided, error));
     start(*required < *provided ? *required : *provided);
 }
-ZBS_SHOWN mpi_finalize_f08_(int* error) {
+ZBS_BINDING(mpi_finalize_f08_)(int* error) {
     finish();
-    ZBS_NEXT("mpi_finalize_f08_", (int*), (error));
+    ZBS_NEXT(mpi_finalize_f08_, (int*), (error));
 }
-ZBS_SHOWN mpi_abort_f08_(int* comm, int* code, int* error) {
+ZBS_BINDING(mpi_abort_f08_)(int* comm, int* code, int* error) {
     give_up(zbs::RankState::kAborted);
-    ZBS_NEXT("mpi_abort_f08_", (int*, int*, int*), (comm, code, error));
+    ZBS_NEXT(mpi_abort_f08_, (int*, int*, int*), (comm, code, error));
 }
-ZBS_SHOWN mpi_comm_free_f08_(int* comm, int* error) {
+ZBS_BINDING(mpi_comm_free_f08_)(int* comm, int* error) {
     const Call call(Call::Kind::kOther);
     forget_communicator(*comm);
-    ZBS_NEXT("mpi_comm_free_f08_", (int*, int*), (comm, error));
+    ZBS_NEXT(mpi_comm_free_f08_, (int*, int*), (comm, error));
 }
-ZBS_SHOWN mpi_comm_disconnect_f08_(int* comm, int* error) {
+ZBS_BINDING(mpi_comm_disconnect_f08_)(int* comm, int* error) {
     const Call call(Call::Kind::kOther);
     forget_communicator(*comm);
-    ZBS_NEXT("mpi_comm_disconnect_f08_", (int*, int*), (comm, error));
+    ZBS_NEXT(mpi_comm_disconnect_f08_, (int*, int*), (comm, error));
 }
-ZBS_SHOWN mpi_win_free_f08_(int* win, int* error) {
+ZBS_BINDING(mpi_win_free_f08_)(int* win, int* error) {
     const Call call(Call::Kind::kOther);
     forget_window(*win);
-    ZBS_NEXT("mpi_win_free_f08_", (int*, int*), (win, error));
+    ZBS_NEXT(mpi_win_free_f08_, (int*, int*), (win, error));
 }
-ZBS_SHOWN mpi_request_free_f08_(int* request, int* error) {
+ZBS_BINDING(mpi_request_free_f08_)(int* request, int* error) {
     forget_request(*request);
-    ZBS_NEXT("mpi_request_free_f08_", (int*, int*), (request, error));
+    ZBS_NEXT(mpi_request_free_f08_, (int*, int*), (request, error));
 }
 
-ZBS_SHOWN mpi_barrier_f08_(int* comm, int* error) {
+ZBS_BINDING(mpi_barrier_f08_)(int* comm, int* error) {
     const Call call;
     note_barrier(call, *comm);
-    ZBS_NEXT("mpi_barrier_f08_", (int*, int*), (comm, error));
+    ZBS_NEXT(mpi_barrier_f08_, (int*, int*), (comm, error));
 }
-ZBS_SHOWN mpi_ibarrier_f08_(int* comm, int* request, int* error) {
+ZBS_BINDING(mpi_ibarrier_f08_)(int* comm, int* request, int* error) {
     const Call call;
     note_barrier(call, *comm);
-    ZBS_NEXT("mpi_ibarrier_f08_", (int*, int*, int*), (comm, request, error));
+    ZBS_NEXT(mpi_ibarrier_f08_, (int*, int*, int*), (comm, request, error));
 }
-ZBS_SHOWN mpi_start_f08_(int* request, int* error) {
+ZBS_BINDING(mpi_start_f08_)(int* request, int* error) {
     const Call call;
     note_start(call, *request);
-    ZBS_NEXT("mpi_start_f08_", (int*, int*), (request, error));
+    ZBS_NEXT(mpi_start_f08_, (int*, int*), (request, error));
 }
-ZBS_SHOWN mpi_startall_f08_(const int* count, int* requests, int* error) {
+ZBS_BINDING(mpi_startall_f08_)(const int* count, int* requests, int* error) {
     const Call call;
     for (int i = 0; i < *count; ++i) note_start(call, requests[i]);
-    ZBS_NEXT("mpi_startall_f08_", (const int*, int*, int*), (count, requests, error));
+    ZBS_NEXT(mpi_startall_f08_, (const int*, int*, int*), (count, requests, error));
 }
 
 #define ZBS_F08(name, kind, parameters, arguments, something) \
-    ZBS_SHOWN name parameters {                               \
+    ZBS_BINDING(name) parameters {                            \
         Call call(Call::Kind::kind);                          \
-        ZBS_NEXT(#name, parameters, arguments);               \
+        ZBS_NEXT(name, parameters, arguments);                \
         call.found(something);                                \
     }
 ZBS_F08(mpi_wait_f08_, kOperation, (void* a, void* b, int* e), (a, b, e), false)

@@ -1,52 +1,56 @@
+#include "client/profiler/real_mpi.hpp"
 #include "client/profiler/recorder.hpp"
 
 using namespace zbs::profiler;
 
-// MPI names are not ours to style; each function has the signature of mpi.h and forwards to its PMPI twin.
+// MPI names are not ours to style; each function has the signature of mpi.h and forwards to the next function of its
+// name.
 
-int MPI_Init(int* argc, char*** argv) {
-    const int rc = PMPI_Init(argc, argv);
-    if (rc == MPI_SUCCESS) start(MPI_THREAD_SINGLE);
+int ZBS_OWN(Init)(int* argc, char*** argv) {
+    const int rc = ZBS_NEXT_MPI(Init)(argc, argv);
+    if (rc != MPI_SUCCESS) return rc;
+    start(MPI_THREAD_SINGLE);
     return rc;
 }
-int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+int ZBS_OWN(Init_thread)(int* argc, char*** argv, int required, int* provided) {
     int level = MPI_THREAD_SINGLE;
-    const int rc = PMPI_Init_thread(argc, argv, required, &level);
+    const int rc = ZBS_NEXT_MPI(Init_thread)(argc, argv, required, &level);
     if (provided) *provided = level;
+    if (rc != MPI_SUCCESS) return rc;
     // The level asked for tells what the program does; MPICH may provide more.
-    if (rc == MPI_SUCCESS) start(required < level ? required : level);
+    start(required < level ? required : level);
     return rc;
 }
-int MPI_Finalize() {
+int ZBS_OWN(Finalize)() {
     finish();
-    return PMPI_Finalize();
+    return ZBS_NEXT_MPI(Finalize)();
 }
-int MPI_Abort(MPI_Comm comm, int code) {
+int ZBS_OWN(Abort)(MPI_Comm comm, int code) {
     give_up(zbs::RankState::kAborted);
-    return PMPI_Abort(comm, code);
+    return ZBS_NEXT_MPI(Abort)(comm, code);
 }
 
-int MPI_Comm_free(MPI_Comm* comm) {
+int ZBS_OWN(Comm_free)(MPI_Comm* comm) {
     const Call call(Call::Kind::kOther);
     if (comm) forget_communicator(*comm);
-    return PMPI_Comm_free(comm);
+    return ZBS_NEXT_MPI(Comm_free)(comm);
 }
-int MPI_Comm_disconnect(MPI_Comm* comm) {
+int ZBS_OWN(Comm_disconnect)(MPI_Comm* comm) {
     const Call call(Call::Kind::kOther);
     if (comm) forget_communicator(*comm);
-    return PMPI_Comm_disconnect(comm);
+    return ZBS_NEXT_MPI(Comm_disconnect)(comm);
 }
-int MPI_Win_free(MPI_Win* win) {
+int ZBS_OWN(Win_free)(MPI_Win* win) {
     const Call call(Call::Kind::kOther);
     if (win) forget_window(*win);
-    return PMPI_Win_free(win);
+    return ZBS_NEXT_MPI(Win_free)(win);
 }
 
 // Calls that synchronise and so may burn CPU time waiting: not computing, and not a communication of the program.
 #define ZBS_OTHER(name, parameters, arguments) \
-    int MPI_##name parameters {                \
+    int ZBS_OWN(name) parameters {             \
         const Call call(Call::Kind::kOther);   \
-        return PMPI_##name arguments;          \
+        return ZBS_NEXT_MPI(name) arguments;   \
     }
 ZBS_OTHER(Comm_dup, (MPI_Comm comm, MPI_Comm* made), (comm, made))
 ZBS_OTHER(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm* made), (comm, info, made))

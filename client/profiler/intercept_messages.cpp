@@ -1,5 +1,6 @@
 #include <vector>
 
+#include "client/profiler/real_mpi.hpp"
 #include "client/profiler/recorder.hpp"
 #include "client/profiler/requests.hpp"
 #include "client/profiler/trace_file.hpp"
@@ -84,33 +85,33 @@ void zbs::profiler::note_start(const Call& call, MPI_Request request) {
     trace_send(*group, send.to, send.tag, send.bytes);
 }
 
-#define ZBS_SEND(name)                                                                                        \
-    int MPI_##name(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {           \
-        const Call call;                                                                                      \
-        sent(call, comm, to, tag, type, count);                                                               \
-        return PMPI_##name(buf, count, type, to, tag, comm);                                                  \
-    }                                                                                                         \
-    int MPI_##name##_c(const void* buf, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm) { \
-        const Call call;                                                                                      \
-        sent(call, comm, to, tag, type, count);                                                               \
-        return PMPI_##name##_c(buf, count, type, to, tag, comm);                                              \
+#define ZBS_SEND(name)                                                                                           \
+    int ZBS_OWN(name)(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {           \
+        const Call call;                                                                                         \
+        sent(call, comm, to, tag, type, count);                                                                  \
+        return ZBS_NEXT_MPI(name)(buf, count, type, to, tag, comm);                                              \
+    }                                                                                                            \
+    int ZBS_OWN(name##_c)(const void* buf, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm) { \
+        const Call call;                                                                                         \
+        sent(call, comm, to, tag, type, count);                                                                  \
+        return ZBS_NEXT_MPI(name##_c)(buf, count, type, to, tag, comm);                                          \
     }
 ZBS_SEND(Send)
 ZBS_SEND(Bsend)
 ZBS_SEND(Ssend)
 ZBS_SEND(Rsend)
 
-#define ZBS_ISEND(name)                                                                                             \
-    int MPI_##name(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* r) { \
-        const Call call;                                                                                            \
-        sent(call, comm, to, tag, type, count);                                                                     \
-        return PMPI_##name(buf, count, type, to, tag, comm, r);                                                     \
-    }                                                                                                               \
-    int MPI_##name##_c(const void* buf, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm,         \
-                       MPI_Request* r) {                                                                            \
-        const Call call;                                                                                            \
-        sent(call, comm, to, tag, type, count);                                                                     \
-        return PMPI_##name##_c(buf, count, type, to, tag, comm, r);                                                 \
+#define ZBS_ISEND(name)                                                                                                \
+    int ZBS_OWN(name)(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* r) { \
+        const Call call;                                                                                               \
+        sent(call, comm, to, tag, type, count);                                                                        \
+        return ZBS_NEXT_MPI(name)(buf, count, type, to, tag, comm, r);                                                 \
+    }                                                                                                                  \
+    int ZBS_OWN(name##_c)(const void* buf, MPI_Count count, MPI_Datatype type, int to, int tag, MPI_Comm comm,         \
+                          MPI_Request* r) {                                                                            \
+        const Call call;                                                                                               \
+        sent(call, comm, to, tag, type, count);                                                                        \
+        return ZBS_NEXT_MPI(name##_c)(buf, count, type, to, tag, comm, r);                                             \
     }
 ZBS_ISEND(Isend)
 ZBS_ISEND(Ibsend)
@@ -118,31 +119,31 @@ ZBS_ISEND(Issend)
 ZBS_ISEND(Irsend)
 
 // A persistent send is recorded each time it is started.
-#define ZBS_SEND_INIT(name)                                                                                         \
-    int MPI_##name(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* r) { \
-        const Call call(Call::Kind::kOther);                                                                        \
-        const int rc = PMPI_##name(buf, count, type, to, tag, comm, r);                                             \
-        prepared(call, comm, to, tag, type, count, r, rc);                                                          \
-        return rc;                                                                                                  \
+#define ZBS_SEND_INIT(name)                                                                                            \
+    int ZBS_OWN(name)(const void* buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* r) { \
+        const Call call(Call::Kind::kOther);                                                                           \
+        const int rc = ZBS_NEXT_MPI(name)(buf, count, type, to, tag, comm, r);                                         \
+        prepared(call, comm, to, tag, type, count, r, rc);                                                             \
+        return rc;                                                                                                     \
     }
 ZBS_SEND_INIT(Send_init)
 ZBS_SEND_INIT(Bsend_init)
 ZBS_SEND_INIT(Ssend_init)
 ZBS_SEND_INIT(Rsend_init)
 
-int MPI_Start(MPI_Request* request) {
+int ZBS_OWN(Start)(MPI_Request* request) {
     const Call call;
     note_start(call, *request);
-    return PMPI_Start(request);
+    return ZBS_NEXT_MPI(Start)(request);
 }
-int MPI_Startall(int count, MPI_Request requests[]) {
+int ZBS_OWN(Startall)(int count, MPI_Request requests[]) {
     const Call call;
     for (int i = 0; i < count; ++i) note_start(call, requests[i]);
-    return PMPI_Startall(count, requests);
+    return ZBS_NEXT_MPI(Startall)(count, requests);
 }
-int MPI_Request_free(MPI_Request* request) {
+int ZBS_OWN(Request_free)(MPI_Request* request) {
     forget_request(*request);
-    return PMPI_Request_free(request);
+    return ZBS_NEXT_MPI(Request_free)(request);
 }
 
 /// A blocking call that ends with a message from `comm` in `status`.
@@ -153,156 +154,157 @@ int MPI_Request_free(MPI_Request* request) {
     if (traces(call) && rc == MPI_SUCCESS) received(members_of(comm), *seen);             \
     return rc
 
-int MPI_Recv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+int ZBS_OWN(Recv)(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
     const Call call;
-    ZBS_RECEIVING(comm, PMPI_Recv(buf, count, type, from, tag, comm, seen));
+    ZBS_RECEIVING(comm, ZBS_NEXT_MPI(Recv)(buf, count, type, from, tag, comm, seen));
 }
-int MPI_Sendrecv(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
-                 MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Status* status) {
+int ZBS_OWN(Sendrecv)(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
+                      MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Status* status) {
     const Call call;
     sent(call, comm, to, tag, type, count);
-    ZBS_RECEIVING(comm, PMPI_Sendrecv(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, seen));
+    ZBS_RECEIVING(comm, ZBS_NEXT_MPI(Sendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, seen));
 }
-int MPI_Sendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag, MPI_Comm comm,
-                         MPI_Status* status) {
+int ZBS_OWN(Sendrecv_replace)(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag,
+                              MPI_Comm comm, MPI_Status* status) {
     const Call call;
     sent(call, comm, to, tag, type, count);
-    ZBS_RECEIVING(comm, PMPI_Sendrecv_replace(buf, count, type, to, tag, from, rtag, comm, seen));
+    ZBS_RECEIVING(comm, ZBS_NEXT_MPI(Sendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, seen));
 }
-int MPI_Isendrecv(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
-                  MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Request* request) {
+int ZBS_OWN(Isendrecv)(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
+                       MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Request* request) {
     const Call call;
     sent(call, comm, to, tag, type, count);
-    const int rc = PMPI_Isendrecv(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, request);
+    const int rc = ZBS_NEXT_MPI(Isendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, request);
     asked(call, comm, request, rc);
     return rc;
 }
-int MPI_Isendrecv_replace(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag, MPI_Comm comm,
-                          MPI_Request* request) {
+int ZBS_OWN(Isendrecv_replace)(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag,
+                               MPI_Comm comm, MPI_Request* request) {
     const Call call;
     sent(call, comm, to, tag, type, count);
-    const int rc = PMPI_Isendrecv_replace(buf, count, type, to, tag, from, rtag, comm, request);
+    const int rc = ZBS_NEXT_MPI(Isendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, request);
     asked(call, comm, request, rc);
     return rc;
 }
-int MPI_Irecv(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+int ZBS_OWN(Irecv)(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
     const Call call;
-    const int rc = PMPI_Irecv(buf, count, type, from, tag, comm, request);
+    const int rc = ZBS_NEXT_MPI(Irecv)(buf, count, type, from, tag, comm, request);
     asked(call, comm, request, rc);
     return rc;
 }
-int MPI_Recv_init(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
+int ZBS_OWN(Recv_init)(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                       MPI_Request* request) {
     const Call call(Call::Kind::kOther);
-    const int rc = PMPI_Recv_init(buf, count, type, from, tag, comm, request);
+    const int rc = ZBS_NEXT_MPI(Recv_init)(buf, count, type, from, tag, comm, request);
     asked(call, comm, request, rc, /*persistent=*/true);
     return rc;
 }
 
 // A message that was matched by a probe: whose communicator it is, only the probe knows.
-int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
+int ZBS_OWN(Mprobe)(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
     const Call call;
-    const int rc = PMPI_Mprobe(from, tag, comm, message, status);
+    const int rc = ZBS_NEXT_MPI(Mprobe)(from, tag, comm, message, status);
     if (traces(call) && rc == MPI_SUCCESS) remember_message(*message, members_of(comm));
     return rc;
 }
-int MPI_Improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+int ZBS_OWN(Improbe)(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
     Call call(Call::Kind::kPoll);
-    const int rc = PMPI_Improbe(from, tag, comm, flag, message, status);
+    const int rc = ZBS_NEXT_MPI(Improbe)(from, tag, comm, flag, message, status);
     call.found(rc == MPI_SUCCESS && *flag);
     if (traces(call) && rc == MPI_SUCCESS && *flag) remember_message(*message, members_of(comm));
     return rc;
 }
-int MPI_Mrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
+int ZBS_OWN(Mrecv)(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
     const Call call;
     const Members* const members = traces(call) ? take_message(*message) : nullptr;
     MPI_Status own;
     MPI_Status* const seen = members && status == MPI_STATUS_IGNORE ? &own : status;
-    const int rc = PMPI_Mrecv(buf, count, type, message, seen);
+    const int rc = ZBS_NEXT_MPI(Mrecv)(buf, count, type, message, seen);
     if (members && rc == MPI_SUCCESS) received(members, *seen);
     return rc;
 }
-int MPI_Imrecv(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
+int ZBS_OWN(Imrecv)(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Request* request) {
     const Call call;
     const Members* const members = traces(call) ? take_message(*message) : nullptr;
-    const int rc = PMPI_Imrecv(buf, count, type, message, request);
+    const int rc = ZBS_NEXT_MPI(Imrecv)(buf, count, type, message, request);
     if (members && rc == MPI_SUCCESS) remember_receive(*request, members);
     return rc;
 }
 
-int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+int ZBS_OWN(Wait)(MPI_Request* request, MPI_Status* status) {
     const Call call;
     Completion completion(call, 1, request, status, MPI_STATUS_IGNORE);
-    const int rc = PMPI_Wait(request, completion.statuses());
+    const int rc = ZBS_NEXT_MPI(Wait)(request, completion.statuses());
     if (rc == MPI_SUCCESS) completion.done(0, 0);
     return rc;
 }
-int MPI_Waitall(int count, MPI_Request requests[], MPI_Status* statuses) {
+int ZBS_OWN(Waitall)(int count, MPI_Request requests[], MPI_Status* statuses) {
     const Call call;
     Completion completion(call, count, requests, statuses, MPI_STATUSES_IGNORE);
-    const int rc = PMPI_Waitall(count, requests, completion.statuses());
+    const int rc = ZBS_NEXT_MPI(Waitall)(count, requests, completion.statuses());
     if (rc == MPI_SUCCESS) completion.all_done();
     return rc;
 }
-int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+int ZBS_OWN(Waitany)(int count, MPI_Request requests[], int* index, MPI_Status* status) {
     const Call call;
     Completion completion(call, count, requests, status, MPI_STATUS_IGNORE);
-    const int rc = PMPI_Waitany(count, requests, index, completion.statuses());
+    const int rc = ZBS_NEXT_MPI(Waitany)(count, requests, index, completion.statuses());
     if (rc == MPI_SUCCESS && *index != MPI_UNDEFINED) completion.done(*index, 0);
     return rc;
 }
-int MPI_Waitsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses) {
+int ZBS_OWN(Waitsome)(int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses) {
     const Call call;
     Completion completion(call, count, requests, statuses, MPI_STATUSES_IGNORE);
-    const int rc = PMPI_Waitsome(count, requests, done, indices, completion.statuses());
+    const int rc = ZBS_NEXT_MPI(Waitsome)(count, requests, done, indices, completion.statuses());
     for (int i = 0; rc == MPI_SUCCESS && *done != MPI_UNDEFINED && i < *done; ++i) completion.done(indices[i], i);
     return rc;
 }
 
 // A poll that finds nothing is not an operation: else a waiting loop would drown the computing time in empty intervals.
-int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+int ZBS_OWN(Test)(MPI_Request* request, int* flag, MPI_Status* status) {
     Call call(Call::Kind::kPoll);
     Completion completion(call, 1, request, status, MPI_STATUS_IGNORE);
-    const int rc = PMPI_Test(request, flag, completion.statuses());
+    const int rc = ZBS_NEXT_MPI(Test)(request, flag, completion.statuses());
     call.found(rc == MPI_SUCCESS && *flag);
     if (rc == MPI_SUCCESS && *flag) completion.done(0, 0);
     return rc;
 }
-int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status* statuses) {
+int ZBS_OWN(Testall)(int count, MPI_Request requests[], int* flag, MPI_Status* statuses) {
     Call call(Call::Kind::kPoll);
     Completion completion(call, count, requests, statuses, MPI_STATUSES_IGNORE);
-    const int rc = PMPI_Testall(count, requests, flag, completion.statuses());
+    const int rc = ZBS_NEXT_MPI(Testall)(count, requests, flag, completion.statuses());
     call.found(rc == MPI_SUCCESS && *flag);
     if (rc == MPI_SUCCESS && *flag) completion.all_done();
     return rc;
 }
-int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
+int ZBS_OWN(Testany)(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
     Call call(Call::Kind::kPoll);
     Completion completion(call, count, requests, status, MPI_STATUS_IGNORE);
-    const int rc = PMPI_Testany(count, requests, index, flag, completion.statuses());
+    const int rc = ZBS_NEXT_MPI(Testany)(count, requests, index, flag, completion.statuses());
     call.found(rc == MPI_SUCCESS && *flag);
     if (rc == MPI_SUCCESS && *flag && *index != MPI_UNDEFINED) completion.done(*index, 0);
     return rc;
 }
-int MPI_Testsome(int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses) {
+int ZBS_OWN(Testsome)(int count, MPI_Request requests[], int* done, int indices[], MPI_Status* statuses) {
     Call call(Call::Kind::kPoll);
     Completion completion(call, count, requests, statuses, MPI_STATUSES_IGNORE);
-    const int rc = PMPI_Testsome(count, requests, done, indices, completion.statuses());
+    const int rc = ZBS_NEXT_MPI(Testsome)(count, requests, done, indices, completion.statuses());
     call.found(rc == MPI_SUCCESS && *done > 0);
     for (int i = 0; rc == MPI_SUCCESS && *done != MPI_UNDEFINED && i < *done; ++i) completion.done(indices[i], i);
     return rc;
 }
-int MPI_Iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+int ZBS_OWN(Iprobe)(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
     Call call(Call::Kind::kPoll);
-    const int rc = PMPI_Iprobe(from, tag, comm, flag, status);
+    const int rc = ZBS_NEXT_MPI(Iprobe)(from, tag, comm, flag, status);
     call.found(rc == MPI_SUCCESS && *flag);
     return rc;
 }
 
 // Boundaries of computing, no message of this rank.
 #define ZBS_BOUNDARY(name, parameters, arguments) \
-    int MPI_##name parameters {                   \
+    int ZBS_OWN(name) parameters {                \
         const Call call;                          \
-        return PMPI_##name arguments;             \
+        return ZBS_NEXT_MPI(name) arguments;      \
     }
 ZBS_BOUNDARY(Probe, (int from, int tag, MPI_Comm comm, MPI_Status* status), (from, tag, comm, status))
 ZBS_BOUNDARY(Win_fence, (int assertion, MPI_Win win), (assertion, win))
@@ -318,33 +320,33 @@ ZBS_BOUNDARY(Win_post, (MPI_Group group, int assertion, MPI_Win win), (group, as
 ZBS_BOUNDARY(Win_wait, (MPI_Win win), (win))
 
 // One-sided: the origin records the bytes with the target, whichever way they flow; edges have no direction.
-int MPI_Put(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,
-            MPI_Win win) {
+int ZBS_OWN(Put)(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,
+                 MPI_Win win) {
     const Call call;
     touched(call, win, target, type, count);
-    return PMPI_Put(buf, count, type, target, at, tcount, ttype, win);
+    return ZBS_NEXT_MPI(Put)(buf, count, type, target, at, tcount, ttype, win);
 }
-int MPI_Get(void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,
-            MPI_Win win) {
+int ZBS_OWN(Get)(void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,
+                 MPI_Win win) {
     const Call call;
     touched(call, win, target, type, count);
-    return PMPI_Get(buf, count, type, target, at, tcount, ttype, win);
+    return ZBS_NEXT_MPI(Get)(buf, count, type, target, at, tcount, ttype, win);
 }
-int MPI_Accumulate(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount,
-                   MPI_Datatype ttype, MPI_Op op, MPI_Win win) {
+int ZBS_OWN(Accumulate)(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount,
+                        MPI_Datatype ttype, MPI_Op op, MPI_Win win) {
     const Call call;
     touched(call, win, target, type, count);
-    return PMPI_Accumulate(buf, count, type, target, at, tcount, ttype, op, win);
+    return ZBS_NEXT_MPI(Accumulate)(buf, count, type, target, at, tcount, ttype, op, win);
 }
-int MPI_Rput(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,
-             MPI_Win win, MPI_Request* request) {
+int ZBS_OWN(Rput)(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount,
+                  MPI_Datatype ttype, MPI_Win win, MPI_Request* request) {
     const Call call;
     touched(call, win, target, type, count);
-    return PMPI_Rput(buf, count, type, target, at, tcount, ttype, win, request);
+    return ZBS_NEXT_MPI(Rput)(buf, count, type, target, at, tcount, ttype, win, request);
 }
-int MPI_Rget(void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,
-             MPI_Win win, MPI_Request* request) {
+int ZBS_OWN(Rget)(void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount, MPI_Datatype ttype,
+                  MPI_Win win, MPI_Request* request) {
     const Call call;
     touched(call, win, target, type, count);
-    return PMPI_Rget(buf, count, type, target, at, tcount, ttype, win, request);
+    return ZBS_NEXT_MPI(Rget)(buf, count, type, target, at, tcount, ttype, win, request);
 }

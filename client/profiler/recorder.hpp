@@ -1,14 +1,11 @@
 #pragma once
-// What mpi.h declares is all that this library shows; the rest is built with hidden visibility.
-#pragma GCC visibility push(default)
-#include <mpi.h>
-#pragma GCC visibility pop
 #include <time.h>
 
 #include <atomic>
 #include <cstdint>
 
 #include "algorithms/base/profile_layout.hpp"
+#include "client/profiler/functions.hpp"
 
 /// The counters of this process. Everything is `noexcept` and allocation-free on the path of a message, except the
 /// first use of a communicator or window, which translates its ranks once.

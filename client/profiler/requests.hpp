@@ -1,10 +1,8 @@
 #pragma once
-// What mpi.h declares is all that this library shows; the rest is built with hidden visibility.
-#pragma GCC visibility push(default)
-#include <mpi.h>
-#pragma GCC visibility pop
 
 #include <cstdint>
+
+#include "client/profiler/functions.hpp"
 
 namespace zbs::profiler {
 

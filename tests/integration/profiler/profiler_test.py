@@ -141,6 +141,38 @@ class Messages(ProfilerTest):
         self.assertEqual(self.files(), [])
 
 
+class OtherLibraries(ProfilerTest):
+    """The library is loaded into programs of every kind: it ends none of them, and brings no MPI with it."""
+    LOAD_RING = "import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).main(1, (ctypes.c_char_p * 2)(b'ring', None)))"
+
+    def test_needs_no_mpi(self):
+        linked = subprocess.run(["readelf", "-d", LIBRARY], capture_output=True, text=True, check=True).stdout
+        self.assertNotIn("mpi", linked.replace(os.path.basename(LIBRARY), ""))
+
+    def test_program_of_open_mpi_runs_and_one_line_says_why_there_is_no_profile(self):
+        if not os.path.exists(APPS + "/ring_openmpi"):
+            self.skipTest("no Open MPI at build time")
+        run = subprocess.run(["mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "3", "-x", "LD_PRELOAD=" + LIBRARY, "-x", "ZBS_PROFILE_OUT=" + self.out,
+                              APPS + "/ring_openmpi"], cwd=self.dir.name, capture_output=True, text=True, timeout=120)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(sorted(line.split(" host=")[0] for line in run.stdout.splitlines()), [f"rank {rank} of 3" for rank in range(3)])
+        self.assertRegex(run.stderr, "zbs-profile: this run is not profiled: the program uses Open MPI v[0-9.]+, ")
+        self.assertEqual(run.stderr.count("zbs-profile:"), 1, run.stderr)
+        self.assertEqual(self.files(), [])
+
+    def test_mpi_that_python_loads_is_profiled(self):
+        run = self.run_mpi(3, sys.executable, "-c", self.LOAD_RING, APPS + "/ring.so")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(self.edges(), {(0, 1): (8, 1), (1, 2): (8, 1), (0, 2): (8, 1)})
+
+    def test_tool_behind_is_called(self):
+        run = self.run_mpi(2, APPS + "/collectives", "barrier", "0", "0", env={"LD_PRELOAD": LIBRARY + ":" + APPS + "/tool.so"})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr.count("tool: MPI_Init"), 2, run.stderr)
+        self.assertEqual(run.stderr.count("tool: MPI_Barrier"), 2, "what the library calls for itself is not for tools\n" + run.stderr)
+        self.assertEqual(self.edges(), {(0, 1): (0, 2)})
+
+
 class Collectives(ProfilerTest):
     def check(self, ranks, name, count, root, simulate):
         run = self.run_mpi(ranks, APPS + "/collectives", name, str(count), str(root))

@@ -1,0 +1,205 @@
+#include "client/profiler/real_mpi.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+// A slot of the function that the program calls, one of the function that is called next. `zbs_find_mpi` has to be
+// reached with all arguments as they came: some are on the stack, and their number is unknown here.
+#if defined(__x86_64__)
+#define ZBS_JUMP(name, slot, shown)                                                                                  \
+    asm(".pushsection .text\n.globl " #name "\n" shown #name "\n.type " #name ",@function\n" #name ":\n leaq " #slot \
+        "(%rip), %r11\n jmpq *(%r11)\n.size " #name ", .-" #name                                                     \
+        "\n"                                                                                                         \
+        ".popsection\n");
+asm(R"(
+.pushsection .text
+.globl zbs_first_call
+.hidden zbs_first_call
+.type zbs_first_call,@function
+zbs_first_call:
+    pushq %rdi
+    pushq %rsi
+    pushq %rdx
+    pushq %rcx
+    pushq %r8
+    pushq %r9
+    pushq %r11
+    callq zbs_find_mpi
+    popq %r11
+    popq %r9
+    popq %r8
+    popq %rcx
+    popq %rdx
+    popq %rsi
+    popq %rdi
+    jmpq *(%r11)
+.size zbs_first_call, .-zbs_first_call
+.popsection
+)");
+#elif defined(__aarch64__)
+#define ZBS_JUMP(name, slot, shown)                                                                                    \
+    asm(".pushsection .text\n.globl " #name "\n" shown #name "\n.type " #name ",%function\n" #name                     \
+        ":\n adrp x16, " #slot "\n add x16, x16, :lo12:" #slot "\n ldr x17, [x16]\n br x17\n.size " #name ", .-" #name \
+        "\n.popsection\n");
+asm(R"(
+.pushsection .text
+.globl zbs_first_call
+.hidden zbs_first_call
+.type zbs_first_call,%function
+zbs_first_call:
+    stp x29, x30, [sp, #-96]!
+    mov x29, sp
+    stp x0, x1, [sp, #16]
+    stp x2, x3, [sp, #32]
+    stp x4, x5, [sp, #48]
+    stp x6, x7, [sp, #64]
+    str x16, [sp, #80]
+    bl zbs_find_mpi
+    ldp x0, x1, [sp, #16]
+    ldp x2, x3, [sp, #32]
+    ldp x4, x5, [sp, #48]
+    ldp x6, x7, [sp, #64]
+    ldr x16, [sp, #80]
+    ldp x29, x30, [sp], #96
+    ldr x17, [x16]
+    br x17
+.size zbs_first_call, .-zbs_first_call
+.popsection
+)");
+#else
+#error "no jumps for this processor: add ZBS_JUMP and zbs_first_call"
+#endif
+
+extern "C" {
+void zbs_first_call();
+#define ZBS_SHOW(name)                                                 \
+    void* zbs_entry_##name = reinterpret_cast<void*>(&zbs_first_call); \
+    void* zbs_next_##name = nullptr;                                   \
+    ZBS_JUMP(name, zbs_entry_##name, ".globl ")
+ZBS_C_FUNCTIONS(ZBS_SHOW)
+ZBS_F08_FUNCTIONS(ZBS_SHOW)
+#undef ZBS_SHOW
+#define ZBS_HIDE(name)               \
+    void* zbs_real_##name = nullptr; \
+    ZBS_JUMP(name, zbs_real_##name, ".hidden ")
+ZBS_PMPI_FUNCTIONS(ZBS_HIDE)
+#undef ZBS_HIDE
+#define ZBS_DECLARE(name) void zbs_own_##name();
+ZBS_F08_FUNCTIONS(ZBS_DECLARE)
+#undef ZBS_DECLARE
+}
+
+namespace zbs::profiler {
+namespace {
+
+char library[8192];  // MPICH's MPI_MAX_LIBRARY_VERSION_STRING; other libraries have less
+
+/// Of a function that the program calls and no library has.
+int absent() {
+    std::fputs("zbs-profile: the program calls a function of MPI, and no loaded MPI library has it\n", stderr);
+    return MPI_ERR_OTHER;
+}
+
+const void* base_of(const void* address) {
+    Dl_info info{};
+    return address && dladdr(address, &info) ? info.dli_fbase : nullptr;
+}
+
+/// All loaded libraries but this one. The program itself is left out: searching it is searching the global scope.
+const std::vector<void*>& loaded_libraries() {
+    static const auto* const found = [] {
+        std::vector<std::string> names;
+        dl_iterate_phdr(
+            [](dl_phdr_info* object, std::size_t, void* to) {
+                if (object->dlpi_name && *object->dlpi_name)
+                    static_cast<std::vector<std::string>*>(to)->emplace_back(object->dlpi_name);
+                return 0;
+            },
+            &names);
+        auto* handles = new std::vector<void*>;
+        for (const std::string& name : names) {
+            void* const handle = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+            if (handle) handles->push_back(handle);
+        }
+        dlerror();
+        return handles;
+    }();
+    return *found;
+}
+
+/// The ABI of MPICH since 3.1, which MVAPICH, Intel MPI and Cray MPICH share. The standard ABI of MPI 5 is another.
+bool has_mpich_abi(const void* function) {
+    Dl_info info{};
+    if (dladdr(function, &info) && info.dli_fname && std::strstr(info.dli_fname, "libmpi_abi.so")) return false;
+    for (const char* relative : {"MPICH", "MVAPICH", "Intel(R) MPI"})
+        if (std::strstr(library, relative)) return true;
+    return false;
+}
+
+struct Entry {
+    const char* name;
+    void **entry, **next;
+    void* own;
+};
+
+void fill() {
+#define ZBS_ENTRY(name) Entry{#name, &zbs_entry_##name, &zbs_next_##name, reinterpret_cast<void*>(&zbs_own_##name)},
+    const auto shown = std::to_array<Entry>({ZBS_C_FUNCTIONS(ZBS_ENTRY) ZBS_F08_FUNCTIONS(ZBS_ENTRY)});
+#undef ZBS_ENTRY
+    // PMPI_*, because another tool may answer for MPI_*.
+    auto* const version = reinterpret_cast<decltype(&MPI_Get_library_version)>(find_loaded("PMPI_Get_library_version"));
+    int length = 0;
+    if (version) version(library, &length);
+    const bool ours = version && has_mpich_abi(reinterpret_cast<void*>(version));
+    for (const Entry& function : shown) {
+        *function.next = find_loaded(function.name);
+        if (!*function.next) *function.next = reinterpret_cast<void*>(&absent);
+        *function.entry = ours ? function.own : *function.next;
+    }
+#define ZBS_FIND(name) zbs_real_##name = find_loaded(#name);
+    ZBS_PMPI_FUNCTIONS(ZBS_FIND)
+#undef ZBS_FIND
+    const char* const wanted = std::getenv("ZBS_PROFILE");
+    if (!ours && version && is_first_rank() && !(wanted && std::strcmp(wanted, "0") == 0))
+        std::fprintf(stderr,
+                     "zbs-profile: this run is not profiled: the program uses %.*s, and only MPICH and its ABI "
+                     "relatives can be profiled\n",
+                     static_cast<int>(std::strcspn(library, ",\n")), library);
+}
+
+}  // namespace
+
+const char* mpi_library() { return library; }
+
+void* find_loaded(const char* name) {
+    // The global scope behind this library, so that a tool preloaded there is called; what was loaded by dlopen
+    // (MPI of Python) is in no scope that we are in.
+    if (void* const next = dlsym(RTLD_NEXT, name)) return next;
+    static const void* const self = base_of(&library);
+    for (void* const handle : loaded_libraries()) {
+        void* const found = dlsym(handle, name);
+        if (found && base_of(found) != self) return found;
+    }
+    dlerror();
+    return nullptr;
+}
+
+bool is_first_rank() {
+    for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
+        if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
+    return true;
+}
+
+}  // namespace zbs::profiler
+
+extern "C" __attribute__((visibility("hidden"))) void zbs_find_mpi() {
+    static const bool done = (zbs::profiler::fill(), true);
+    static_cast<void>(done);
+}

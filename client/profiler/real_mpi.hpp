@@ -1,0 +1,37 @@
+#pragma once
+#include "client/profiler/functions.hpp"
+
+// This library is not linked with any MPI. Each function of functions.hpp that it shows is a jump through a slot. The
+// first call of any finds the MPI library that the program has loaded and fills all slots: with the recording twin
+// where that library has MPICH's ABI, else with the function that would have been called without us.
+// PMPI_* as used within this library are jumps, too, to the functions of that MPI library.
+
+/// `ZBS_OWN(Send)` is the name under which the recording twin of MPI_Send is defined.
+#define ZBS_OWN(name) zbs_own_MPI_##name
+/// The MPI_Send that a call without us would reach: that of another tool, or MPI's own.
+#define ZBS_NEXT_MPI(name) reinterpret_cast<decltype(&MPI_##name)>(zbs_next_MPI_##name)
+
+extern "C" {
+#define ZBS_DECLARE(name) extern void* zbs_next_##name;
+ZBS_C_FUNCTIONS(ZBS_DECLARE)
+ZBS_F08_FUNCTIONS(ZBS_DECLARE)
+#undef ZBS_DECLARE
+// The type of mpi.h: a twin with another signature does not compile.
+#define ZBS_DECLARE(name) decltype(name) zbs_own_##name;
+ZBS_C_FUNCTIONS(ZBS_DECLARE)
+#undef ZBS_DECLARE
+}
+
+namespace zbs::profiler {
+
+/// What MPI_Get_library_version returns; empty before the first call of an MPI function.
+const char* mpi_library();
+
+/// The function `name` of a library that is loaded, in whatever scope; null where there is none. Loads nothing.
+void* find_loaded(const char* name);
+
+/// Whether this process is rank 0, or none at all, by what launchers put into the environment. For messages of
+/// processes that may not use MPI.
+bool is_first_rank();
+
+}  // namespace zbs::profiler
