@@ -49,10 +49,11 @@
                         X(mpi_win_fence_f08_)
 
 /// PMPI functions that this library calls for itself.
-#define ZBS_PMPI_FUNCTIONS(X)                                                                                       \
-    X(PMPI_Allreduce)                                                                                               \
-    X(PMPI_Barrier)                                                                                                 \
-    X(PMPI_Bcast) X(PMPI_Comm_dup) X(PMPI_Comm_free) X(PMPI_Comm_group) X(PMPI_Comm_rank) X(PMPI_Comm_remote_group) \
-        X(PMPI_Comm_remote_size) X(PMPI_Comm_size) X(PMPI_Comm_test_inter) X(PMPI_Finalized) X(PMPI_Group_free)     \
-            X(PMPI_Group_rank) X(PMPI_Group_size) X(PMPI_Group_translate_ranks) X(PMPI_Op_commutative) X(PMPI_Recv) \
-                X(PMPI_Send) X(PMPI_Test_cancelled) X(PMPI_Type_size) X(PMPI_Win_get_group)
+#define ZBS_PMPI_FUNCTIONS(X)                                                                                         \
+    X(PMPI_Allreduce)                                                                                                 \
+    X(PMPI_Barrier)                                                                                                   \
+    X(PMPI_Bcast) X(PMPI_Comm_create_keyval) X(PMPI_Comm_dup) X(PMPI_Comm_free) X(PMPI_Comm_free_keyval)              \
+        X(PMPI_Comm_group) X(PMPI_Comm_rank) X(PMPI_Comm_remote_group) X(PMPI_Comm_remote_size) X(PMPI_Comm_set_attr) \
+            X(PMPI_Comm_size) X(PMPI_Comm_test_inter) X(PMPI_Finalized) X(PMPI_Group_free) X(PMPI_Group_rank)         \
+                X(PMPI_Group_size) X(PMPI_Group_translate_ranks) X(PMPI_Op_commutative) X(PMPI_Recv) X(PMPI_Send)     \
+                    X(PMPI_Test_cancelled) X(PMPI_Type_size) X(PMPI_Win_get_group)

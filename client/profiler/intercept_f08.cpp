@@ -1,6 +1,7 @@
 #include "client/profiler/real_mpi.hpp"
 #include "client/profiler/recorder.hpp"
 #include "client/profiler/requests.hpp"
+#include "client/profiler/safe_finalize.hpp"
 
 // In MPICH's library the bindings of mpif.h and `use mpi` call MPI_*, and those of `use mpi_f08` do so where an
 // argument is a buffer. The rest of `use mpi_f08` calls PMPI_* directly and would pass by unseen; it is caught here by
@@ -16,13 +17,16 @@ using namespace zbs::profiler;
 ZBS_BINDING(mpi_init_f08_)(int* error) {
     ZBS_NEXT(mpi_init_f08_, (int*), (error));
     start(MPI_THREAD_SINGLE);
+    make_finalize_safe();
 }
 ZBS_BINDING(mpi_init_thread_f08_)(const int* required, int* provided, int* error) {
     ZBS_NEXT(mpi_init_thread_f08_, (const int*, int*, int*), (required, provided, error));
     start(*required < *provided ? *required : *provided);
+    make_finalize_safe();
 }
 ZBS_BINDING(mpi_finalize_f08_)(int* error) {
     finish();
+    make_finalize_safe();
     ZBS_NEXT(mpi_finalize_f08_, (int*), (error));
 }
 ZBS_BINDING(mpi_abort_f08_)(int* comm, int* code, int* error) {

@@ -1,5 +1,6 @@
 #include "client/profiler/real_mpi.hpp"
 #include "client/profiler/recorder.hpp"
+#include "client/profiler/safe_finalize.hpp"
 
 using namespace zbs::profiler;
 
@@ -10,6 +11,7 @@ int ZBS_OWN(Init)(int* argc, char*** argv) {
     const int rc = ZBS_NEXT_MPI(Init)(argc, argv);
     if (rc != MPI_SUCCESS) return rc;
     start(MPI_THREAD_SINGLE);
+    make_finalize_safe();
     return rc;
 }
 int ZBS_OWN(Init_thread)(int* argc, char*** argv, int required, int* provided) {
@@ -19,10 +21,12 @@ int ZBS_OWN(Init_thread)(int* argc, char*** argv, int required, int* provided) {
     if (rc != MPI_SUCCESS) return rc;
     // The level asked for tells what the program does; MPICH may provide more.
     start(required < level ? required : level);
+    make_finalize_safe();
     return rc;
 }
 int ZBS_OWN(Finalize)() {
     finish();
+    make_finalize_safe();
     return ZBS_NEXT_MPI(Finalize)();
 }
 int ZBS_OWN(Abort)(MPI_Comm comm, int code) {

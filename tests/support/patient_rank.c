@@ -1,11 +1,9 @@
 /* Preloaded into MPI programs (MPICH on UCX) that run on fewer processors than they have ranks.
  *
- * 1. A rank that waits asks its sockets again and again (epoll_wait with timeout 0) and takes the processor from those that have something
- *    to do: with 9 ranks on 2 cores a message costs tens of milliseconds. Here a rank whose sockets have had nothing for one round sleeps
- *    until one of them has, at most kNapMs, as if it had a processor of its own. Only sockets are waited for: use it with UCX_TLS=tcp,self
- *    and MPIR_CVAR_NOLOCAL=1, so that nothing comes through shared memory.
- * 2. MPI_Finalize of MPICH 4.0.2 over UCX 1.13 with tcp hangs now and then: ranks wait for the end of connections to ranks that have left.
- *    ucp_disconnect_nb answers here that it is done. The program must have received all its messages, as MPI demands. */
+ * A rank that waits asks its sockets again and again (epoll_wait with timeout 0) and takes the processor from those that have something
+ * to do: with 9 ranks on 2 cores a message costs tens of milliseconds. Here a rank whose sockets have had nothing for one round sleeps
+ * until one of them has, at most kNapMs, as if it had a processor of its own. Only sockets are waited for: use it with UCX_TLS=tcp,self
+ * and MPIR_CVAR_NOLOCAL=1, so that nothing comes through shared memory. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -59,9 +57,4 @@ int epoll_wait(int set, struct epoll_event* events, int most, int timeout) {
         empty_in_a_row = 0;
     }
     return 0;
-}
-
-void* ucp_disconnect_nb(void* endpoint) {
-    (void)endpoint;
-    return NULL; /* UCS_OK: nothing to wait for */
 }

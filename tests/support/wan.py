@@ -116,7 +116,8 @@ class Wan:
 
 def mpi_environment(support):
     """What MPICH 4.0.2 on UCX needs between sites; README.md of this folder says why."""
-    return {"UCX_TLS": "tcp,self", "MPIR_CVAR_NOLOCAL": "1", "UCX_WARN_UNUSED_ENV_VARS": "n", "LD_PRELOAD": support + "/patient_rank.so"}
+    return {"UCX_TLS": "tcp,self", "MPIR_CVAR_NOLOCAL": "1", "UCX_WARN_UNUSED_ENV_VARS": "n", "ZBS_PROFILE": "0",
+            "LD_PRELOAD": f"{support}/patient_rank.so:{support}/../../lib/libzbs-profile.so"}
 
 
 class JobFailed(Exception):

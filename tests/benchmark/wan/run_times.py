@@ -100,7 +100,7 @@ def measure(wan, build, program, delays_ms, rounds):
             return seconds, wan.bytes_carried() - before
 
         wan.join_all(Line(delays_ms[0] / 1e3, RATE_BPS))
-        run("".join(site * PROCESSORS for site in SITES)[:program.ranks], {"LD_PRELOAD": f"{support}/patient_rank.so {build}/lib/libzbs-profile.so", "ZBS_PROFILE_OUT": folder + "/model.json"})
+        run("".join(site * PROCESSORS for site in SITES)[:program.ranks], {"ZBS_PROFILE": "1", "ZBS_PROFILE_OUT": folder + "/model.json"})
         with open(folder + "/model.json") as f:
             model = json.load(f)
         result["one_site"] = [run("a" * program.ranks)[0] for _ in range(rounds)]
