@@ -31,6 +31,8 @@ CORPUS = [  # framing that two readers could take differently
     b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
     b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: +4\r\n\r\nabcd",
     b"POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    *(b"POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: " + codings + b"\r\n\r\nGET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
+      for codings in (b"xchunked", b"identity", b"gzip", b"gzip, chunked", b"chunked, identity", b"chunked\r\nTransfer-Encoding: identity")),
     b"GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
     b"GET /livez HTTP/1.1\r\n\r\n",
     b"GET /livez HTTP/1.1\r\nHost : a\r\n\r\n",

@@ -52,6 +52,7 @@ TEST_F(ServerTest, AmbiguousFramingIsRefusedAndEndsTheConnection) {
           std::string("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 0x4\r\n\r\nabcd"),
           std::string("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999999\r\n\r\n"),
           std::string("POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
+          std::string("POST /p HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
           std::string("GET /p HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
           std::string("GET /p HTTP/1.1\r\n\r\n"),
           std::string("GET /p HTTP/1.1\r\nHost : a\r\n\r\n"),
@@ -71,6 +72,34 @@ TEST_F(ServerTest, AmbiguousFramingIsRefusedAndEndsTheConnection) {
         EXPECT_TRUE(client.closed()) << request;
     }
     EXPECT_EQ(handled(), 0) << "nothing of it may reach a handler";
+}
+
+/// Who reads no body where another one does answers that body as a request (RFC 9112, 6.3 and 11.2).
+TEST_F(ServerTest, EveryTransferCodingButChunkedIsRefused) {
+    start();
+    for (const char* codings :
+         {"xchunked", "identity", "gzip", "chunked, identity", "identity, chunked", "gzip, chunked", "chunked, chunked",
+          "chunked;q=1", "\"chunked\"", "chunked\r\nTransfer-Encoding: identity", "", ",chunked",
+          "identity\r\nTransfer-Encoding: chunked", "chunked\r\nTransfer-Encoding: chunked", "chunke",
+          "\x0b"
+          "chunked"}) {
+        Client client = connect();
+        client.send("POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: " + std::string(codings) + "\r\n\r\n" +
+                    get("/smuggled"));
+        EXPECT_THAT(client.reply(), HasStatus(400)) << codings;
+        client.finish();
+        EXPECT_TRUE(client.closed()) << codings;
+    }
+    EXPECT_EQ(handled(), 0) << "nothing of it may reach a handler";
+    EXPECT_THAT(ask("POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding:  Chunked \r\n\r\n1\r\nx\r\n0\r\n\r\n"),
+                HasSubstr("[x]"));
+}
+
+TEST_F(ServerTest, WhatFollowsAChunkedBodyNamesNobody) {
+    start();
+    EXPECT_THAT(ask("POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n" +
+                    as("spiffe://a/operator/b") + "\r\n"),
+                testing::AllOf(HasStatus(200), HasSubstr("[x] anonymous")));
 }
 
 TEST_F(ServerTest, IdentityComesOnceAndIsReadOnce) {

@@ -53,8 +53,12 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     const bb::string_view length = request[bh::field::content_length];  // "4, 4" would pass Beast
     if (length.find_first_not_of("0123456789") != bb::string_view::npos)
         return invalid("Content-Length must be one number");
-    if (request.count(bh::field::content_length) == 1 && request.count(bh::field::transfer_encoding) > 0) {
-        return invalid("Content-Length and Transfer-Encoding exclude each other");
+    if (const auto codings = request.count(bh::field::transfer_encoding); codings > 0) {
+        if (request.count(bh::field::content_length) > 0)
+            return invalid("Content-Length and Transfer-Encoding exclude each other");
+        if (request.version() != 11) return invalid("Transfer-Encoding needs HTTP/1.1");
+        if (codings > 1 || !bb::iequals(request[bh::field::transfer_encoding], "chunked"))
+            return invalid("Transfer-Encoding must be chunked, once and alone");
     }
     const auto value_of = [](bb::string_view value) { return std::string(value.data(), value.size()); };
     call.accept = value_of(request[bh::field::accept]);
