@@ -7,7 +7,8 @@
 
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/http/page.hpp"
-#include "services/common/http/reply.hpp"
+#include "services/common/http/router.hpp"
+#include "services/common/messages/limits.hpp"
 
 namespace zbs::client {
 namespace {
@@ -142,6 +143,11 @@ http::Reply DashboardProxy::let_in() const {
     return reply;
 }
 
+std::optional<std::size_t> DashboardProxy::body_limit(const http::Call& head) const {
+    if (!check(head) || !shows_cookie(head) || !http::is_json(head)) return std::nullopt;
+    return limits::kMaxBodyBytes;
+}
+
 void DashboardProxy::serve(const http::Call& call, http::Respond respond) const {
     if (const Result<void> good = check(call); !good) return respond(http::problem(good.error()));
     if (const auto token = call.query.find("token");
@@ -152,6 +158,7 @@ void DashboardProxy::serve(const http::Call& call, http::Respond respond) const 
                                       "open the address that 'zbs dashboard' printed: it lets this browser in",
                                       {}}));
     }
+    if (call.is_body_unread) return respond(http::not_json());
     pass_on(call, std::move(respond));
 }
 

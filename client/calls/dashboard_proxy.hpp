@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,8 @@ class DashboardProxy {
     /// fails nothing is submitted.
     using BeforeSubmit = std::function<Result<void>(const ApplicationRequest&)>;
     void before_submit(BeforeSubmit act) { before_submit_ = std::move(act); }
+    /// How much of a call's body is read before it is served: of who is not let in, and of what is no JSON, nothing.
+    std::optional<std::size_t> body_limit(const http::Call& head) const;
     /// Answers once, on any thread.
     void serve(const http::Call& call, http::Respond respond) const;
     /// What the user opens.

@@ -73,7 +73,11 @@ void serve_dashboard(Context& context, int port, bool open) {
     boost::asio::io_context io;
     std::unique_ptr<client::DashboardProxy> proxy;
     beast::Server server(
-        io, {.port = static_cast<unsigned short>(port), .setting = {.port = "'--port'"}, .max_connections = 64},
+        io,
+        {.port = static_cast<unsigned short>(port),
+         .setting = {.port = "'--port'"},
+         .max_connections = 64,
+         .body_limit = [&proxy](const http::Call& head) { return proxy->body_limit(head); }},
         [&proxy](const http::Call& call, http::Respond respond) { proxy->serve(call, std::move(respond)); });
     if (const Result<void> started = server.start(); !started) return context.fail(started.error());
     proxy = std::make_unique<client::DashboardProxy>(zone->http(), zone->home(),

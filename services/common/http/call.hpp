@@ -25,8 +25,12 @@ struct Call {
     std::string if_none_match;  ///< header If-None-Match, all its lines, or empty; the edge heeds it
     std::string host;           ///< header Host, or empty
     std::string origin;  ///< header Origin: the site whose page makes a browser call; empty: no page, or it only reads
-    std::string cookie;  ///< header Cookie, or empty
-    TraceContext trace;  ///< header traceparent, or none
+    std::string fetch_site;    ///< header Sec-Fetch-Site: how a browser ranks that page against us; empty: no browser
+    std::string cookie;        ///< header Cookie, or empty
+    std::string content_type;  ///< header Content-Type, or empty
+    /// The call came with a body that the edge left unread, because no route reads it; `body` is empty then.
+    bool is_body_unread = false;
+    TraceContext trace;      ///< header traceparent, or none
     std::string request_id;  ///< what the caller is told, and the audit log keeps
     std::string address;  ///< number that the call comes from, of IPv6 the network (/64); empty for calls from inside
     PeerIdentity peer;    ///< as the edge established it; nothing else says who calls

@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "algorithms/base/utf8.hpp"
+#include "services/common/authorisation/rules.hpp"
+#include "services/common/messages/limits.hpp"
 
 namespace zbs::http {
 namespace {
@@ -28,6 +30,19 @@ int hex(char c) {
 }
 
 }  // namespace
+
+bool is_json(const Call& call) {
+    constexpr std::string_view kJson = "application/json";
+    const std::string_view text = call.content_type;
+    if (text.size() < kJson.size()) return false;
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    if (!std::equal(kJson.begin(), kJson.end(), text.begin(), [&](char a, char b) { return a == lower(b); }))
+        return false;
+    const std::size_t next = text.find_first_not_of(" \t", kJson.size());
+    return next == std::string_view::npos || text[next] == ';';
+}
+
+Reply not_json() { return problem(invalid("the body must come as Content-Type: application/json"), 415); }
 
 std::string encode_percent(std::string_view text) {
     constexpr std::string_view kHex = "0123456789ABCDEF";
@@ -66,6 +81,7 @@ Result<Call> read_call(const HttpCall& call, const Caller& caller) {
     Call read;
     read.method = call.method;
     read.body = call.body;
+    if (!call.body.empty()) read.content_type = "application/json";
     read.trace = call.trace;
     read.peer = PeerIdentity(caller, Evidence::kCertificate);
     const std::size_t question = std::min(call.path.find('?'), call.path.size());
@@ -112,6 +128,51 @@ std::vector<std::string> Router::routes() const {
     return names;
 }
 
+/// The first route that matches path and method; null where there is none. `allowed`: the methods of the path
+/// otherwise.
+const Router::Route* Router::find_route(const Call& call, std::map<std::string, std::string>& parameters,
+                                        std::string& allowed) const {
+    if (!call.path.starts_with('/')) return nullptr;
+    const std::vector<std::string> segments = split(call.path);
+    const std::string* pattern = nullptr;  // of the path, by the first route that it matches
+    for (const Route& route : routes_) {
+        if (route.segments.size() != segments.size()) continue;
+        std::map<std::string, std::string> found;
+        bool matches = true;
+        for (std::size_t i = 0; i < segments.size() && matches; ++i) {
+            const std::string& want = route.segments[i];
+            if (want.starts_with('{')) {
+                found[want.substr(1, want.size() - 2)] = segments[i];
+            } else {
+                matches = want == segments[i];
+            }
+        }
+        if (!matches || (pattern != nullptr && *pattern != route.pattern)) continue;
+        pattern = &route.pattern;
+        const bool is_head = call.method == "HEAD" && route.method == "GET";  // whoever sends it leaves the body out
+        if (route.method == call.method || is_head) {
+            parameters = std::move(found);
+            return &route;
+        }
+        allowed += (allowed.empty() ? "" : ", ") + route.method;
+    }
+    return nullptr;
+}
+
+std::optional<std::size_t> Router::body_limit(const Call& head) const {
+    std::map<std::string, std::string> parameters;
+    std::string allowed;
+    const Route* route = find_route(head, parameters, allowed);
+    if (route == nullptr || route->body == Body::kNone || !is_json(head)) return std::nullopt;
+    if (head.peer.evidence() != Evidence::kNone)
+        return route->body == Body::kLargeJson   ? limits::kMaxBodyBytes
+               : route->body == Body::kFilePiece ? limits::kMaxPieceBodyBytes
+                                                 : limits::kMaxSmallBodyBytes;
+    const ActionRule* rule = find_rule(route->action);
+    if (rule == nullptr || (rule->roles & bit(Role::kAnonymous)) == 0) return std::nullopt;
+    return limits::kMaxSmallBodyBytes;
+}
+
 void Router::dispatch(Call call, Respond respond) const {
     if (fresh_id_) {
         call.request_id = fresh_id_();
@@ -121,65 +182,46 @@ void Router::dispatch(Call call, Respond respond) const {
         };
     }
     if (!call.path.starts_with('/')) return respond(problem(invalid("the path must start with /")));
-    const std::vector<std::string> segments = split(call.path);
     std::string allowed;
-    const std::string* pattern = nullptr;  // of the path, by the first route that it matches
-    for (const Route& route : routes_) {
-        if (route.segments.size() != segments.size()) continue;
-        std::map<std::string, std::string> parameters;
-        bool matches = true;
-        for (std::size_t i = 0; i < segments.size() && matches; ++i) {
-            const std::string& want = route.segments[i];
-            if (want.starts_with('{')) {
-                parameters[want.substr(1, want.size() - 2)] = segments[i];
-            } else {
-                matches = want == segments[i];
-            }
-        }
-        if (!matches || (pattern != nullptr && *pattern != route.pattern)) continue;
-        pattern = &route.pattern;
-        const bool is_head = call.method == "HEAD" && route.method == "GET";  // whoever sends it leaves the body out
-        if (route.method != call.method && !is_head) {
-            allowed += (allowed.empty() ? "" : ", ") + route.method;
-            continue;
-        }
-        call.parameters = std::move(parameters);
-        // Before the body is read: who may not call learns nothing about what would have been a good one.
-        if (const Result<void> allowed_call =
-                guard_ ? guard_(route.action, call) : Error{ErrorCode::kDenied, "closed", {}};
-            !allowed_call)
-            return respond(problem(allowed_call.error()));
-        // A handler that throws may have answered before, or have kept its way to answer: only the first answer counts.
-        const auto kept = std::make_shared<const Call>(std::move(call));  // for the watch, after the handler is done
-        const Respond once = [this, kept, action = route.action, answered = std::make_shared<std::atomic<bool>>(false),
-                              respond = std::move(respond)](Reply reply) {
-            if (answered->exchange(true)) return;
-            if (watch_) watch_(action, *kept, reply.status);
-            respond(std::move(reply));
-        };
-        codec::Json json;
-        if (route.body == Body::kJson) {
-            Result<codec::Json> parsed = codec::parse(kept->body);
-            if (!parsed) return once(problem(parsed.error()));
-            json = *std::move(parsed);
-        } else if (!kept->body.empty()) {
-            return once(problem(invalid("this call takes no body")));
-        }
-        try {
-            return route.handler(Request{*kept, json}, once);
-        } catch (const std::exception& fault) {
-            if (on_exception_) on_exception_(route.method + " " + route.pattern + ": " + fault.what());
-        } catch (...) {
-            if (on_exception_) on_exception_(route.method + " " + route.pattern + ": unknown exception");
-        }
-        return once(problem({ErrorCode::kInternal, "internal error", {}}));
-    }
-    if (!allowed.empty()) {
+    const Route* route = find_route(call, call.parameters, allowed);
+    if (route == nullptr) {
+        if (allowed.empty()) return respond(problem({ErrorCode::kNotFound, "nothing is at " + call.path, {}}));
         Reply reply = problem(invalid("method " + call.method + " is not for this path; allowed: " + allowed), 405);
         reply.headers.emplace_back("Allow", allowed);
         return respond(std::move(reply));
     }
-    respond(problem({ErrorCode::kNotFound, "nothing is at " + call.path, {}}));
+    // Before the body is read: who may not call learns nothing about what would have been a good one.
+    if (const Result<void> allowed_call =
+            guard_ ? guard_(route->action, call) : Error{ErrorCode::kDenied, "closed", {}};
+        !allowed_call)
+        return respond(problem(allowed_call.error()));
+    // A handler that throws may have answered before, or have kept its way to answer: only the first answer counts.
+    const auto kept = std::make_shared<const Call>(std::move(call));  // for the watch, after the handler is done
+    const Respond once = [this, kept, action = route->action, answered = std::make_shared<std::atomic<bool>>(false),
+                          respond = std::move(respond)](Reply reply) {
+        if (answered->exchange(true)) return;
+        if (watch_) watch_(action, *kept, reply.status);
+        respond(std::move(reply));
+    };
+    codec::Json json;
+    if (route->body == Body::kNone) {
+        if (kept->is_body_unread || !kept->body.empty()) return once(problem(invalid("this call takes no body")));
+    } else {
+        if ((kept->is_body_unread || !kept->body.empty()) && !is_json(*kept)) return once(not_json());
+        if (kept->is_body_unread)
+            return once(problem({ErrorCode::kUnavailable, "this service has just begun to serve; ask again", {}}));
+        Result<codec::Json> parsed = codec::parse(kept->body);
+        if (!parsed) return once(problem(parsed.error()));
+        json = *std::move(parsed);
+    }
+    try {
+        return route->handler(Request{*kept, json}, once);
+    } catch (const std::exception& fault) {
+        if (on_exception_) on_exception_(route->method + " " + route->pattern + ": " + fault.what());
+    } catch (...) {
+        if (on_exception_) on_exception_(route->method + " " + route->pattern + ": unknown exception");
+    }
+    return once(problem({ErrorCode::kInternal, "internal error", {}}));
 }
 
 }  // namespace zbs::http

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,15 @@ using Handler = std::function<void(const Request&, Respond)>;
 /// A handler that answers at once.
 using SyncHandler = std::function<Reply(const Request&)>;
 
-enum class Body { kNone, kJson };
+/// What a route reads, which bounds its size: nothing; JSON of at most `limits::kMaxSmallBodyBytes`; JSON with a piece
+/// of a file; JSON with a model or files.
+enum class Body { kNone, kJson, kFilePiece, kLargeJson };
+
+/// Whether the body of `call` comes as application/json. Browsers send other types for pages of other sites without
+/// asking us first.
+bool is_json(const Call& call);
+/// 415: it comes as something else.
+Reply not_json();
 
 /// Method and path pattern to handler. `{name}` matches one segment. Where several
 /// patterns match a path, it is the one that was added first. HEAD is answered as GET. Unknown path: 404; known
@@ -35,6 +44,10 @@ class Router {
     void watch(Watch watch) { watch_ = std::move(watch); }
     /// Names each call; the name goes back in the header Zbs-Request-Id.
     void name_calls(std::function<std::string()> fresh) { fresh_id_ = std::move(fresh); }
+    /// How much of the body of this call may be read; none where it is answered without its body: no route reads it, or
+    /// only callers with an identity may call the route and this one has none. Asked with the head alone, before
+    /// `dispatch`; from any thread.
+    std::optional<std::size_t> body_limit(const Call& head) const;
     /// Answers exactly once; a handler that throws is answered for with 500 and no details.
     void dispatch(Call call, Respond respond) const;
     /// Called with the route and the cause when a handler throws: our own bug, for the log.
@@ -51,6 +64,9 @@ class Router {
         Body body;
         Handler handler;
     };
+    const Route* find_route(const Call& call, std::map<std::string, std::string>& parameters,
+                            std::string& allowed) const;
+
     std::vector<Route> routes_;
     Guard guard_;
     Watch watch_;

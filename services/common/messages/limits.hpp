@@ -5,7 +5,10 @@
 namespace zbs::limits {
 
 inline constexpr std::size_t kMaxHeaderBytes = 16 * 1024;
-inline constexpr std::size_t kMaxBodyBytes = 16 * 1024 * 1024;   ///< a request; holds a model of about 500,000 edges
+inline constexpr std::size_t kMaxBodyBytes = 16 * 1024 * 1024;      ///< a request; holds a model of about 500,000 edges
+inline constexpr std::size_t kMaxPieceBodyBytes = 2 * 1024 * 1024;  ///< a request with a piece of a file, in base64
+/// A request of any other kind, and each request of a caller without an identity.
+inline constexpr std::size_t kMaxSmallBodyBytes = 256 * 1024;
 inline constexpr std::size_t kMaxReplyBytes = 32 * 1024 * 1024;  ///< what a client accepts from a service
 inline constexpr int kMaxJsonDepth = 16;
 inline constexpr int kMaxRanks = 1'000'000;

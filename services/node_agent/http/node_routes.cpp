@@ -144,7 +144,7 @@ void list_steps(const Request& request, NodeService& node, Respond respond) {
 void add_step_routes(http::Router& router, NodeService& node) {
     router.add("GET", "/v1/steps", Action::kListSteps, Body::kNone,
                [&node](const Request& request, Respond respond) { list_steps(request, node, std::move(respond)); });
-    router.add_sync("PUT", "/v1/steps/{operation}", Action::kStartStep, Body::kJson,
+    router.add_sync("PUT", "/v1/steps/{operation}", Action::kStartStep, Body::kLargeJson,
                     with_operation([&node](const Request& request, const std::string& operation) {
                         return start_step(request, node, operation);
                     }));
@@ -174,18 +174,18 @@ http::Router make_node_routes(NodeServices& services) {
     add_step_routes(router, node);
     router.add_sync("GET", "/v1/files/{digest}", Action::kFindInput, Body::kNone,
                     [&services](const Request& request) { return find_input(request, services.inputs); });
-    router.add_sync("PUT", "/v1/files/{digest}", Action::kPutInput, Body::kJson,
+    router.add_sync("PUT", "/v1/files/{digest}", Action::kPutInput, Body::kFilePiece,
                     [&services](const Request& request) { return put_input(request, services.inputs); });
     router.add_sync("GET", "/v1/node", Action::kGetNode, Body::kNone,
                     [&node](const Request&) { return http::ok(codec::encode(node.status())); });
-    router.add_sync("PUT", "/v1/slices", Action::kSetSlices, Body::kJson, [&node](const Request& request) {
+    router.add_sync("PUT", "/v1/slices", Action::kSetSlices, Body::kLargeJson, [&node](const Request& request) {
         Result<SliceColumn> column = codec::decode_slice_column(request.json);
         if (!column) return http::problem(column.error());
         const std::uint64_t number = column->number;
         if (auto set = node.set_slices(*std::move(column)); !set) return http::problem(set.error());
         return http::ok({{"number", number}});
     });
-    router.add_sync("PUT", "/v1/shares", Action::kSetShares, Body::kJson, [&node](const Request& request) {
+    router.add_sync("PUT", "/v1/shares", Action::kSetShares, Body::kLargeJson, [&node](const Request& request) {
         Result<ShareTable> table = codec::decode_share_table(request.json);
         if (!table) return http::problem(table.error());
         const std::uint64_t number = table->number;

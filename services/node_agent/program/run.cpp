@@ -360,6 +360,7 @@ int run(const std::string& config_path, const std::string& step_starter) {
                           .max_connections = limits::kMaxConnections,
                           .max_header_bytes = limits::kMaxHeaderBytes,
                           .max_body_bytes = limits::kMaxBodyBytes,
+                          .body_limit = [&router](const http::Call& head) { return router.body_limit(head); },
                           .admit =
                               [&](const std::string& address) {
                                   return !limiter.take_connection(address, clock.steady_now()).has_value();

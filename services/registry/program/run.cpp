@@ -131,6 +131,7 @@ int run(const Options& options) {
                           .max_connections = limits::kMaxConnections,
                           .max_header_bytes = limits::kMaxHeaderBytes,
                           .max_body_bytes = limits::kMaxBodyBytes,
+                          .body_limit = [&router](const http::Call& head) { return router.body_limit(head); },
                           .admit =
                               [&](const std::string& address) {
                                   return !limiter.take_connection(address, clock.steady_now()).has_value();

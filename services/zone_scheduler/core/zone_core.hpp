@@ -71,6 +71,8 @@ class ZoneCore {
     Result<void> resume();
     /// Begins what the zone does by itself: registry, trust of others, decisions on record.
     void start();
+    /// How much of a call's body is read before it is served; from any thread.
+    std::optional<std::size_t> body_limit(const http::Call& head) const { return router_.body_limit(head); }
     /// Answers a call, once.
     void serve(http::Call call, http::Respond respond);
     /// Tells the registry and keeps what is kept back; an orderly stop.

@@ -72,7 +72,7 @@ void add_staging_routes(http::Router& router, ZoneServices& services) {
         if (!digest) return http::problem(digest.error());
         return file_reply(services.files.find(request.call.caller(), *digest));
     });
-    router.add_sync("PUT", "/v1/files/{digest}", Action::kPutFile, Body::kJson,
+    router.add_sync("PUT", "/v1/files/{digest}", Action::kPutFile, Body::kFilePiece,
                     [&services](const Request& request) { return put_file(request, services); });
     router.add_sync("GET", "/v1/applications/{id}/results", Action::kListResults, Body::kNone,
                     [&services](const Request& request) {
@@ -88,7 +88,7 @@ void add_staging_routes(http::Router& router, ZoneServices& services) {
                     });
     router.add_sync("PUT", "/v1/parts/{id}/staging", Action::kStagePart, Body::kJson,
                     [&services](const Request& request) { return stage(request, services); });
-    router.add_sync("PUT", "/v1/parts/{id}/files/{digest}", Action::kPutPartFile, Body::kJson,
+    router.add_sync("PUT", "/v1/parts/{id}/files/{digest}", Action::kPutPartFile, Body::kFilePiece,
                     [&services](const Request& request) { return put_part_file(request, services); });
     router.add_sync("GET", "/v1/parts/{id}/results", Action::kListPartResults, Body::kNone,
                     [&services](const Request& request) {

@@ -124,7 +124,7 @@ Reply count_applications(const Request& request, ZoneServices& services) {
 }
 
 void add_application_routes(http::Router& router, ZoneServices& services) {
-    router.add("POST", "/v1/applications", Action::kScheduleApplication, Body::kJson,
+    router.add("POST", "/v1/applications", Action::kScheduleApplication, Body::kLargeJson,
                [&services](const Request& request, Respond respond) { submit(request, services, std::move(respond)); });
     router.add_sync("GET", "/v1/applications", Action::kListApplications, Body::kNone,
                     [&services](const Request& request) {
@@ -206,13 +206,14 @@ void hold(const Request& request, ZoneServices& services, Respond respond) {
 }
 
 void add_part_routes(http::Router& router, ZoneServices& services) {
-    router.add_sync("POST", "/v1/capacity", Action::kAskCapacity, Body::kJson, [&services](const Request& request) {
-        const Result<CapacityRequest> question = codec::decode_capacity_request(request.json);
-        if (!question) return http::problem(question.error());
-        return http::reply(services.parts.capacity(request.call.caller(), *question),
-                           [](const Capacity& c) { return codec::encode(c); });
-    });
-    router.add("POST", "/v1/parts", Action::kScheduleCluster, Body::kJson,
+    router.add_sync("POST", "/v1/capacity", Action::kAskCapacity, Body::kLargeJson,
+                    [&services](const Request& request) {
+                        const Result<CapacityRequest> question = codec::decode_capacity_request(request.json);
+                        if (!question) return http::problem(question.error());
+                        return http::reply(services.parts.capacity(request.call.caller(), *question),
+                                           [](const Capacity& c) { return codec::encode(c); });
+                    });
+    router.add("POST", "/v1/parts", Action::kScheduleCluster, Body::kLargeJson,
                [&services](const Request& request, Respond respond) { hold(request, services, std::move(respond)); });
     const auto with_id = [](auto answer) {
         return [answer](const Request& request) {
@@ -230,7 +231,7 @@ void add_part_routes(http::Router& router, ZoneServices& services) {
                         if (!token) return http::problem(token.error());
                         return part_reply(services.parts.commit(request.call.caller(), id, *token));
                     }));
-    router.add_sync("POST", "/v1/parts/{id}/launch", Action::kLaunchPart, Body::kJson,
+    router.add_sync("POST", "/v1/parts/{id}/launch", Action::kLaunchPart, Body::kLargeJson,
                     with_id([&services](const Request& request, const PartId& id) {
                         const Result<LaunchRequest> launch = codec::decode_launch_request(request.json);
                         if (!launch) return http::problem(launch.error());
@@ -344,13 +345,14 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
         return http::reply(services.applications.profiles().list(request.call.caller()),
                            [](const std::vector<ProfileRow>& rows) { return codec::encode(rows); });
     });
-    router.add_sync("POST", "/v1/profiles", Action::kImportProfile, Body::kJson, [&services](const Request& request) {
-        const Result<ProfileImport> wanted = codec::decode_profile_import(request.json);
-        if (!wanted) return http::problem(wanted.error());
-        const Result<ProfileSummary> made = services.applications.profiles().import(request.call.caller(), *wanted);
-        if (!made) return http::problem(made.error());
-        return http::created("/v1/profiles/" + to_string(made->id), codec::encode(*made));
-    });
+    router.add_sync(
+        "POST", "/v1/profiles", Action::kImportProfile, Body::kLargeJson, [&services](const Request& request) {
+            const Result<ProfileImport> wanted = codec::decode_profile_import(request.json);
+            if (!wanted) return http::problem(wanted.error());
+            const Result<ProfileSummary> made = services.applications.profiles().import(request.call.caller(), *wanted);
+            if (!made) return http::problem(made.error());
+            return http::created("/v1/profiles/" + to_string(made->id), codec::encode(*made));
+        });
     router.add_sync("GET", "/v1/profiles/{id}", Action::kGetProfile, Body::kNone, [&services](const Request& request) {
         if (auto ok = check_insider(request, services); !ok) return http::problem(ok.error());
         const Result<ProfileId> id = id_of<ProfileId>(request);

@@ -11,13 +11,15 @@
 namespace zbs::zone_program {
 namespace {
 
-beast::ServerOptions server_options(const Engine& engine, const ZoneSettings& settings, http::RateLimiter& limiter) {
+beast::ServerOptions server_options(const Engine& engine, const ZoneSettings& settings, http::RateLimiter& limiter,
+                                    std::function<std::optional<std::size_t>(const http::Call&)> body_limit) {
     beast::ServerOptions options{.address = settings.listen_address,
                                  .port = static_cast<unsigned short>(settings.listen_port),
                                  .setting = {"'listen'", "'listen'", settings.place_of("listen")},
                                  .max_connections = limits::kMaxConnections,
                                  .max_header_bytes = limits::kMaxHeaderBytes,
                                  .max_body_bytes = limits::kMaxBodyBytes,
+                                 .body_limit = std::move(body_limit),
                                  .local_token = engine.credentials.local_token};
     if (engine.credentials.server) options.tls = std::make_shared<beast::ServerTls>(engine.credentials.server);
     options.admit = [&limiter, &clock = engine.clock](const std::string& address) {
@@ -30,7 +32,11 @@ beast::ServerOptions server_options(const Engine& engine, const ZoneSettings& se
 
 Edge::Edge(Engine& engine, const ZoneSettings& settings, std::function<http::Reply(const http::Call&)> standby)
     : limiter(settings.rates),
-      server(engine.io, server_options(engine, settings, limiter),
+      server(engine.io,
+             server_options(engine, settings, limiter,
+                            [this](const http::Call& head) {
+                                return serves_ ? zone_->body_limit(head) : std::nullopt;  // a standby reads none
+                            }),
              [this, &engine](http::Call call, http::Respond respond) {
                  // Before the strand: a flood of one caller costs the others nothing there.
                  if (const auto wait = limiter.take(call.peer, call.address, engine.clock.steady_now()))

@@ -51,7 +51,7 @@ def start(binaries, folder):
 
 def request_of(user):
     body = json.dumps({"user": f"spiffe://org-a/user/{user}", "processors": 4, "walltime_s": 60, "zones": ["a"]}).encode()
-    return b"POST /v1/capacity HTTP/1.1\r\nHost: b\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    return b"POST /v1/capacity HTTP/1.1\r\nHost: b\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
 
 
 def ask(connection, request):

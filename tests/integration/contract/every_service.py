@@ -129,14 +129,39 @@ class EveryService:
         self.call("GET", "/livez", headers=[("X-Long", "x" * 17_000)], status=431)
 
     def test_bodies_over_the_limit(self):
-        target, caller = self.big_body
-        limit = 16 * 1024 * 1024
+        target, caller, limit = self.big_body
         self.call("POST", target, caller, body=b" " * (limit + 1), status=413)
         self.call("POST", target, caller, body=b" " * limit, status=400)
-        # Refused by what it announces, before it is sent.
+        # Refused by what it announces, before it is sent; of a caller without an identity also what another one may send.
         with context().wrap_socket(socket.create_connection(("127.0.0.1", self.service.port), timeout=DEADLINE_S)) as connection:
             connection.sendall(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999\r\n\r\n" % target.encode())
             self.assertIn(b" 413 ", connection.recv(65536).split(b"\r\n")[0])
+
+    def test_without_an_identity_bodies_are_small_or_not_read_at_all(self):
+        for method, path, operation in self.contract.operations():
+            if "requestBody" not in operation:
+                continue
+            # A request for a peering proves itself: who it comes from is not known yet.
+            is_open = "anonymous" in operation["x-callers"] or operation["operationId"] == "requestPeering"
+            with self.subTest(path), context().wrap_socket(socket.create_connection(("127.0.0.1", self.service.port), timeout=DEADLINE_S)) as connection:
+                connection.sendall(f"{method.upper()} {self.target_of(path, operation)} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 300000\r\n\r\n".encode())
+                self.assertIn(b" 413 " if is_open else b" 401 ", connection.recv(65536).split(b"\r\n")[0])  # before any of it was sent
+
+    def test_a_body_that_is_no_json_by_its_type_is_refused(self):
+        refused = set()
+        for method, path, operation in self.contract.operations():
+            for example in self.examples(operation):
+                if example is None:
+                    continue
+                for media in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", None):
+                    caller = CALLERS.get(operation.get("x-callers", [None])[0])
+                    reply = self.call(method.upper(), self.target_of(path, operation), caller, example, media=media)
+                    with self.subTest(f"{path} {media}"):
+                        self.assertIn(reply.status, (403, 404, 415))  # who asks for what is judged first
+                        if reply.status == 415:
+                            self.assertIn("application/json", reply.json["detail"])
+                            refused.add(path)
+        self.assertTrue({self.big_body[0], "/v1/enrolments"} <= refused, refused)
 
     def assert_success_seen(self):
         """Every success that the document promises has been seen in this test run."""

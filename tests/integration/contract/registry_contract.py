@@ -7,7 +7,7 @@ from service import OPERATOR, Service, ServiceTest
 class RegistryContract(EveryService, ServiceTest):
     contract_file = "registry.json"
     sources = ("services/registry/http/registry_routes.cpp",)
-    big_body = ("/v1/enrolments", None)
+    big_body = ("/v1/enrolments", None, 256 * 1024)
 
     @classmethod
     def start(cls):

@@ -177,7 +177,7 @@ class ServiceTest(unittest.TestCase):
     program = source = None  # set before the tests run: the program, the root of the repository
     contract_file = None
     sources = ()             # where its routes are
-    big_body = None          # target and caller of a call with a body
+    big_body = None          # target and caller of a call with a body, and its limit
 
     @classmethod
     def setUpClass(cls):
@@ -200,14 +200,15 @@ class ServiceTest(unittest.TestCase):
         identity = Organisations(self.folder, self.cas).issue(*caller.removeprefix("spiffe://").split("/")) if caller else None
         return http.client.HTTPSConnection("127.0.0.1", self.service.port, timeout=DEADLINE_S, context=context(identity))
 
-    def raw(self, method, target, caller=None, body=None, headers=()):
+    def raw(self, method, target, caller=None, body=None, headers=(), media="application/json"):
         connection = self.connect(caller)
         try:
             connection.putrequest(method, target)
             for name, value in headers:
                 connection.putheader(name, value)
             if body is not None:
-                connection.putheader("Content-Type", "application/json")
+                if media is not None:
+                    connection.putheader("Content-Type", media)
                 connection.putheader("Content-Length", str(len(body)))
             try:
                 connection.endheaders(body)
@@ -220,10 +221,10 @@ class ServiceTest(unittest.TestCase):
         finally:
             connection.close()
 
-    def call(self, method, target, caller=None, json_body=None, body=None, status=None, headers=()):
+    def call(self, method, target, caller=None, json_body=None, body=None, status=None, headers=(), **how):
         if json_body is not None:
             body = json.dumps(json_body).encode()
-        reply = self.raw(method, target, caller, body, headers)
+        reply = self.raw(method, target, caller, body, headers, **how)
         self.contract.check(method, target, reply)
         if status is not None:
             self.assertEqual(reply.status, status, f"{method} {target}: {reply.body[:500]!r}")

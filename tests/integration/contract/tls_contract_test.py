@@ -30,7 +30,7 @@ CORPUS = [  # framing that two readers could take differently
     b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 4, 4\r\n\r\nabcd",
     b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
     b"POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: +4\r\n\r\nabcd",
-    b"POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"POST /v1/enrolments HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     *(b"POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: " + codings + b"\r\n\r\nGET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
       for codings in (b"xchunked", b"identity", b"gzip", b"gzip, chunked", b"chunked, identity", b"chunked\r\nTransfer-Encoding: identity")),
     b"GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
@@ -60,7 +60,7 @@ class TlsContract(unittest.TestCase):
     def call(self, service, method, target, identity=None, body=None, newest=ssl.TLSVersion.TLSv1_3, headers=()):
         connection = http.client.HTTPSConnection("127.0.0.1", self.world.ports[service], timeout=DEADLINE_S, context=context(identity, newest))
         try:
-            connection.request(method, target, body, dict(headers))
+            connection.request(method, target, body, {"Content-Type": "application/json", **dict(headers)} if body else dict(headers))
             response = connection.getresponse()
             if "json" not in response.headers.get("Content-Type", ""):  # figures, pages, and events, which have no end
                 return response.status, {}, response.headers

@@ -42,7 +42,7 @@ class Dashboard(unittest.TestCase):
     @staticmethod
     def ask(connection, method, path, body, headers):
         try:
-            connection.request(method, path, body=body, headers=headers)
+            connection.request(method, path, body=body, headers={**({"Content-Type": "application/json"} if body else {}), **headers})
             reply = connection.getresponse()
             return reply.status, dict(reply.getheaders()), reply.read().decode()
         finally:
@@ -147,6 +147,10 @@ class Dashboard(unittest.TestCase):
         self.assertEqual(self.proxy("/v1/audit")[0], 403)
         self.assertEqual(self.proxy("/v1/applications", "POST", b"{}")[0], 400)
         self.assertEqual(self.proxy("/v1/applications/" + "0" * 26, "DELETE")[0], 404)
+
+    def test_a_body_that_is_no_json_by_its_type_is_refused(self):
+        for media in ("text/plain", "application/x-www-form-urlencoded", ""):
+            self.assertEqual(self.proxy("/v1/applications", "POST", b"{}", headers={"Content-Type": media})[0], 415, media)
 
     def test_what_the_browser_has_is_not_sent_again(self):
         def asked(method, *known):

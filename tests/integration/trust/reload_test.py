@@ -67,6 +67,7 @@ class Reload(unittest.TestCase):
         client = self.f.open("a", self.you)
         self.addCleanup(client.close)
         client.connection.putrequest("POST", "/v1/applications?dry_run=true")
+        client.connection.putheader("Content-Type", "application/json")
         client.connection.putheader("Content-Length", str(len(body)))
         client.connection.endheaders(body[:40])
         self.put(**self.renewed())

@@ -172,6 +172,11 @@ class ServerTest : public testing::Test {
         client.send(request);
         return client.reply();
     }
+    bool wait_for_kept(std::size_t bytes) {
+        const auto end = Clock::now() + kPatience;
+        while (server_->bytes_kept() < bytes && Clock::now() < end) std::this_thread::yield();
+        return server_->bytes_kept() >= bytes;
+    }
     bool wait_for_connections(int count) {
         const auto end = Clock::now() + kPatience;
         while (server_->connections() != count && Clock::now() < end) std::this_thread::yield();

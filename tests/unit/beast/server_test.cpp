@@ -170,6 +170,77 @@ TEST_F(ServerTest, TheBodyIsLimited) {
     EXPECT_EQ(handled(), 1);
 }
 
+TEST_F(ServerTest, TheBodyIsLimitedByItsCallBeforeItIsRead) {
+    start({.body_limit = [](const http::Call& head) -> std::optional<std::size_t> {
+        if (head.path == "/none") return std::nullopt;
+        return head.peer.is_anonymous() ? 10 : 20;
+    }});
+    const auto call = [](const std::string& path, const std::string& headers, std::size_t size) {
+        return "POST " + path + " HTTP/1.1\r\nHost: a\r\n" + headers + "Content-Length: " + std::to_string(size) +
+               "\r\n\r\n";
+    };
+    const std::string ana = as("spiffe://a/user/ana");
+    EXPECT_THAT(ask(call("/p", "", 10) + std::string(10, 'b')), HasStatus(200));
+    EXPECT_THAT(ask(call("/p", "", 11)), HasStatus(413)) << "no byte of it was waited for";
+    EXPECT_THAT(ask(call("/p", ana, 20) + std::string(20, 'b')), HasStatus(200));
+    EXPECT_THAT(ask(call("/p", ana, 21)), HasStatus(413));
+    EXPECT_THAT(ask("POST /p HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n" + std::string(11, 'b')),
+                HasStatus(413));
+    EXPECT_EQ(handled(), 2);
+    Client client = connect();
+    client.send(call("/none", ana, 1000));
+    EXPECT_THAT(client.reply(), testing::AllOf(HasSubstr("POST /none [] "), HasSubstr("Connection: close")));
+    client.send(std::string(500, 'b') + get("/smuggled"));
+    client.finish();
+    EXPECT_TRUE(client.closed());
+    EXPECT_EQ(handled(), 3) << "a body that was not read is no request";
+}
+
+TEST_F(ServerTest, ABodyThatIsTooSlowEndsItsConnection) {
+    start({.body_bytes_per_second = 1000, .body_patience = milliseconds{200}});
+    Client slow = connect();
+    const auto begin = Clock::now();
+    slow.send("POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n" + std::string(300, 'b'));
+    EXPECT_TRUE(slow.closed());
+    EXPECT_GE(Clock::now() - begin, milliseconds{400}) << "what came bought time";
+    EXPECT_LT(Clock::now() - begin, milliseconds{8'000});
+    EXPECT_EQ(handled(), 0);
+}
+
+/// Bodies that are never whole: what is kept of them, and of replies that nobody reads, is bounded.
+TEST_F(ServerTest, WhatIsKeptOfAnonymousCallersIsBounded) {
+    start({.anonymous_bytes = {100'000, 150'000}});
+    const std::string head = "POST /p HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n";
+    Client first = connect();
+    first.send(head + "\r\n" + std::string(59'999, 'b'));
+    EXPECT_TRUE(wait_for_kept(59'999));
+    EXPECT_THAT(ask(head + "\r\n" + std::string(59'999, 'b')),
+                testing::AllOf(HasStatus(429), HasSubstr("Retry-After: 1"), HasSubstr("from this address")));
+    EXPECT_THAT(ask(head + as("spiffe://a/user/ana") + "\r\n" + std::string(60'000, 'b')), HasStatus(200))
+        << "who has a name has a budget of his own";
+    first.send("b");
+    EXPECT_THAT(first.reply(), HasStatus(200));
+    EXPECT_THAT(ask(head + "\r\n" + std::string(60'000, 'b')), HasStatus(200)) << "it was given back";
+}
+
+TEST(ByteBudget, BoundsEachCallerAndAllTogether) {
+    const auto budget = std::make_shared<ByteBudget>(ByteBudget::Limits{.each = 100, .all = 150});
+    ByteBudget::Share one = budget->share_of("a"), two = budget->share_of("a"), other = budget->share_of("b");
+    EXPECT_TRUE(one.resize(60));
+    EXPECT_FALSE(two.resize(41));
+    EXPECT_TRUE(two.resize(40));
+    EXPECT_FALSE(other.resize(51)) << "of all together";
+    EXPECT_TRUE(other.resize(50));
+    EXPECT_EQ(budget->used(), 150U);
+    EXPECT_TRUE(one.resize(10)) << "less is always possible";
+    two = {};
+    EXPECT_EQ(budget->used(), 60U);
+    EXPECT_TRUE(other.resize(100));
+    { const ByteBudget::Share moved = std::move(other); }
+    EXPECT_EQ(budget->used(), 10U);
+    EXPECT_TRUE(ByteBudget::Share{}.resize(1'000)) << "a share of nothing has no bounds";
+}
+
 TEST_F(ServerTest, ARefusalReachesAClientThatIsStillSending) {
     start({.max_body_bytes = 100'000});
     for (int i = 0; i < 20; ++i) {

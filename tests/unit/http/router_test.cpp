@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "services/common/messages/limits.hpp"
+
 namespace zbs::http {
 namespace {
 
@@ -38,6 +40,7 @@ Reply dispatch(const std::string& method, const std::string& path, const std::st
     call.method = method;
     call.path = path;
     call.body = body;
+    if (!body.empty()) call.content_type = "application/json";
     make_router().dispatch(call, [&](Reply reply) { replies.push_back(std::move(reply)); });
     EXPECT_EQ(replies.size(), 1U) << "exactly one answer";
     return replies.empty() ? Reply{} : replies.front();
@@ -142,6 +145,7 @@ Reply ask(const Router& router, const std::string& method, const std::string& pa
     call.method = method;
     call.path = path;
     call.body = body;
+    if (!body.empty()) call.content_type = "application/json";
     router.dispatch(call, [&](Reply reply) { replies.push_back(std::move(reply)); });
     EXPECT_EQ(replies.size(), 1U);
     return replies.empty() ? Reply{} : replies.front();
@@ -173,6 +177,60 @@ TEST(Router, TheGuardIsAskedBeforeTheBodyIsRead) {
     EXPECT_THAT(asked, testing::ElementsAre("commitPart 7"));
     EXPECT_EQ(ask(router, "POST", "/elsewhere").status, 404);
     EXPECT_EQ(asked.size(), 1U) << "what is nowhere needs no permission";
+}
+
+TEST(Router, ABodyThatIsNoJsonByItsTypeIsRefused) {
+    Router router = open_router();
+    int served = 0;
+    router.add_sync("POST", "/a", Action::kRequestEnrolment, Body::kJson,
+                    [&](const Request&) { return ++served, ok(1); });
+    const auto status = [&](const char* type, const char* body, bool unread = false) {
+        Call call{.method = "POST", .path = "/a", .body = body, .content_type = type, .is_body_unread = unread};
+        int found = 0;
+        router.dispatch(call, [&](const Reply& reply) { found = reply.status; });
+        return found;
+    };
+    for (const char* type : {"", "text/plain", "text/plain; charset=application/json", "application/jsonx",
+                             "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",
+                             "application/json-patch+json", "json"}) {
+        EXPECT_EQ(status(type, "{}"), 415) << type;
+        EXPECT_EQ(status(type, "", true), 415) << type;
+    }
+    EXPECT_EQ(served, 0);
+    for (const char* type :
+         {"application/json", "Application/JSON", "application/json; charset=utf-8", "application/json ;a=b"})
+        EXPECT_EQ(status(type, "{}"), 200) << type;
+    EXPECT_EQ(status("", ""), 400) << "no body at all is none of a wrong type";
+    EXPECT_EQ(status("application/json", "", true), 503) << "it came before anybody knew how much to read";
+}
+
+TEST(Router, HowMuchOfABodyIsReadDependsOnRouteAndCaller) {
+    Router router = open_router();
+    const auto serve = [](const Request&) { return ok(1); };
+    router.add_sync("POST", "/anyone", Action::kRequestEnrolment, Body::kLargeJson, serve);
+    router.add_sync("POST", "/small", Action::kSetDrain, Body::kJson, serve);
+    router.add_sync("PUT", "/piece/{digest}", Action::kPutFile, Body::kFilePiece, serve);
+    router.add_sync("POST", "/large", Action::kScheduleApplication, Body::kLargeJson, serve);
+    router.add_sync("GET", "/small", Action::kGetDrain, Body::kNone, serve);
+    const PeerIdentity ana({CallerKind::kUser, "a", "ana"}, Evidence::kCertificate);
+    const auto limit = [&](const PeerIdentity& peer, const char* method, const char* path,
+                           const char* type = "application/json") {
+        return router.body_limit({.method = method, .path = path, .content_type = type, .peer = peer});
+    };
+    EXPECT_EQ(limit(ana, "POST", "/anyone"), limits::kMaxBodyBytes);
+    EXPECT_EQ(limit(ana, "POST", "/small"), limits::kMaxSmallBodyBytes);
+    EXPECT_EQ(limit(ana, "PUT", "/piece/x"), limits::kMaxPieceBodyBytes);
+    EXPECT_EQ(limit(ana, "POST", "/large"), limits::kMaxBodyBytes);
+    for (const PeerIdentity& nobody : {PeerIdentity{}, PeerIdentity::refused("it has run out")}) {
+        EXPECT_EQ(limit(nobody, "POST", "/anyone"), 256U * 1024);
+        for (const char* path : {"/small", "/large"}) EXPECT_EQ(limit(nobody, "POST", path), std::nullopt) << path;
+        EXPECT_EQ(limit(nobody, "PUT", "/piece/x"), std::nullopt);
+    }
+    EXPECT_EQ(limit(ana, "GET", "/small"), std::nullopt);
+    EXPECT_EQ(limit(ana, "PUT", "/small"), std::nullopt);
+    EXPECT_EQ(limit(ana, "POST", "/nowhere"), std::nullopt);
+    EXPECT_EQ(limit(ana, "POST", "nowhere"), std::nullopt);
+    EXPECT_EQ(limit(ana, "POST", "/large", "text/plain"), std::nullopt);
 }
 
 TEST(Router, TheWatchIsToldTheEndOfWhatTheGuardLetIn) {

@@ -29,6 +29,7 @@ struct Server::Impl : SessionHost, std::enable_shared_from_this<Server::Impl> {
     std::atomic<bool> stopping{false};
     bool accepting = false;
     unsigned short bound_port = 0;
+    const std::shared_ptr<ByteBudget> anonymous, named;
 
     Impl(asio::io_context& context, ServerOptions o, Handler h)
         : io(context),
@@ -36,11 +37,16 @@ struct Server::Impl : SessionHost, std::enable_shared_from_this<Server::Impl> {
           on_call(std::move(h)),
           strand(asio::make_strand(context)),
           acceptor(strand),
-          back_off(strand) {}
+          back_off(strand),
+          anonymous(std::make_shared<ByteBudget>(settings.anonymous_bytes)),
+          named(std::make_shared<ByteBudget>(settings.named_bytes)) {}
 
     const ServerOptions& options() const override { return settings; }
     const Handler& handler() const override { return on_call; }
     bool draining() const override { return stopping; }
+    ByteBudget::Share share_of(const PeerIdentity& peer, const std::string& address) const override {
+        return peer.evidence() == Evidence::kNone ? anonymous->share_of(address) : named->share_of(to_uri(peer.name()));
+    }
     void closed(std::shared_ptr<AnySession> session) override;
 
     void accept();
@@ -202,6 +208,7 @@ Result<void> Server::start() {
 
 unsigned short Server::port() const { return impl_->bound_port; }
 int Server::connections() const { return impl_->open; }
+std::size_t Server::bytes_kept() const { return impl_->anonymous->used(); }
 
 void Server::drain() {
     impl_->stopping = true;

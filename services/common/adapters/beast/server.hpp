@@ -4,8 +4,10 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "services/common/adapters/beast/byte_budget.hpp"
 #include "services/common/http/call.hpp"
 
 struct ssl_st;      // OpenSSL's SSL
@@ -51,6 +53,16 @@ struct ServerOptions {
     std::chrono::milliseconds handshake_deadline{5'000};
     std::chrono::milliseconds header_deadline{10'000};  ///< to send the whole head, also the idle time between requests
     std::chrono::milliseconds body_deadline{60'000};
+    /// A body that is slower than this in the mean ends the connection, but for the first while.
+    std::size_t body_bytes_per_second = 16 * 1024;
+    std::chrono::milliseconds body_patience{10'000};
+    /// How much of the body of this call is read, told its head and who makes it, on any thread; none: the handler
+    /// answers without it. Without this function as much as `max_body_bytes`, which nothing exceeds.
+    std::function<std::optional<std::size_t>(const http::Call& head)> body_limit;
+    /// What is kept of requests and replies, of each caller and in all: by address of those without an identity, by
+    /// name of the others.
+    ByteBudget::Limits anonymous_bytes{4 * 1024 * 1024, 32 * 1024 * 1024};
+    ByteBudget::Limits named_bytes{128 * 1024 * 1024, 512 * 1024 * 1024};
     std::chrono::milliseconds handler_deadline{60'000};
     std::chrono::milliseconds write_deadline{30'000};
     std::chrono::milliseconds linger_deadline{2'000};  ///< for the rest of a refused request, read and thrown away
@@ -88,6 +100,8 @@ class Server {
     void drain();
     /// Connections open now.
     int connections() const;
+    /// Bytes of requests and replies that are kept for callers without an identity.
+    std::size_t bytes_kept() const;
 
   private:
     struct Impl;

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -15,11 +17,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "services/common/adapters/beast/byte_budget.hpp"
 #include "services/common/adapters/beast/request_head.hpp"
 #include "services/common/adapters/beast/response_text.hpp"
 #include "services/common/adapters/beast/server.hpp"
 #include "services/common/adapters/beast/validator.hpp"
 #include "services/common/failpoint/failpoint.hpp"
+#include "services/common/http/rate_limit.hpp"
 #include "services/common/http/reply.hpp"
 
 /// One connection of `Server`; internal to this module.
@@ -32,6 +36,8 @@ class SessionHost {
     virtual const ServerOptions& options() const = 0;
     virtual const Server::Handler& handler() const = 0;
     virtual bool draining() const = 0;
+    /// What a connection of this caller keeps, by who it is or where it comes from.
+    virtual ByteBudget::Share share_of(const PeerIdentity& peer, const std::string& address) const = 0;
     virtual void closed(std::shared_ptr<class AnySession> session) = 0;  ///< once
 };
 
@@ -97,8 +103,9 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
 
     /// The connection ends unless this is called again, or `until_` is put off, before the time has passed. One timer
     /// looks at `until_` now and then: a timer for every reading and writing costs as much as the rest of a request.
-    void expire_after(std::chrono::milliseconds time) {
-        until_ = SteadyClock::now() + time;
+    void expire_after(std::chrono::milliseconds time) { expire_at(SteadyClock::now() + time); }
+    void expire_at(SteadyClock::time_point time) {
+        until_ = time;
         if (until_ < watched_) watch();
     }
     void watch() {
@@ -147,7 +154,10 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         namespace bh = boost::beast::http;
         if (host_->draining()) return close();
         parser_.emplace();
-        is_head_ = false;
+        is_head_ = may_change_ = false;
+        if_none_match_.clear();
+        share_ = {};
+        if constexpr (!kTls) identity_ = {};  // each request brings its own
         parser_->header_limit(static_cast<std::uint32_t>(host_->options().max_header_bytes));
         parser_->body_limit(host_->options().max_body_bytes);
         idle_ = buffer_.size() == 0;
@@ -181,16 +191,43 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
                               431),
                 false);
         }
-        if (fault == bh::error::body_limit) return refuse_body();
+        if (fault == bh::error::body_limit) return refuse_body(options.max_body_bytes);
         if (fault) return write(http::problem(invalid("not an HTTP request: " + fault.message())), false);
 
-        if (parser_->get().count(bh::field::content_length) > 0 &&
-            parser_->get().count(bh::field::transfer_encoding) > 0) {
-            return write(http::problem(invalid("Content-Length and Transfer-Encoding exclude each other")), false);
+        const auto& head = parser_->get();
+        is_head_ = head.method() == bh::verb::head;
+        may_change_ = !is_head_ && head.method() != bh::verb::get;
+        keep_alive_ = head.keep_alive();
+        Result<http::Call> call = zbs::beast::read_head(head);
+        if (!call) return write(http::problem(call.error()), false);
+        if_none_match_ = call->if_none_match;
+        call->address = origin_;
+        if constexpr (kTls) {
+            if (SteadyClock::now() - identified_ > options.identity_age) identify();
+            // Who is told that its certificate does not count may come again when it does, and begin anew.
+            if (!identity_.refusal().empty()) keep_alive_ = false;
+        } else {
+            Result<PeerIdentity> identity = read_local_identity(head, options.local_token);
+            if (!identity) return write(http::problem(identity.error()), false);
+            identity_ = *std::move(identity);
         }
-        if (const auto length = parser_->content_length(); length && *length > options.max_body_bytes)
-            return refuse_body();
-        if (boost::beast::iequals(parser_->get()[bh::field::expect], "100-continue") && !parser_->is_done()) {
+        call->peer = identity_;
+        share_ = host_->share_of(identity_, origin_);
+        call_ = *std::move(call);
+        if (parser_->is_done()) return on_request();
+
+        const std::optional<std::size_t> limit =
+            options.body_limit ? options.body_limit(call_) : options.max_body_bytes;
+        if (!limit) {
+            call_.is_body_unread = true;
+            keep_alive_ = false;
+            return on_request();
+        }
+        body_limit_ = std::min(*limit, options.max_body_bytes);
+        if (const auto length = parser_->content_length(); length && *length > body_limit_)
+            return refuse_body(body_limit_);
+        parser_->body_limit(body_limit_);
+        if (boost::beast::iequals(head[bh::field::expect], "100-continue")) {
             continue_ = {bh::status::continue_, 11};
             expire_after(options.write_deadline);
             return bh::async_write(stream_, continue_, [self = this->shared_from_this()](ErrorCodeOf e, std::size_t) {
@@ -202,42 +239,42 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     }
 
     void read_body() {
-        if (parser_->is_done()) return on_request({});
-        expire_after(host_->options().body_deadline);
-        boost::beast::http::async_read(
-            stream_, buffer_, *parser_,
-            [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t) { self->on_request(fault); });
+        body_since_ = SteadyClock::now();
+        buffer_.reserve(kRecord);
+        read_piece();
     }
 
-    void on_request(ErrorCodeOf fault) {
+    /// Until the body is whole: what has come is within the budget, and came fast enough.
+    void read_piece() {
         namespace bh = boost::beast::http;
-        if (fault == bh::error::body_limit) return refuse_body();
-        if (is_gone(fault)) return close();
-        if (fault) return write(http::problem(invalid("the request body is malformed: " + fault.message())), false);
+        if (parser_->is_done()) return on_request();
+        const ServerOptions& options = host_->options();
+        const std::size_t got = parser_->get().body().size();
+        if (!share_.resize(got + buffer_.capacity())) return write(too_many_bytes(), false);
+        const std::chrono::milliseconds paid(got * 1000 / options.body_bytes_per_second);
+        expire_at(body_since_ + std::min(options.body_deadline, options.body_patience + paid));
+        bh::async_read_some(
+            stream_, buffer_, *parser_, [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t) {
+                if (fault == bh::error::body_limit) return self->refuse_body(self->body_limit_);
+                if (is_gone(fault)) return self->close();
+                if (fault)
+                    return self->write(http::problem(invalid("the request body is malformed: " + fault.message())),
+                                       false);
+                self->read_piece();
+            });
+    }
+
+    void on_request() {
         until_ = kNever;
         silent_since_us_ = 0;
-
-        bh::request<bh::string_body> request = parser_->release();
-        bool keep_alive = request.keep_alive();
-        is_head_ = request.method() == bh::verb::head;
-        may_change_ = !is_head_ && request.method() != bh::verb::get;
-        Result<http::Call> call = zbs::beast::read_head(request);
-        if_none_match_ = call ? call->if_none_match : std::string{};
-        if (!call) return write(http::problem(call.error()), false);
-        if constexpr (kTls) {
-            if (SteadyClock::now() - identified_ > host_->options().identity_age) identify();
-            call->peer = identity_;
-            // Who is told that its certificate does not count may come again when it does, and begin anew.
-            if (!identity_.refusal().empty()) keep_alive = false;
-        } else {
-            Result<PeerIdentity> identity = read_local_identity(request, host_->options().local_token);
-            if (!identity) return write(http::problem(identity.error()), false);
-            call->peer = *std::move(identity);
-        }
-        call->address = origin_;
-        call->body = std::move(request.body());
-        hand_over(*std::move(call), keep_alive);
+        call_.body = std::move(parser_->get().body());
+        parser_.reset();
+        buffer_.shrink_to_fit();
+        hand_over(std::exchange(call_, {}), keep_alive_);
     }
+
+    /// As of who calls too often: it was not heard, and may come again.
+    http::Reply too_many_bytes() const { return http::too_many_requests(identity_, std::chrono::seconds{1}, "bytes"); }
 
     /// The reply may come from any thread, late, or never; the deadline answers in its place. Most come before the
     /// handler returns: they cost no timer and no change of threads, and are written only then, because whatever the
@@ -271,10 +308,8 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         });
     }
 
-    void refuse_body() {
-        write(http::problem({ErrorCode::kTooLarge,
-                             "the request body is over " + std::to_string(host_->options().max_body_bytes) + " bytes",
-                             {}}),
+    void refuse_body(std::size_t limit) {
+        write(http::problem({ErrorCode::kTooLarge, "the request body is over " + std::to_string(limit) + " bytes", {}}),
               false);
     }
 
@@ -282,6 +317,11 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         if (host_->draining() || reply.stream) keep_alive = false;
         if (!may_change_) reply = validated(std::move(reply), if_none_match_);
         reply_text_ = response_text(reply, keep_alive, is_head_, http_date_now());
+        if (reply_text_.size() > kSmallReply && !share_.resize(reply_text_.size())) {
+            keep_alive = false;
+            reply = too_many_bytes();
+            reply_text_ = response_text(reply, keep_alive, is_head_, http_date_now());
+        }
         std::shared_ptr<http::Stream> source = is_head_ ? nullptr : std::move(reply.stream);
         wait_for_peer();  // not when the writing is known to be done: who was served first has been silent for longest
         expire_after(host_->options().write_deadline);
@@ -373,17 +413,23 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     void end_sending() {
         ErrorCodeOf ignored;
         lowest().socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, ignored);
+        lowest().socket().non_blocking(true, ignored);
+        buffer_.clear();
+        buffer_.shrink_to_fit();
+        parser_.reset();
         discard();
     }
+    /// Into a buffer that lives only here: a thousand connections that end cost no more than one.
     void discard() {
-        buffer_.clear();
-        lowest().async_read_some(buffer_.prepare(64 * 1024),
-                                 [self = this->shared_from_this()](ErrorCodeOf fault, std::size_t got) {
-                                     self->discarded_ += got;
-                                     if (fault || self->discarded_ > 2 * self->host_->options().max_body_bytes)
-                                         return self->close();
-                                     self->discard();
-                                 });
+        auto& socket = lowest().socket();
+        socket.async_wait(boost::asio::socket_base::wait_read, [self = this->shared_from_this()](ErrorCodeOf fault) {
+            if (fault || self->is_closed_) return self->close();
+            std::array<char, 16 * 1024> thrown;
+            self->discarded_ += self->lowest().socket().read_some(boost::asio::buffer(thrown), fault);
+            if (fault == boost::asio::error::would_block) return self->discard();
+            if (fault || self->discarded_ > 2 * self->host_->options().max_body_bytes) return self->close();
+            self->discard();
+        });
     }
 
     void close() {
@@ -400,12 +446,19 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
     const std::string origin_;  ///< where the connection comes from, as `http::Call::address`
     Stream stream_;
     static constexpr SteadyClock::time_point kNever = SteadyClock::time_point::max();
-    boost::asio::steady_timer deadline_;        // of the service's answer
-    boost::asio::steady_timer watch_;           // of what the other side has to do
-    SteadyClock::time_point until_ = kNever;    // by when
-    SteadyClock::time_point watched_ = kNever;  // when the timer looks
-    boost::beast::flat_buffer buffer_{1024 * 1024};
+    boost::asio::steady_timer deadline_;           // of the service's answer
+    boost::asio::steady_timer watch_;              // of what the other side has to do
+    SteadyClock::time_point until_ = kNever;       // by when
+    SteadyClock::time_point watched_ = kNever;     // when the timer looks
+    boost::beast::flat_buffer buffer_{64 * 1024};  // more than a head; also bounds what follows a chunked body
     std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
+    static constexpr std::size_t kRecord = 16 * 1024;     // the most that TLS gives at once
+    static constexpr std::size_t kSmallReply = 4 * 1024;  // a refusal is always sent
+    http::Call call_;                                     // while its body is read
+    bool keep_alive_ = false;
+    std::size_t body_limit_ = 0;
+    SteadyClock::time_point body_since_{};
+    ByteBudget::Share share_;  // of body, then reply
     std::string reply_text_;
     std::string if_none_match_;  // of the request
     std::shared_ptr<http::Stream> source_;
