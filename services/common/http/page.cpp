@@ -41,6 +41,10 @@ std::string html_text(std::string_view text) {
 }
 
 bool comes_from_elsewhere(const Call& call) {
+    // Reading is left to Origin: a link on another site's page may well lead to ours.
+    const bool changes = call.method != "GET" && call.method != "HEAD";
+    if (changes && !call.fetch_site.empty() && call.fetch_site != "same-origin" && call.fetch_site != "none")
+        return true;
     if (call.origin.empty()) return false;
     const std::size_t end = call.origin.find("://");
     return end == std::string::npos || call.origin.substr(end + 3) != call.host;

@@ -4,6 +4,7 @@
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/site_codec.hpp"
 #include "services/common/http/audit_reply.hpp"
+#include "services/common/http/page.hpp"
 #include "services/common/http/parameters.hpp"
 #include "services/common/messages/limits.hpp"
 
@@ -173,6 +174,10 @@ http::Router make_registry_routes(RegistryServices& services) {
 Result<void> check_registry_call(const RegistryServices& services, http::DecisionLog& decisions, Action action,
                                  const http::Call& call) {
     if (action == Action::kGetMetrics && services.has_public_metrics) return {};
+    if (http::comes_from_elsewhere(call)) {
+        decisions.refuse(action, call, "denied", "a page of " + call.origin);
+        return Error{ErrorCode::kDenied, "a page of another site asked your browser to do this", {}};
+    }
     const bool enrolled = services.registry.is_enrolled(call.caller());
     Object object;
     if (action == Action::kPublishZone) object = {ObjectKind::kZoneEntry, call.caller(), {}};  // the entry is checked

@@ -163,6 +163,17 @@ class EveryService:
                             refused.add(path)
         self.assertTrue({self.big_body[0], "/v1/enrolments"} <= refused, refused)
 
+    def test_pages_of_other_sites_change_nothing(self):
+        changing = [(method, path, operation) for method, path, operation in self.contract.operations() if method != "get"]
+        for method, path, operation in changing:
+            callers = [CALLERS[name] for name in operation.get("x-callers", [None]) if name in ("user", "operator")]
+            for site in ("cross-site", "same-site"):
+                for caller in callers:
+                    with self.subTest(f"{path} {site}"):
+                        reply = self.call(method.upper(), self.target_of(path, operation), caller, self.examples(operation)[0], status=403, headers=[("Sec-Fetch-Site", site)])
+                        self.assertIn("another site", reply.json["detail"])
+        self.assertGreater(len(changing), 2)
+
     def assert_success_seen(self):
         """Every success that the document promises has been seen in this test run."""
         promised = {(operation["operationId"], int(status)) for _, _, operation in self.contract.operations() for status in operation["responses"] if status < "300"}

@@ -28,5 +28,17 @@ TEST(ComesFromElsewhere, OnlyTheOwnSiteAndNoSiteAtAllAreHere) {
     EXPECT_TRUE(comes("null", ""));
 }
 
+TEST(ComesFromElsewhere, WhatChangesSomethingIsJudgedByTheRankOfItsSiteToo) {
+    const auto comes = [](const char* method, const char* site) {
+        return comes_from_elsewhere({.method = method, .fetch_site = site});
+    };
+    for (const char* method : {"POST", "PUT", "PATCH", "DELETE"}) {
+        for (const char* site : {"cross-site", "same-site", "?", "Same-Origin"})
+            EXPECT_TRUE(comes(method, site)) << site;
+        for (const char* site : {"same-origin", "none", ""}) EXPECT_FALSE(comes(method, site)) << site;
+    }
+    for (const char* method : {"GET", "HEAD"}) EXPECT_FALSE(comes(method, "cross-site")) << "a link to our page";
+}
+
 }  // namespace
 }  // namespace zbs::http

@@ -73,10 +73,12 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     }
     call.host = value_of(request[bh::field::host]);
     call.origin = value_of(request[bh::field::origin]);
+    // Two of them are none that we know: refused as such where it matters.
+    call.fetch_site = request.count("Sec-Fetch-Site") > 1 ? "?" : value_of(request["Sec-Fetch-Site"]);
     call.cookie = value_of(request[bh::field::cookie]);
+    if (request.count(bh::field::content_type) == 1) call.content_type = value_of(request[bh::field::content_type]);
     const std::string_view text(target.data(), target.size());
     const std::size_t question = std::min(text.find('?'), text.size());
-    if (request.count(bh::field::content_type) == 1) call.content_type = value_of(request[bh::field::content_type]);
     Result<std::string> path = http::decode_percent(text.substr(0, question));
     if (!path) return path.error();
     call.path = *std::move(path);
