@@ -12,7 +12,8 @@ std::string plain_name_fault(std::string_view name) {
     if (name.size() > limits::kMaxStagedNameBytes)
         return "is longer than " + std::to_string(limits::kMaxStagedNameBytes) + " bytes";
     if (name[0] == '.') return "must not begin with '.'";
-    if (name.find('/') != std::string_view::npos) return "must be a name without '/'";
+    if (name[0] == '-') return "must not begin with '-': programs would take it for an option";
+    if (name.find_first_of("/\\") != std::string_view::npos) return "must be a name without '/' and '\\'";
     if (!std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127; }))
         return "must be printable ASCII without spaces";
     return {};

@@ -5,6 +5,7 @@
 
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/printable.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
 #include "services/zone_scheduler/site_policy/glob.hpp"
@@ -18,9 +19,12 @@ constexpr std::size_t kCollectPiece = limits::kMaxFileChunkBytes;
 /// What goes to home in one answer.
 constexpr std::size_t kAnswerPiece = 512 * 1024;
 
+bool is_asked_for(const std::vector<std::string>& patterns, const std::string& name) {
+    return std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches_glob(pattern, name); });
+}
+
 bool is_wanted(const std::vector<std::string>& patterns, const std::string& name) {
-    return staged_name_fault(name).empty() &&
-           std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches_glob(pattern, name); });
+    return staged_name_fault(name).empty() && is_asked_for(patterns, name);
 }
 
 }  // namespace
@@ -85,7 +89,13 @@ std::deque<PartService::FoundResult> PartService::find_results(const PartRecord&
     for (const std::string& step : staged_steps(record)) {
         if (!searched.insert(step).second) continue;
         for (Executor::File& file : executor_.list(step, "")) {
-            if (file.fault.empty() && !is_wanted(record.staging->results, file.name)) continue;
+            if (file.fault.empty() && !is_wanted(record.staging->results, file.name)) {
+                const std::string fault = staged_name_fault(file.name);
+                if (!fault.empty() && !is_own_output(file.name) && results.notes.size() < limits::kMaxStagingNotes &&
+                    is_asked_for(record.staging->results, file.name))
+                    results.notes.push_back(printable_text(file.name, limits::kMaxStagedNameBytes) + ": " + fault);
+                continue;
+            }
             // Each takes a turn of the zone, and is told of: a job may leave millions.
             if (found.size() >= limits::kMaxResultFiles && !names.contains(file.name)) {
                 ++too_many;

@@ -63,8 +63,8 @@ TEST_F(StagingCodec, RefusalsNameTheField) {
         json["inputs"][0][key] = value;
         return json;
     };
-    for (const char* name : {"", "a/b", "..", ".hidden", "a b", "a\tb", "stdout", "stderr", "out.0", "err.12",
-                             "profile.json.rank.3", "profile.json.x"})
+    for (const char* name : {"", "a/b", "..", ".hidden", "a b", "a\tb", "-rf", "-", "a\\b", "..\\x", "stdout", "stderr",
+                             "out.0", "err.12", "profile.json.rank.3", "profile.json.x"})
         EXPECT_EQ(pointer_of(with("name", name)), "/inputs/0/name") << name;
     EXPECT_EQ(pointer_of(with("name", std::string(limits::kMaxStagedNameBytes + 1, 'a'))), "/inputs/0/name");
     EXPECT_EQ(pointer_of(with("name", "in.dat")), "/inputs/1/name");
@@ -73,8 +73,10 @@ TEST_F(StagingCodec, RefusalsNameTheField) {
     EXPECT_EQ(pointer_of(with("executable", false)), "/program");
     EXPECT_EQ(pointer_of(with("mode", 511)), "/inputs/0/mode");
     Json json = encode(staging);
-    json["results"] = {"ok", "../x"};
-    EXPECT_EQ(pointer_of(json), "/results/1");
+    for (const char* pattern : {"../x", "-rf", "-*", "*\\x"}) {
+        json["results"] = {"ok", pattern};
+        EXPECT_EQ(pointer_of(json), "/results/1") << pattern;
+    }
     json["results"] = std::vector<std::string>(limits::kMaxResultPatterns + 1, "x");
     EXPECT_EQ(pointer_of(json), "/results");
     json = encode(staging);
@@ -99,7 +101,7 @@ TEST_F(StagingCodec, PiecesStayInsideOfTheirFile) {
 }
 
 TEST_F(StagingCodec, ResultsOfAPeerCannotNameAPlaceElsewhere) {
-    for (const char* name : {"../x", "a/b", ".bashrc", ""}) {
+    for (const char* name : {"../x", "a/b", ".bashrc", "", "-rf", "a\\b"}) {
         const auto read = decode_staged_results(encode(StagedResults{true, {{name, kDigest, 1}}, {}}));
         ASSERT_FALSE(read) << name;
         EXPECT_EQ(read.error().pointer, "/files/0/name");

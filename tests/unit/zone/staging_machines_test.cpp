@@ -178,6 +178,23 @@ TEST_F(AgentStagingTest, ResultsOfAllMachinesComeHome) {
         EXPECT_TRUE(executor.list(step.operation, "r.").empty()) << "what was fetched is laid aside once";
 }
 
+/// A user who types `rm *` in the folder of the results would remove more than that.
+TEST_F(AgentStagingTest, AResultWithTheNameOfAnOptionOrABackslashIsLeftOutAndNamed) {
+    run_for(5s);
+    last = submit(request({.inputs = {}, .results = {"*"}}));
+    world.run(3s);
+    const StepSpec step = steps().at("m0");
+    for (const char* name : {"-rf", "a\\b", "good"}) world.node("b").executor->write(step.operation, name, "x");
+    world.run(1min);
+    EXPECT_EQ(result(last, "good"), "x");
+    std::vector<std::string> names;
+    for (const ResultFile& file : world.status(last).results->files) names.push_back(file.name);
+    EXPECT_THAT(names, testing::ElementsAre("good"));
+    EXPECT_THAT(world.status(last).results->notes,
+                testing::UnorderedElementsAre(HasSubstr("-rf: must not begin with '-'"),
+                                              HasSubstr("a\\\\b: must be a name without")));
+}
+
 TEST_F(AgentStagingTest, WhatCouldNotBeFetchedFromAMachineIsTold) {
     run_for(5s);
     last = submit(request({.inputs = {}, .results = {"r"}}));
