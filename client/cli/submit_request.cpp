@@ -199,6 +199,10 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     if (request.launcher == Launcher::kMpich && open_mpi)
         std::cerr << "zbs: " << printable(*program) << " is linked with Open MPI (" << printable(*open_mpi)
                   << "); under MPICH's launcher each rank will believe to be alone\n";
+    if (system::has_static_mpich(*program))
+        std::cerr << "zbs: " << printable(*program)
+                  << " is linked statically with MPICH: it cannot be profiled, and between machines it may hang in "
+                     "MPI_Finalize; link it with the shared library\n";
     request.argv = options.argv;
     request.argv[0] = *program;
     std::vector<std::string> left_out;

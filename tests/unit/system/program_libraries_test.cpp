@@ -34,6 +34,18 @@ TEST(ProgramLibraries, OfWhatIsNoProgramThereAreNone) {
         EXPECT_THAT(needed_libraries(text), IsEmpty());
 }
 
+TEST(ProgramLibraries, StaticMpichIsKnownByATextOfIts) {
+    const test::TemporaryFolder folder;
+    const std::string text = "before initializing or after finalizing MPICH";
+    const std::string program = bytes_of(ZBS_USES_OPEN_MPI);
+    std::ofstream(folder.path("static"), std::ios::binary) << program << text;
+    std::ofstream(folder.path("script"), std::ios::binary) << "#!/bin/sh\n# " << text;
+    EXPECT_TRUE(has_static_mpich(folder.path("static")));
+    EXPECT_FALSE(has_static_mpich(folder.path("script")));
+    EXPECT_FALSE(has_static_mpich(ZBS_USES_OPEN_MPI));
+    EXPECT_FALSE(has_static_mpich("/no/such/program"));
+}
+
 TEST(ProgramLibraries, OpenMpiIsKnownByItsNumber) {
     EXPECT_EQ(open_mpi_of(ZBS_USES_OPEN_MPI), "libmpi.so.40");
     EXPECT_EQ(open_mpi_of("/proc/self/exe"), std::nullopt);

@@ -30,6 +30,18 @@ std::optional<std::uint64_t> offset_of(const std::vector<Elf64_Phdr>& headers, s
     return std::nullopt;
 }
 
+/// As much of the file as is searched; empty where it cannot be read.
+std::string begin_of(const std::string& program) {
+    std::ifstream file(program, std::ios::binary | std::ios::ate);
+    const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
+    if (size <= 0) return {};
+    std::string bytes(static_cast<std::size_t>(std::min<std::streamoff>(size, kMostBytes)), '\0');
+    file.seekg(0);
+    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    bytes.resize(static_cast<std::size_t>(file.gcount()));
+    return bytes;
+}
+
 bool is_open_mpi(const std::string& library) {
     constexpr std::string_view kName = "libmpi.so.";
     constexpr int kFirst = 20;  // Open MPI 2.0
@@ -79,18 +91,17 @@ std::vector<std::string> needed_libraries(std::string_view elf) {
 }
 
 std::optional<std::string> open_mpi_of(const std::string& program) {
-    std::ifstream file(program, std::ios::binary | std::ios::ate);
-    if (!file) return std::nullopt;
-    const std::streamoff size = file.tellg();
-    if (size <= 0) return std::nullopt;
-    std::string bytes(static_cast<std::size_t>(std::min<std::streamoff>(size, kMostBytes)), '\0');
-    file.seekg(0);
-    file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    bytes.resize(static_cast<std::size_t>(file.gcount()));
-    const std::vector<std::string> libraries = needed_libraries(bytes);
+    const std::vector<std::string> libraries = needed_libraries(begin_of(program));
     const auto found = std::find_if(libraries.begin(), libraries.end(), is_open_mpi);
     if (found == libraries.end()) return std::nullopt;
     return *found;
+}
+
+bool has_static_mpich(const std::string& program) {
+    // Of an error message that MPI_Init brings along, whether symbols were stripped or not.
+    constexpr std::string_view kText = "before initializing or after finalizing MPICH";
+    const std::string bytes = begin_of(program);
+    return bytes.starts_with(ELFMAG) && bytes.find(kText) != std::string::npos;
 }
 
 }  // namespace zbs::system

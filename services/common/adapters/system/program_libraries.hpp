@@ -15,4 +15,7 @@ std::vector<std::string> needed_libraries(std::string_view elf);
 /// another MPI, or cannot be read. MPICH's own is libmpich, and libmpi.so.12 is the common ABI of MPICH's kin.
 std::optional<std::string> open_mpi_of(const std::string& program);
 
+/// Whether MPICH is part of the program itself, so that no preloaded library sees its calls.
+bool has_static_mpich(const std::string& program);
+
 }  // namespace zbs::system
