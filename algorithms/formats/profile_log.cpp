@@ -9,6 +9,9 @@
 namespace zbs::formats {
 namespace {
 
+/// How the profiling library begins the log of a rank.
+constexpr std::string_view kRunHeader = "zbs-log/1 run ";
+
 /// No single message or compute interval is larger.
 constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 50;
 
@@ -124,6 +127,8 @@ bool ProfileLogReader::line(std::string_view text) {
     const char* at = skip_space(text.data(), end);
     if (at == end) return true;
     const bool may_be_header = std::exchange(first_text_, false);
+    if (std::string_view(at, static_cast<std::size_t>(end - at)).starts_with(kRunHeader))
+        return header(std::string_view(at, static_cast<std::size_t>(end - at)));
     if (may_be_header && !is_digit(*at) && *at != '-' && std::none_of(at, end, is_binary)) return true;
     if (record(at, end)) {
         ++records_;
@@ -133,6 +138,26 @@ bool ProfileLogReader::line(std::string_view text) {
         error_->message = "binary data in a line that should be text; is this a profile log?";
     }
     return false;
+}
+
+bool ProfileLogReader::header(std::string_view text) {
+    const char* at = text.data() + kRunHeader.size();
+    const char* const end = text.data() + text.size();
+    const std::string_view id = word(at, end);
+    const bool has_rank = word(at, end) == "rank";
+    bool negative = false;
+    std::uint64_t rank = 0, ranks = 0;
+    const bool good = has_rank && !id.empty() && integer(at, end, negative, rank) && !negative &&
+                      word(at, end) == "of" && integer(at, end, negative, ranks) && !negative && rank < ranks &&
+                      ranks <= static_cast<std::uint64_t>(limits_.max_ranks) && skip_space(at, end) == end;
+    if (!good) return fail("should be \"zbs-log/1 run ID rank R of N\"");
+    std::string run = std::string(id) + " of " + std::to_string(ranks);
+    if (run_.empty()) run_ = run;
+    if (run != run_) return fail("this log is of another run than the ones before; give the logs of one run");
+    ranks_of_run_ = ranks;
+    if (!logs_seen_.insert(static_cast<TaskIndex>(rank)).second)
+        return fail("a log of rank " + std::to_string(rank) + " was given before");
+    return true;
 }
 
 bool ProfileLogReader::record(const char* at, const char* end) {
@@ -279,6 +304,7 @@ Result<ApplicationModel> ProfileLogReader::finish() {
     }
     edges.resize(kept);
 
+    ranks_ = std::max(ranks_, static_cast<TaskIndex>(ranks_of_run_));
     std::vector<double> compute(static_cast<std::size_t>(ranks_), 0.0);
     for (std::size_t rank = 0; rank < std::min(compute.size(), compute_.size()); ++rank) {
         const Compute& mine = compute_[rank];
@@ -286,7 +312,7 @@ Result<ApplicationModel> ProfileLogReader::finish() {
     }
     Result<TaskGraph> graph = TaskGraph::make(std::move(compute), std::move(edges));
     if (!graph) return graph.error();
-    return ApplicationModel{.program = {}, .complete = true, .graph = *std::move(graph)};
+    return ApplicationModel{.program = {}, .complete = logs_seen_.size() == ranks_of_run_, .graph = *std::move(graph)};
 }
 
 void ProfileLogWriter::send(const Message& m) {

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,8 @@ struct ProfileLogLimits {
 ///
 /// Fields are separated by any white space; blank lines are skipped; a first line that does not begin with a number is
 /// a header. LINE, a..d and TIME must be integers and are not used. Logs may be one merged file or one file a rank.
+/// The profiling library begins each with "zbs-log/1 run ID rank R of N": such a line may stand anywhere, and logs of
+/// two runs are refused. Where it names ranks whose logs are missing, the model is not complete.
 ///
 /// - Edge = bytes and number of messages of both directions. A message is counted once: where any log holds a send from
 /// s
@@ -60,6 +63,7 @@ class ProfileLogReader {
     Result<void> end_source();
     bool line(std::string_view text);
     bool record(const char* at, const char* end);
+    bool header(std::string_view text);
     bool message(std::uint64_t from, std::uint64_t to, std::uint64_t bytes, bool sent);
     bool fail(std::string message, ErrorCode code = ErrorCode::kInvalidArgument);
     Traffic* traffic(std::uint64_t key);
@@ -72,6 +76,9 @@ class ProfileLogReader {
     bool first_text_ = true;  ///< no line with text yet in this source: it may be a header
     std::string rest_;        ///< begin of a line whose end has not been fed
     std::optional<Error> error_;
+    std::string run_;                ///< ID and number of ranks, as the first header tells; empty before
+    std::size_t ranks_of_run_ = 0;   ///< N of the header
+    std::set<TaskIndex> logs_seen_;  ///< ranks that headers name
     TaskIndex ranks_ = 0;
     std::vector<Compute> compute_;
     std::vector<Traffic> table_;  ///< open addressing, power of two

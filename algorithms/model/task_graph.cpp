@@ -63,6 +63,14 @@ Result<TaskGraph> TaskGraph::make(std::vector<double> compute, std::vector<TaskE
     return graph;
 }
 
+std::string unseen_text(const ApplicationModel& model) {
+    std::string text;
+    for (const auto& [function, calls] : model.unseen)
+        text +=
+            (text.empty() ? "" : ", ") + function + " (" + std::to_string(calls) + (calls == 1 ? " call)" : " calls)");
+    return text;
+}
+
 TaskGraph subgraph(const TaskGraph& graph, std::span<const TaskIndex> tasks) {
     std::vector<TaskIndex> number(static_cast<std::size_t>(graph.task_count()), -1);
     std::vector<double> compute;

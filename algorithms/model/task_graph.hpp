@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <ostream>
 #include <span>
 #include <string>
@@ -64,12 +65,16 @@ class TaskGraph {
 
 /// What one run of a program told about it: the file format `zbs-model/1`.
 struct ApplicationModel {
-    std::string program;   ///< as the user started it; empty where unknown
-    bool complete = true;  ///< false when the run was cut short (MPI_Abort, a signal)
-    TaskGraph graph;       ///< compute in seconds per rank; one task a rank
+    std::string program;                            ///< as the user started it; empty where unknown
+    bool complete = true;                           ///< false when the run was cut short (MPI_Abort, a signal)
+    TaskGraph graph;                                ///< compute in seconds per rank; one task a rank
+    std::map<std::string, std::uint64_t> unseen{};  ///< calls whose messages `graph` lacks, by function
 
     bool operator==(const ApplicationModel&) const = default;
 };
+
+/// "MPI_Psend_init (4 calls), ..."; empty where nothing is missing.
+std::string unseen_text(const ApplicationModel& model);
 
 /// The graph over `tasks` only (renumbered in the order given; all distinct) and its inner edges. O(sum of degrees).
 TaskGraph subgraph(const TaskGraph& graph, std::span<const TaskIndex> tasks);

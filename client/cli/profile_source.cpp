@@ -114,6 +114,7 @@ void describe_model(const ApplicationModel& model) {
               << "traffic    " << human_bytes(bytes) << " in " << static_cast<std::uint64_t>(messages) << " messages\n"
               << "compute    " << compute / model.graph.task_count()
               << " s on average between two communication calls\n";
+    if (!model.unseen.empty()) std::cout << "missing    messages of " << printable(unseen_text(model)) << "\n";
     std::vector<TaskIndex> order(static_cast<std::size_t>(model.graph.task_count()));
     std::iota(order.begin(), order.end(), 0);
     std::cout << draw_matrix(model.graph, order, {}, std::vector<std::string>(order.size()));

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "algorithms/base/collective_pattern.hpp"
 #include "client/profiler/real_mpi.hpp"
 #include "client/profiler/recorder.hpp"
@@ -8,11 +10,15 @@ using namespace zbs::collectives;
 
 namespace {
 
-/// The communicator of a collective that is to be recorded: null for intercommunicators (README.md, "Not covered").
+/// The communicator of a collective that is to be recorded: null for intercommunicators, whose calls are counted.
 const Group* collective_group(const Call& call, MPI_Comm comm) {
     if (!call) return nullptr;
     const Group* group = group_of(comm);
-    if (!group || group->inter) return nullptr;
+    if (!group) return nullptr;
+    if (group->inter) {
+        add(recorder.intercommunicator_calls, 1);
+        return nullptr;
+    }
     trace_collective(*group);
     return group;
 }
@@ -141,6 +147,40 @@ void note_scan(const Call& call, long long count, MPI_Datatype type, MPI_Comm co
     if (const Group* g = collective_group(call, comm)) scan(place(*g), size_of(type, count), to_recorder(*g));
 }
 
+/// Where a neighbourhood collective sends to, in the order of its arguments; MPI_PROC_NULL beyond an open border.
+std::vector<int> neighbours(MPI_Comm comm, int rank) {
+    std::vector<int> to;
+    int topology = MPI_UNDEFINED, count = 0, before = 0, after = 0;
+    PMPI_Topo_test(comm, &topology);
+    if (topology == MPI_CART && PMPI_Cartdim_get(comm, &count) == MPI_SUCCESS) {
+        for (int i = 0; i < count; ++i) {
+            PMPI_Cart_shift(comm, i, 1, &before, &after);
+            to.insert(to.end(), {before, after});
+        }
+    } else if (topology == MPI_GRAPH && PMPI_Graph_neighbors_count(comm, rank, &count) == MPI_SUCCESS) {
+        to.resize(static_cast<std::size_t>(count));
+        PMPI_Graph_neighbors(comm, rank, count, to.data());
+    } else if (topology == MPI_DIST_GRAPH &&
+               PMPI_Dist_graph_neighbors_count(comm, &before, &after, &count) == MPI_SUCCESS) {
+        to.resize(static_cast<std::size_t>(after));
+        std::vector<int> from(static_cast<std::size_t>(before)), in_weights(from.size()), out_weights(to.size());
+        PMPI_Dist_graph_neighbors(comm, before, from.data(), in_weights.data(), after, to.data(), out_weights.data());
+    }
+    return to;
+}
+
+/// `size(i)` = bytes for the i-th neighbour.
+template <class Size>
+void note_neighbours(const Call& call, MPI_Comm comm, Size&& size) {
+    const Group* g = collective_group(call, comm);
+    if (!g) return;
+    const std::vector<int> to = neighbours(comm, g->rank);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        const Bytes bytes = to[i] >= 0 && to[i] != g->rank ? size(i) : 0;
+        if (bytes > 0) record_direct(*g, to[i], bytes);
+    }
+}
+
 }  // namespace
 
 void zbs::profiler::note_barrier(const Call& call, MPI_Comm comm) {
@@ -224,3 +264,28 @@ ZBS_COLLECTIVE(Scan, Iscan, (const void* sbuf, void* rbuf, int count, MPI_Dataty
                (sbuf, rbuf, count, type, op, comm), note_scan(call, count, type, comm))
 ZBS_COLLECTIVE(Exscan, Iexscan, (const void* sbuf, void* rbuf, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm),
                (sbuf, rbuf, count, type, op, comm), note_scan(call, count, type, comm))
+ZBS_COLLECTIVE(Neighbor_allgather, Ineighbor_allgather,
+               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype,
+                MPI_Comm comm),
+               (sbuf, scount, stype, rbuf, rcount, rtype, comm),
+               note_neighbours(call, comm, [&](std::size_t) { return size_of(stype, scount); }))
+ZBS_COLLECTIVE(Neighbor_allgatherv, Ineighbor_allgatherv,
+               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, const int rcounts[], const int at[],
+                MPI_Datatype rtype, MPI_Comm comm),
+               (sbuf, scount, stype, rbuf, rcounts, at, rtype, comm),
+               note_neighbours(call, comm, [&](std::size_t) { return size_of(stype, scount); }))
+ZBS_COLLECTIVE(Neighbor_alltoall, Ineighbor_alltoall,
+               (const void* sbuf, int scount, MPI_Datatype stype, void* rbuf, int rcount, MPI_Datatype rtype,
+                MPI_Comm comm),
+               (sbuf, scount, stype, rbuf, rcount, rtype, comm),
+               note_neighbours(call, comm, [&](std::size_t) { return size_of(stype, scount); }))
+ZBS_COLLECTIVE(Neighbor_alltoallv, Ineighbor_alltoallv,
+               (const void* sbuf, const int scounts[], const int sat[], MPI_Datatype stype, void* rbuf,
+                const int rcounts[], const int rat[], MPI_Datatype rtype, MPI_Comm comm),
+               (sbuf, scounts, sat, stype, rbuf, rcounts, rat, rtype, comm),
+               note_neighbours(call, comm, [&](std::size_t i) { return size_of(stype, scounts[i]); }))
+ZBS_COLLECTIVE(Neighbor_alltoallw, Ineighbor_alltoallw,
+               (const void* sbuf, const int scounts[], const MPI_Aint sat[], const MPI_Datatype stypes[], void* rbuf,
+                const int rcounts[], const MPI_Aint rat[], const MPI_Datatype rtypes[], MPI_Comm comm),
+               (sbuf, scounts, sat, stypes, rbuf, rcounts, rat, rtypes, comm),
+               note_neighbours(call, comm, [&](std::size_t i) { return size_of(stypes[i], scounts[i]); }))

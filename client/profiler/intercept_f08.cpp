@@ -28,6 +28,7 @@ ZBS_BINDING(mpi_finalize_f08_)(int* error) {
     finish();
     make_finalize_safe();
     ZBS_NEXT(mpi_finalize_f08_, (int*), (error));
+    note_finalized();
 }
 ZBS_BINDING(mpi_abort_f08_)(int* comm, int* code, int* error) {
     give_up(zbs::RankState::kAborted);

@@ -27,7 +27,13 @@ int ZBS_OWN(Init_thread)(int* argc, char*** argv, int required, int* provided) {
 int ZBS_OWN(Finalize)() {
     finish();
     make_finalize_safe();
-    return ZBS_NEXT_MPI(Finalize)();
+    const int rc = ZBS_NEXT_MPI(Finalize)();
+    note_finalized();
+    return rc;
+}
+int ZBS_OWN(Session_finalize)(MPI_Session* session) {
+    warn_where_not_started("its world is one of MPI_Session_init, not of MPI_Init");
+    return ZBS_NEXT_MPI(Session_finalize)(session);
 }
 int ZBS_OWN(Abort)(MPI_Comm comm, int code) {
     give_up(zbs::RankState::kAborted);

@@ -43,8 +43,10 @@ const Members* members_of(MPI_Comm comm) {
     const Group* group = group_of(comm);
     return group ? group->members : nullptr;
 }
-void asked(const Call& call, MPI_Comm comm, const MPI_Request* request, int rc, bool persistent = false) {
-    if (traces(call) && rc == MPI_SUCCESS) remember_receive(*request, members_of(comm), persistent);
+/// From MPI_PROC_NULL nothing comes, whatever the status says: that of MPICH 4.0 for MPI_Irecv names rank 0.
+void asked(const Call& call, MPI_Comm comm, int from, const MPI_Request* request, int rc, bool persistent = false) {
+    if (traces(call) && rc == MPI_SUCCESS && from != MPI_PROC_NULL)
+        remember_receive(*request, members_of(comm), persistent);
 }
 
 /// The requests of a completing call as they were before it, and room for their statuses.
@@ -78,6 +80,7 @@ class Completion {
 
 void zbs::profiler::note_start(const Call& call, MPI_Request request) {
     PersistentSend send;
+    if (traces(call)) start_receive(request);
     if (!call || !find_request(request, send)) return;
     const Group* group = group_of(send.comm);
     if (!group) return;
@@ -147,35 +150,36 @@ int ZBS_OWN(Request_free)(MPI_Request* request) {
 }
 
 /// A blocking call that ends with a message from `comm` in `status`.
-#define ZBS_RECEIVING(comm, invoke)                                                       \
-    MPI_Status own;                                                                       \
-    MPI_Status* const seen = traces(call) && status == MPI_STATUS_IGNORE ? &own : status; \
-    const int rc = invoke;                                                                \
-    if (traces(call) && rc == MPI_SUCCESS) received(members_of(comm), *seen);             \
+#define ZBS_RECEIVING(comm, from, invoke)                                                              \
+    MPI_Status own;                                                                                    \
+    MPI_Status* const seen = traces(call) && status == MPI_STATUS_IGNORE ? &own : status;              \
+    const int rc = invoke;                                                                             \
+    if (traces(call) && rc == MPI_SUCCESS && from != MPI_PROC_NULL) received(members_of(comm), *seen); \
     return rc
 
 int ZBS_OWN(Recv)(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
     const Call call;
-    ZBS_RECEIVING(comm, ZBS_NEXT_MPI(Recv)(buf, count, type, from, tag, comm, seen));
+    ZBS_RECEIVING(comm, from, ZBS_NEXT_MPI(Recv)(buf, count, type, from, tag, comm, seen));
 }
 int ZBS_OWN(Sendrecv)(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
                       MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Status* status) {
     const Call call;
     sent(call, comm, to, tag, type, count);
-    ZBS_RECEIVING(comm, ZBS_NEXT_MPI(Sendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, seen));
+    ZBS_RECEIVING(comm, from,
+                  ZBS_NEXT_MPI(Sendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, seen));
 }
 int ZBS_OWN(Sendrecv_replace)(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag,
                               MPI_Comm comm, MPI_Status* status) {
     const Call call;
     sent(call, comm, to, tag, type, count);
-    ZBS_RECEIVING(comm, ZBS_NEXT_MPI(Sendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, seen));
+    ZBS_RECEIVING(comm, from, ZBS_NEXT_MPI(Sendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, seen));
 }
 int ZBS_OWN(Isendrecv)(const void* buf, int count, MPI_Datatype type, int to, int tag, void* rbuf, int rcount,
                        MPI_Datatype rtype, int from, int rtag, MPI_Comm comm, MPI_Request* request) {
     const Call call;
     sent(call, comm, to, tag, type, count);
     const int rc = ZBS_NEXT_MPI(Isendrecv)(buf, count, type, to, tag, rbuf, rcount, rtype, from, rtag, comm, request);
-    asked(call, comm, request, rc);
+    asked(call, comm, from, request, rc);
     return rc;
 }
 int ZBS_OWN(Isendrecv_replace)(void* buf, int count, MPI_Datatype type, int to, int tag, int from, int rtag,
@@ -183,20 +187,20 @@ int ZBS_OWN(Isendrecv_replace)(void* buf, int count, MPI_Datatype type, int to, 
     const Call call;
     sent(call, comm, to, tag, type, count);
     const int rc = ZBS_NEXT_MPI(Isendrecv_replace)(buf, count, type, to, tag, from, rtag, comm, request);
-    asked(call, comm, request, rc);
+    asked(call, comm, from, request, rc);
     return rc;
 }
 int ZBS_OWN(Irecv)(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
     const Call call;
     const int rc = ZBS_NEXT_MPI(Irecv)(buf, count, type, from, tag, comm, request);
-    asked(call, comm, request, rc);
+    asked(call, comm, from, request, rc);
     return rc;
 }
 int ZBS_OWN(Recv_init)(void* buf, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                        MPI_Request* request) {
     const Call call(Call::Kind::kOther);
     const int rc = ZBS_NEXT_MPI(Recv_init)(buf, count, type, from, tag, comm, request);
-    asked(call, comm, request, rc, /*persistent=*/true);
+    asked(call, comm, from, request, rc, /*persistent=*/true);
     return rc;
 }
 
@@ -204,14 +208,15 @@ int ZBS_OWN(Recv_init)(void* buf, int count, MPI_Datatype type, int from, int ta
 int ZBS_OWN(Mprobe)(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) {
     const Call call;
     const int rc = ZBS_NEXT_MPI(Mprobe)(from, tag, comm, message, status);
-    if (traces(call) && rc == MPI_SUCCESS) remember_message(*message, members_of(comm));
+    if (traces(call) && rc == MPI_SUCCESS && from != MPI_PROC_NULL) remember_message(*message, members_of(comm));
     return rc;
 }
 int ZBS_OWN(Improbe)(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
     Call call(Call::Kind::kPoll);
     const int rc = ZBS_NEXT_MPI(Improbe)(from, tag, comm, flag, message, status);
     call.found(rc == MPI_SUCCESS && *flag);
-    if (traces(call) && rc == MPI_SUCCESS && *flag) remember_message(*message, members_of(comm));
+    if (traces(call) && rc == MPI_SUCCESS && *flag && from != MPI_PROC_NULL)
+        remember_message(*message, members_of(comm));
     return rc;
 }
 int ZBS_OWN(Mrecv)(void* buf, int count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) {
@@ -349,4 +354,41 @@ int ZBS_OWN(Rget)(void* buf, int count, MPI_Datatype type, int target, MPI_Aint 
     const Call call;
     touched(call, win, target, type, count);
     return ZBS_NEXT_MPI(Rget)(buf, count, type, target, at, tcount, ttype, win, request);
+}
+// Bytes that go there are one message, those that come back another.
+int ZBS_OWN(Get_accumulate)(const void* buf, int count, MPI_Datatype type, void* result, int rcount, MPI_Datatype rtype,
+                            int target, MPI_Aint at, int tcount, MPI_Datatype ttype, MPI_Op op, MPI_Win win) {
+    const Call call;
+    if (op != MPI_NO_OP) touched(call, win, target, type, count);
+    touched(call, win, target, rtype, rcount);
+    return ZBS_NEXT_MPI(Get_accumulate)(buf, count, type, result, rcount, rtype, target, at, tcount, ttype, op, win);
+}
+int ZBS_OWN(Raccumulate)(const void* buf, int count, MPI_Datatype type, int target, MPI_Aint at, int tcount,
+                         MPI_Datatype ttype, MPI_Op op, MPI_Win win, MPI_Request* request) {
+    const Call call;
+    touched(call, win, target, type, count);
+    return ZBS_NEXT_MPI(Raccumulate)(buf, count, type, target, at, tcount, ttype, op, win, request);
+}
+int ZBS_OWN(Rget_accumulate)(const void* buf, int count, MPI_Datatype type, void* result, int rcount,
+                             MPI_Datatype rtype, int target, MPI_Aint at, int tcount, MPI_Datatype ttype, MPI_Op op,
+                             MPI_Win win, MPI_Request* request) {
+    const Call call;
+    if (op != MPI_NO_OP) touched(call, win, target, type, count);
+    touched(call, win, target, rtype, rcount);
+    return ZBS_NEXT_MPI(Rget_accumulate)(buf, count, type, result, rcount, rtype, target, at, tcount, ttype, op, win,
+                                         request);
+}
+int ZBS_OWN(Fetch_and_op)(const void* buf, void* result, MPI_Datatype type, int target, MPI_Aint at, MPI_Op op,
+                          MPI_Win win) {
+    const Call call;
+    if (op != MPI_NO_OP) touched(call, win, target, type, 1);
+    touched(call, win, target, type, 1);
+    return ZBS_NEXT_MPI(Fetch_and_op)(buf, result, type, target, at, op, win);
+}
+int ZBS_OWN(Compare_and_swap)(const void* buf, const void* wanted, void* result, MPI_Datatype type, int target,
+                              MPI_Aint at, MPI_Win win) {
+    const Call call;
+    touched(call, win, target, type, 2);
+    touched(call, win, target, type, 1);
+    return ZBS_NEXT_MPI(Compare_and_swap)(buf, wanted, result, type, target, at, win);
 }

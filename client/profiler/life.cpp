@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "client/profiler/model_file.hpp"
+#include "client/profiler/real_mpi.hpp"
 #include "client/profiler/recorder.hpp"
 #include "client/profiler/trace_file.hpp"
 
@@ -27,6 +28,13 @@ pid_t owner = 0;  ///< a child made by fork shares the counters but must not end
 FILE* log_file = nullptr;
 SpinLock log_lock;
 unsigned long long log_line = 0;
+
+bool started = false;
+
+bool is_wanted() {
+    const char* wanted = std::getenv("ZBS_PROFILE");
+    return !wanted || std::strcmp(wanted, "0") != 0;
+}
 
 bool rank_path(char* to, std::size_t size, int rank) {
     const int n = std::snprintf(to, size, "%s.rank.%d", out_path, rank);
@@ -80,7 +88,7 @@ std::uint64_t new_run_id() {
     return (ns * 0x9e3779b97f4a7c15ULL) ^ (static_cast<std::uint64_t>(getpid()) << 32);
 }
 
-void open_log() {
+void open_log(std::uint64_t run_id) {
     const char* prefix = std::getenv("ZBS_PROFILE_LOG");
     if (!prefix || !*prefix) return;
     char path[4096];
@@ -92,7 +100,37 @@ void open_log() {
         return;
     }
     std::setvbuf(log_file, nullptr, _IOFBF, 1 << 20);
+    std::fprintf(log_file, "zbs-log/1 run %016llx rank %d of %d\n", static_cast<unsigned long long>(run_id),
+                 recorder.world_rank, recorder.world_size);
     recorder.logging = true;
+}
+
+/// The absolute prefix of a variable; empty where it is not set.
+std::string prefix_of(const char* variable) {
+    const char* prefix = std::getenv(variable);
+    if (!prefix || !*prefix) return {};
+    char cwd[2048] = "";
+    if (*prefix != '/' && !getcwd(cwd, sizeof cwd)) return prefix;
+    std::string text = *prefix == '/' ? prefix : std::string(cwd) + "/" + prefix;
+    for (std::size_t at; (at = text.find("/./")) != std::string::npos;) text.erase(at, 2);
+    for (std::size_t at; (at = text.find("//")) != std::string::npos;) text.erase(at, 1);
+    return text;
+}
+
+/// Two outputs of this run with one name, of which each would ruin the other; empty where there are none. Logs and
+/// traces are PREFIX.RANK, the rank files of a model MODEL.rank.RANK.
+std::string name_clash() {
+    const std::string log = prefix_of("ZBS_PROFILE_LOG"), trace = prefix_of("ZBS_PROFILE_TRACE");
+    const std::string model = std::getenv("ZBS_PROFILE_OUT") ? prefix_of("ZBS_PROFILE_OUT") : std::string(out_path);
+    if (!log.empty() && log == trace) return "ZBS_PROFILE_LOG and ZBS_PROFILE_TRACE are both " + log;
+    for (const auto& [variable, prefix] : {std::pair{"ZBS_PROFILE_LOG", log}, {"ZBS_PROFILE_TRACE", trace}}) {
+        if (prefix.empty()) continue;
+        const bool is_model = model.starts_with(prefix + ".") && model.size() > prefix.size() + 1 &&
+                              model.find_first_not_of("0123456789", prefix.size() + 1) == std::string::npos;
+        if (is_model || prefix == model + ".rank")
+            return std::string(variable) + " " + prefix + " and the model " + model + " share names of files";
+    }
+    return {};
 }
 
 void close_log() {
@@ -112,6 +150,29 @@ Model empty_model() {
     model.program = recorder.header->program;
     model.compute.assign(static_cast<std::size_t>(recorder.world_size), 0.0);
     return model;
+}
+
+/// Calls whose messages are not recorded: those on intercommunicators, then by function, in the order that all ranks of
+/// a program share.
+std::vector<std::uint64_t> count_unseen() {
+    std::vector<std::uint64_t> counts = {recorder.intercommunicator_calls};
+    for (const UnseenCalls& one : unseen_calls()) counts.push_back(one.calls);
+    return counts;
+}
+
+void name_unseen(Model& model, const std::vector<std::uint64_t>& counts) {
+    if (counts[0] > 0) model.unseen["collectives on intercommunicators"] = counts[0];
+    const std::vector<UnseenCalls> names = unseen_calls();
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (counts[i + 1] > 0) model.unseen[names[i].name] += counts[i + 1];
+}
+
+void warn_of_unseen(const Model& model) {
+    std::string text;
+    for (const auto& [name, calls] : model.unseen)
+        text += (text.empty() ? "" : ", ") + name + " (" + std::to_string(calls) + (calls == 1 ? " call)" : " calls)");
+    if (!text.empty())
+        std::fprintf(stderr, "zbs-profile: the model lacks messages that were sent by %s\n", text.c_str());
 }
 
 void at_exit() {
@@ -143,29 +204,37 @@ void log_compute(std::int64_t ns) noexcept {
 }
 
 void start(int thread_level) noexcept {
-    if (recorder.header) return;  // the Fortran bindings may call the C ones
+    if (started) return;  // the Fortran bindings may call the C ones
+    started = true;
     // All ranks decide together, so that none waits for one that records nothing: a rank says no by 0.
-    const char* wanted = std::getenv("ZBS_PROFILE");
-    int willing = wanted && std::strcmp(wanted, "0") == 0 ? 0 : 1;
+    int willing = is_wanted() ? 1 : 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &recorder.world_size);
     PMPI_Comm_rank(MPI_COMM_WORLD, &recorder.world_rank);
     std::size_t bytes = rank_file_bytes(static_cast<std::uint32_t>(recorder.world_size));
     void* memory = MAP_FAILED;
-    const bool wants = willing != 0;
+    const bool wants = willing != 0, has_path = find_out_path();
+    if (!has_path) out_path[0] = '\0';
     int file_fault = 0;
+    bool has_clash = false;
     if (wants) {
         bool has_file = false;
-        if (!find_out_path() || !rank_path(own_path, sizeof own_path, recorder.world_rank)) own_path[0] = '\0';
+        if (!has_path || !rank_path(own_path, sizeof own_path, recorder.world_rank)) own_path[0] = '\0';
         errno = 0;
         memory = map_counters(bytes, has_file);
         file_fault = errno;
         // Rank 0 writes the model beside its rank file: what it cannot do now it could not do at the end.
         if (memory == MAP_FAILED || (recorder.world_rank == 0 && !has_file)) willing = 0;
+        if (const std::string clash = name_clash(); !clash.empty()) {
+            if (recorder.world_rank == 0)
+                std::fprintf(stderr, "zbs-profile: %s: this run is not profiled\n", clash.c_str());
+            willing = 0;
+            has_clash = true;
+        }
     }
     int all_willing = 0;
     PMPI_Allreduce(&willing, &all_willing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (!all_willing || PMPI_Comm_dup(MPI_COMM_WORLD, &private_comm) != MPI_SUCCESS) {
-        if (wants && recorder.world_rank == 0 && !willing) {
+        if (wants && recorder.world_rank == 0 && !willing && !has_clash) {
             std::fprintf(stderr, "zbs-profile: cannot write beside %s (%s): this run is not profiled\n", out_path,
                          file_fault ? std::strerror(file_fault) : "path too long");
         }
@@ -190,14 +259,23 @@ void start(int thread_level) noexcept {
     recorder.peers = reinterpret_cast<ProfilePeer*>(static_cast<char*>(memory) + sizeof(ProfileHeader));
     recorder.many_threads = thread_level == MPI_THREAD_MULTIPLE;
     owner = getpid();
-    open_log();
+    open_log(run_id);
     open_trace(run_id, header->program);
     std::atexit(at_exit);
     clock_here().gap_begin = clock_here().now(recorder.many_threads);
     recorder.active.store(true, std::memory_order_release);
 }
 
+void warn_where_not_started(const char* why) noexcept {
+    if (started || !is_wanted() || !is_first_rank()) return;
+    started = true;
+    std::fprintf(stderr, "zbs-profile: this run is not profiled: %s\n", why);
+}
+
 void finish() noexcept {
+    warn_where_not_started(
+        "MPI_Init was not seen. A tool that is preloaded before this library may have called PMPI_Init; preload it "
+        "behind");
     if (!recorder.active.exchange(false) || over) return;
     over = true;
     close_log();
@@ -212,8 +290,13 @@ void finish() noexcept {
         if (to.messages == 0) continue;
         row.insert(row.end(), {static_cast<std::uint64_t>(peer), to.bytes, to.messages});
     }
+    const std::vector<std::uint64_t> unseen = count_unseen();
+    std::vector<std::uint64_t> all_unseen(unseen.size());
+    PMPI_Reduce(unseen.data(), all_unseen.data(), static_cast<int>(unseen.size()), MPI_UINT64_T, MPI_SUM, 0,
+                private_comm);
     if (recorder.world_rank == 0) {
         Model model = empty_model();
+        name_unseen(model, all_unseen);
         model.add_row(0, row.data(), row.size());
         for (int rank = 1; rank < recorder.world_size; ++rank) {
             unsigned long long words = 0;
@@ -222,7 +305,7 @@ void finish() noexcept {
             PMPI_Recv(row.data(), static_cast<int>(words), MPI_UINT64_T, rank, 1, private_comm, MPI_STATUS_IGNORE);
             model.add_row(rank, row.data(), row.size());
         }
-        model.write(out_path);
+        if (model.write(out_path)) warn_of_unseen(model);
     } else {
         const unsigned long long words = row.size();
         PMPI_Send(&words, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, private_comm);
@@ -235,6 +318,16 @@ void finish() noexcept {
     PMPI_Comm_free(&private_comm);
 }
 
+void note_finalized() noexcept {
+    if (!std::getenv("ZBS_APPLICATION") || !out_path[0]) return;
+    char path[sizeof out_path + 16];
+    std::snprintf(path, sizeof path, "%s.finalized", out_path);
+    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file < 0) return;
+    [[maybe_unused]] const ssize_t n = write(file, ".", 1);
+    close(file);
+}
+
 void give_up(RankState state) noexcept {
     if (!recorder.active.exchange(false) || over) return;
     over = true;
@@ -243,6 +336,7 @@ void give_up(RankState state) noexcept {
     recorder.header->state = state;
     Model model = empty_model();
     model.complete = false;
+    name_unseen(model, count_unseen());
     int running = 0;
     for (int rank = 0; rank < recorder.world_size; ++rank) {
         char path[sizeof own_path];

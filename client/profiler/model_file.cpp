@@ -81,6 +81,15 @@ bool Model::write(const char* path) const {
     std::string text = "{\"format\":\"zbs-model/1\",\"program\":";
     append_quoted(text, program);
     if (!complete) text += ",\"complete\":false";
+    if (!unseen.empty()) {
+        text += ",\"unseen\":{";
+        for (const auto& [name, calls] : unseen) {
+            if (text.back() != '{') text += ',';
+            append_quoted(text, name);
+            text += ':' + std::to_string(calls);
+        }
+        text += '}';
+    }
     text += ",\"ranks\":" + std::to_string(compute.size()) + ",\"compute\":[";
     char number[40];
     for (std::size_t i = 0; i < compute.size(); ++i) {

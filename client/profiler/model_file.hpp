@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -17,6 +18,7 @@ struct Model {
     std::string program;
     bool complete = true;
     std::vector<double> compute;                         ///< seconds per rank, mean over its operations
+    std::map<std::string, std::uint64_t> unseen;         ///< calls whose messages are missing, by function
     std::unordered_map<std::uint64_t, Traffic> traffic;  ///< key = smaller rank << 32 | larger rank
 
     /// `row` = compute nanoseconds, operations, then (peer, bytes, messages) triples. A message to oneself is no edge.

@@ -7,17 +7,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
-#include <vector>
+#include <string_view>
 
 // A slot of the function that the program calls, one of the function that is called next. `zbs_find_mpi` has to be
 // reached with all arguments as they came: some are on the stack, and their number is unknown here.
 #if defined(__x86_64__)
-#define ZBS_JUMP(name, slot, shown)                                                                                  \
-    asm(".pushsection .text\n.globl " #name "\n" shown #name "\n.type " #name ",@function\n" #name ":\n leaq " #slot \
-        "(%rip), %r11\n jmpq *(%r11)\n.size " #name ", .-" #name                                                     \
-        "\n"                                                                                                         \
+#define ZBS_JUMP(name, slot, shown, first)                                                                     \
+    asm(".pushsection .text\n.globl " #name "\n" shown #name "\n.type " #name ",@function\n" #name ":\n" first \
+        " leaq " #slot "(%rip), %r11\n jmpq *(%r11)\n.size " #name ", .-" #name                                \
+        "\n"                                                                                                   \
         ".popsection\n");
+#define ZBS_COUNT(counter) "lock incq " #counter "(%rip)\n"
 asm(R"(
 .pushsection .text
 .globl zbs_first_call
@@ -44,10 +44,14 @@ zbs_first_call:
 .popsection
 )");
 #elif defined(__aarch64__)
-#define ZBS_JUMP(name, slot, shown)                                                                                    \
-    asm(".pushsection .text\n.globl " #name "\n" shown #name "\n.type " #name ",%function\n" #name                     \
-        ":\n adrp x16, " #slot "\n add x16, x16, :lo12:" #slot "\n ldr x17, [x16]\n br x17\n.size " #name ", .-" #name \
+#define ZBS_JUMP(name, slot, shown, first)                                                                          \
+    asm(".pushsection .text\n.globl " #name "\n" shown #name "\n.type " #name ",%function\n" #name ":\n" first      \
+        " adrp x16, " #slot "\n add x16, x16, :lo12:" #slot "\n ldr x17, [x16]\n br x17\n.size " #name ", .-" #name \
         "\n.popsection\n");
+#define ZBS_COUNT(counter)                                \
+    "adrp x9, " #counter "\n add x9, x9, :lo12:" #counter \
+    "\n1: ldxr x10, [x9]\n add x10, x10, #1\n"            \
+    " stxr w11, x10, [x9]\n cbnz w11, 1b\n"
 asm(R"(
 .pushsection .text
 .globl zbs_first_call
@@ -82,13 +86,19 @@ void zbs_first_call();
 #define ZBS_SHOW(name)                                                 \
     void* zbs_entry_##name = reinterpret_cast<void*>(&zbs_first_call); \
     void* zbs_next_##name = nullptr;                                   \
-    ZBS_JUMP(name, zbs_entry_##name, ".globl ")
+    ZBS_JUMP(name, zbs_entry_##name, ".globl ", "")
 ZBS_C_FUNCTIONS(ZBS_SHOW)
 ZBS_F08_FUNCTIONS(ZBS_SHOW)
 #undef ZBS_SHOW
+#define ZBS_SHOW(name)                                                 \
+    void* zbs_entry_##name = reinterpret_cast<void*>(&zbs_first_call); \
+    std::uint64_t zbs_calls_##name = 0;                                \
+    ZBS_JUMP(name, zbs_entry_##name, ".globl ", ZBS_COUNT(zbs_calls_##name))
+ZBS_UNSEEN_FUNCTIONS(ZBS_SHOW)
+#undef ZBS_SHOW
 #define ZBS_HIDE(name)               \
     void* zbs_real_##name = nullptr; \
-    ZBS_JUMP(name, zbs_real_##name, ".hidden ")
+    ZBS_JUMP(name, zbs_real_##name, ".hidden ", "")
 ZBS_PMPI_FUNCTIONS(ZBS_HIDE)
 #undef ZBS_HIDE
 #define ZBS_DECLARE(name) void zbs_own_##name();
@@ -149,6 +159,11 @@ struct Entry {
     void* own;
 };
 
+void* next_of(const char* name) {
+    void* const found = find_loaded(name);
+    return found ? found : reinterpret_cast<void*>(&absent);
+}
+
 void fill() {
 #define ZBS_ENTRY(name) Entry{#name, &zbs_entry_##name, &zbs_next_##name, reinterpret_cast<void*>(&zbs_own_##name)},
     const auto shown = std::to_array<Entry>({ZBS_C_FUNCTIONS(ZBS_ENTRY) ZBS_F08_FUNCTIONS(ZBS_ENTRY)});
@@ -159,10 +174,12 @@ void fill() {
     if (version) version(library, &length);
     const bool ours = version && has_mpich_abi(reinterpret_cast<void*>(version));
     for (const Entry& function : shown) {
-        *function.next = find_loaded(function.name);
-        if (!*function.next) *function.next = reinterpret_cast<void*>(&absent);
+        *function.next = next_of(function.name);
         *function.entry = ours ? function.own : *function.next;
     }
+#define ZBS_FIND(name) zbs_entry_##name = next_of(#name);
+    ZBS_UNSEEN_FUNCTIONS(ZBS_FIND)
+#undef ZBS_FIND
 #define ZBS_FIND(name) zbs_real_##name = find_loaded(#name);
     ZBS_PMPI_FUNCTIONS(ZBS_FIND)
 #undef ZBS_FIND
@@ -175,6 +192,19 @@ void fill() {
 }
 
 }  // namespace
+
+std::vector<UnseenCalls> unseen_calls() {
+#define ZBS_CALLS(name) {#name, __atomic_load_n(&zbs_calls_##name, __ATOMIC_RELAXED)},
+    std::vector<UnseenCalls> all = {ZBS_UNSEEN_FUNCTIONS(ZBS_CALLS)};
+#undef ZBS_CALLS
+    constexpr std::string_view kBegin = "mpi_", kEnd = "_f08_";
+    for (UnseenCalls& one : all) {
+        if (!one.name.starts_with(kBegin)) continue;
+        one.name = "MPI_" + std::string(1, static_cast<char>(one.name[kBegin.size()] - 'a' + 'A')) +
+                   one.name.substr(kBegin.size() + 1, one.name.size() - kBegin.size() - 1 - kEnd.size());
+    }
+    return all;
+}
 
 const char* mpi_library() { return library; }
 

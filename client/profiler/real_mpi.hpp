@@ -1,4 +1,8 @@
 #pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "client/profiler/functions.hpp"
 
 // This library is not linked with any MPI. Each function of functions.hpp that it shows is a jump through a slot. The
@@ -23,6 +27,14 @@ ZBS_C_FUNCTIONS(ZBS_DECLARE)
 }
 
 namespace zbs::profiler {
+
+/// A function of ZBS_UNSEEN_FUNCTIONS, by its name in C, and how often this process called it.
+struct UnseenCalls {
+    std::string name;
+    std::uint64_t calls;
+};
+/// All of them, always in the same order.
+std::vector<UnseenCalls> unseen_calls();
 
 /// What MPI_Get_library_version returns; empty before the first call of an MPI function.
 const char* mpi_library();

@@ -19,6 +19,7 @@ struct Recorder {
     int world_rank = 0;
     ProfileHeader* header = nullptr;
     ProfilePeer* peers = nullptr;
+    std::uint64_t intercommunicator_calls = 0;  ///< collectives on intercommunicators, which are not recorded
     bool logging = false;
     std::atomic<bool> tracing{false};
 };
@@ -184,8 +185,13 @@ void note_start(const Call& call, MPI_Request request);
 
 /// Life of the recorder. `start` is collective over MPI_COMM_WORLD and returns with recording on or off.
 void start(int thread_level) noexcept;
+/// One line of rank 0 that this run is not profiled and why, where it should be and `start` was not called.
+void warn_where_not_started(const char* why) noexcept;
 /// Collective: rank 0 writes the model, every rank removes its file. Before PMPI_Finalize.
 void finish() noexcept;
+/// After PMPI_Finalize, under a zone: one byte more in MODEL.finalized, so that the zone can tell a program that does
+/// not end from an MPI_Finalize that does not.
+void note_finalized() noexcept;
 /// This process alone: writes what the rank files tell as a partial model.
 void give_up(RankState state) noexcept;
 

@@ -15,6 +15,7 @@ std::unordered_map<MPI_Request, PersistentSend>& requests() {
 struct PendingReceive {
     const Members* members = nullptr;
     bool persistent = false;
+    bool is_active = true;
 };
 std::unordered_map<MPI_Request, PendingReceive>& receives() {
     static auto* map = new std::unordered_map<MPI_Request, PendingReceive>;
@@ -29,15 +30,20 @@ std::unordered_map<MPI_Message, const Members*>& messages() {
 void remember_receive(MPI_Request request, const Members* members, bool persistent) noexcept {
     if (!members || request == MPI_REQUEST_NULL) return;
     const MaybeLocked guard(lock);
-    receives()[request] = {members, persistent};
+    receives()[request] = {members, persistent, !persistent};
 }
 const Members* completed_receive(MPI_Request request) noexcept {
     const MaybeLocked guard(lock);
     const auto at = receives().find(request);
     if (at == receives().end()) return nullptr;
     const PendingReceive found = at->second;
+    at->second.is_active = false;
     if (!found.persistent) receives().erase(at);
-    return found.members;
+    return found.is_active ? found.members : nullptr;
+}
+void start_receive(MPI_Request request) noexcept {
+    const MaybeLocked guard(lock);
+    if (const auto at = receives().find(request); at != receives().end()) at->second.is_active = true;
 }
 void remember_message(MPI_Message message, const Members* members) noexcept {
     const MaybeLocked guard(lock);

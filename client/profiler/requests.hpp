@@ -17,6 +17,8 @@ struct PersistentSend {
 };
 /// Processes of receives that have not completed, for the trace mode; persistent ones stay.
 void remember_receive(MPI_Request request, const Members* members, bool persistent = false) noexcept;
+/// A persistent receive is under way from here on; before that its completion is none.
+void start_receive(MPI_Request request) noexcept;
 /// Null where the request is no receive that was remembered. Forgets it, unless it is persistent.
 const Members* completed_receive(MPI_Request request) noexcept;
 void remember_message(MPI_Message message, const Members* members) noexcept;

@@ -146,12 +146,16 @@ ProfileLibrary::Choice ProfileLibrary::merged(const Known& known,
         inputs.push_back({&profile->model.graph, profile->model.complete});
     auto common = learning::merge_profiles(inputs);
     Choice choice;
-    choice.model = ApplicationModel{loaded[0].model.program, common->complete, std::move(common->graph)};
+    choice.model =
+        ApplicationModel{loaded[0].model.program, common->complete, std::move(common->graph), loaded[0].model.unseen};
     choice.source = to_string(loaded[0].id);
     // One whole run of this kind needs no words.
     if (common->runs > 1) choice.learned = "merged from " + std::to_string(common->runs) + " runs";
     if (!common->complete)
         choice.learned = common->runs > 1 ? choice.learned + " that were cut short" : "a run that was cut short";
+    if (!choice.model->unseen.empty())
+        choice.learned +=
+            (choice.learned.empty() ? "" : ", ") + ("without the messages of " + unseen_text(*choice.model));
     return choice;
 }
 
@@ -183,8 +187,11 @@ ProfileLibrary::Choice ProfileLibrary::extrapolated(const Known& known, int rank
 Profile ProfileLibrary::of_run(const ProfileId& id, const Application& application, const ApplicationModel& model,
                                std::optional<Duration> measured) const {
     const std::vector<std::string>& argv = application.request.argv;
-    Profile profile{
-        id, application.owner, application.request.id, clock_.now(), {argv[0], model.complete, model.graph}};
+    Profile profile{id,
+                    application.owner,
+                    application.request.id,
+                    clock_.now(),
+                    {argv[0], model.complete, model.graph, model.unseen}};
     profile.arguments = class_of(argv);
     // The file may be another by now; what was planned with is what ran.
     if (application.status.plan) {

@@ -111,6 +111,7 @@ class Messages(ProfilerTest):
         pairs, entries = {}, 0
         for rank in range(3):
             with open(f"{prefix}.{rank}", encoding="ascii") as file:
+                self.assertRegex(file.readline(), f"^zbs-log/1 run [0-9a-f]{{16}} rank {rank} of 3$")
                 for number, line in enumerate(file, 1):
                     words = line.split()
                     self.assertEqual(int(words[0]), number)
@@ -165,12 +166,53 @@ class OtherLibraries(ProfilerTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(self.edges(), {(0, 1): (8, 1), (1, 2): (8, 1), (0, 2): (8, 1)})
 
+    def test_tool_in_front_that_hides_init_is_named(self):
+        run = self.run_mpi(3, APPS + "/ring", env={"LD_PRELOAD": APPS + "/tool.so:" + LIBRARY})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr.count("zbs-profile: this run is not profiled: MPI_Init was not seen"), 1, run.stderr)
+        self.assertEqual(self.files(), [])
+
     def test_tool_behind_is_called(self):
         run = self.run_mpi(2, APPS + "/collectives", "barrier", "0", "0", env={"LD_PRELOAD": LIBRARY + ":" + APPS + "/tool.so"})
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertEqual(run.stderr.count("tool: MPI_Init"), 2, run.stderr)
         self.assertEqual(run.stderr.count("tool: MPI_Barrier"), 2, "what the library calls for itself is not for tools\n" + run.stderr)
         self.assertEqual(self.edges(), {(0, 1): (0, 2)})
+
+
+class Missing(ProfilerTest):
+    """What the library does not record it names; what it would confuse it refuses."""
+    RING = {(0, 1): (1600, 2), (1, 2): (1600, 2), (2, 3): (1600, 2), (0, 3): (1600, 2)}
+
+    def test_neighbourhood_collectives_count_as_what_they_send(self):
+        for kind in ("neighbour", "ineighbour", "graph", "dist_graph"):
+            run = self.run_mpi(4, APPS + "/halo", kind)
+            self.assertEqual((run.returncode, run.stderr), (0, ""), kind)
+            self.assertEqual(self.edges(), self.RING, kind)
+            self.assertNotIn("unseen", self.model())
+
+    def test_accesses_that_bring_something_back(self):
+        self.assertEqual(self.run_mpi(2, APPS + "/halo", "access").returncode, 0)
+        # Ten numbers there and back, one back.
+        self.assertEqual(self.edges()[(0, 1)], (80 + 80 + 8, 3))
+
+    def test_calls_that_are_not_seen_are_named(self):
+        for kind, name, calls in (("persistent", "MPI_Allreduce_init", 4), ("partitioned", "MPI_Psend_init", 4), ("large", "MPI_Allreduce_c", 4),
+                                  ("inter", "collectives on intercommunicators", 4)):
+            run = self.run_mpi(4, APPS + "/halo", kind)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(self.model()["unseen"], {name: calls}, kind)
+            self.assertEqual(run.stderr, f"zbs-profile: the model lacks messages that were sent by {name} ({calls} calls)\n")
+
+    def test_outputs_never_share_a_name(self):
+        log, here = self.dir.name + "/x", {"ZBS_PROFILE_LOG": self.dir.name + "/x"}
+        for other in ({**here, "ZBS_PROFILE_TRACE": log}, {**here, "ZBS_PROFILE_TRACE": "./x"}, {**here, "ZBS_PROFILE_OUT": log + ".1"},
+                      {"ZBS_PROFILE_TRACE": self.out + ".rank"}):
+            run = self.run_mpi(2, APPS + "/ring", env=other)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertRegex(run.stderr, "^zbs-profile: .*: this run is not profiled\n$", other)
+            self.assertEqual(os.listdir(self.dir.name), [], other)
+        self.assertEqual(self.run_mpi(2, APPS + "/ring", env={**here, "ZBS_PROFILE_TRACE": log + ".1"}).stderr, "")
 
 
 class Collectives(ProfilerTest):
@@ -303,6 +345,37 @@ class Trace(ProfilerTest):
         # Put, Get and Accumulate: bytes that nobody receives.
         self.check(3, APPS + "/messages", unreceived=3)
         self.check(3, APPS + "/messages", "threads", unreceived=3)
+
+    def test_receive_from_nobody(self):
+        for how in ("", "i", "s", "si", "p", "pi", "ps", "b", "bi", "bs", "m", "mi", "ms"):
+            self.check(3, APPS + "/halo", "open", how)
+
+    def test_neighbourhood_collective(self):
+        self.check(4, APPS + "/halo", "neighbour")
+
+    def test_logs_of_two_runs_are_refused(self):
+        log = self.dir.name + "/log"
+        logs = [f"{log}.{rank}" for rank in range(5)]
+        for ranks in (5, 3):
+            self.assertEqual(self.run_mpi(ranks, APPS + "/ring", env={"ZBS_PROFILE_LOG": log}).returncode, 0)
+            done = self.offline("profile", *logs[:ranks], "--out", "from_log.json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.edges(), self.edges_in("from_log.json"))
+        done = self.offline("profile", *logs)
+        self.assertEqual(done.returncode, 2, done.stdout)
+        self.assertIn("another run", done.stderr)
+        self.offline("profile", *logs[:2], "--out", "from_log.json")
+        with open(self.dir.name + "/from_log.json", encoding="utf-8") as file:
+            self.assertIs(json.load(file)["complete"], False)
+
+    def test_unseen_calls_are_shown(self):
+        self.assertEqual(self.run_mpi(4, APPS + "/halo", "persistent").returncode, 0)
+        self.assertIn("missing    messages of MPI_Allreduce_init (4 calls)\n", self.offline("profile", self.out).stdout)
+        self.assertEqual(json.loads(self.offline("profile", "export", self.out).stdout)["unseen"], {"MPI_Allreduce_init": 4})
+
+    def edges_in(self, name):
+        with open(self.dir.name + "/" + name, encoding="utf-8") as file:
+            return {(u, v): (size, messages) for u, v, size, messages in json.load(file)["edges"]}
 
     def test_every_collective(self):
         for ranks in (2, 3, 4, 5, 6, 8):

@@ -148,6 +148,35 @@ TEST(ProfileLogReader, RefusesALineWithoutEndBeforeHoldingItAll) {
     EXPECT_EQ(fed.error().code, ErrorCode::kTooLarge);
 }
 
+/// Logs as the profiling library begins them, one after the other.
+Result<ApplicationModel> read_run(const std::vector<std::string>& headers) {
+    ProfileLogReader reader("log.0");
+    for (std::size_t i = 0; i < headers.size(); ++i) {
+        if (i > 0 && !reader.begin_source("log." + std::to_string(i))) break;
+        if (!reader.feed(headers[i] + "\n1 -101 0 0 0 0 1 S 0 D 1 SZ 8\n")) break;
+    }
+    return reader.finish();
+}
+
+TEST(ProfileLogReader, TakesTheLogsOfOneRunOnly) {
+    const auto whole = read_run({"zbs-log/1 run ab rank 0 of 2", "zbs-log/1 run ab rank 1 of 2"});
+    ASSERT_TRUE(whole) << whole.error();
+    EXPECT_TRUE(whole->complete);
+    const auto partial = read_run({"zbs-log/1 run ab rank 0 of 3", "zbs-log/1 run ab rank 1 of 3"});
+    ASSERT_TRUE(partial) << partial.error();
+    EXPECT_FALSE(partial->complete);
+    EXPECT_EQ(partial->graph.task_count(), 3);
+    for (const char* other : {"zbs-log/1 run cd rank 1 of 2", "zbs-log/1 run ab rank 1 of 3"}) {
+        const auto mixed = read_run({"zbs-log/1 run ab rank 0 of 2", other});
+        ASSERT_FALSE(mixed) << other;
+        EXPECT_NE(mixed.error().message.find("another run"), std::string::npos) << mixed.error();
+        EXPECT_EQ(mixed.error().pointer, "log.1:1");
+    }
+    for (const char* bad : {"zbs-log/1 run ab rank 0 of 2", "zbs-log/1 run ab rank 2 of 2", "zbs-log/1 run ab rank 1",
+                            "zbs-log/1 run ", "zbs-log/1 run ab rank -1 of 2", "zbs-log/1 run ab rank 1 of 2 x"})
+        EXPECT_FALSE(read_run({"zbs-log/1 run ab rank 0 of 2", bad})) << bad;
+}
+
 TEST(ProfileLogReader, HoldsAtMostTheAllowedPairs) {
     EXPECT_TRUE(read("1 -101 0 0 0 0 1 S 0 D 1 SZ 1\n2 -101 0 0 0 0 1 S 1 D 0 SZ 1\n", {.max_pairs = 2}));
     const auto model =
