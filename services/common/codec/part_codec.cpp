@@ -299,11 +299,9 @@ Json encode(const LaunchRequest& request) {
     Json proxies = Json::array();
     for (const LaunchRequest::Proxy& proxy : request.proxies)
         proxies.push_back({{"id", proxy.id}, {"machine", proxy.machine}});
-    Json json = {{"token", request.token},
-                 {"operation", request.operation},
-                 {"options", encode_options(request.options)},
-                 {"proxies", std::move(proxies)},
-                 {"profile", request.profile}};
+    Json json = {
+        {"token", request.token},        {"operation", request.operation}, {"options", encode_options(request.options)},
+        {"proxies", std::move(proxies)}, {"profile", request.profile},     {"preload", request.preload}};
     if (request.launcher != Launcher::kMpich) json["launcher"] = to_string(request.launcher);
     if (request.program) {
         json["program"] = {{"argv", request.program->argv},
@@ -336,6 +334,8 @@ Result<LaunchRequest> decode_launch_request(const Json& json) {
     }
     if (in.ok() && request.proxies.empty()) in.fail("proxies", "must name at least one proxy");
     request.profile = in.boolean("profile");
+    request.preload = in.boolean_or("preload", request.profile);
+    if (in.ok() && request.profile && !request.preload) in.fail("preload", "must be true where the run is profiled");
     if (in.has("launcher")) request.launcher = read_word(in, "launcher", kLaunchers);
     if (in.has("program")) {
         JsonReader p(in.object("program"), in.pointer_of("program"));

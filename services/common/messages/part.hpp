@@ -87,6 +87,9 @@ struct RankPlace {
 
 /// What the reason of an end begins with, of a step, a part and an application, where the walltime ended it.
 inline constexpr std::string_view kWalltimeReason = "walltime";
+/// What it ends with where the program of all ranks of that zone had done its work, and stayed.
+inline constexpr std::string_view kNoneExitsReason =
+    ": all ranks there had returned from MPI_Finalize, and not all had exited";
 /// Where the site's own scheduler took the processors away.
 inline constexpr std::string_view kTakenBackReason = "processors were taken back";
 
@@ -149,6 +152,8 @@ struct LaunchRequest {
     };
     std::vector<Proxy> proxies;
     bool profile = true;  ///< tell the ranks where to leave the model
+    bool preload =
+        true;  ///< the zone's library into all ranks, which makes MPI_Finalize safe; in all zones, or in none
     Launcher launcher = Launcher::kMpich;
     /// What every rank runs, where no launcher at home says so (srun).
     struct Program {

@@ -36,7 +36,7 @@ bool is_own_output(std::string_view name) {
     const auto is_number = [](std::string_view text) {
         return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
     };
-    // As the profiling library names its files: profile.json[.rank.N][.tmp.N].
+    // As the profiling library names its files: profile.json[.rank.N][.tmp.N], profile.json.finalized.
     const auto drop = [&](std::string_view& rest, std::string_view word) {
         if (!rest.starts_with(word)) return;
         const std::size_t end = std::min(rest.find_first_not_of("0123456789", word.size()), rest.size());
@@ -48,7 +48,7 @@ bool is_own_output(std::string_view name) {
         std::string_view rest = name.substr(kProfile.size());
         drop(rest, ".rank.");
         drop(rest, ".tmp.");
-        is_profile = rest.empty();
+        is_profile = rest.empty() || rest == ".finalized";
     }
     const bool of_a_rank = (name.starts_with("out.") || name.starts_with("err.")) && is_number(name.substr(4));
     return of_a_rank || name == "stdout" || name == "stderr" || is_profile;

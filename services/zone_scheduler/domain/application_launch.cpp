@@ -50,7 +50,9 @@ ApplicationModel merge_partial(const ApplicationModel& sum, const ApplicationMod
     for (const auto& [pair, edge] : edges) list.push_back(edge);
     Result<TaskGraph> graph = TaskGraph::make(std::move(compute), std::move(list));
     ZBS_EXPECTS(graph.has_value());
-    return {sum.program, false, *std::move(graph)};
+    ApplicationModel merged{sum.program, false, *std::move(graph), sum.unseen};
+    for (const auto& [function, calls] : part.unseen) merged.unseen[function] += calls;
+    return merged;
 }
 
 }  // namespace
@@ -107,14 +109,17 @@ void ApplicationService::launch_parts(const std::shared_ptr<Run>& run, const mpi
     run->launch_failed = false;
     const std::vector<LaunchProxy> proxies = launch_proxies(run->app);
     const ApplicationRequest& asked = run->app.request;
-    // The profiler's ranks agree among themselves at MPI_Init: all of them are profiled, or none.
-    const bool profile = asked.profile && can_be_profiled(asked.launcher) &&
+    // The library's ranks meet at MPI_Init and at MPI_Finalize: all of them have it, or none.
+    const bool preload = can_be_profiled(asked.launcher) &&
                          std::all_of(run->app.status.parts.begin(), run->app.status.parts.end(),
                                      [](const ApplicationPart& part) { return part.status.can_profile; });
     for (std::size_t i = 0; i < run->app.status.parts.size(); ++i) {
         const ApplicationPart& part = run->app.status.parts[i];
-        LaunchRequest request{
-            .token = part.status.token, .operation = launch_operation(part.id), .options = options, .profile = profile};
+        LaunchRequest request{.token = part.status.token,
+                              .operation = launch_operation(part.id),
+                              .options = options,
+                              .profile = preload && asked.profile,
+                              .preload = preload};
         request.launcher = asked.launcher;
         if (is_srun(asked.launcher)) request.program = program_of_ranks(asked);
         for (const LaunchProxy& proxy : proxies) {

@@ -22,6 +22,7 @@ bool tells_why_all_end(const std::string& reason) {
 }
 
 constexpr const char* kModelFile = "profile.json";
+constexpr const char* kFinalizedFile = "profile.json.finalized";
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
 constexpr Duration kStopGrace = std::chrono::seconds{1};
 constexpr int kTerminated = 128 + 15;  ///< exit code of what SIGTERM ended
@@ -234,9 +235,10 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
         for (auto& variable : open_mpi::daemon_environment(folder, share_a_host(record.machines) ? folder : ""))
             step.environment.push_back(std::move(variable));
     }
-    if (record.profile) {
+    if (request.preload && !config_.profiler.empty()) {
         step.environment.emplace_back("LD_PRELOAD", config_.profiler);
         step.environment.emplace_back("ZBS_PROFILE_OUT", executor_.folder(profile_step) + "/" + kModelFile);
+        if (!record.profile) step.environment.emplace_back("ZBS_PROFILE", "0");
     }
     add_staging(record, i, step);
     return allocations_.step_in(record.request.id, tasks, std::move(step));
@@ -367,7 +369,7 @@ void PartService::check_running(Live& part) {
     }
     std::string fault;
     if (worst != 0 && tells_why_all_end(why))
-        fault = why + " in zone " + config_.zone.name;
+        fault = why + " in zone " + config_.zone.name + (why.starts_with(kWalltimeReason) ? where_ranks_are(part) : "");
     else if (worst != 0)
         fault = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
                 (why.empty() ? "" : ": " + why);
@@ -383,7 +385,8 @@ void PartService::check_running(Live& part) {
     const std::string verdict = part.record.verdict.value_or("");
     if (!verdict.empty() && !part.stopping) {
         const bool is_walltime = verdict.starts_with(kWalltimeReason);
-        fault = (is_walltime ? "" : std::string(kTakenBackReason) + ": ") + verdict + " in zone " + config_.zone.name;
+        fault = (is_walltime ? "" : std::string(kTakenBackReason) + ": ") + verdict + " in zone " + config_.zone.name +
+                (is_walltime ? where_ranks_are(part) : "");
         if (worst == 0) worst = kTerminated;
     }
     PartState end = PartState::kCompleted;
@@ -407,6 +410,15 @@ void PartService::check_running(Live& part) {
     if (ok && part.record.staging &&
         (part.record.staging->results.empty() || part.record.status.state == PartState::kReleased))
         remove_inputs(part.record);
+}
+
+/// For the reason of a part whose time is over: empty, or that its program had done all its work.
+std::string PartService::where_ranks_are(const Live& part) const {
+    std::size_t finalized = 0;  // one byte each
+    for (const auto& [machine, step] : profile_steps(part.record))
+        if (const Result<std::string> marks = executor_.read(step, kFinalizedFile, 0, limits::kMaxRanks))
+            finalized += marks->size();
+    return finalized < part.record.request.ranks.size() ? std::string{} : std::string(kNoneExitsReason);
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {

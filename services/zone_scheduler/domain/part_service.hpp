@@ -275,6 +275,7 @@ class PartService {
     bool share_a_host(const std::vector<std::string>& machines) const;
     std::vector<std::string> steps_of(const PartRecord& record) const;
     std::map<std::string, std::string> profile_steps(const PartRecord& record) const;
+    std::string where_ranks_are(const Live& part) const;
     void place_steps(const PartRecord& record);
     void find_processors(PartRecord& record) const;
     bool fits_assignment(const PartRecord& record) const;

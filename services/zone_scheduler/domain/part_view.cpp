@@ -20,7 +20,8 @@ std::string outside_reason(const PartStatus& part, bool asked) {
         case PartState::kRunning:
             if (asked) return "stops because its home asked for it";
             if (part.reason.starts_with(kWalltimeReason))  // home's own word
-                return std::string(kWalltimeReason) + " reached in zone " + part.zone;
+                return std::string(kWalltimeReason) + " reached in zone " + part.zone +
+                       std::string(part.reason.ends_with(kNoneExitsReason) ? kNoneExitsReason : "");
             if (part.reason.starts_with(kTakenBackReason))
                 return std::string(kTakenBackReason) + " by zone " + part.zone;
             if (part.reason.starts_with(kLostMachineReason))  // which one is not told

@@ -288,6 +288,27 @@ TEST_F(ApplicationServiceTest, WalltimeThatOneZoneCountsFirstIsTheReasonOfTheEnd
     expect_nothing_left();
 }
 
+TEST_F(ApplicationServiceTest, WalltimeOfAProgramThatHadFinalizedAndStayedSaysSo) {
+    for (const std::size_t finalized : {3U, 4U}) {
+        run_for(21s, 1);
+        for (const char* zone : {"a", "b", "c"})
+            world.node(zone).executor->script("run-",
+                                              {.runtime = 20s,
+                                               .exit_code = 143,
+                                               .reason = "walltime of 20 s reached",
+                                               .files = {{"profile.json.finalized", std::string(finalized, '.')}}});
+        ApplicationRequest request = world.request(12);
+        request.profile = false;
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+        world.run(60s);
+        EXPECT_EQ(world.status(request.id).state, ApplicationState::kFailed);
+        EXPECT_EQ(world.status(request.id).reason.ends_with("returned from MPI_Finalize, and not all had exited"),
+                  finalized == 4)
+            << world.status(request.id).reason;
+        expect_nothing_left();
+    }
+}
+
 TEST_F(ApplicationServiceTest, WhereTheLauncherGaveUpTheZonesTellHowTheRanksEnded) {
     run_for(21s);
     world.node("b").executor->script("", {.runtime = 20s, .exit_code = 137});
@@ -565,22 +586,31 @@ TEST_F(ApplicationServiceTest, TooLargeForAllZonesIsRejectedWithBothNumbers) {
     EXPECT_NE(world.status(id).reason.find("12"), std::string::npos);
 }
 
-TEST_F(ApplicationServiceTest, ProfilesInAllZonesOrInNone) {
+TEST_F(ApplicationServiceTest, PreloadsInAllZonesOrInNone) {
     for (const char* zone : {"a", "b"}) world.node(zone).config.profiler = "/lib/profiler.so";
-    const auto preloaded = [&](const char* zone) {
+    const auto with = [&](const char* zone, const std::pair<std::string, std::string>& variable) {
         int n = 0;
-        for (const auto& [operation, step] : world.node(zone).executor->steps()) {
-            for (const auto& [name, value] : step.spec.environment) n += name == "LD_PRELOAD";
-        }
+        for (const auto& [operation, step] : world.node(zone).executor->steps())
+            n += static_cast<int>(std::ranges::count(step.spec.environment, variable));
         return n;
     };
+    const auto preloaded = [&](const char* zone) { return with(zone, {"LD_PRELOAD", "/lib/profiler.so"}); };
     run_for(2s);
     submit(12);  // over a, b and c: c has no profiler
     world.run(30s);
     EXPECT_EQ(preloaded("a") + preloaded("b") + preloaded("c"), 0);
     submit(8);
     world.run(30s);
-    EXPECT_GT(preloaded("a"), 0);
+    const int profiled = preloaded("a");
+    EXPECT_GT(profiled, 0);
+    EXPECT_EQ(with("a", {"ZBS_PROFILE", "0"}), 0);
+    // Without a profile the library still makes MPI_Finalize safe.
+    ApplicationRequest request = world.request(8);
+    request.profile = false;
+    ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+    world.run(30s);
+    EXPECT_GT(preloaded("a"), profiled);
+    EXPECT_EQ(with("a", {"ZBS_PROFILE", "0"}), preloaded("a") - profiled);
 }
 
 TEST_F(ApplicationServiceTest, DryRunChangesNothing) {
