@@ -4,9 +4,11 @@
 
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/failpoint/failpoint.hpp"
+#include "services/common/messages/limits.hpp"
 #include "services/common/messages/lost_machine.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/launchers.hpp"
+#include "services/zone_scheduler/domain/part_view.hpp"
 
 namespace zbs {
 namespace {
@@ -322,6 +324,22 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
         });
 }
 
+/// Whether all ranks in home's own zone returned from MPI_Finalize, where all ranks have met.
+bool ApplicationService::own_ranks_have_finalized(const Application& app) const {
+    std::vector<int> proxies;
+    for (const LaunchProxy& proxy : launch_proxies(app))
+        if (proxy.zone == config_.zone.name) proxies.push_back(proxy.id);
+    std::size_t ranks = 0, finalized = 0;
+    for (const ApplicationPart& part : app.status.parts) {
+        if (part.zone != config_.zone.name) continue;
+        ranks += part.ranks.size();
+        for (const std::string& step : step_ids(launch_operation(part.id), proxies))
+            if (const Result<std::string> marks = executor_.read(step, kFinalizedFile, 0, limits::kMaxRanks))
+                finalized += marks->size();
+    }
+    return ranks > 0 && finalized >= ranks;
+}
+
 void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     if (is_final(run->app.status.state)) return;
     run->watching = false;
@@ -360,8 +378,11 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         }
         if (!limit.empty()) {
             reason = limit;
-            if (reason.starts_with(kWalltimeReason))
+            if (reason.starts_with(kWalltimeReason)) {
                 changed.exit_code = 128 + SIGTERM;  // as if the program had got its SIGTERM
+                if (!reason.ends_with(kNoneExitsReason) && own_ranks_have_finalized(run->app))
+                    reason += "; in zone " + config_.zone.name + std::string(kNoneExitsReason);
+            }
         } else if (signal > 0) {
             changed.exit_code = 128 + signal;
             reason = "a rank was ended by signal " + std::to_string(signal);

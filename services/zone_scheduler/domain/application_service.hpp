@@ -60,7 +60,7 @@ class ApplicationService {
         std::optional<ApplicationId> after_application{};  ///< only what lies behind this one, of who has its id alone
         std::optional<Time> since{};                       ///< only what was submitted then or later
         std::vector<ApplicationState> states{};            ///< only in one of these; empty: in any
-        std::optional<Caller> owner{};           ///< only this user's; of others only an operator sees any
+        std::optional<Caller> owner{};                     ///< only this user's; of others only an operator sees any
         std::size_t limit = 100;
     };
     /// Errors: kInvalidArgument (the caller sees no application `after_application`); the store's.
@@ -224,6 +224,7 @@ class ApplicationService {
     void stop(const std::shared_ptr<Run>& run, const std::string& reason);
     void stop_everything(const std::shared_ptr<Run>& run);
     void ask_how_it_ended(const std::shared_ptr<Run>& run);
+    bool own_ranks_have_finalized(const Application& app) const;
     void finish(const std::shared_ptr<Run>& run);
     void plan_again(const std::shared_ptr<Run>& run, const std::string& zone, const std::string& reason);
     void release(const std::shared_ptr<Run>& run);

@@ -22,7 +22,6 @@ bool tells_why_all_end(const std::string& reason) {
 }
 
 constexpr const char* kModelFile = "profile.json";
-constexpr const char* kFinalizedFile = "profile.json.finalized";
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
 constexpr Duration kStopGrace = std::chrono::seconds{1};
 constexpr int kTerminated = 128 + 15;  ///< exit code of what SIGTERM ended

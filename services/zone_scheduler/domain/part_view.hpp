@@ -13,6 +13,9 @@ namespace zbs {
 /// `asked`: home wanted it stopped. Pure, so the same part always looks the same. O(ranks log ranks).
 PartStatus outside_view(PartStatus inside, bool asked);
 
+/// In the folder of a machine's first step: a byte for each rank there that returned from MPI_Finalize.
+inline constexpr const char* kFinalizedFile = "profile.json.finalized";
+
 /// The same for a part that is another's and for one that is nowhere.
 Error no_such_part(const PartId& id);
 

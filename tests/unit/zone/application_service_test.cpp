@@ -309,6 +309,23 @@ TEST_F(ApplicationServiceTest, WalltimeOfAProgramThatHadFinalizedAndStayedSaysSo
     }
 }
 
+TEST_F(ApplicationServiceTest, HomeSaysSoOfItsOwnRanksWhereItsLauncherIsEndedFirst) {
+    for (const std::size_t finalized : {3U, 4U}) {
+        run_for(21s);
+        world.node("a").executor->script(
+            "run-", {.runtime = 20s, .files = {{"profile.json.finalized", std::string(finalized, '.')}}});
+        world.node("a").executor->script("mpi-",
+                                         {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached"});
+        ApplicationRequest request = world.request(12);
+        request.profile = false;
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+        world.run(60s);
+        EXPECT_EQ(world.status(request.id).reason,
+                  std::string("walltime of 20 s reached") +
+                      (finalized == 4 ? "; in zone a" + std::string(kNoneExitsReason) : ""));
+    }
+}
+
 TEST_F(ApplicationServiceTest, WhereTheLauncherGaveUpTheZonesTellHowTheRanksEnded) {
     run_for(21s);
     world.node("b").executor->script("", {.runtime = 20s, .exit_code = 137});
