@@ -62,7 +62,8 @@ class Federation:
         self.quickstart_options = [*(["--user", "root"] if os.geteuid() == 0 else []), *quickstart_options]
         self.quickstart = None
         self.environment = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], XDG_STATE_HOME=self.folder + "/client",
-                                OMP_ZBS_TEST_FEDERATION=self.folder)  # a name that goes along to the job
+                                OMP_ZBS_TEST_FEDERATION=self.folder,  # a name that goes along to the job
+                                UCX_TLS="tcp,self")  # ranks of two zones talk TCP; shared memory hides faults
 
     def __enter__(self):
         path = self.folder + "/environment"

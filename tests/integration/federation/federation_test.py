@@ -136,6 +136,25 @@ class Runs(Shared):
             self.assertEqual(twice.returncode, 8, twice.stderr)
             self.assertEqual(self.f.zbs("profile", "show", "0" * 26).returncode, 3)
 
+    def test_ranks_that_share_memory(self):
+        done = self.f.zbs("run", "-n", "6", "--", federation.BIN + "/apps/ends", "pending", env={"UCX_TLS": "all"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count(" got 463840\n"), 6, done.stdout)
+
+    def test_jobs_end_with_and_without_a_profile(self):
+        for options in ((), ("--no-record",)):
+            for mode, code in (("all", 0), ("pending", 0), ("unreceived", 0), ("abort", 7)):
+                done = self.f.zbs("run", "-n", "9", "-t", "60s", *options, "--", federation.BIN + "/apps/ends", mode, timeout=120)
+                self.assertEqual(done.returncode, code, (options, mode, done.stderr))
+        self.assert_idle()
+
+    def test_program_that_stays_after_finalize_is_named(self):
+        done = self.f.zbs("run", "-n", "6", "-t", "8s", "--", federation.BIN + "/apps/ends", "stay")
+        self.assertEqual(done.returncode, 143, done.stderr)
+        self.assertRegex(done.stderr, "walltime .*: all ranks there had returned from MPI_Finalize, and not all had exited")
+        done = self.f.zbs("run", "-n", "6", "-t", "2s", "--", "/bin/sleep", "600")
+        self.assertNotIn("MPI_Finalize", done.stderr)
+
     def test_trace_of_a_run_is_replayed(self):
         with tempfile.TemporaryDirectory() as folder:
             done = self.f.zbs("run", "-n", "6", "--trace", "ring.trace", "--", ring(), "--bytes", "100", "--rounds", "3", cwd=folder)
@@ -261,8 +280,12 @@ class Runs(Shared):
         self.assertEqual(seen[b"ZBS_TEST_GOOD"], "caf\u00e9".encode())
         self.assertNotEqual(seen.get(b"PMI_FD"), b"77")
         self.assertNotEqual(seen.get(b"HYDI_CONTROL_FD"), b"9")
-        for name in (b"ZBS_STEP_OTHER", b"MPIEXEC_TIMEOUT", b"LD_PRELOAD", b"ZBS_PROFILE_OUT"):
+        for name in (b"ZBS_STEP_OTHER", b"MPIEXEC_TIMEOUT"):
             self.assertNotIn(name, seen)
+        # The zone's own: without a profile, too, its library makes MPI_Finalize safe.
+        for name in (b"LD_PRELOAD", b"ZBS_PROFILE_OUT"):
+            self.assertNotIn(b"nonexistent", seen[name])
+        self.assertEqual(seen[b"ZBS_PROFILE"], b"0")
 
     def test_input_that_goes_nowhere_is_told_once(self):
         command = [federation.BIN + "/zbs", "run", "-n", "1", "--", "/bin/sleep", "1"]
