@@ -16,6 +16,7 @@
 #include "client/api/staged_files.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/job_environment.hpp"
+#include "client/cli/python_mpi.hpp"
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
@@ -194,10 +195,12 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     const Result<std::string> program = find_program(options.argv.at(0), request.directory);
     if (!program) return program.error();
     if (!is_utf8(*program)) return invalid("program '" + ascii(*program) + "' is not UTF-8", {});
-    const auto open_mpi = system::open_mpi_of(*program);
+    auto open_mpi = system::open_mpi_of(*program);
+    if (const std::string extension = mpi_extension_of(*program, options.argv, request.directory); !extension.empty())
+        open_mpi = system::open_mpi_of(extension);
     request.launcher = launcher_for(options.launcher, open_mpi.has_value());
     if (request.launcher == Launcher::kMpich && open_mpi)
-        std::cerr << "zbs: " << printable(*program) << " is linked with Open MPI (" << printable(*open_mpi)
+        std::cerr << "zbs: " << printable(*program) << " loads Open MPI (" << printable(*open_mpi)
                   << "); under MPICH's launcher each rank will believe to be alone\n";
     if (system::has_static_mpich(*program))
         std::cerr << "zbs: " << printable(*program)

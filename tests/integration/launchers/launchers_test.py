@@ -108,6 +108,28 @@ class OpenMpi(Launched):
         world.wait_state(application, {"cancelled"})
         until(lambda: not mine(), 5, lambda: f"left: {mine()}")
 
+    def test_the_mpi_of_a_python_program_is_that_of_its_module(self):
+        """The interpreter is linked with none. The module stands in for mpi4py's: a file that is linked as that is, and never loaded."""
+        with tempfile.TemporaryDirectory(prefix="zbs-launchers-") as folder:
+            modules = pathlib.Path(folder, "modules")
+            (modules / "mpi4py").mkdir(parents=True)
+            (modules / "mpi4py/__init__.py").write_text("raise SystemExit('imported')\n")
+            script = pathlib.Path(folder, "solver")
+            script.write_text("#!/usr/bin/env python3\nimport os, sys  # from mpi4py import MPI\nos.execv(sys.argv[1], sys.argv[1:])\n")
+            script.chmod(0o755)
+            other = pathlib.Path(folder, "other.py")
+            other.write_text("import os, sys\nos.execv(sys.argv[1], sys.argv[1:])\n")
+            for program, launcher in ((OPENMPI_RING, "openmpi"), (MPICH_RING, None)):
+                shutil.copy(program, modules / "mpi4py/MPI.cpython-311-x86_64-linux-gnu.so")
+                for start in ([str(script)], ["/usr/bin/python3", str(script)]):
+                    done, shown = self.run_job("-n", "2", "--env", "PYTHONPATH", "--", *start, program, env={"PYTHONPATH": str(modules)})
+                    self.check_ranks(done, 2)
+                    self.assertEqual(shown.get("launcher"), launcher, start)
+            # A script that does not name the module is taken for none of its programs.
+            done, shown = self.run_job("-n", "2", "--", "/usr/bin/python3", str(other), MPICH_RING, env={"PYTHONPATH": str(modules)})
+            self.check_ranks(done, 2)
+            self.assertNotIn("launcher", shown)
+
     def test_it_needs_more_than_home_has(self):
         done, shown = self.run_job("-n", "6", "--", OPENMPI_RING)
         self.assertNotEqual(done.returncode, 0)
