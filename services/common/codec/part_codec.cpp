@@ -246,6 +246,14 @@ Json encode(const PartStatus& status) {
                  {"can_profile", status.can_profile},
                  {"has_profile", status.has_profile}};
     if (status.exit_code) json["exit_code"] = *status.exit_code;
+    if (status.first_end) {
+        const RankEnd& end = *status.first_end;
+        json["first_end"] = {{"rank", end.rank},
+                             {"how", to_string(end.how)},
+                             {"code", end.code},
+                             {"before_finalize", end.before_finalize},
+                             {"at_us", to_microseconds(end.at)}};
+    }
     if (status.starts_in > Duration{0}) json["starts_in_s"] = to_seconds(status.starts_in);
     if (!status.ready) json["ready"] = false;
     if (status.queue) json["queue"] = encode(*status.queue);
@@ -275,6 +283,18 @@ Result<PartStatus> decode_part_status(const Json& json, const std::string& point
     status.can_profile = in.boolean("can_profile");
     status.has_profile = in.boolean("has_profile");
     if (in.has("exit_code")) status.exit_code = static_cast<int>(in.integer("exit_code", 0, 255));
+    if (in.has("first_end")) {
+        JsonReader e(in.object("first_end"), in.pointer_of("first_end"));
+        RankEnd end{.rank = static_cast<TaskIndex>(e.integer("rank", 0, limits::kMaxRanks)),
+                    .how = read_word(e, "how", kRankEndKinds),
+                    .code = static_cast<int>(e.integer("code", 0, 255)),
+                    .before_finalize = e.boolean("before_finalize"),
+                    .at = time_from_microseconds(e.integer("at_us", 0, INT64_MAX))};
+        Result<RankEnd> done = e.finish(std::move(end));
+        if (!in.ok()) return in.error();
+        if (!done) return done.error();
+        status.first_end = *done;
+    }
     if (in.has("starts_in_s")) status.starts_in = in.seconds("starts_in_s", 1e9);
     status.ready = in.boolean_or("ready", true);
     if (in.has("file_system")) status.file_system = read_name(in, "file_system");

@@ -24,6 +24,7 @@ inline constexpr std::array kApplicationStates = {ApplicationState::kAccepted,  
 inline constexpr std::array kZoneStandings = {ZoneStanding::kActive, ZoneStanding::kDrain, ZoneStanding::kLeft};
 inline constexpr std::array kPeeringStates = {PeeringState::kRequested, PeeringState::kAccepted,
                                               PeeringState::kRejected, PeeringState::kSuspended};
+inline constexpr std::array kRankEndKinds = {RankEndKind::kExited, RankEndKind::kSignalled, RankEndKind::kAborted};
 inline constexpr std::array kLaunchers = {Launcher::kMpich, Launcher::kOpenMpi, Launcher::kSrunPmi2,
                                           Launcher::kSrunPmix};
 

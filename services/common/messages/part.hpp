@@ -10,6 +10,7 @@
 #include "algorithms/base/time.hpp"
 #include "algorithms/model/task_graph.hpp"
 #include "services/common/messages/identity.hpp"
+#include "services/common/messages/rank_end.hpp"
 #include "services/common/messages/staging.hpp"
 #include "services/common/messages/step_work.hpp"
 
@@ -114,6 +115,7 @@ struct PartStatus {
     std::optional<QueueOutlook> queue;  ///< while it waits; then it has no assignment yet
     std::string reason;                 ///< why failed, released or expired
     std::optional<int> exit_code;       ///< of the zone's launcher once ended
+    std::optional<RankEnd> first_end;   ///< of its ranks that did not end well, the first, where that is known
     bool can_profile = false;           ///< ranks here can be profiled; all zones of a job must, or none does
     bool has_profile = false;           ///< a model of the run waits at GET /v1/parts/{id}/profile
     std::string file_system{};          ///< shared one that its zone declares; empty: none

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/rank_end.hpp"
 
 namespace zbs {
 namespace {
@@ -50,7 +51,8 @@ bool is_own_output(std::string_view name) {
         drop(rest, ".tmp.");
         is_profile = rest.empty() || rest == ".finalized";
     }
-    const bool of_a_rank = (name.starts_with("out.") || name.starts_with("err.")) && is_number(name.substr(4));
+    const bool of_a_rank = (name.starts_with("out.") || name.starts_with("err.") || name.starts_with(kRankEndPrefix)) &&
+                           is_number(name.substr(4));
     return of_a_rank || name == "stdout" || name == "stderr" || is_profile;
 }
 

@@ -83,7 +83,7 @@ struct StagedResults {
 
 /// What is wrong with the name of a staged file or result; empty where nothing is: 1 to 128 printable ASCII letters
 /// without space, '/' and '\', not hidden, no option of a program ('-' first), and none that a step uses itself
-/// (stdout, stderr, out.N, err.N, profile.json...).
+/// (stdout, stderr, out.N, err.N, end.N, profile.json...).
 std::string staged_name_fault(std::string_view name);
 /// The same of a pattern of results.
 std::string result_pattern_fault(std::string_view pattern);

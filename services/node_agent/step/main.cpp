@@ -1,6 +1,7 @@
 // zbs-step: supervisor of one step (process tree) on one machine. Started by a zone, it outlives it.
 //
 //   zbs-step --operation ID --folder DIR [OPTIONS] -- PROGRAM ARGS...
+//   zbs-step rank PROGRAM ARGS...                      (between a launcher's proxy and a rank; rank.hpp)
 //   zbs-step serve --socket PATH [--units PROGRAM]     (starts such supervisors for a confined agent; starter.hpp)
 //   zbs-step attend --socket PATH --request NUMBER     (becomes one of them in a unit of its own; attend.hpp)
 //
@@ -44,6 +45,7 @@
 #include "services/node_agent/step/exit_record.hpp"
 #include "services/node_agent/step/folder_watch.hpp"
 #include "services/node_agent/step/program.hpp"
+#include "services/node_agent/step/rank.hpp"
 #include "services/node_agent/step/starter.hpp"
 #include "services/node_agent/step/step_options.hpp"
 #include "services/node_agent/step/tree_end.hpp"
@@ -232,6 +234,7 @@ Beginning await_program(int report, const std::string& stop_file, SteadyClock::t
 }  // namespace
 
 int main(int argc, char** argv) {
+    if (argc > 1 && std::strcmp(argv[1], "rank") == 0) return run_rank(argc, argv);
     for (const int fd : {kAnswerDescriptor, kStepInputDescriptor}) {
         // Where not given, nothing opened later may be taken for it.
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd) _exit(2);

@@ -14,11 +14,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 
 #include "algorithms/base/expects.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/messages/rank_end.hpp"
 #include "services/node_agent/step/confinement.hpp"
 
 extern char** environ;
@@ -58,6 +60,12 @@ void set_limits(const Program& program) {
     if (program.options.max_open_files > 0) limit(program.report, RLIMIT_NOFILE, program.options.max_open_files);
     if (program.account && program.options.max_processes > 0)
         limit(program.report, RLIMIT_NPROC, program.options.max_processes);
+}
+
+/// The path of zbs-step, for jobs. After an upgrade, or if it is hidden from the job, no program has it.
+std::string own_path() {
+    char path[PATH_MAX] = {};
+    return readlink("/proc/self/exe", path, sizeof path - 1) > 0 ? path : "";
 }
 
 /// Becomes the account, for good.
@@ -110,6 +118,7 @@ void enter_directory(const Program& program) {
     for (const auto& [name, value] : program.input.environment) {
         texts.push_back(name + "=" + value);
         has_path = has_path || name == "PATH";
+        if (name == kRankEndsVariable) texts.push_back(std::string(kRankProgramVariable) + "=" + own_path());
     }
     if (!has_path) texts.push_back(std::string("PATH=") + kDefaultPath);
     texts.push_back(process::step_variable(program.options.operation) + "=1");

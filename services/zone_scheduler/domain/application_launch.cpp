@@ -242,6 +242,7 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                                  (answer->reason.empty() ? "" : ": " + answer->reason));
                     known.status.state = answer->state;
                     known.status.reason = answer->reason;
+                    known.status.first_end = answer->first_end;
                     known.status.has_profile = answer->has_profile;
                     known.status.work = answer->work;
                     const bool lost = answer->state == PartState::kFailed || answer->state == PartState::kReleased ||
@@ -249,8 +250,11 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                     // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
                     if (lost) {
                         clock_.after(config_.poll_every * 2, [this, run, zone = known.zone, reason = answer->reason] {
-                            if (executor_.status(run->app.status.operation).state == StepStatus::State::kRunning)
-                                stop(run, "zone " + zone + " lost its part: " + reason);
+                            if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)
+                                return;
+                            const std::optional<RankEnd> first = first_end(run->app);
+                            stop(run, first ? describe(*first, place_of_rank(run->app, first->rank))
+                                            : "zone " + zone + " lost its part: " + reason);
                         });
                     }
                 }
@@ -307,6 +311,7 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
                     known.status.state = answer->state;
                     known.status.reason = answer->reason;
                     known.status.exit_code = answer->exit_code;
+                    known.status.first_end = answer->first_end;
                 }
             }
             const bool settled = answer ? is_final(answer->state) : !is_passing(answer.error());
@@ -354,13 +359,16 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         if (part.status.reason.starts_with(kWalltimeReason) || part.status.reason.starts_with(kTakenBackReason) ||
             part.status.reason.starts_with(kLostMachineReason))
             limit = part.status.reason;
+    std::optional<RankEnd> first = first_end(run->app);
+    const auto why_first = [&] { return describe(*first, place_of_rank(run->app, first->rank)); };
     if (changed.cancel_requested) {
         state = ApplicationState::kCancelled;
         reason = why_cancelled(run);
         changed.exit_code = 128 + SIGTERM;  // what its ranks got; the launcher's own code means nothing
     } else if (!reason.empty()) {
-        changed.exit_code = 1;  // the launcher was stopped by us; its own code means nothing
-    } else if (*changed.exit_code == 0 && !limit.starts_with(kWalltimeReason)) {
+        // The launcher was stopped by us; its own code means nothing.
+        changed.exit_code = first && reason == why_first() ? exit_code_of(*first) : 1;
+    } else if (*changed.exit_code == 0 && !first && !limit.starts_with(kWalltimeReason)) {
         state = ApplicationState::kCompleted;
     } else {
         const Result<std::string> report = executor_.read(changed.operation, "stdout", 0, kMaxLauncherOutput);
@@ -370,6 +378,11 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                                        fault ? std::string_view(*fault) : std::string_view{});
         changed.exit_code = told.exit_code;
         int signal = told.signal;
+        if (!first && told.rank >= 0 && told.rank < run->app.request.ranks) {
+            first = {.rank = told.rank,
+                     .how = signal > 0 ? RankEndKind::kSignalled : RankEndKind::kExited,
+                     .code = signal > 0 ? signal : told.exit_code};
+        }
         if (fault && mpich::lost_a_proxy(*fault)) {
             for (const ApplicationPart& part : changed.parts) {
                 if (const int code = part.status.exit_code.value_or(0); code != 0) changed.exit_code = code;
@@ -383,6 +396,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                 if (!reason.ends_with(kNoneExitsReason) && own_ranks_have_finalized(run->app))
                     reason += "; in zone " + config_.zone.name + std::string(kNoneExitsReason);
             }
+        } else if (first) {
+            changed.exit_code = exit_code_of(*first);
+            reason = why_first();
         } else if (signal > 0) {
             changed.exit_code = 128 + signal;
             reason = "a rank was ended by signal " + std::to_string(signal);

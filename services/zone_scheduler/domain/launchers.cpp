@@ -37,6 +37,16 @@ std::string step_of_proxy(const Application& application, int proxy) {
     return step_ids(launch_operation(application.status.parts.front().id), {proxy}).front();
 }
 
+/// Of "task 2"; -1 of several.
+TaskIndex rank_in(std::string_view words) {
+    constexpr std::string_view kOne = "task ";
+    TaskIndex rank = -1;
+    if (!words.starts_with(kOne)) return rank;
+    const char* const end = words.data() + words.size();
+    const auto [last, fault] = std::from_chars(words.data() + kOne.size(), end, rank);
+    return fault == std::errc{} && last == end ? rank : -1;
+}
+
 /// srun ends with the highest code of its tasks, which is that of those it ended itself after the first had failed. Of
 /// that one it says "srun: error: NODE: task 2: Exited with exit code 9", or the name of a signal.
 RanksEnd read_end_of_srun(int exit_code, std::string_view err) {
@@ -46,14 +56,15 @@ RanksEnd read_end_of_srun(int exit_code, std::string_view err) {
         const std::size_t task = line.find(": task");
         const std::size_t what = task == std::string_view::npos ? task : line.find(": ", task + 2);
         if (what == std::string_view::npos) continue;
+        const TaskIndex rank = rank_in(line.substr(task + 2, what - task - 2));
         line.remove_prefix(what + 2);
         if (line.starts_with(kExit)) {
             int code = 0;
             std::from_chars(line.data() + kExit.size(), line.data() + line.size(), code);
-            if (code > 0 && code < 256) return {code, 0};
+            if (code > 0 && code < 256) return {code, 0, rank};
         }
         for (int signal = 1; signal <= kMostSignal; ++signal)
-            if (line.starts_with(strsignal(signal))) return {128 + signal, signal};
+            if (line.starts_with(strsignal(signal))) return {128 + signal, signal, rank};
     }
     return {exit_code, 0};
 }
@@ -159,9 +170,28 @@ std::vector<std::string> output_steps(const Application& application) {
     return steps;
 }
 
+std::string place_of_rank(const Application& application, TaskIndex rank) {
+    for (const ApplicationPart& part : application.status.parts)
+        for (const RankPlace& place : part.status.assignment)
+            if (place.rank == rank) return part.zone + "." + place.machine;
+    return {};
+}
+
+std::optional<RankEnd> first_end(const Application& application) {
+    std::optional<RankEnd> first;
+    for (const ApplicationPart& part : application.status.parts) {
+        const std::optional<RankEnd>& end = part.status.first_end;
+        if (end && std::ranges::find(part.ranks, end->rank) != part.ranks.end() &&
+            (!first || comes_before(*end, *first)))
+            first = end;
+    }
+    return first;
+}
+
 RanksEnd read_end(Launcher launcher, int exit_code, std::string_view out, std::string_view err) {
     if (launcher == Launcher::kMpich) return {exit_code, mpich::read_fatal_signal(out)};
-    if (launcher == Launcher::kOpenMpi) return {exit_code, open_mpi::read_fatal_signal(err)};
+    if (launcher == Launcher::kOpenMpi)
+        return {exit_code, open_mpi::read_fatal_signal(err), open_mpi::read_first_rank(err)};
     return read_end_of_srun(exit_code, err);
 }
 

@@ -42,10 +42,16 @@ std::string output_step(const Application& application, int rank);
 /// All of these.
 std::vector<std::string> output_steps(const Application& application);
 
+/// ZONE.MACHINE of a rank, as its zone names the machine.
+std::string place_of_rank(const Application& application, TaskIndex rank);
+/// Of the ranks whose zones know that they did not end well the one that is why the others ended.
+std::optional<RankEnd> first_end(const Application& application);
+
 /// How the ranks ended, by what their launcher wrote.
 struct RanksEnd {
-    int exit_code = 0;  ///< of the first that failed where the launcher says so, else the launcher's own
-    int signal = 0;     ///< that ended a rank; 0 where it does not say
+    int exit_code = 0;    ///< of the first that failed where the launcher says so, else the launcher's own
+    int signal = 0;       ///< that ended a rank; 0 where it does not say
+    TaskIndex rank = -1;  ///< which one; -1 where it does not say
     bool operator==(const RanksEnd&) const = default;
 };
 RanksEnd read_end(Launcher launcher, int exit_code, std::string_view out, std::string_view err);

@@ -21,6 +21,10 @@ constexpr const char* kEnterFolder =
     "if [ -n \"$ZBS_STAGED\" ]; then cd \"$ZBS_STAGED\" || exit 125; shift; "
     "else cd \"$0\" || exit 125; p=$1; shift 2; set -- \"$p\" \"$@\"; fi; exec \"$@\"";
 
+/// The supervisor of ranks, where the zone of a rank has one for it.
+constexpr const char* kWatched =
+    "[ -x \"$ZBS_RANK_PROGRAM\" ] && exec \"$ZBS_RANK_PROGRAM\" rank \"$0\" \"$@\"; exec \"$0\" \"$@\"";
+
 bool is_plain(std::string_view value) {
     return !value.empty() &&
            value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.:_,-") ==
@@ -70,15 +74,15 @@ std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec) {
     std::vector<std::string> argv = {spec.mpiexec, "-launcher", "manual", "-rmk", "user", "-f", kHostFile};
     if (!spec.interface.empty()) argv.insert(argv.end(), {"-iface", spec.interface});
     argv.insert(argv.end(), {"-outfile-pattern", "out.%r", "-errfile-pattern", "err.%r", "-wdir", start_directory(spec),
-                             "-n", std::to_string(spec.ranks)});
+                             "-n", std::to_string(spec.ranks), "/bin/sh", "-c", kWatched});
     const std::vector<std::string> program = rank_argv(spec);
     argv.insert(argv.end(), program.begin(), program.end());
     return argv;
 }
 
 Options program_environment(const Options& environment) {
-    constexpr std::array<std::string_view, 8> kPrefixes = {"HYDRA_", "HYDI_",     "MPIEXEC_",  "PMI_",
-                                                           "PMIX_",  "MPI_LOCAL", "ZBS_STEP_", "ZBS_PROFILE_OUT"};
+    constexpr std::array<std::string_view, 9> kPrefixes = {
+        "HYDRA_", "HYDI_", "MPIEXEC_", "PMI_", "PMIX_", "MPI_LOCAL", "ZBS_STEP_", "ZBS_PROFILE_OUT", "ZBS_RANK_"};
     constexpr std::array<std::string_view, 8> kNames = {kStagedFolder,     "ZBS_ZONE",       "ZBS_APPLICATION",
                                                         "ZBS_URL",         "ZBS_IDENTITY",   "ZBS_TOKEN",
                                                         "ZBS_CREDENTIALS", "X509_USER_PROXY"};

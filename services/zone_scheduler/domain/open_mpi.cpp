@@ -204,6 +204,20 @@ Options daemon_environment(const std::string& output, const std::string& segment
     return environment;
 }
 
+int read_first_rank(std::string_view text) {
+    constexpr std::string_view kSignalled = " noticed that process rank ", kExited = "Process name: [[";
+    int rank = -1;
+    if (const std::size_t at = text.rfind(kSignalled); at != std::string_view::npos) {
+        std::from_chars(text.data() + at + kSignalled.size(), text.data() + text.size(), rank);
+    } else if (const std::size_t name = text.rfind(kExited); name != std::string_view::npos) {
+        // "[[24575,1],3]": job family, job, rank
+        const std::size_t comma = text.find("],", name);
+        if (comma != std::string_view::npos && comma < text.find('\n', name))
+            std::from_chars(text.data() + comma + 2, text.data() + text.size(), rank);
+    }
+    return rank;
+}
+
 int read_fatal_signal(std::string_view text) {
     constexpr std::string_view kReport = "exited on signal ";
     const std::size_t at = text.rfind(kReport);

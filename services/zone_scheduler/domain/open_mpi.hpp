@@ -48,6 +48,8 @@ Result<std::vector<std::string>> daemon_argv(const std::string& program, const O
 /// memory; empty = Open MPI's own, /dev/shm, where daemons of one job on one host would meet in the same names.
 Options daemon_environment(const std::string& output, const std::string& segments);
 
+/// The rank that mpirun's error output names as the first that failed; -1 where it names none.
+int read_first_rank(std::string_view text);
 /// The signal that ended a rank, where mpirun's error output says so; 0 where it does not.
 int read_fatal_signal(std::string_view text);
 

@@ -229,6 +229,8 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
         step.environment.emplace_back("PATH", "/usr/local/bin:/usr/bin:/bin");
     step.environment.emplace_back("ZBS_ZONE", config_.zone.name);
     step.environment.emplace_back("ZBS_APPLICATION", to_string(record.request.application));
+    if (request.launcher == Launcher::kMpich)
+        step.environment.emplace_back(kRankEndsVariable, executor_.folder(steps[i]));
     if (request.launcher == Launcher::kOpenMpi) {
         const std::string folder = executor_.folder(steps[i]);
         for (auto& variable : open_mpi::daemon_environment(folder, share_a_host(record.machines) ? folder : ""))
@@ -400,6 +402,15 @@ void PartService::check_running(Live& part) {
     }
     PartRecord changed = part.record;
     changed.status.exit_code = worst;
+    // A bad end is the user's to know of; what the launcher's proxies made of it is not.
+    if (!part.stop_asked && verdict.empty() && !tells_why_all_end(why))
+        changed.status.first_end = first_end(part.record);
+    if (changed.status.first_end && end == PartState::kFailed) {
+        const auto& places = part.record.status.assignment;
+        const auto place = std::ranges::find(places, changed.status.first_end->rank, &RankPlace::rank);
+        reason = describe(*changed.status.first_end,
+                          config_.zone.name + (place == places.end() ? "" : "." + place->machine));
+    }
     changed.status.has_profile =
         part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();
     auto ok = failpoint::reach(failpoint::Point::kPeerEndSeen);
@@ -418,6 +429,23 @@ std::string PartService::where_ranks_are(const Live& part) const {
         if (const Result<std::string> marks = executor_.read(step, kFinalizedFile, 0, limits::kMaxRanks))
             finalized += marks->size();
     return finalized < part.record.request.ranks.size() ? std::string{} : std::string(kNoneExitsReason);
+}
+
+/// Of the ranks that left a record of their end the one that is why the others ended. The job may have written anything
+/// there: what is of no rank of this part does not count.
+std::optional<RankEnd> PartService::first_end(const PartRecord& record) const {
+    constexpr std::uint64_t kMostBytes = 256;
+    std::optional<RankEnd> first;
+    for (const std::string& step : steps_of(record)) {
+        for (const Executor::File& file : executor_.list(step, std::string(kRankEndPrefix))) {
+            const Result<std::string> text = executor_.read(step, file.name, 0, kMostBytes);
+            const std::optional<RankEnd> end = text ? read_rank_end(file.name, *text) : std::nullopt;
+            if (end && std::ranges::binary_search(record.request.ranks, end->rank) &&
+                (!first || comes_before(*end, *first)))
+                first = end;
+        }
+    }
+    return first;
 }
 
 Result<ApplicationModel> PartService::profile(const Caller& caller, const PartId& id) const {

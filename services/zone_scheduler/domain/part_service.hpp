@@ -283,6 +283,7 @@ class PartService {
     void check_deadlines();
     Result<void> end_if_over(Live& part);
     void check_running(Live& part);
+    std::optional<RankEnd> first_end(const PartRecord& record) const;
 
     const ZoneConfig& config_;
     Clock& clock_;

@@ -54,7 +54,7 @@ class Runs(Shared):
     def test_exit_code_of_the_program_is_ours(self):
         done = self.f.zbs("run", "-n", "3", "--", ring(), "--exit-code", "7")
         self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertIn("exit code 7", done.stderr)
+        self.assertIn("exited with code 7", done.stderr)
 
     def test_killed_program_gives_128_plus_signal(self):
         done = self.f.zbs("run", "-n", "2", "--", "/bin/sh", "-c", "kill -9 $$")

@@ -93,11 +93,15 @@ class OpenMpi(Launched):
 
     def test_its_exit_code_is_the_applications(self):
         done, shown = self.run_job("-n", "2", "--", OPENMPI_RING, "--exit-code", "7")
-        self.assertEqual((done.returncode, shown["state"], shown["reason"]), (7, "failed", "the program ended with exit code 7"), done)
+        self.assertEqual((done.returncode, shown["state"], shown["reason"]), (7, "failed", f"rank {self.rank_in(shown)} on a.m0 exited with code 7"), done)
+
+    @staticmethod
+    def rank_in(shown):
+        return shown["reason"].split()[1]  # any: all of them end so
 
     def test_a_signal_that_ends_a_rank_is_told(self):
         done, shown = self.run_job("-n", "3", "--", OPENMPI_RING, "--kill", "1")
-        self.assertEqual((done.returncode, shown["reason"]), (137, "a rank was ended by signal 9"), done)
+        self.assertEqual((done.returncode, shown["reason"]), (137, "rank 1 on a.m0 ended by signal 9"), done)
 
     def test_cancelled_it_leaves_nothing(self):
         application = world.submit("-n", "4", "--", OPENMPI_RING, "--sleep", "100")
@@ -200,6 +204,7 @@ class InFrontOfSlurm(Launched):
         done, shown = self.run_job("-n", "4", "--walltime", "20m", "--launcher", "srun", "--", "/bin/sh", "-c", "[ $SLURM_PROCID != 2 ] || exit 9; sleep 100")
         self.assertEqual(shown["state"], "failed", done)
         self.assertEqual(done.returncode, 9, done)
+        self.assertRegex(shown["reason"], r"^rank 2 on d\.n\d exited with code 9$")
 
     def test_cancelled_under_srun_it_leaves_nothing(self):
         done = world.zbs(*self.options, "submit", "-n", "4", "--walltime", "20m", "--launcher", "srun", "--", "/bin/sh", "-c", "sleep 1234")

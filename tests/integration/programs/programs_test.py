@@ -103,6 +103,37 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.last()["state"], "failed")
         self.assertIn("solver", done.stderr)
 
+    # What ends badly. More ranks than one zone has processors: the one that ends is in the first zone or in the last.
+
+    def check_end(self, how, code, exit_code, what):
+        for rank in (0, 5, 3):
+            done = world.zbs("run", "-n", "6", "--no-record", "--", APPS + "/dies", how, str(rank), str(code), timeout=60)
+            shown = self.last()
+            place = next(f"{part['zone']}.{place['machine']}" for part in shown["parts"] for place in part["assignment"] if place["rank"] == rank)
+            self.assertEqual((done.returncode, shown["state"], shown["exit_code"], shown["reason"]), (exit_code, "failed", exit_code, f"rank {rank} on {place} {what}"), done)
+            for text in (*(f"rank {one} was here\n" for one in range(6)), f"rank {rank} found a negative density\n"):
+                self.assertIn(text, done.stderr)
+        return done
+
+    def test_a_rank_that_exits_before_finalizing(self):
+        self.check_end("exit", 7, 7, "exited with code 7 before MPI_Finalize")
+        self.check_end("exit", 0, 1, "exited with code 0 before MPI_Finalize")
+
+    def test_a_rank_that_a_signal_ends(self):
+        for number in (signal.SIGSEGV, signal.SIGKILL):
+            self.check_end("signal", int(number), 128 + number, f"ended by signal {int(number)}")
+
+    def test_a_rank_that_aborts_all(self):
+        done = self.check_end("abort", 5, 5, "called MPI_Abort with code 5")
+        self.assertIn("application called MPI_Abort(MPI_COMM_WORLD, 5)", done.stderr)
+
+    def test_a_library_that_aborts_all_tells_why(self):
+        for _ in range(3):
+            done = world.zbs("run", "-n", "6", "--no-record", "--", APPS + "/dies", "error", "4", timeout=60)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("Null buffer pointer", done.stderr)
+            self.assertRegex(self.last()["reason"], r"^rank 4 on \w+\.\w+ called MPI_Abort with code \d+$")
+
     # What does not end.
 
     def test_what_ignores_every_polite_signal_is_gone_soon_after_a_cancel(self):

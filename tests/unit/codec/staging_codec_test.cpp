@@ -49,7 +49,7 @@ TEST_F(StagingCodec, GoesThereAndBack) {
 }
 
 TEST(OwnOutput, IsWhatRanksAndTheProfilerWriteAndNothingElse) {
-    for (const char* name : {"stdout", "stderr", "out.0", "err.12", "profile.json", "profile.json.rank.3",
+    for (const char* name : {"stdout", "stderr", "out.0", "err.12", "end.3", "profile.json", "profile.json.rank.3",
                              "profile.json.tmp.77", "profile.json.rank.3.tmp.77", "profile.json.finalized"})
         EXPECT_TRUE(is_own_output(name)) << name;
     for (const char* name : {"out.", "out.x", "out.1x", "profile.jsonx", "profile.json.", "profile.json.x",

@@ -342,6 +342,43 @@ TEST_F(ApplicationServiceTest, WhereTheLauncherGaveUpTheZonesTellHowTheRanksEnde
     EXPECT_EQ(world.status(request.id).reason, "a rank was ended by signal 9");
 }
 
+/// Two zones know of ranks that ended badly, and the launcher only of those that were killed for it.
+TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith) {
+    for (const bool launcher_stays : {false, true}) {
+        run_for(21s);
+        const auto ends = [](RankEndKind how, int code, std::int64_t first) {
+            std::map<std::string, std::string> files;  // of all ranks: those of the part count
+            for (TaskIndex rank = 0; rank < 12; ++rank)
+                files[rank_end_file(rank)] = rank_end_text({.rank = rank,
+                                                            .how = how,
+                                                            .code = code,
+                                                            .before_finalize = true,
+                                                            .at = time_from_microseconds(first + rank)});
+            files["end.x"] = "1 exited 1\n";
+            return files;
+        };
+        world.node("b").executor->script(
+            "run-", {.runtime = 20s, .exit_code = 9, .files = ends(RankEndKind::kExited, 7, 5'000)});
+        world.node("c").executor->script(
+            "run-", {.runtime = 20s, .exit_code = 9, .files = ends(RankEndKind::kSignalled, 9, 6'000)});
+        world.node("a").executor->script("mpi-", {.runtime = launcher_stays ? 60s : 20s, .exit_code = 9});
+        ApplicationRequest request = world.request(12);
+        request.profile = false;
+        ASSERT_TRUE(world.node("a").applications->submit(world.user(), request));
+        world.run(40s);
+        const ApplicationStatus status = world.status(request.id);
+        const auto part = std::ranges::find(status.parts, "b", &ApplicationPart::zone);
+        ASSERT_NE(part, status.parts.end());
+        EXPECT_EQ(status.state, ApplicationState::kFailed);
+        EXPECT_EQ(status.exit_code, 7) << status.reason;
+        EXPECT_EQ(status.reason, "rank " + std::to_string(part->ranks.front()) + " on b." +
+                                     part->status.assignment.front().machine +
+                                     " exited with code 7 before MPI_Finalize");
+        EXPECT_THAT(part->status.reason, testing::HasSubstr("exited with code 7")) << "no operator is asked to help";
+        expect_nothing_left();
+    }
+}
+
 TEST_F(ApplicationServiceTest, WalltimeOfOneZoneIsToldAlsoWhereTheLauncherEndsWithZero) {
     run_for(21s);
     world.node("b").executor->script("", {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached"});

@@ -113,18 +113,27 @@ TEST(OpenMpiEnd, SignalsAreReadFromItsReport) {
         read_fatal_signal("mpirun noticed that process rank 1 with PID 9 on node zbs0 exited on signal 9 (Killed).\n"),
         9);
     EXPECT_EQ(read_fatal_signal("  Exit code:    7\n"), 0);
+    EXPECT_EQ(read_first_rank(
+                  "mpirun.openmpi noticed that process rank 12 with PID 9 on node zbs0 exited on signal 9 (Killed).\n"),
+              12);
+    EXPECT_EQ(read_first_rank("  Process name: [[24575,1],3]\n  Exit code:    7\n"), 3);
+    for (const char* text : {"", "  Process name: [[24575\n,1],3]", "mpirun noticed that process rank x"})
+        EXPECT_EQ(read_first_rank(text), -1) << text;
 }
 
 TEST(SrunEnd, IsThatOfTheFirstRankThatFailed) {
     constexpr const char* kText =
         "srun: cluster configuration lacks support for cpu binding\nsrun: error: n2: task 2: Exited with exit code 9\n"
         "srun: launch/slurm: _step_signal: Terminating StepId=4.0\nsrun: error: n1: tasks 0-1: Terminated\n";
-    EXPECT_EQ(read_end(Launcher::kSrunPmi2, 143, {}, kText), (RanksEnd{9, 0}));
+    EXPECT_EQ(read_end(Launcher::kSrunPmi2, 143, {}, kText), (RanksEnd{9, 0, 2}));
     EXPECT_EQ(
         read_end(Launcher::kSrunPmix, 143, {},
                  "srun: error: n2: task 3: Segmentation fault (core dumped)\nsrun: error: n1: tasks 0-1: Terminated\n"),
-        (RanksEnd{139, 11}));
+        (RanksEnd{139, 11, 3}));
     EXPECT_EQ(read_end(Launcher::kSrunPmi2, 1, {}, "srun: error: Unable to create step for job 3\n"), (RanksEnd{1, 0}));
+    EXPECT_EQ(read_end(Launcher::kSrunPmi2, 7, {}, "srun: error: n1: tasks 0-1: Exited with exit code 7\n"),
+              (RanksEnd{7, 0, -1}))
+        << "which of them was first is not told";
     EXPECT_EQ(read_end(Launcher::kSrunPmi2, 5, {}, {}), (RanksEnd{5, 0}));
 }
 

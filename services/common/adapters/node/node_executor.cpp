@@ -103,10 +103,11 @@ Result<void> NodeExecutor::start(const StepSpec& spec) {
         return Error{ErrorCode::kUnavailable, "the agent of machine " + step->machine + " has not registered", {}};
     step->phase = Step::Phase::kStarting;
     step->spec = spec;
-    // Told where to leave a profile, or the output of ranks, or asked for results.
-    step->wants_files = step->wanted || std::ranges::any_of(spec.environment, [](const auto& v) {
-                            return v.first == "ZBS_PROFILE_OUT" || v.first == "ZBS_OUTPUT";
-                        });
+    // Told where to leave a profile, the output or the ends of ranks, or asked for results.
+    step->wants_files =
+        step->wanted || std::ranges::any_of(spec.environment, [](const auto& v) {
+            return v.first == "ZBS_PROFILE_OUT" || v.first == "ZBS_OUTPUT" || v.first == kRankEndsVariable;
+        });
     step->asked = clock_.steady_now();
     send_start(step);
     return {};

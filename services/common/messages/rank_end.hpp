@@ -1,0 +1,49 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "algorithms/base/time.hpp"
+#include "algorithms/model/task_graph.hpp"
+
+namespace zbs {
+
+enum class RankEndKind {
+    kExited,  ///< by itself
+    kSignalled,
+    kAborted,  ///< it called MPI_Abort, or MPI did so for it
+};
+const char* to_string(RankEndKind kind);
+
+/// How a rank ended that did not end well: with a code or by a signal, or before MPI_Finalize.
+struct RankEnd {
+    TaskIndex rank = 0;
+    RankEndKind how = RankEndKind::kExited;
+    int code = 0;                  ///< exit code, number of the signal, or what MPI_Abort was given; 0..255
+    bool before_finalize = false;  ///< after MPI_Init
+    Time at{};                     ///< wall clock of its machine
+    bool operator==(const RankEnd&) const = default;
+};
+
+/// The variable that names the folder in which each rank's end is recorded, for the supervisor of ranks.
+inline constexpr const char* kRankEndsVariable = "ZBS_RANK_ENDS";
+/// The variable that names the supervisor of ranks (`zbs-step`), where there is one.
+inline constexpr const char* kRankProgramVariable = "ZBS_RANK_PROGRAM";
+inline constexpr std::string_view kRankEndPrefix = "end.";
+
+/// Name and text of the record of an end. A rank that ended well leaves none.
+std::string rank_end_file(TaskIndex rank);
+std::string rank_end_text(const RankEnd& end);
+/// None where `text` is no such record: the job may have written anything there.
+std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view text);
+
+/// Whether `a` is rather than `b` why the others ended. An end breaks connections, whereupon MPI aborts other ranks,
+/// some of them before that end is noticed: an abort counts as later than each other end that is at most two seconds
+/// later.
+bool comes_before(const RankEnd& a, const RankEnd& b);
+/// "rank 3 on a.m0 exited with code 7 before MPI_Finalize"; without the machine where that is empty.
+std::string describe(const RankEnd& end, std::string_view machine);
+/// What the application ends with: the code, 128 + n for signal n, 1 for an early end with code 0.
+int exit_code_of(const RankEnd& end);
+
+}  // namespace zbs

@@ -1,0 +1,216 @@
+#include "services/node_agent/step/rank.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/messages/rank_end.hpp"
+
+namespace zbs::step {
+namespace {
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr const char* kPmi = "PMI_FD";
+constexpr std::chrono::seconds kRead{5};             ///< that a proxy may take to read what the rank wrote
+constexpr std::chrono::milliseconds kOnItsWay{200};  ///< what other ranks wrote before, to the launcher
+constexpr std::chrono::milliseconds kBetweenLooks{1};
+
+std::optional<int> number_in(const char* variable) {
+    const char* text = std::getenv(variable);
+    int number = 0;
+    if (text == nullptr) return std::nullopt;
+    const char* end = text + std::strlen(text);
+    const auto [last, fault] = std::from_chars(text, end, number);
+    return fault == std::errc{} && last == end && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+bool write_all(int fd, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t put = write(fd, text.data(), text.size());
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        text.remove_prefix(static_cast<std::size_t>(put));
+    }
+    return true;
+}
+
+/// One rank under way.
+class Rank {
+  public:
+    /// `pmi`: ours, and the end that the rank gets; none where the launcher speaks no PMI over a descriptor.
+    Rank(pid_t child, std::optional<int> pmi, int pair) : child_(child), pmi_(pmi), pair_(pair) {}
+
+    /// Until the rank has ended; its wait status.
+    int run(int signals) {
+        for (;;) {
+            std::array<pollfd, 3> waiting = {
+                {{signals, POLLIN, 0}, {pair_, POLLIN, 0}, {pmi_.value_or(-1), POLLIN, 0}}};
+            if (poll(waiting.data(), waiting.size(), -1) < 0 && errno != EINTR) return 0;
+            if (waiting[1].revents != 0) from_rank();
+            if (waiting[2].revents != 0) to_rank();
+            if (waiting[0].revents == 0) continue;
+            signalfd_siginfo ignored{};
+            while (read(signals, &ignored, sizeof ignored) > 0) {
+            }
+            int status = 0;
+            if (waitpid(child_, &status, WNOHANG) == child_) return status;
+        }
+    }
+
+    void ended(int status) {
+        while (pair_ >= 0 && from_rank()) {
+        }
+        const bool by_signal = WIFSIGNALED(status);
+        const int code = by_signal ? WTERMSIG(status) : WEXITSTATUS(status);
+        if (!by_signal && code == 0 && !is_early()) return;
+        record(by_signal ? RankEndKind::kSignalled : RankEndKind::kExited, code);
+        wait_until_read();
+        if (is_early()) std::this_thread::sleep_for(kOnItsWay);
+    }
+
+  private:
+    bool is_early() const { return has_begun_ && !is_finalized_; }
+
+    /// What the rank says; false where nothing more comes.
+    bool from_rank() {
+        char chunk[4096];
+        const ssize_t got = recv(pair_, chunk, sizeof chunk, MSG_DONTWAIT);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) return false;
+        if (got <= 0) {
+            close(pair_);
+            pair_ = -1;
+            return false;
+        }
+        const std::string_view text(chunk, static_cast<std::size_t>(got));
+        constexpr std::string_view kAbort = "cmd=abort", kCode = "exitcode=";
+        has_begun_ = has_begun_ || text.find("cmd=init") != std::string_view::npos ||
+                     text.find("cmd=fullinit") != std::string_view::npos;
+        is_finalized_ = is_finalized_ || text.find("cmd=finalize") != std::string_view::npos;
+        const std::size_t abort = std::min(text.find(kAbort), text.size());
+        pass_on(text.substr(0, abort));
+        if (abort == text.size()) return true;
+        int code = 1;
+        if (const std::size_t at = text.find(kCode, abort); at != std::string_view::npos)
+            std::from_chars(text.data() + at + kCode.size(), text.data() + text.size(), code);
+        record(RankEndKind::kAborted, code & 0xff);
+        wait_until_read();
+        std::this_thread::sleep_for(kOnItsWay);
+        pass_on(text.substr(abort));
+        return true;
+    }
+    void pass_on(std::string_view text) {
+        if (pmi_ && !write_all(*pmi_, text)) close_pmi();
+    }
+    void to_rank() {
+        char chunk[4096];
+        const ssize_t got = read(*pmi_, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR) return;
+        if (got <= 0 || !write_all(pair_, {chunk, static_cast<std::size_t>(got)})) close_pmi();
+    }
+    void close_pmi() {
+        close(*pmi_);
+        pmi_.reset();
+        if (pair_ >= 0) shutdown(pair_, SHUT_WR);
+    }
+
+    /// The first of a rank's ends counts: after its abort it also exits.
+    void record(RankEndKind how, int code) {
+        const char* folder = std::getenv(kRankEndsVariable);
+        const std::optional<int> rank = number_in("PMI_RANK");
+        if (std::exchange(is_recorded_, true) || folder == nullptr || !rank) return;
+        const auto now = std::chrono::system_clock::now().time_since_epoch();
+        const RankEnd end{.rank = *rank,
+                          .how = how,
+                          .code = code,
+                          .before_finalize = is_early(),
+                          .at = Time{std::chrono::duration_cast<Duration>(now)}};
+        process::write_file(std::string(folder) + "/" + rank_end_file(*rank), rank_end_text(end));
+    }
+
+    /// Until the proxy has read what lies in the pipes of the rank's output.
+    static void wait_until_read() {
+        const auto end = SteadyClock::now() + kRead;
+        const auto left = [](int fd) {
+            int bytes = 0;
+            return ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0;
+        };
+        const auto is_pipe = [](int fd) {
+            struct stat info {};
+            return fstat(fd, &info) == 0 && (S_ISFIFO(info.st_mode));
+        };
+        for (const int fd : {1, 2})
+            while (is_pipe(fd) && left(fd) && SteadyClock::now() < end) std::this_thread::sleep_for(kBetweenLooks);
+    }
+
+    const pid_t child_;
+    std::optional<int> pmi_;
+    int pair_;
+    bool has_begun_ = false, is_finalized_ = false, is_recorded_ = false;
+};
+
+}  // namespace
+
+int run_rank(int argc, char** argv) {
+    if (argc < 3) return std::fputs("usage: zbs-step rank PROGRAM ARGS...\n", stderr), 2;
+    const std::optional<int> pmi = number_in(kPmi);
+    int pair[2] = {-1, -1};
+    if (pmi && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return std::perror("zbs-step rank"), 125;
+    // The end of a tree is announced to all of it: the rank obeys, and this tells how it ended.
+    sigset_t children;
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    sigset_t before;
+    sigprocmask(SIG_BLOCK, &children, &before);
+    const int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    const pid_t parent = getpid(), child = fork();
+    if (child < 0 || signals < 0) return std::perror("zbs-step rank"), 125;
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(125);
+        sigprocmask(SIG_SETMASK, &before, nullptr);
+        if (pmi) {
+            dup2(pair[1], *pmi);  // under the number that its environment tells
+            close(pair[0]);
+            close(pair[1]);
+        }
+        execvp(argv[2], argv + 2);
+        std::fprintf(stderr, "cannot run %s: %s\n", argv[2], std::strerror(errno));
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    if (pmi) close(pair[1]);
+    for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) signal(number, SIG_IGN);
+    Rank rank(child, pmi, pair[0]);
+    const int status = rank.run(signals);
+    rank.ended(status);
+    if (!WIFSIGNALED(status)) return WEXITSTATUS(status);
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(WTERMSIG(status), SIG_DFL);
+    raise(WTERMSIG(status));
+    return 128 + WTERMSIG(status);
+}
+
+}  // namespace zbs::step

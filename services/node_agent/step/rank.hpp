@@ -1,0 +1,13 @@
+#pragma once
+
+namespace zbs::step {
+
+/// `zbs-step rank PROGRAM ARGS...`, between the proxy of MPICH's launcher and a rank: runs the rank, and records in the
+/// folder of `kRankEndsVariable` how it ended, where that was not well. Returns the exit code; where a signal ended the
+/// rank it ends by that one, too.
+///
+/// What the rank says to its launcher (PMI) passes through here. The launcher ends at once when a rank aborts, and its
+/// proxy ends all ranks when one is gone; so both hear of it only once they have read what the rank wrote before.
+int run_rank(int argc, char** argv);
+
+}  // namespace zbs::step

@@ -1,0 +1,25 @@
+/* dies HOW RANK CODE: when each rank has written a line to its error output, that rank ends by HOW: exit, signal, abort or
+ * error (MPI aborts it, because it sends to nobody). The others wait for it. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank, code = argc > 3 ? atoi(argv[3]) : 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    fprintf(stderr, "rank %d was here\n", rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (argc > 2 && rank == atoi(argv[2])) {
+        fprintf(stderr, "rank %d found a negative density\n", rank);
+        if (strcmp(argv[1], "exit") == 0) exit(code);
+        if (strcmp(argv[1], "signal") == 0) raise(code);
+        if (strcmp(argv[1], "abort") == 0) MPI_Abort(MPI_COMM_WORLD, code);
+        if (strcmp(argv[1], "error") == 0) MPI_Send(NULL, 1, MPI_INT, 1 << 20, 0, MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}

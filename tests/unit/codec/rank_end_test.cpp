@@ -1,0 +1,72 @@
+#include "services/common/messages/rank_end.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "services/common/codec/message_codec.hpp"
+
+namespace zbs {
+namespace {
+
+using enum RankEndKind;
+
+RankEnd some_end(RankEndKind how, int code, bool early = true, std::int64_t at = 1'000'000) {
+    return {.rank = 3, .how = how, .code = code, .before_finalize = early, .at = time_from_microseconds(at)};
+}
+
+TEST(RankEndRecord, GoesThereAndBack) {
+    for (const RankEnd& end : {some_end(kExited, 7), some_end(kSignalled, 11), some_end(kAborted, 0, false),
+                               some_end(kExited, 255, false, 0)})
+        EXPECT_EQ(read_rank_end(rank_end_file(3), rank_end_text(end)), end) << rank_end_text(end);
+}
+
+TEST(RankEndRecord, WhatAJobHasWrittenInItsPlaceIsNone) {
+    const std::string good = rank_end_text(some_end(kExited, 7));
+    for (const char* name : {"end.", "end.x", "end.-1", "end.3x", "end.4294967296", "out.3", ""})
+        EXPECT_FALSE(read_rank_end(name, good)) << name;
+    for (const char* text : {"", "\n", "1 exited", "1 exited 256", "1 exited -1", "x exited 7", "1 Exited 7",
+                             "-1 exited 7", "99999999999999999999 exited 7", "1  exited 7"})
+        EXPECT_FALSE(read_rank_end("end.3", text)) << text;
+}
+
+TEST(RankEndOrder, TheFirstIsWhyTheOthersEnded) {
+    const RankEnd early = some_end(kExited, 7, true, 5'000'000), later = some_end(kSignalled, 9, true, 5'000'100);
+    EXPECT_TRUE(comes_before(early, later));
+    EXPECT_FALSE(comes_before(later, early));
+    // Peers notice a broken connection, and abort, before the end of the rank at its other end is noticed.
+    const RankEnd hasty = some_end(kAborted, 15, true, 4'900'000);
+    EXPECT_TRUE(comes_before(early, hasty));
+    EXPECT_FALSE(comes_before(hasty, early));
+    EXPECT_TRUE(comes_before(some_end(kAborted, 5, true, 1'000'000), early)) << "long before";
+    EXPECT_TRUE(comes_before(some_end(kAborted, 5, true, 1), some_end(kAborted, 5, true, 2)));
+}
+
+TEST(RankEndWords, NameRankMachineAndEnd) {
+    EXPECT_EQ(describe(some_end(kExited, 7), "a.m0"), "rank 3 on a.m0 exited with code 7 before MPI_Finalize");
+    EXPECT_EQ(describe(some_end(kExited, 7, false), "a.m0"), "rank 3 on a.m0 exited with code 7");
+    EXPECT_EQ(describe(some_end(kSignalled, 11), "b.m1"), "rank 3 on b.m1 ended by signal 11");
+    EXPECT_EQ(describe(some_end(kAborted, 5), ""), "rank 3 called MPI_Abort with code 5");
+    EXPECT_EQ(exit_code_of(some_end(kExited, 7)), 7);
+    EXPECT_EQ(exit_code_of(some_end(kExited, 0)), 1) << "who leaves early has not ended well";
+    EXPECT_EQ(exit_code_of(some_end(kSignalled, 11)), 139);
+    EXPECT_EQ(exit_code_of(some_end(kAborted, 0)), 1);
+}
+
+TEST(RankEndMessage, IsPartOfAPartsStatus) {
+    PartStatus status;
+    status.zone = "a";
+    status.first_end = some_end(kSignalled, 11);
+    const codec::Json json = codec::encode(status);
+    EXPECT_EQ(codec::decode_part_status(json).value(), status);
+    for (const auto& [key, value] : std::vector<std::pair<const char*, codec::Json>>{
+             {"rank", -1}, {"how", "ended"}, {"code", 256}, {"before_finalize", 1}, {"at_us", -1}, {"why", "x"}}) {
+        codec::Json bad = json;
+        bad["first_end"][key] = value;
+        const auto read = codec::decode_part_status(bad);
+        ASSERT_FALSE(read) << key;
+        EXPECT_EQ(read.error().pointer, std::string("/first_end/") + key);
+    }
+}
+
+}  // namespace
+}  // namespace zbs

@@ -1,0 +1,173 @@
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/messages/rank_end.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+// `zbs-step rank` between a script and the other end of its PMI socket and of its error output, which are the test's.
+
+namespace zbs::process {
+namespace {
+
+constexpr int kPatienceMs = 10'000;
+
+class RankTest : public testing::Test {
+  protected:
+    ~RankTest() override {
+        for (const int fd : {pmi_, err_})
+            if (fd >= 0) close(fd);
+        if (child_ > 0 && status_ < 0) {
+            kill(child_, SIGKILL);
+            waitpid(child_, nullptr, 0);
+        }
+    }
+    void start(const std::string& script) {
+        int pair[2], pipe_ends[2];
+        ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+        ASSERT_EQ(pipe2(pipe_ends, O_CLOEXEC), 0);
+        child_ = fork();
+        if (child_ == 0) {
+            dup2(pipe_ends[1], 2);
+            fcntl(pair[1], F_SETFD, 0);
+            setenv("PMI_FD", std::to_string(pair[1]).c_str(), 1);
+            setenv("PMI_RANK", "3", 1);
+            setenv(kRankEndsVariable, folder_.path("").c_str(), 1);
+            execl(ZBS_STEP, ZBS_STEP, "rank", "/bin/bash", "-c", ("exec 9<&$PMI_FD; " + script).c_str(), nullptr);
+            _exit(99);
+        }
+        close(pair[1]);
+        close(pipe_ends[1]);
+        pmi_ = pair[0];
+        err_ = pipe_ends[0];
+    }
+    /// What comes next; empty where nothing comes in time, or nothing more.
+    static std::string read_from(int fd) {
+        pollfd waiting{fd, POLLIN, 0};
+        char text[512];
+        if (poll(&waiting, 1, kPatienceMs) <= 0) return {};
+        const ssize_t got = read(fd, text, sizeof text);
+        return {text, static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+    }
+    /// Nothing comes, and it goes on.
+    static bool is_quiet(int fd) {
+        pollfd waiting{fd, POLLIN, 0};
+        return poll(&waiting, 1, 500) == 0;
+    }
+    /// Whoever could write there has ended, in time.
+    static bool is_at_its_end(int fd) {
+        pollfd waiting{fd, POLLIN, 0};
+        return poll(&waiting, 1, kPatienceMs) == 1 && (waiting.revents & POLLHUP) != 0;
+    }
+    void answer(const std::string& text) {
+        ASSERT_EQ(send(pmi_, text.data(), text.size(), MSG_NOSIGNAL), static_cast<ssize_t>(text.size()));
+    }
+    int end() {
+        EXPECT_EQ(waitpid(child_, &status_, 0), child_);
+        return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
+    }
+    std::optional<RankEnd> recorded() {
+        const auto text = read_file(folder_.path(rank_end_file(3)));
+        return text ? read_rank_end(rank_end_file(3), *text) : std::nullopt;
+    }
+
+    test::TemporaryFolder folder_;
+    pid_t child_ = -1;
+    int status_ = -1, pmi_ = -1, err_ = -1;
+};
+
+TEST_F(RankTest, AGoodEndLeavesNoRecord) {
+    start("echo cmd=init >&9; read answer <&9; echo \"cmd=finalize $answer\" >&9");
+    EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+    answer("rc=0\n");
+    EXPECT_EQ(read_from(pmi_), "cmd=finalize rc=0\n");
+    EXPECT_EQ(end(), 0);
+    EXPECT_FALSE(recorded());
+}
+
+TEST_F(RankTest, AnExitBeforeFinalizingIsRecordedAsSuch) {
+    start("echo cmd=init >&9; exit 7");
+    EXPECT_EQ(end(), 7);
+    ASSERT_TRUE(recorded());
+    EXPECT_EQ(describe(*recorded(), ""), "rank 3 exited with code 7 before MPI_Finalize");
+}
+
+TEST_F(RankTest, AGoodCodeBeforeFinalizingIsNone) {
+    start("echo cmd=init >&9; exit 0");
+    EXPECT_EQ(end(), 0);
+    ASSERT_TRUE(recorded());
+    EXPECT_TRUE(recorded()->before_finalize);
+}
+
+TEST_F(RankTest, ABadCodeAfterFinalizingIsRecorded) {
+    start("echo cmd=init >&9; echo cmd=finalize >&9; exit 3");
+    EXPECT_EQ(end(), 3);
+    ASSERT_TRUE(recorded());
+    EXPECT_EQ(describe(*recorded(), ""), "rank 3 exited with code 3");
+}
+
+TEST_F(RankTest, ItEndsByTheSignalThatEndedItsRank) {
+    start("kill -SEGV $$");
+    EXPECT_EQ(end(), 139);
+    ASSERT_TRUE(recorded());
+    EXPECT_EQ(describe(*recorded(), ""), "rank 3 ended by signal 11");
+}
+
+TEST_F(RankTest, AProgramThatCannotBeRunIsNamed) {
+    start("exec /no/such/program");
+    EXPECT_THAT(read_from(err_), testing::HasSubstr("/no/such/program"));
+    EXPECT_EQ(end(), 127);
+    EXPECT_EQ(recorded()->code, 127);
+}
+
+/// The launcher ends when it hears of the abort, and loses what it has not read then.
+TEST_F(RankTest, AnAbortIsPassedOnOnceTheOutputHasBeenRead) {
+    start("echo cmd=init >&9; echo 'the matrix is singular' >&2; echo cmd=abort exitcode=5 >&9; read answer <&9");
+    EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+    EXPECT_TRUE(is_quiet(pmi_)) << "the output has not been read";
+    EXPECT_EQ(read_from(err_), "the matrix is singular\n");
+    EXPECT_EQ(read_from(pmi_), "cmd=abort exitcode=5\n");
+    ASSERT_TRUE(recorded());
+    EXPECT_EQ(describe(*recorded(), ""), "rank 3 called MPI_Abort with code 5");
+    answer("\n");
+    end();
+    EXPECT_EQ(recorded()->how, RankEndKind::kAborted) << "the first of its ends counts";
+}
+
+TEST_F(RankTest, AnEndIsNoticedOnceTheOutputHasBeenRead) {
+    start("echo cmd=init >&9; echo 'no memory left' >&2; exit 1");
+    EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+    EXPECT_TRUE(is_quiet(pmi_)) << "the proxy would end the others";
+    EXPECT_EQ(read_from(err_), "no memory left\n");
+    EXPECT_EQ(end(), 1);
+}
+
+TEST_F(RankTest, KilledWithItsRankItRecordsNothing) {
+    start("echo cmd=init >&9; exec sleep 60");
+    EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+    kill(child_, SIGKILL);
+    EXPECT_EQ(end(), 137);
+    EXPECT_TRUE(is_at_its_end(err_)) << "the rank is gone, too";
+    EXPECT_FALSE(recorded());
+}
+
+/// The end of a job is announced to all of its processes: what the rank makes of it is its end.
+TEST_F(RankTest, APoliteSignalIsTheRanks) {
+    start("trap 'exit 4' TERM; echo cmd=init >&9; read answer <&9");
+    EXPECT_EQ(read_from(pmi_), "cmd=init\n");
+    kill(child_, SIGTERM);
+    answer("\n");
+    EXPECT_EQ(end(), 0) << "it was not for the supervisor";
+}
+
+}  // namespace
+}  // namespace zbs::process
