@@ -22,7 +22,7 @@ class DashboardProxy {
     /// fails nothing is submitted.
     using BeforeSubmit = std::function<Result<void>(const ApplicationRequest&)>;
     void before_submit(BeforeSubmit act) { before_submit_ = std::move(act); }
-    /// How much of a call's body is read before it is served: of who is not let in, and of what is no JSON, nothing.
+    /// How many bytes of a call's body may be read; none without the cookie, and of what is not JSON.
     std::optional<std::size_t> body_limit(const http::Call& head) const;
     /// Answers once, on any thread.
     void serve(const http::Call& call, http::Respond respond) const;

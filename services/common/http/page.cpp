@@ -41,7 +41,7 @@ std::string html_text(std::string_view text) {
 }
 
 bool comes_from_elsewhere(const Call& call) {
-    // Reading is left to Origin: a link on another site's page may well lead to ours.
+    // Origin alone decides about reading: a link on another site's page may lead to ours.
     const bool changes = call.method != "GET" && call.method != "HEAD";
     if (changes && !call.fetch_site.empty() && call.fetch_site != "same-origin" && call.fetch_site != "none")
         return true;

@@ -25,7 +25,7 @@ enum class Body { kNone, kJson, kFilePiece, kLargeJson };
 /// Whether the body of `call` comes as application/json. Browsers send other types for pages of other sites without
 /// asking us first.
 bool is_json(const Call& call);
-/// 415: it comes as something else.
+/// The reply to a body of another type: 415.
 Reply not_json();
 
 /// Method and path pattern to handler. `{name}` matches one segment. Where several
@@ -44,9 +44,9 @@ class Router {
     void watch(Watch watch) { watch_ = std::move(watch); }
     /// Names each call; the name goes back in the header Zbs-Request-Id.
     void name_calls(std::function<std::string()> fresh) { fresh_id_ = std::move(fresh); }
-    /// How much of the body of this call may be read; none where it is answered without its body: no route reads it, or
-    /// only callers with an identity may call the route and this one has none. Asked with the head alone, before
-    /// `dispatch`; from any thread.
+    /// How many bytes of the body of a call may be read before `dispatch`, by its head alone. None if no route reads
+    /// the body, or if the route is for callers with an identity and this one has none: `dispatch` answers without it.
+    /// From any thread.
     std::optional<std::size_t> body_limit(const Call& head) const;
     /// Answers exactly once; a handler that throws is answered for with 500 and no details.
     void dispatch(Call call, Respond respond) const;

@@ -17,14 +17,14 @@ class ByteBudget : public std::enable_shared_from_this<ByteBudget> {
     };
     explicit ByteBudget(Limits limits) : limits_(limits) {}
 
-    /// What one connection keeps; its end gives all of it back.
+    /// The bytes that one connection keeps; its destructor returns all of them.
     class Share {
       public:
         Share() = default;
         Share(Share&& other) noexcept { *this = std::move(other); }
         Share& operator=(Share&& other) noexcept;
         ~Share() { resize(0); }
-        /// False where the budget does not hold so many bytes; the share is then as it was. Fewer are always possible.
+        /// False, and unchanged, if the budget does not hold so many bytes. A smaller size always fits.
         bool resize(std::size_t bytes);
 
       private:

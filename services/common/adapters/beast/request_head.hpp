@@ -15,9 +15,9 @@ bool has_control_bytes(boost::beast::string_view text);
 /// it.
 std::string origin_of(const boost::asio::ip::address& address);
 
-/// The checks of a head that Beast leaves to its user: framing that two readers could take differently is refused, and
-/// so is each transfer coding but `chunked` (RFC 9112, 6.3), which Beast takes for no body at all. Before the body is
-/// read. Method, path and query of the call; not its identity.
+/// The checks of a head that Beast leaves to its user, to be made before the body is read. Refuses framing that two
+/// readers could take differently, and each transfer coding but `chunked` (RFC 9112, 6.3), which Beast takes for no
+/// body at all. Returns method, path, query and headers of the call, without its identity.
 Result<http::Call> read_head(const boost::beast::http::request<boost::beast::http::string_body>& request);
 
 /// Plain connections only: who the caller says it is, if it shows `token`. Anonymous without the header. Errors:

@@ -53,14 +53,14 @@ struct ServerOptions {
     std::chrono::milliseconds handshake_deadline{5'000};
     std::chrono::milliseconds header_deadline{10'000};  ///< to send the whole head, also the idle time between requests
     std::chrono::milliseconds body_deadline{60'000};
-    /// A body that is slower than this in the mean ends the connection, but for the first while.
+    /// A body that arrives slower than this in the mean, after the first `body_patience`, ends its connection.
     std::size_t body_bytes_per_second = 16 * 1024;
     std::chrono::milliseconds body_patience{10'000};
-    /// How much of the body of this call is read, told its head and who makes it, on any thread; none: the handler
-    /// answers without it. Without this function as much as `max_body_bytes`, which nothing exceeds.
+    /// How many bytes of the body of a call may be read, by its head and caller; none: the handler answers without the
+    /// body. Called on any thread. Default, and upper bound: `max_body_bytes`.
     std::function<std::optional<std::size_t>(const http::Call& head)> body_limit;
-    /// What is kept of requests and replies, of each caller and in all: by address of those without an identity, by
-    /// name of the others.
+    /// Bytes of requests and replies that the server keeps, of each caller and in all: of each address without an
+    /// identity, of each name with one.
     ByteBudget::Limits anonymous_bytes{4 * 1024 * 1024, 32 * 1024 * 1024};
     ByteBudget::Limits named_bytes{128 * 1024 * 1024, 512 * 1024 * 1024};
     std::chrono::milliseconds handler_deadline{60'000};
@@ -100,7 +100,7 @@ class Server {
     void drain();
     /// Connections open now.
     int connections() const;
-    /// Bytes of requests and replies that are kept for callers without an identity.
+    /// Bytes of requests and replies that the server keeps now for callers without an identity.
     std::size_t bytes_kept() const;
 
   private:

@@ -36,7 +36,7 @@ class SessionHost {
     virtual const ServerOptions& options() const = 0;
     virtual const Server::Handler& handler() const = 0;
     virtual bool draining() const = 0;
-    /// What a connection of this caller keeps, by who it is or where it comes from.
+    /// The share of a connection of this caller, by its name or else by its address.
     virtual ByteBudget::Share share_of(const PeerIdentity& peer, const std::string& address) const = 0;
     virtual void closed(std::shared_ptr<class AnySession> session) = 0;  ///< once
 };
@@ -244,7 +244,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         read_piece();
     }
 
-    /// Until the body is whole: what has come is within the budget, and came fast enough.
+    /// Reads until the body is whole, within the caller's budget and faster than the minimum rate.
     void read_piece() {
         namespace bh = boost::beast::http;
         if (parser_->is_done()) return on_request();
@@ -273,7 +273,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         hand_over(std::exchange(call_, {}), keep_alive_);
     }
 
-    /// As of who calls too often: it was not heard, and may come again.
+    /// As for a call beyond the rate: nothing was done, and the client may send it again.
     http::Reply too_many_bytes() const { return http::too_many_requests(identity_, std::chrono::seconds{1}, "bytes"); }
 
     /// The reply may come from any thread, late, or never; the deadline answers in its place. Most come before the
@@ -419,7 +419,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         parser_.reset();
         discard();
     }
-    /// Into a buffer that lives only here: a thousand connections that end cost no more than one.
+    /// Reads into a buffer on the stack: a thousand connections that end cost no more than one.
     void discard() {
         auto& socket = lowest().socket();
         socket.async_wait(boost::asio::socket_base::wait_read, [self = this->shared_from_this()](ErrorCodeOf fault) {
