@@ -56,7 +56,7 @@ class Ownership(unittest.TestCase):
     def ask(cls, who, method, target, body=None):
         connection = http.client.HTTPSConnection("127.0.0.1", cls.world.ports["zone"], timeout=DEADLINE_S, context=context(cls.world.issue(*who)))
         try:
-            connection.request(method, target, None if body is None else json.dumps(body))
+            connection.request(method, target, None if body is None else json.dumps(body), {} if body is None else {"Content-Type": "application/json"})
             response = connection.getresponse()
             return response.status, response.read(), {k: v for k, v in response.headers.items() if k not in ("Zbs-Request-Id", "Date")}
         finally:

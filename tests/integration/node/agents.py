@@ -162,7 +162,7 @@ run_as = "self"
     def call_program(self, program, method, target, identity=None, body=None):
         connection = http.client.HTTPSConnection(program.address, program.port, timeout=DEADLINE_S, context=context(identity))
         try:
-            connection.request(method, target, None if body is None else json.dumps(body))
+            connection.request(method, target, None if body is None else json.dumps(body), {} if body is None else {"Content-Type": "application/json"})
             response = connection.getresponse()
             return Reply(response.status, response.headers, response.read())
         finally:
