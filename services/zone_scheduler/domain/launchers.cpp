@@ -120,7 +120,7 @@ StepSpec launcher_step(const ZoneConfig& config, const Application& application)
                       {open_mpi::kAgentFile, open_mpi::agent_script()}};
     } else {
         step.argv = mpich::coordinator_argv(spec);
-        step.environment = mpich::program_environment(request.environment);
+        step.environment = mpich::rank_environment(request.environment);
         step.files = {{mpich::kHostFile, mpich::host_file(mpich::plan_proxies(places))}};
     }
     return step;
@@ -128,7 +128,7 @@ StepSpec launcher_step(const ZoneConfig& config, const Application& application)
 
 LaunchRequest::Program program_of_ranks(const ApplicationRequest& request) {
     const mpich::CoordinatorSpec spec = coordinator_of(request);
-    return {mpich::rank_argv(spec), mpich::start_directory(spec), mpich::program_environment(request.environment)};
+    return {mpich::rank_argv(spec), mpich::start_directory(spec), mpich::rank_environment(request.environment)};
 }
 
 const char* launcher_commands(Launcher launcher) {

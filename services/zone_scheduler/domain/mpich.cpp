@@ -99,6 +99,13 @@ Options program_environment(const Options& environment) {
     return kept;
 }
 
+Options rank_environment(const Options& environment) {
+    constexpr const char* kNoLocal = "MPIR_CVAR_NOLOCAL";
+    Options kept = program_environment(environment);
+    if (std::ranges::find(kept, kNoLocal, &Options::value_type::first) == kept.end()) kept.emplace_back(kNoLocal, "1");
+    return kept;
+}
+
 std::vector<ProxyPlan> plan_proxies(const std::vector<Place>& place_of_rank) {
     std::vector<ProxyPlan> proxies;
     for (std::size_t rank = 0; rank < place_of_rank.size(); ++rank) {

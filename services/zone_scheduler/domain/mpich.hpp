@@ -38,6 +38,9 @@ std::vector<std::string> coordinator_argv(const CoordinatorSpec& spec);
 /// The user's environment without what would steer the launcher (HYDRA_*, MPIEXEC_*, PMI_* ...) or belongs to a job
 /// around this one (ZBS_STEP_*, ZBS_ZONE, ...): a job submitted from inside a job must not be taken for a part of it.
 Options program_environment(const Options& environment);
+/// The same for ranks of MPICH. MPICH 4.0.2 computes wrong numbers among ranks of one host (docs/numbers.md), so each
+/// rank is a host of its own for it (MPIR_CVAR_NOLOCAL=1), unless the user sets that variable.
+Options rank_environment(const Options& environment);
 
 /// A proxy of the job: the ranks it starts and where.
 struct ProxyPlan {

@@ -68,6 +68,8 @@ TEST(ProgramEnvironment, DropsWhatSteersTheLauncherOrBelongsToAJobAround) {
                                               {"ZBS_TEST_VAR", "kept"}});
     EXPECT_EQ(kept, (Options{{"HOME", "/h"}, {"OMP_NUM_THREADS", "2"}, {"ZBS_TEST_VAR", "kept"}}));
     EXPECT_EQ(program_environment({{"LD_PRELOAD", "/x/other.so"}}).size(), 1U);
+    EXPECT_EQ(rank_environment({{"A", "b"}}), (Options{{"A", "b"}, {"MPIR_CVAR_NOLOCAL", "1"}}));
+    EXPECT_EQ(rank_environment({{"MPIR_CVAR_NOLOCAL", "0"}}), (Options{{"MPIR_CVAR_NOLOCAL", "0"}}));
 }
 
 TEST(ReadFatalSignal, OnlyFromTheReport) {
