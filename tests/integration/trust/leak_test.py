@@ -84,7 +84,7 @@ class Leaks(unittest.TestCase):
     def exchange(self, identity, method, target, body=None, headers=""):
         """One request, on the caller's open connection; every byte of the answer is kept. Its status and JSON."""
         data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        head = f"{method} {target} HTTP/1.1\r\nHost: b\r\n{headers}" + (f"Content-Length: {len(data)}\r\n" if body is not None else "") + "\r\n"
+        head = f"{method} {target} HTTP/1.1\r\nHost: b\r\n{headers}" + (f"Content-Type: application/json\r\nContent-Length: {len(data)}\r\n" if body is not None else "") + "\r\n"
         key = identity and identity.chain
         if key not in self.open:
             self.open[key] = context(identity).wrap_socket(socket.create_connection(("127.0.0.1", self.f.port("b")), timeout=DEADLINE_S))
