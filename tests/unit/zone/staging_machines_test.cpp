@@ -187,10 +187,12 @@ TEST_F(AgentStagingTest, AResultWithTheNameOfAnOptionOrABackslashIsLeftOutAndNam
     for (const char* name : {"-rf", "a\\b", "good"}) world.node("b").executor->write(step.operation, name, "x");
     world.run(1min);
     EXPECT_EQ(result(last, "good"), "x");
+    const auto status = world.status(last);
+    ASSERT_TRUE(status.results);
     std::vector<std::string> names;
-    for (const ResultFile& file : world.status(last).results->files) names.push_back(file.name);
+    for (const ResultFile& file : status.results->files) names.push_back(file.name);
     EXPECT_THAT(names, testing::ElementsAre("good"));
-    EXPECT_THAT(world.status(last).results->notes,
+    EXPECT_THAT(status.results->notes,
                 testing::UnorderedElementsAre(HasSubstr("-rf: must not begin with '-'"),
                                               HasSubstr("a\\\\b: must be a name without")));
 }
