@@ -41,7 +41,7 @@ function(zbs_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} zbs_build_flags zbs_source_folder GTest::gtest GTest::gmock GTest::gtest_main)
   target_precompile_headers(${name} REUSE_FROM zbs_headers_test)
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 240)
+    set(ARG_TIMEOUT 600)  # four times the longest under sanitizers, 150 s
   endif()
   if(ARG_LABEL MATCHES "golden|property")
     zbs_computing_test(${name} LABEL ${ARG_LABEL} QUEUE tables COMMAND $<TARGET_FILE:${name}>)
