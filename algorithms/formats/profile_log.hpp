@@ -76,7 +76,7 @@ class ProfileLogReader {
     bool first_text_ = true;  ///< no line with text yet in this source: it may be a header
     std::string rest_;        ///< begin of a line whose end has not been fed
     std::optional<Error> error_;
-    std::string run_;                ///< ID and number of ranks, as the first header tells; empty before
+    std::string run_;                ///< ID and number of ranks, from the first header; empty before it
     std::size_t ranks_of_run_ = 0;   ///< N of the header
     std::set<TaskIndex> logs_seen_;  ///< ranks that headers name
     TaskIndex ranks_ = 0;

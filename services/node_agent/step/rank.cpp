@@ -178,7 +178,7 @@ int run_rank(int argc, char** argv) {
     const std::optional<int> pmi = number_in(kPmi);
     int pair[2] = {-1, -1};
     if (pmi && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return std::perror("zbs-step rank"), 125;
-    // The end of a tree is announced to all of it: the rank obeys, and this tells how it ended.
+    // The end of a tree is announced to all of it: the rank obeys, and this process records its end.
     sigset_t children;
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
@@ -192,7 +192,7 @@ int run_rank(int argc, char** argv) {
         if (getppid() != parent) _exit(125);
         sigprocmask(SIG_SETMASK, &before, nullptr);
         if (pmi) {
-            dup2(pair[1], *pmi);  // under the number that its environment tells
+            dup2(pair[1], *pmi);  // under the number in its environment
             close(pair[0]);
             close(pair[1]);
         }

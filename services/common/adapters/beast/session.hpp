@@ -204,7 +204,7 @@ class Session final : public AnySession, public std::enable_shared_from_this<Ses
         call->address = origin_;
         if constexpr (kTls) {
             if (SteadyClock::now() - identified_ > options.identity_age) identify();
-            // Who is told that its certificate does not count may come again when it does, and begin anew.
+            // A caller whose certificate was refused may connect again once it is valid.
             if (!identity_.refusal().empty()) keep_alive_ = false;
         } else {
             Result<PeerIdentity> identity = read_local_identity(head, options.local_token);
