@@ -344,7 +344,9 @@ TEST_F(ApplicationServiceTest, WhereTheLauncherGaveUpTheZonesTellHowTheRanksEnde
 
 /// Two zones know of ranks that ended badly, and the launcher only of those that were killed for it.
 TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith) {
-    for (const bool launcher_stays : {false, true}) {
+    // A proxy of MPICH may end with 0 after a rank that exited early, and the launcher may then stay for ever.
+    for (const auto& [launcher_stays, proxy_code] : {std::pair{false, 9}, {true, 9}, {true, 0}}) {
+        SCOPED_TRACE(proxy_code);
         run_for(21s);
         const auto ends = [](RankEndKind how, int code, std::int64_t first) {
             std::map<std::string, std::string> files;  // of all ranks: those of the part count
@@ -358,9 +360,9 @@ TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith
             return files;
         };
         world.node("b").executor->script(
-            "run-", {.runtime = 20s, .exit_code = 9, .files = ends(RankEndKind::kExited, 7, 5'000)});
+            "run-", {.runtime = 20s, .exit_code = proxy_code, .files = ends(RankEndKind::kExited, 7, 5'000)});
         world.node("c").executor->script(
-            "run-", {.runtime = 20s, .exit_code = 9, .files = ends(RankEndKind::kSignalled, 9, 6'000)});
+            "run-", {.runtime = 20s, .exit_code = proxy_code, .files = ends(RankEndKind::kSignalled, 9, 6'000)});
         world.node("a").executor->script("mpi-", {.runtime = launcher_stays ? 60s : 20s, .exit_code = 9});
         ApplicationRequest request = world.request(12);
         request.profile = false;
@@ -374,7 +376,9 @@ TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith
         EXPECT_EQ(status.reason, "rank " + std::to_string(part->ranks.front()) + " on b." +
                                      part->status.assignment.front().machine +
                                      " exited with code 7 before MPI_Finalize");
-        EXPECT_THAT(part->status.reason, testing::HasSubstr("exited with code 7")) << "no operator is asked to help";
+        if (proxy_code != 0) {
+            EXPECT_THAT(part->status.reason, testing::HasSubstr("exited with code 7")) << "no operator is asked to help";
+        }
         expect_nothing_left();
     }
 }
