@@ -197,10 +197,13 @@ Result<std::vector<std::string>> daemon_argv(const std::string& program, const O
     return argv;
 }
 
-Options daemon_environment(const std::string& output, const std::string& segments) {
+Options daemon_environment(const std::string& output, const std::string& own) {
     Options environment = {
         {kOutputVariable, output}, {"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
-    if (!segments.empty()) environment.emplace_back("OMPI_MCA_btl_vader_backing_directory", segments);
+    if (!own.empty()) {
+        environment.emplace_back("OMPI_MCA_btl_vader_backing_directory", own);
+        environment.emplace_back("OMPI_MCA_orte_tmpdir_base", own);
+    }
     return environment;
 }
 
