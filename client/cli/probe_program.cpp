@@ -18,7 +18,7 @@ extern char** environ;
 namespace zbs::cli {
 namespace {
 
-constexpr std::size_t kMostOutput = 16 * 1024;
+constexpr std::size_t kMostOutput = 256 * 1024;
 
 /// In a process group of its own, writing to `out`; an errno, or 0.
 int spawn_quietly(const std::vector<std::string>& words, int out, pid_t& pid) {

@@ -16,11 +16,10 @@
 #include "client/api/staged_files.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/job_environment.hpp"
-#include "client/cli/python_mpi.hpp"
+#include "client/cli/program_mpi.hpp"
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
-#include "services/common/adapters/system/program_libraries.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/printable.hpp"
@@ -162,6 +161,17 @@ Launcher launcher_for(const std::string& name, bool is_open_mpi) {
     return Launcher::kMpich;
 }
 
+/// Why ranks of the program would not find each other under this launcher; empty where they would.
+std::string why_not_launched(const std::string& program, const LoadedMpi& mpi, Launcher launcher) {
+    const auto loads = [&program](const std::string& what) { return ascii(program) + " loads " + what; };
+    if (launcher == Launcher::kMpich && !mpi.open_mpi.empty())
+        return loads("Open MPI (" + mpi.open_mpi +
+                     "), and each of its ranks would believe to be alone; take 'openmpi'");
+    if (launcher == Launcher::kOpenMpi && !mpi.mpich.empty())
+        return loads("MPICH (" + mpi.mpich + "), and each of its ranks would believe to be alone; take 'mpich'");
+    return {};
+}
+
 Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     ApplicationRequest request;
     if (options.id.empty()) {
@@ -195,14 +205,15 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     const Result<std::string> program = find_program(options.argv.at(0), request.directory);
     if (!program) return program.error();
     if (!is_utf8(*program)) return invalid("program '" + ascii(*program) + "' is not UTF-8", {});
-    auto open_mpi = system::open_mpi_of(*program);
-    if (const std::string extension = mpi_extension_of(*program, options.argv, request.directory); !extension.empty())
-        open_mpi = system::open_mpi_of(extension);
-    request.launcher = launcher_for(options.launcher, open_mpi.has_value());
-    if (request.launcher == Launcher::kMpich && open_mpi)
-        std::cerr << "zbs: " << printable(*program) << " loads Open MPI (" << printable(*open_mpi)
-                  << "); under MPICH's launcher each rank will believe to be alone\n";
-    if (system::has_static_mpich(*program))
+    const LoadedMpi mpi = mpi_of_command(*program, options.argv, request.directory);
+    if (!mpi.mpich.empty() && !mpi.open_mpi.empty())
+        return invalid(ascii(*program) + " loads two MPIs, " + mpi.mpich + " and " + mpi.open_mpi +
+                           "; link it and its libraries with one of them",
+                       {});
+    request.launcher = launcher_for(options.launcher, !mpi.open_mpi.empty());
+    if (const std::string why = why_not_launched(*program, mpi, request.launcher); !why.empty())
+        return invalid(why, "--launcher");
+    if (has_static_mpich(*program))
         std::cerr << "zbs: " << printable(*program)
                   << " is linked statically with MPICH: it cannot be profiled, and between machines it may hang in "
                      "MPI_Finalize; link it with the shared library\n";
@@ -235,7 +246,7 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options) {
     request.mapper = options.mapper;
     request.seed = options.seed;
     request.zones = options.zones;
-    request.profile = !options.no_profile && !open_mpi && can_be_profiled(request.launcher);
+    request.profile = !options.no_profile && mpi.open_mpi.empty() && can_be_profiled(request.launcher);
     request.use_profile = !options.ignore_profile;
     Result<Staging> staging = make_staging(options, *program);
     if (!staging) return staging.error();

@@ -153,6 +153,17 @@ bool has_mpich_abi(const void* function) {
     return false;
 }
 
+/// Ranks of Open MPI do not find each other where MPICH's launcher started them, as it does where nobody saw the MPI of
+/// a program beforehand.
+void warn_where_alone() {
+    const char* const ranks = std::getenv("PMI_SIZE");
+    if (!std::strstr(library, "Open MPI") || !ranks || std::strcmp(ranks, "1") == 0 || !is_first_rank()) return;
+    std::fputs(
+        "zbs-profile: each rank is alone: the program uses Open MPI and was started by MPICH's launcher; give "
+        "--launcher openmpi\n",
+        stderr);
+}
+
 struct Entry {
     const char* name;
     void **entry, **next;
@@ -183,6 +194,7 @@ void fill() {
 #define ZBS_FIND(name) zbs_real_##name = find_loaded(#name);
     ZBS_PMPI_FUNCTIONS(ZBS_FIND)
 #undef ZBS_FIND
+    warn_where_alone();
     const char* const wanted = std::getenv("ZBS_PROFILE");
     if (!ours && version && is_first_rank() && !(wanted && std::strcmp(wanted, "0") == 0))
         std::fprintf(stderr,
