@@ -71,8 +71,8 @@ Result<SampleStep> decode_sample_step(const Json& json) {
     return SampleStep{*std::move(spec)};
 }
 
-std::vector<Message> all_messages() {
-    return {
+const std::vector<Message>& all_messages() {
+    static const std::vector<Message> all = {
         message("Model", some_model(), [](const Json& j) { return decode_model(j); }),
         message("TaskGraph", ring_graph(3), [](const Json& j) { return decode_task_graph(j, ""); }),
         message("Link", Link{0.5, 1e6}, [](const Json& j) { return decode_link(j, ""); }),
@@ -130,6 +130,7 @@ std::vector<Message> all_messages() {
         message("PartEvent", some_part_event(), decode_state_event),
         message("ShareTable", some_share_table(), decode_share_table),
     };
+    return all;
 }
 
 class MessageTest : public testing::TestWithParam<Message> {};

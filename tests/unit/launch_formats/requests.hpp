@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,15 +15,14 @@ inline LaunchRequest launch(const std::vector<std::string>& hosts) {
                           .arguments = {"-n", "512"},
                           .directory = "/home/ana",
                           .walltime = std::chrono::minutes(30)};
+    std::map<std::string, int> slots;
     for (std::size_t r = 0; r < hosts.size(); ++r) {
         const std::size_t slash = hosts[r].find('/');
         const std::string zone = hosts[r].substr(0, slash), host = hosts[r].substr(slash + 1);
         auto at = request.zones.begin();
         while (at != request.zones.end() && at->name != zone) ++at;
         if (at == request.zones.end()) at = request.zones.insert(at, LaunchZone{zone, {}, {}});
-        int slot = 0;
-        for (const LaunchRank& rank : at->ranks) slot += rank.host == host;
-        at->ranks.push_back({static_cast<TaskIndex>(r), host, slot});
+        at->ranks.push_back({static_cast<TaskIndex>(r), host, slots[hosts[r]]++});
     }
     return request;
 }

@@ -48,7 +48,7 @@ TEST(ChangedChainProperty, IsNeverAnotherIdentity) {
     const Holder limited = make_certificate(limited_form(w.ana), &w.ana);
     const std::vector<Holders> chains{{w.ana}, {proxy, w.ana}, {limited, w.ana}, {w.gil}, {w.alpha}};
     int still_certificates = 0, refused = 0;
-    for (std::uint64_t seed = 0; seed < 4'000; ++seed) {
+    for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
         SCOPED_TRACE(seed);
         Rng rng(seed);
         Holders chain = chains[rng.below(chains.size())];
@@ -63,7 +63,7 @@ TEST(ChangedChainProperty, IsNeverAnotherIdentity) {
         refused += verdict.starts_with("refused: ") ? 1 : 0;
         EXPECT_TRUE(verdict == good || verdict.starts_with("refused: ")) << verdict;
     }
-    EXPECT_GT(still_certificates, 400) << "the changes are too coarse to say anything";
+    EXPECT_GT(still_certificates, 100) << "the changes are too coarse to say anything";
     EXPECT_GT(refused, still_certificates / 2);
 }
 

@@ -540,7 +540,7 @@ TEST_F(ZoneQueueTest, ManyApplicationsOfTwoHomesAllEnd) {
     for (const char* name : {"a", "b", "c"}) world.node(name).executor->script("", {.runtime = 20s});
     const Caller bea{CallerKind::kUser, "org-b", "bea"};
     std::vector<ApplicationId> mine, hers;
-    for (int i = 0; i < 40; ++i) {
+    for (int i = 0; i < 20; ++i) {
         ApplicationRequest request = world.request(1 + static_cast<int>(world.rng.below(12)));
         request.walltime = 30s;
         ASSERT_TRUE(world.node(i % 2 == 0 ? "a" : "b").applications->submit(i % 2 == 0 ? world.user() : bea, request));
