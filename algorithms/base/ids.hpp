@@ -10,8 +10,8 @@
 
 namespace zbs {
 
-/// A 128-bit id: 48 bits of milliseconds since the Unix epoch, then 80 random bits; written as 26 characters of
-/// Crockford base 32 in upper case (the ULID text form), so text order is time order.
+/// A 128-bit id: 48 bits of milliseconds since the Unix epoch, 48 random bits, then a mark of its owner in 32; written
+/// as 26 characters of Crockford base 32 in upper case (the ULID text form), so text order is time order.
 struct Id128 {
     std::array<std::uint8_t, 16> bytes{};
     auto operator<=>(const Id128&) const = default;

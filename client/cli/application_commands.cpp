@@ -59,7 +59,9 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if ((options.dry_run || !options.wait) && !settle_document_output(context, has_id)) return;
     const auto zone = context.connect();
     if (!zone) return;
-    const Result<ApplicationRequest> request = make_request(options);
+    const Result<Id128> fresh = context.fresh_id(*zone);
+    if (!fresh) return context.fail(fresh.error());
+    const Result<ApplicationRequest> request = make_request(options, *fresh);
     if (!request) return context.fail(request.error());
     if (options.dry_run) {
         const Result<ApplicationPlan> plan = zone->dry_run(*request);

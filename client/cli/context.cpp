@@ -8,6 +8,7 @@
 #include <iostream>
 
 #include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace zbs::cli {
@@ -64,6 +65,16 @@ std::unique_ptr<client::ZoneClient> Context::connect_without_tls() {
 Caller Context::caller(const client::ZoneClient& zone) const {
     if (zone.credentials() != nullptr) return zone.credentials()->name();
     return parse_identity(identity).value_or(Caller{});
+}
+
+Result<Id128> Context::fresh_id(client::ZoneClient& zone) const {
+    Caller owner = caller(zone);
+    if (owner.kind == CallerKind::kAnonymous) {
+        const Result<codec::Json> answer = zone.get("/v1/whoami");
+        if (!answer) return answer.error();
+        owner = parse_identity(answer->value("name", "")).value_or(Caller{});
+    }
+    return system::SystemIds{}.fresh(owner);
 }
 
 std::string default_credentials_folder() {

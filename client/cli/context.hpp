@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algorithms/base/duration_text.hpp"
+#include "algorithms/base/ids.hpp"
 #include "client/api/zone_client.hpp"
 #include "client/cli/exit_codes.hpp"
 #include "services/common/listing/rows.hpp"
@@ -45,6 +46,8 @@ struct Context {
     Result<void> check_url() const;
     /// Who calls with `zone`; anonymous where nobody says.
     Caller caller(const client::ZoneClient& zone) const;
+    /// A fresh id with the mark of the caller, whose name the zone returns where she uses a proxy. Errors: the zone's.
+    Result<Id128> fresh_id(client::ZoneClient& zone) const;
     /// Whether the output is laid out for people, and not for programs.
     bool for_people() const { return output == "table" || output == "wide"; }
     /// Prints the error (as a problem object in the JSON modes), sets the exit code.

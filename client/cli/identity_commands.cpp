@@ -4,7 +4,6 @@
 
 #include "client/api/delegate.hpp"
 #include "client/cli/context.hpp"
-#include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/messages/join_token.hpp"
 
 namespace zbs::cli {
@@ -83,8 +82,9 @@ void delegate_renewal(Context& context, const std::string& life) {
     if (!zone) return;
     if (zone->credentials() == nullptr)
         return context.fail(invalid("without TLS there is nothing to delegate; log in with 'zbs login'"));
-    system::SystemIds ids;
-    const std::string id = to_string(ids.fresh());
+    const Result<Id128> fresh = context.fresh_id(*zone);
+    if (!fresh) return context.fail(fresh.error());
+    const std::string id = to_string(*fresh);
     if (auto handed = client::delegate(*zone, id, {}, *lifetime); !handed) return context.fail(handed.error());
     tell_delegation(context, id);
     std::cerr << "your home zone may renew the delegations of your applications for " << life

@@ -14,7 +14,6 @@
 #include "client/cli/submit_request.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
 #include "services/common/adapters/command_line/since.hpp"
-#include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
 #include "services/common/codec/model_codec.hpp"
@@ -189,8 +188,6 @@ struct ImportOptions {
 
 Result<ProfileImport> make_import(const ImportOptions& options) {
     ProfileImport wanted;
-    system::SystemIds ids;
-    wanted.id = ProfileId{ids.fresh()};
     if (!options.id.empty()) {
         const auto id = parse_id128(options.id);
         if (!id) return invalid("'" + ascii(options.id) + "' is no id (26 characters)", "--id");
@@ -223,10 +220,15 @@ Result<ProfileImport> make_import(const ImportOptions& options) {
 
 void import_profile(Context& context, const ImportOptions& options) {
     if (!settle_document_output(context)) return;
-    const Result<ProfileImport> wanted = make_import(options);
+    Result<ProfileImport> wanted = make_import(options);
     if (!wanted) return context.fail(wanted.error());
     const auto zone = context.connect();
     if (!zone) return;
+    if (options.id.empty()) {
+        const Result<Id128> fresh = context.fresh_id(*zone);
+        if (!fresh) return context.fail(fresh.error());
+        wanted->id = ProfileId{*fresh};
+    }
     const Result<Json> made = zone->call("POST", "/v1/profiles", codec::encode(*wanted));
     if (!made) return context.fail(made.error());
     if (context.for_people())

@@ -19,7 +19,6 @@
 #include "client/cli/program_mpi.hpp"
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
-#include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/printable.hpp"
@@ -172,16 +171,11 @@ std::string why_not_launched(const std::string& program, const LoadedMpi& mpi, L
     return {};
 }
 
-Result<ApplicationRequest> make_request(const SubmitOptions& options) {
+Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id128& fresh) {
     ApplicationRequest request;
-    if (options.id.empty()) {
-        system::SystemIds ids;
-        request.id = ApplicationId{ids.fresh()};
-    } else {
-        const auto id = parse_id128(options.id);
-        if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
-        request.id = ApplicationId{*id};
-    }
+    const std::optional<Id128> id = options.id.empty() ? fresh : parse_id128(options.id);
+    if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
+    request.id = ApplicationId{*id};
     if (!options.name.empty() && !is_one_line(options.name))
         return invalid("'" + ascii(options.name) + "' must be one line of text, without control characters", "--name");
     if (options.name.size() > limits::kMaxJobNameBytes)

@@ -35,10 +35,11 @@ Result<std::string> find_program(const std::string& name, const std::string& dir
 /// What launches a program, by the option (auto, mpich, openmpi, srun) and the MPI that it is linked with.
 Launcher launcher_for(const std::string& name, bool is_open_mpi);
 
-/// The request for these options: program by its absolute path, environment and directory of this command. Errors name
+/// The request for these options, under the id `fresh` unless they name one: program by its absolute path, environment
+/// and directory of this command. Errors name
 /// the option or argument: program or folder not found, text that is not UTF-8, a duration or model that cannot be
 /// read.
-Result<ApplicationRequest> make_request(const SubmitOptions& options);
+Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id128& fresh);
 
 /// The path of each input of `request`, in their order.
 std::vector<std::string> paths_to_send(const SubmitOptions& options);

@@ -1,5 +1,6 @@
 // Cases: each gets a fresh page that is let in already. Usage: node pages.mjs JSON [names]
 import assert from "node:assert/strict";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -25,7 +26,10 @@ async function keep(page, name) {
 }
 /** Submits without the page; its id. */
 async function submit(page, argv) {
-  const id = `0${Date.now()}${Math.random().toString().slice(2)}${"0".repeat(26)}`.slice(0, 26);
+  const { name } = await (await page.request.get(`${base}/v1/whoami`)).json();
+  const mark = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  let number = BigInt(`0x${Date.now().toString(16)}${randomBytes(6).toString("hex")}${mark}`), id = "";
+  for (let i = 0; i < 26; i++, number /= 32n) id = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"[Number(number % 32n)] + id;
   const reply = await page.request.post(`${base}/v1/applications`, { data: { id, ranks: 1, argv, directory: "/tmp", walltime_s: 600, mapper: "hier", zones: [] } });
   assert.ok(reply.ok(), await reply.text());
   return id;

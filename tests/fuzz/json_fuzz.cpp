@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(*json, codec::decode_part_record);
     check(*json, codec::decode_application_summary);
     check(*json, codec::decode_profile_rows);
-    check(*json, codec::decode_profile_import);
+    check(*json, [](const Json& j) { return codec::decode_profile_import(j, {}); });
     check(*json, codec::decode_peering_record);
     check(*json, codec::decode_peering_change);
     check(*json, codec::decode_pool_lease);

@@ -181,7 +181,9 @@ struct RegistryNode::Life {
         });
         router.watch(
             [this](Action action, const http::Call& call, int status) { decisions.done(action, call, status); });
-        router.name_calls([&ids = node.ids_] { return to_string(ids.fresh()); });
+        router.name_calls([&node] {
+            return to_string(node.ids_.fresh({CallerKind::kRegistry, node.config_.organisation, node.config_.name}));
+        });
     }
 };
 

@@ -143,9 +143,10 @@ class ChronicleLog : public Log {
 class HostIds : public IdSource {
   public:
     HostIds(const Host& host, std::uint64_t stream) : host_(host), stream_(stream) {}
-    Id128 fresh() override { return make_id128(to_microseconds(host_.wall_now()) / 1'000, stream_, ++last_); }
 
   private:
+    Id128 draw() override { return make_id128(to_microseconds(host_.wall_now()) / 1'000, stream_, ++last_ << 32); }
+
     const Host& host_;
     std::uint64_t stream_;
     std::uint64_t last_ = 0;  // lives as long as the host, over crashes: the real ones are random

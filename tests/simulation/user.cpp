@@ -84,7 +84,7 @@ void User::observe(Known& mine, const ObservedHistory::Question& question, const
 
 void User::submit(int ranks) {
     Known fresh;
-    fresh.request.id = ApplicationId{ids_.fresh()};
+    fresh.request.id = ApplicationId{ids_.fresh(self_)};
     fresh.request.ranks = ranks;
     fresh.request.argv = {"/bin/app"};
     fresh.request.directory = "/tmp";

@@ -94,10 +94,10 @@ class FederationWorld {
     void restart(const std::string& name);
     void run(Duration time) { clock.advance(time); }
 
-    Caller user() const { return {CallerKind::kUser, "org-a", "ana"}; }
-    ApplicationRequest request(int ranks) {
+    static Caller user() { return {CallerKind::kUser, "org-a", "ana"}; }
+    ApplicationRequest request(int ranks, const Caller& owner = user()) {
         ApplicationRequest r{
-            .id = ApplicationId{ids.fresh()}, .ranks = ranks, .argv = {"/bin/app"}, .directory = "/tmp"};
+            .id = ApplicationId{ids.fresh(owner)}, .ranks = ranks, .argv = {"/bin/app"}, .directory = "/tmp"};
         r.walltime = std::chrono::minutes{10};
         return r;
     }

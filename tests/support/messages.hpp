@@ -1,5 +1,6 @@
 #pragma once
 #include "services/common/messages/capacity.hpp"
+#include "services/common/messages/owned_id.hpp"
 #include "services/common/messages/registry.hpp"
 #include "services/common/messages/site.hpp"
 #include "services/common/ports/zone_store.hpp"
@@ -8,6 +9,7 @@
 namespace zbs::test {
 
 inline Id128 some_id(std::uint64_t low) { return make_id128(1'700'000'000'000, 7, low); }
+inline Id128 some_id_of(const Caller& owner, std::uint64_t low) { return marked(some_id(low << 32), owner); }
 inline Caller some_user() { return {CallerKind::kUser, "alpha", "ana"}; }
 inline Caller some_zone() { return {CallerKind::kZone, "alpha", "alpha-one"}; }
 

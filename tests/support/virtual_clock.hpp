@@ -67,10 +67,8 @@ class VirtualClock : public Clock {
 
 /// Ids 1, 2, 3, ... of one instant.
 class CountingIds : public IdSource {
-  public:
-    Id128 fresh() override { return make_id128(1'700'000'000'000, 0, ++last_); }
+    Id128 draw() override { return make_id128(1'700'000'000'000, 0, ++last_ << 32); }
 
-  private:
     std::uint64_t last_ = 0;
 };
 

@@ -119,8 +119,15 @@ Json encode(const ApplicationRequest& request) {
 
 Result<ApplicationRequest> decode_application_request(const Json& json) {
     JsonReader in(json);
+    const auto id = read_id<ApplicationId>(in, "id");
+    if (!in.ok()) return in.error();
+    return decode_new_application(json, id);
+}
+
+Result<ApplicationRequest> decode_new_application(const Json& json, const ApplicationId& otherwise) {
+    JsonReader in(json);
     ApplicationRequest request;
-    request.id = read_id<ApplicationId>(in, "id");
+    request.id = read_id_or(in, "id", otherwise);
     request.name = read_job_name(in);
     request.ranks = static_cast<int>(in.integer("ranks", 1, limits::kMaxRanks));
     request.argv = in.texts("argv", limits::kMaxArguments, limits::kMaxArgumentBytes);

@@ -42,6 +42,8 @@ Result<LaunchRequest> decode_launch_request(const Json& json);
 // Applications
 Json encode(const ApplicationRequest& request);
 Result<ApplicationRequest> decode_application_request(const Json& json);
+/// Reads a request that may leave its id out; its id is then `otherwise`.
+Result<ApplicationRequest> decode_new_application(const Json& json, const ApplicationId& otherwise);
 Json encode(const ApplicationPlan& plan);
 Result<ApplicationPlan> decode_application_plan(const Json& json, const std::string& pointer = {});
 /// What is stored: everything. What a user sees is `encode_view`.
@@ -73,7 +75,8 @@ Result<ProfileRow> decode_profile_row(const Json& json, const std::string& point
 Json encode(const std::vector<ProfileRow>& rows);
 Result<std::vector<ProfileRow>> decode_profile_rows(const Json& json);
 Json encode(const ProfileImport& wanted);
-Result<ProfileImport> decode_profile_import(const Json& json);
+/// `otherwise` is the id of an import that names none.
+Result<ProfileImport> decode_profile_import(const Json& json, const ProfileId& otherwise);
 
 // Registry and peering
 Json encode(const ZoneEntry& entry);

@@ -84,10 +84,10 @@ Json encode(const ProfileImport& wanted) {
     return json;
 }
 
-Result<ProfileImport> decode_profile_import(const Json& json) {
+Result<ProfileImport> decode_profile_import(const Json& json, const ProfileId& otherwise) {
     JsonReader in(json);
     ProfileImport wanted;
-    wanted.id = read_id<ProfileId>(in, "id");
+    wanted.id = read_id_or(in, "id", otherwise);
     wanted.argv = in.texts("argv", limits::kMaxArguments, limits::kMaxArgumentBytes);
     if (in.ok() && (wanted.argv.empty() || wanted.argv[0].empty())) in.fail("argv", "must name a program");
     // The program is a field of the stored model, whose reader has this limit.

@@ -185,9 +185,9 @@ Result<NewBlock> decode_new_block(const Json& json) {
     return in.finish(std::move(block));
 }
 
-Result<NewDelegation> decode_new_delegation(const Json& json) {
+Result<NewDelegation> decode_new_delegation(const Json& json, const DelegationId& otherwise) {
     JsonReader in(json);
-    NewDelegation wanted{read_id<DelegationId>(in, "id"), {}};
+    NewDelegation wanted{read_id_or(in, "id", otherwise), {}};
     if (in.has("application")) wanted.application = to_string(read_id<ApplicationId>(in, "application"));
     return in.finish(std::move(wanted));
 }

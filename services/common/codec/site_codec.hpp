@@ -43,7 +43,8 @@ struct NewDelegation {
     DelegationId id;
     std::string application;
 };
-Result<NewDelegation> decode_new_delegation(const Json& json);
+/// `otherwise` is the id of a request that names none.
+Result<NewDelegation> decode_new_delegation(const Json& json, const DelegationId& otherwise);
 /// `{"draining": true}`.
 Result<bool> decode_drain(const Json& json);
 /// What the user signed: `{"chain": PEM}`.

@@ -58,6 +58,11 @@ Id read_id(JsonReader& in, const char* key) {
     return *id;
 }
 
+template <class Id>
+Id read_id_or(JsonReader& in, const char* key, const Id& otherwise) {
+    return in.has(key) ? read_id<Id>(in, key) : otherwise;
+}
+
 inline Caller read_identity(JsonReader& in, const char* key) {
     const std::optional<Caller> caller = parse_identity(in.text(key, 256));
     if (!caller) return in.fail(key, "must be spiffe://ORGANISATION/user/NAME (or /zone/, /operator/)"), Caller{};

@@ -4,6 +4,7 @@
 
 #include "algorithms/base/ids.hpp"
 #include "algorithms/base/time.hpp"
+#include "services/common/messages/owned_id.hpp"
 
 namespace zbs {
 
@@ -25,7 +26,12 @@ class Clock {
 class IdSource {
   public:
     virtual ~IdSource() = default;
-    virtual Id128 fresh() = 0;
+    /// A fresh id with the mark of `owner`, under whose name it is used.
+    Id128 fresh(const Caller& owner) { return marked(draw(), owner); }
+
+  private:
+    /// The lowest 32 bits are for the mark: ids differ, and grow, without them.
+    virtual Id128 draw() = 0;
 };
 
 }  // namespace zbs

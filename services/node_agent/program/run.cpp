@@ -351,7 +351,7 @@ int run(const std::string& config_path, const std::string& step_starter) {
         if (!admitted) refusals.note(action, call, admitted.error().message);
         return admitted;
     });
-    router.name_calls([&ids] { return to_string(ids.fresh()); });
+    router.name_calls([&ids, &self] { return to_string(ids.fresh(self)); });
     http::RateLimiter limiter(http::RateLimits{});
     beast::Server server(io,
                          {.address = settings->listen_address,

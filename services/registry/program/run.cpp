@@ -121,7 +121,7 @@ int run(const Options& options) {
         decisions.done(action, call, status);
         figures.answered(action, status);
     });
-    router.name_calls([&ids] { return to_string(ids.fresh()); });
+    router.name_calls([&ids, self = (*keys)->name()] { return to_string(ids.fresh(self)); });
 
     http::RateLimiter limiter(options.rates);
     beast::Server server(io,

@@ -82,9 +82,25 @@ ZoneCore::ZoneCore(const ZoneConfig& config, ZonePorts ports, std::string contra
       files_(config, ports_.depot),
       applications_(config, ports_.clock, ports_.ids, ports_.store, executor_, *transport_, peers_, ports_.log),
       retention_(config, ports_.clock, ports_.store, executor_, ports_.log),
-      services_{config,       applications_, parts_,       peers_,       peerings_, membership_,
-                delegations_, registry_,     links_,       node_links_,  nodes_,    files_,
-                events_,      feed_,         ports_.store, ports_.audit, traces_,   std::move(contract)},
+      services_{config,
+                applications_,
+                parts_,
+                peers_,
+                peerings_,
+                membership_,
+                delegations_,
+                registry_,
+                links_,
+                node_links_,
+                nodes_,
+                files_,
+                events_,
+                feed_,
+                ports_.ids,
+                ports_.store,
+                ports_.audit,
+                traces_,
+                std::move(contract)},
       decisions_(ports_.clock, ports_.audit, ports_.log, to_uri(self_of(config))),
       gate_(services_, decisions_),
       router_(make_zone_routes(services_)) {
@@ -143,7 +159,7 @@ void ZoneCore::connect() {
         if (status == 400 && http::changes_something(call) && call.caller().kind == CallerKind::kZone)
             peerings_.note(call.caller().organisation, TrustEvent::kInvalidRequest);
     });
-    router_.name_calls([this] { return to_string(ports_.ids.fresh()); });
+    router_.name_calls([this] { return to_string(ports_.ids.fresh(self_of(config_))); });
 }
 
 Result<void> ZoneCore::resume() {

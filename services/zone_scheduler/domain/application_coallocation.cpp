@@ -298,7 +298,7 @@ bool ApplicationService::take_plan(const std::shared_ptr<Run>& run, Plan made) {
         parts[made.plan.zone_of_rank[rank]].ranks.push_back(static_cast<TaskIndex>(rank));
     for (auto& [zone, part] : parts) {
         part.zone = zone;
-        part.id = PartId{ids_.fresh()};
+        part.id = PartId{ids_.fresh(own_address().who)};
         part.status.id = part.id;
         part.queued = made.plan.queued;
         if (const auto old = reserved.find(zone); old != reserved.end()) part.replaces = old->second;

@@ -412,7 +412,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         const bool timed = state == ApplicationState::kCompleted && !run->end_unknown &&
                            changed.history.back().state == ApplicationState::kRunning;
         const Profile profile = profiles_.of_run(
-            ProfileId{ids_.fresh()}, run->app, *run->profile,
+            ProfileId{ids_.fresh(run->app.owner)}, run->app, *run->profile,
             timed ? std::optional(std::max(Duration{1}, run->ended.value_or(clock_.now()) - changed.history.back().at))
                   : std::nullopt);
         if (auto ok = store_.insert(profile); ok)

@@ -5,6 +5,7 @@
 
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/owned_id.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/application_run.hpp"
 #include "services/zone_scheduler/domain/delegation_service.hpp"
@@ -131,6 +132,7 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
         return Error{
             ErrorCode::kDenied, "only users of organisation '" + config_.organisation + "' may submit here", {}};
     }
+    if (auto own = check_mark(request.id.value, caller); !own) return own.error();
     if (!is_plan_mapper(request.mapper)) return invalid("must be one of hier, block, round_robin, random", "/mapper");
     if (const std::string why = why_no_launcher(config_, request.launcher); !why.empty())
         return invalid(why + "; submit to another zone, or launch otherwise", "/launcher");

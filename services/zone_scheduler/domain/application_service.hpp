@@ -47,7 +47,7 @@ class ApplicationService {
     Result<void> resume();
 
     /// Same id and request again: the same application. Errors: kUnauthenticated/kDenied for others than own users;
-    /// kIdReused; kInvalidArgument (unknown mapper); kTooManyRequests.
+    /// kIdReused; kInvalidArgument (an id that is not the caller's, unknown mapper); kTooManyRequests.
     Result<Application> submit(const Caller& caller, const ApplicationRequest& request);
     /// The plan that `submit` would start with; changes nothing.
     void dry_run(const Caller& caller, const ApplicationRequest& request, Respond<ApplicationPlan> respond);

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/owned_id.hpp"
 
 namespace zbs {
 namespace {
@@ -60,6 +61,7 @@ Result<void> DelegationService::resume() {
 Result<Delegation> DelegationService::request(const Caller& owner, const DelegationId& id,
                                               const std::string& application) {
     if (keys_ == nullptr) return no_keys();
+    if (auto own = check_mark(id.value, owner); !own) return own.error();
     if (const auto at = delegations_.find(id); at != delegations_.end()) {
         if (at->second.owner == owner && at->second.application == application) return at->second;
         return Error{ErrorCode::kIdReused, "delegation " + to_string(id) + " was asked for otherwise", "/id"};

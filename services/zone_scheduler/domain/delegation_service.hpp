@@ -28,8 +28,8 @@ class DelegationService {
     Result<void> resume();
 
     /// A fresh key's request for the user to sign. `application` empty: a renewal delegation, from which home makes
-    /// proxies for her applications by itself. The same id again: the same answer. Errors: kIdReused; kConflict
-    /// without TLS; kTooManyRequests.
+    /// proxies for her applications by itself. The same id again: the same answer. Errors: kInvalidArgument for an id
+    /// that is not hers; kIdReused; kConflict without TLS; kTooManyRequests.
     Result<Delegation> request(const Caller& owner, const DelegationId& id, const std::string& application);
     /// What the user signed, first or again (a longer life). Errors: kNotFound; kInvalidArgument where it is not for
     /// this key, user or application, or lives too long.

@@ -5,6 +5,7 @@
 #include "algorithms/mapping/mapper.hpp"
 #include "services/common/failpoint/failpoint.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/owned_id.hpp"
 #include "services/zone_scheduler/domain/part_promised.hpp"
 
 namespace zbs {
@@ -258,6 +259,7 @@ Result<PartService::Placement> PartService::place_in_row(const PartRequest& requ
 
 Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& request) {
     if (auto ok = check_caller(caller, request.user); !ok) return ok.error();
+    if (auto own = check_mark(request.id.value, caller); !own) return own.error();
     if (caller.organisation != config_.organisation && check_delegation_) {
         const std::optional<PeeringRights> rights = peerings_.rights_now(caller.organisation);
         if (auto good = check_delegation_(request, !rights || rights->require_delegation); !good) {

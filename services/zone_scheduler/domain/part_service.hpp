@@ -84,9 +84,9 @@ class PartService {
 
     /// Errors: kDenied for a zone whose organisation is not accepted, or that asks for another organisation's user.
     Result<Capacity> capacity(const Caller& caller, const CapacityRequest& request);
-    /// Errors: kDenied; kIdReused; kRejected where it does not fit now: one answer for all reasons, except toward
-    /// zones of the own organisation; kInvalidArgument for a start too far ahead; kConflict for a part to replace that
-    /// runs.
+    /// Errors: kDenied; kInvalidArgument for an id that is not the caller's; kIdReused; kRejected where it does not fit
+    /// now: one answer for all reasons, except toward zones of the own organisation; kInvalidArgument for a start too
+    /// far ahead; kConflict for a part to replace that runs.
     Result<PartStatus> hold(const Caller& caller, const PartRequest& request);
     using Respond = std::function<void(Result<PartStatus>)>;
     /// Answers once it is settled whether a hold is one: at once, or when the site's scheduler has granted its

@@ -11,6 +11,7 @@
 #include "algorithms/learning/model_error.hpp"
 #include "algorithms/learning/run_time.hpp"
 #include "services/common/messages/limits.hpp"
+#include "services/common/messages/owned_id.hpp"
 
 namespace zbs {
 namespace {
@@ -227,6 +228,7 @@ Result<std::vector<ProfileRow>> ProfileLibrary::list(const Caller& owner) const 
 }
 
 Result<ProfileSummary> ProfileLibrary::import(const Caller& owner, const ProfileImport& wanted) {
+    if (auto own = check_mark(wanted.id.value, owner); !own) return own.error();
     if (wanted.argv.empty() || wanted.argv[0].empty()) return invalid("must begin with a program", "/argv");
     Profile profile{wanted.id, owner, std::nullopt, clock_.now(), wanted.model};
     profile.model.program = wanted.argv[0];

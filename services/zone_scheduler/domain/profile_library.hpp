@@ -44,8 +44,8 @@ class ProfileLibrary {
     /// Newest first, with the errors of predictions of each kind. Errors: the store's.
     Result<std::vector<ProfileRow>> list(const Caller& owner) const;
 
-    /// The same import again: the same answer. Errors: kInvalidArgument where there is no program; kIdReused; the
-    /// store's.
+    /// The same import again: the same answer. Errors: kInvalidArgument for an id that is not the owner's, and where
+    /// there is no program; kIdReused; the store's.
     Result<ProfileSummary> import(const Caller& owner, const ProfileImport& wanted);
 
   private:

@@ -25,7 +25,8 @@ Reply with_id(const Request& request, Answer answer) {
 void add_delegation_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("POST", "/v1/delegations", Action::kRequestDelegation, Body::kJson,
                     [&services](const Request& request) {
-                        const Result<codec::NewDelegation> wanted = codec::decode_new_delegation(request.json);
+                        const Result<codec::NewDelegation> wanted =
+                            codec::decode_new_delegation(request.json, {services.ids.fresh(request.call.caller())});
                         if (!wanted) return http::problem(wanted.error());
                         const Result<Delegation> made =
                             services.delegations.request(request.call.caller(), wanted->id, wanted->application);

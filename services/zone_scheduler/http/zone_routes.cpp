@@ -37,7 +37,8 @@ Reply part_reply(const Result<PartStatus>& status) {
 void submit(const Request& request, ZoneServices& services, Respond respond) {
     if (auto good = http::check_parameters(request.call, {"dry_run"}); !good)
         return respond(http::problem(good.error()));
-    const Result<ApplicationRequest> wanted = codec::decode_application_request(request.json);
+    const Result<ApplicationRequest> wanted =
+        codec::decode_new_application(request.json, {services.ids.fresh(request.call.caller())});
     if (!wanted) return respond(http::problem(wanted.error()));
     const std::string dry_run = http::text_parameter(request.call, "dry_run", "false");
     if (dry_run == "true") {
@@ -347,7 +348,8 @@ void add_zone_routes(http::Router& router, ZoneServices& services) {
     });
     router.add_sync(
         "POST", "/v1/profiles", Action::kImportProfile, Body::kLargeJson, [&services](const Request& request) {
-            const Result<ProfileImport> wanted = codec::decode_profile_import(request.json);
+            const Result<ProfileImport> wanted =
+                codec::decode_profile_import(request.json, {services.ids.fresh(request.call.caller())});
             if (!wanted) return http::problem(wanted.error());
             const Result<ProfileSummary> made = services.applications.profiles().import(request.call.caller(), *wanted);
             if (!made) return http::problem(made.error());

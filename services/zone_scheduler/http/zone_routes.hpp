@@ -36,6 +36,7 @@ struct ZoneServices {
     FileLibrary& files;
     EventLog& events;
     EventFeed& feed;
+    IdSource& ids;
     ZoneStore& store;
     AuditLog& audit;
     http::TraceBook& traces;

@@ -123,8 +123,9 @@ int run(const std::string& config_path) {
                     "the zone serves plain HTTP on loopback, alone; if it has keys elsewhere, correct 'state', "
                     "else 'zbs-zone init' makes them"}});
     std::unique_ptr<ActiveZone> active;
+    const Caller self{CallerKind::kZone, settings->zone.organisation, settings->zone.zone.name};
     Edge edge(engine, *settings,
-              [&](const http::Call& call) { return standby->answer(call, to_string(engine.ids.fresh())); });
+              [&](const http::Call& call) { return standby->answer(call, to_string(engine.ids.fresh(self))); });
     if (storage) {
         const auto started =
             start_alone(engine, *settings, state, *std::move(storage), edge, active, config_path, *log);

@@ -86,7 +86,7 @@ class Federation {
         run_for(seconds{20});
         return took;
     }
-    ApplicationId fresh_id() { return ApplicationId{ids_.fresh()}; }
+    ApplicationId fresh_id() { return ApplicationId{ids_.fresh(owner_)}; }
 
   private:
     void run_for(Duration time) {

@@ -5,7 +5,6 @@ usage: backup_test.py ZBS_ZONE [unittest arguments]
 import http.client
 import json
 import pathlib
-import secrets
 import select
 import shutil
 import sqlite3
@@ -16,7 +15,9 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "contract"))
+HERE = pathlib.Path(__file__).resolve()
+sys.path[:0] = [str(HERE.parents[1] / "contract"), str(HERE.parents[2] / "support")]
+from ids import fresh_id  # noqa: E402
 from stand_ins import write_stand_ins  # noqa: E402
 
 ZONE, DEADLINE_S = sys.argv[1], 40
@@ -30,11 +31,6 @@ run_as = "self"
 name = "node-1"
 processors = 4
 {stand_ins}"""
-
-
-def fresh_id():
-    alphabet, number = "0123456789ABCDEFGHJKMNPQRSTVWXYZ", (int(time.time() * 1000) << 80) | secrets.randbits(80)
-    return "".join(alphabet[(number >> (5 * i)) & 31] for i in reversed(range(26)))
 
 
 def until(look, what):
@@ -94,7 +90,7 @@ class Backup(unittest.TestCase):
             connection.close()
 
     def submit(self, id=None, ranks=2):
-        request = {"id": id or fresh_id(), "ranks": ranks, "argv": ["./ring"], "directory": str(self.folder), "environment": {}, "walltime_s": 120}
+        request = {"id": id or fresh_id(ANA), "ranks": ranks, "argv": ["./ring"], "directory": str(self.folder), "environment": {}, "walltime_s": 120}
         self.call("POST", "/v1/applications", request, 202)
         return request["id"]
 

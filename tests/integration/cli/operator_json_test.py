@@ -209,7 +209,7 @@ class Documents(Programs):
     def test_a_trace_is_on_record_in_every_zone(self):
         trace = "4bf92f3577b34da6a3ce929d0e0e4736"
         until(lambda: len(self.good("zbs-zone", "peer", "list", "--zones", "--filter", "they_accept_us=accepted", "-o", "name").split()) == 2, DEADLINE_S, "not all zones accept")
-        job = {"id": "01J9Z3V7Q10000000000000001", "ranks": 12, "argv": ["/bin/true"], "directory": "/tmp", "environment": {}, "walltime_s": 60}
+        job = {"ranks": 12, "argv": ["/bin/true"], "directory": "/tmp", "environment": {}, "walltime_s": 60}
         client = self.f.open("a", self.f.user("a", "ana"))
         self.addCleanup(client.close)
         client.connection.request("POST", "/v1/applications", json.dumps(job), {"Content-Type": "application/json", "traceparent": f"00-{trace}-00f067aa0ba902b7-01"})

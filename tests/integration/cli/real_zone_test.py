@@ -16,7 +16,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "trust"), str(HERE.parent / "federa
 
 import federation  # noqa: E402
 from federation import until  # noqa: E402
-from live import DEADLINE_S, Live  # noqa: E402
+from live import DEADLINE_S, Live, fresh_id  # noqa: E402
 from shapes import shape  # noqa: E402
 
 federation.BIN = str(BIN)
@@ -31,7 +31,7 @@ SOMETIMES = {**{one: "told by agents, of which these zones have none: tests/inte
              "/machine_links[]": "machines are measured by agents, and there are none here: tests/integration/wan/machine_links_test.py",
              "/learned": "of a plan for a number of ranks that has not run yet", "/delay/error": "after several measurements", "/bandwidth/error": "after several measurements"}
 
-AHEAD = ("7ZZZZZZZZZ0000000000000001", "7ZZZZZZZZZ0000000000000002")  # ids of a clock that is thousands of years ahead
+AHEAD = tuple("7ZZZZZZZZZ" + fresh_id("spiffe://org-a/user/ana")[10:] for _ in range(2))  # ids of a clock that is thousands of years ahead
 
 
 def paths(value, at=""):

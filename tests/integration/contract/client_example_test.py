@@ -16,10 +16,16 @@ import unittest
 
 ZONE, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
 DEADLINE_S = 60
-sys.path.insert(0, str(SOURCE / "tests/integration/faults"))
-from fault_world import fresh_id  # noqa: E402
+ANA = "spiffe://alpha/user/ana"
 
 SETTINGS = 'name = "alpha-one"\norganisation = "alpha"\nstate = "{folder}/state"\nlisten = "127.0.0.1:0"\nrun_as = "self"\n[[machine]]\nname = "node-1"\nprocessors = 2\n'
+
+
+def documented_id(name):
+    """A fresh id of `name`, made by the lines of docs/protocol.md."""
+    found = {}
+    exec((SOURCE / "docs/protocol.md").read_text().split("```python\n")[1].split("```")[0], found)
+    return found["own_id"](name)
 
 
 class GeneratedClient(unittest.TestCase):
@@ -37,7 +43,7 @@ class GeneratedClient(unittest.TestCase):
         cls.module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(cls.module)
         token = (cls.folder / "state/local_token").read_text().strip()
-        cls.zone = cls.module.Client(url, headers={"Zbs-Identity": "spiffe://alpha/user/ana", "Zbs-Token": token})
+        cls.zone = cls.module.Client(url, headers={"Zbs-Identity": ANA, "Zbs-Token": token})
 
     @classmethod
     def end(cls):
@@ -46,7 +52,7 @@ class GeneratedClient(unittest.TestCase):
         cls.process.stdout.close()
 
     def test_a_job_from_submission_to_output(self):
-        identifier = fresh_id()
+        identifier = documented_id(ANA)
         request = {"id": identifier, "ranks": 2, "argv": ["/bin/sh", "-c", "echo rank $PMI_RANK"], "directory": str(self.folder), "walltime_s": 60, "environment": {"PATH": "/usr/bin:/bin"}}
         self.assertEqual(self.zone.schedule_application(request, dry_run=True)["zones"][0]["zone"], "alpha-one")
         self.assertEqual(self.zone.schedule_application(request)["id"], identifier)
@@ -59,7 +65,7 @@ class GeneratedClient(unittest.TestCase):
 
     def test_a_refusal_is_an_exception_with_the_problem(self):
         with self.assertRaises(self.module.Problem) as caught:
-            self.zone.get_application(fresh_id())
+            self.zone.get_application(documented_id(ANA))
         self.assertEqual(caught.exception.status, 404)
         self.assertIn("detail", caught.exception.problem)
 

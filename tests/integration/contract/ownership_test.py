@@ -1,5 +1,5 @@
 """Nobody learns of what is not theirs: on every route of the zone that names an application, a part, a profile or a delegation,
-the answer about another's is byte for byte the one about an id that nobody ever had.
+the answer about another's is byte for byte the one about an id that nobody ever had. So it is where a body brings an id for something new.
 
 usage: ownership_test.py ZBS_REGISTRY ZBS_ZONE SOURCE_DIR [unittest arguments]
 
@@ -16,7 +16,8 @@ import time
 import unittest
 
 from identities import context, run
-from stand_ins import write_stand_ins
+from service import fresh_id
+from stand_ins import MODEL, write_stand_ins
 from world import DEADLINE_S, World
 
 REGISTRY, ZONE, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
@@ -27,12 +28,17 @@ KINDS = {"applications": ("application",), "profiles": ("profile",), "delegation
 OTHERS = (("alpha", "user", "bob"), ("beta", "user", "eve"), ("alpha", "zone", "alpha-nine"), ("beta", "zone", "beta-two"), ("beta", "operator", "mallory"))
 
 
-def application(number, folder):
-    return {"id": f"01J9Z3V7Q1{number:016d}", "ranks": 2, "argv": ["./ring"], "directory": str(folder), "environment": {"PATH": "/usr/bin:/bin"}, "walltime_s": 60}
+def uri(organisation, kind, name):
+    return f"spiffe://{organisation}/{kind}/{name}"
 
 
-def part(number, organisation, home):
-    return {"id": f"01J9Z3V7Q2{number:016d}", "application": f"01J9Z3V7Q3{number:016d}", "user": f"spiffe://{organisation}/user/ida", "home": home, "ranks": [0],
+def application(folder):
+    return {"id": fresh_id(uri(*OWNERS["application"])), "ranks": 2, "argv": ["./ring"], "directory": str(folder), "environment": {"PATH": "/usr/bin:/bin"}, "walltime_s": 60}
+
+
+def part(organisation, home):
+    user = uri(organisation, "user", "ida")
+    return {"id": fresh_id(uri(organisation, "zone", home)), "application": fresh_id(user), "user": user, "home": home, "ranks": [0],
             "graph": {"compute": [1], "edges": []}, "outside": [], "walltime_s": 60, "seed": 1}
 
 
@@ -77,9 +83,9 @@ class Ownership(unittest.TestCase):
         return view
 
     @classmethod
-    def run_application(cls, number):
+    def run_application(cls):
         """An application that has begun to write."""
-        wanted = application(number, cls.folder)
+        wanted = application(cls.folder)
         cls.make(OWNERS["application"], "/v1/applications", wanted)
         at = f"/v1/applications/{wanted['id']}"
         cls.wait_for(at + "/logs", lambda logs: len(logs.get("files", ())) >= 2)
@@ -88,14 +94,14 @@ class Ownership(unittest.TestCase):
 
     @classmethod
     def make_things(cls):
-        at = cls.run_application(1)
+        at = cls.run_application()
         (cls.folder / "end").touch()
         profile = cls.wait_for(at, lambda view: view["state"] == "completed")["profile"]
         (cls.folder / "end").unlink()
-        running = cls.run_application(2).split("/")[3]
+        running = cls.run_application().split("/")[3]
         cls.addClassCleanup((cls.folder / "end").touch)
-        held = {kind: cls.make(OWNERS[kind], "/v1/parts", part(number, OWNERS[kind][0], OWNERS[kind][2])) for number, kind in enumerate(("own part", "foreign part"))}
-        delegation = cls.make(OWNERS["delegation"], "/v1/delegations", {"id": f"01J9Z3V7Q4{1:016d}"})
+        held = {kind: cls.make(OWNERS[kind], "/v1/parts", part(OWNERS[kind][0], OWNERS[kind][2])) for kind in ("own part", "foreign part")}
+        delegation = cls.make(OWNERS["delegation"], "/v1/delegations", {"id": fresh_id(uri(*OWNERS["delegation"]))})
         return {"application": running, "profile": profile, "delegation": delegation["id"]} | {kind: status["id"] for kind, status in held.items()}
 
     def routes(self):
@@ -127,6 +133,28 @@ class Ownership(unittest.TestCase):
                     status, answer, _ = self.ask(OWNERS[kind], "GET", path.replace("{id}", self.ids[kind]))
                     self.assertEqual(status, 200, answer)
                     self.assertIn(json.loads(answer).get("state"), (None, "running", "held"))
+
+    def new_things(self):
+        """(whose id, who tries it, route, body) of all that is made under an id of the caller's choice."""
+        bob = ("alpha", "user", "bob")
+        yield "application", bob, "/v1/applications", application(self.folder)
+        yield "profile", bob, "/v1/profiles", {"argv": ["/bin/app"], "model": MODEL}
+        yield "delegation", bob, "/v1/delegations", {}
+        for kind, who in (("own part", ("alpha", "zone", "alpha-nine")), ("own part", OWNERS["foreign part"]), ("foreign part", OWNERS["own part"])):
+            yield kind, who, "/v1/parts", part(who[0], who[2])
+
+    def refusals_of_used_ids(self, route=""):
+        """What others are answered who try an id that is in use; the same as with one that is not."""
+        for kind, who, target, body in self.new_things():
+            if route in target:
+                with self.subTest(f"{target} with the id of {kind} by {'/'.join(who)}"):
+                    used, unused = (self.ask(who, "POST", target, body | {"id": id}) for id in (self.ids[kind], fresh_id(uri(*OWNERS[kind]))))
+                    self.assertEqual(used, unused)
+                    yield used[0], json.loads(used[1])
+
+    def test_an_id_of_anothers_is_refused_as_one_that_nobody_uses(self):
+        for status, problem in self.refusals_of_used_ids():
+            self.assertEqual((status, problem["code"], problem["errors"][0]["pointer"]), (400, "invalid_argument", "/id"))
 
     def test_lists_name_only_what_is_ones_own(self):
         for target in ("/v1/applications", "/v1/profiles"):

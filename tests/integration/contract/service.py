@@ -1,6 +1,5 @@
 """A service under test, its OpenAPI document, and a client whose every reply is held against that document."""
 import http.client
-import itertools
 import json
 import os
 import pathlib
@@ -8,6 +7,7 @@ import re
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -15,7 +15,9 @@ import urllib.parse
 
 import jsonschema
 
-from identities import Organisations, context
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+from identities import Organisations, context  # noqa: E402
+from ids import fresh_id  # noqa: E402, F401 (for those who import this)
 
 DEADLINE_S = 20
 USER = "spiffe://alpha/user/ana"
@@ -23,13 +25,6 @@ OPERATOR = "spiffe://alpha/operator/root"
 HOME = "spiffe://alpha/zone/alpha-two"
 STRANGER_USER = "spiffe://gamma/user/eve"
 STRANGER_ZONE = "spiffe://gamma/zone/gamma-one"
-
-_ids = itertools.count(1)
-
-
-def fresh_id():
-    return "01J9Z3V7Q1" + f"{next(_ids):016d}"
-
 
 def until(look, what):
     end = time.monotonic() + DEADLINE_S

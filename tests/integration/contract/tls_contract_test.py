@@ -20,6 +20,7 @@ import tempfile
 import unittest
 
 from identities import Identity, context, own, run
+from service import fresh_id
 from world import DEADLINE_S, World
 
 REGISTRY, ZONE, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
@@ -110,7 +111,7 @@ class TlsContract(unittest.TestCase):
 
     def test_delegations_are_their_owners_only(self):
         ana, bob = self.world.issue("alpha", "user", "ana"), self.world.issue("alpha", "user", "bob")
-        ids = {"ana": "01J9Z3V7Q0ABCDEFGHJKMNPQR0", "bob": "01J9Z3V7Q0ABCDEFGHJKMNPQR1"}
+        ids = {name: fresh_id(f"spiffe://alpha/user/{name}") for name in ("ana", "bob")}
         for name, who in (("ana", ana), ("bob", bob)):
             status, made, headers = self.call("zone", "POST", "/v1/delegations", who, json.dumps({"id": ids[name]}))
             self.assertEqual((status, made["owner"], made["signed"]), (201, f"spiffe://alpha/user/{name}", False))

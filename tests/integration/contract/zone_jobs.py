@@ -70,15 +70,15 @@ class Jobs:
     def test_imported_profiles_are_planned_with_and_their_errors_told(self):
         program = ["/opt/imported/app", "--steps=1500"]
         for seconds in (1000, 2000):
-            wanted = {"id": fresh_id(), "argv": program, "model": MODEL, "measured_s": seconds}
+            wanted = {"id": fresh_id(USER), "argv": program, "model": MODEL, "measured_s": seconds}
             made = self.call("POST", "/v1/profiles", USER, wanted, status=201)
             self.assertEqual(made.headers["Location"], f"/v1/profiles/{wanted['id']}")
             self.assertEqual((made.json["program"], made.json["arguments"]), (program[0], "--steps={3}"))
             self.assertNotIn("application", made.json)
         self.assertEqual(self.call("POST", "/v1/profiles", USER, wanted, status=201).json, made.json, "a repeat gives the same answer")
         self.call("POST", "/v1/profiles", USER, {**wanted, "measured_s": 1}, status=422)
-        self.call("POST", "/v1/profiles", "spiffe://alpha/user/bob", wanted, status=422)
-        self.call("POST", "/v1/profiles", OPERATOR, {**wanted, "id": fresh_id()}, status=403)
+        self.call("POST", "/v1/profiles", "spiffe://alpha/user/bob", wanted, status=400)
+        self.call("POST", "/v1/profiles", OPERATOR, {**wanted, "id": fresh_id(OPERATOR)}, status=403)
         self.assertEqual(self.call("GET", made.headers["Location"], USER, status=200).json, {**MODEL, "program": program[0]})
         self.call("GET", made.headers["Location"], "spiffe://alpha/user/bob", status=404)
         plan = self.call("POST", "/v1/applications?dry_run=true", USER, self.application(argv=[program[0], "--steps=9999"]), status=200).json
@@ -99,6 +99,18 @@ class Jobs:
         self.assertIn(self.call("POST", "/v1/applications?dry_run=true", USER, self.application(5)).status, (422, 503))
         self.call("POST", "/v1/applications?dry_run=yes", USER, request, status=400)
 
+    def test_an_id_that_is_left_out_is_made_by_the_zone(self):
+        application = self.application()
+        del application["id"]
+        for target, body in (("/v1/applications", application), ("/v1/profiles", {"argv": ["/bin/app"], "model": MODEL}), ("/v1/delegations", {})):
+            made = self.call("POST", target, USER, body)
+            self.assertIn(made.status, (201, 202))
+            self.assertEqual(made.headers["Location"], f"{target}/{made.json['id']}")
+            again = self.call("POST", target, USER, body | {"id": made.json["id"]}, status=made.status)
+            self.assertEqual(again.json["id"], made.json["id"], "it is the caller's own")
+            self.assertNotEqual(self.call("POST", target, USER, body, status=made.status).json["id"], made.json["id"])
+        self.call("POST", "/v1/applications?dry_run=true", USER, application, status=200)
+
     def test_cancel(self):
         request = self.application()
         self.call("POST", "/v1/applications", USER, request, status=202)
@@ -108,7 +120,7 @@ class Jobs:
 
     def test_a_list_goes_by_the_zones_clock_in_pages_that_go_on(self):
         ask = lambda query, status=200: self.call("GET", "/v1/applications?" + query, USER, status=status).json  # noqa: E731
-        made = ["7ZZZZZZZZZ" + fresh_id()[10:], fresh_id(), "0000000001" + fresh_id()[10:]]  # by three clocks, none of them the zone's
+        made = ["7ZZZZZZZZZ" + fresh_id(USER)[10:], fresh_id(USER), "0000000001" + fresh_id(USER)[10:]]  # by three clocks, none of them the zone's
         for one in made:
             self.call("POST", "/v1/applications", USER, self.application(9) | {"id": one}, status=202)
             self.wait_for_state(one, "rejected")
@@ -126,7 +138,7 @@ class Jobs:
         self.assertEqual([row["id"] for row in ask(f"limit=2&after={made[2]}")["applications"]], newest[1:], "by an id")
         since = datetime.datetime.fromtimestamp(self.state_of(made[1])["submitted_us"] / 1e6, datetime.timezone.utc)
         self.assertEqual([row["id"] for row in ask("since=" + since.strftime("%Y-%m-%dT%H:%M:%S.%fZ"))["applications"]], [first["id"], *newest[:2]])
-        for bad in (f"after={fresh_id()}", "after=5-x", "since=1h", "since=2026-11-24"):
+        for bad in (f"after={fresh_id(USER)}", "after=5-x", "since=1h", "since=2026-11-24"):
             self.assertEqual(ask(bad, 400)["errors"][0]["pointer"], bad.split("=")[0])
 
     def test_more_ranks_than_there_will_ever_be_are_rejected(self):

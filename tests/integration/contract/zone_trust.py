@@ -5,7 +5,7 @@ from service import HOME, OPERATOR, STRANGER_USER, STRANGER_ZONE, USER, fresh_id
 
 class Trust:
     def test_who_may_what(self):
-        unknown = fresh_id()
+        unknown = fresh_id(USER)
         for target in ("/v1/applications", "/v1/peerings", "/v1/nodes", "/v1/queue", "/v1/profiles", f"/v1/profiles/{unknown}"):
             self.call("GET", target, None, status=401)
             self.call("GET", target, STRANGER_USER, status=401)  # of an organisation that nobody trusts
@@ -25,7 +25,7 @@ class Trust:
             self.call("GET", f"/v1/applications/{request['id']}{suffix}", "spiffe://alpha/user/bob", status=404)
             self.call("GET", f"/v1/applications/{request['id']}{suffix}", None, status=401)
         self.call("DELETE", f"/v1/applications/{request['id']}", "spiffe://alpha/user/bob", status=404)
-        self.call("POST", "/v1/applications", "spiffe://alpha/user/bob", request, status=422)
+        self.call("POST", "/v1/applications", "spiffe://alpha/user/bob", request, status=400)
 
     def test_users_blocks_and_delegations(self):
         token = self.call("POST", "/v1/users", OPERATOR, {"name": "dora", "groups": ["physics"]}, status=201).json["token"]
@@ -50,7 +50,7 @@ class Trust:
         self.assertEqual(self.call("GET", "/v1/blocks", OPERATOR, status=200).json, {"blocks": [], "told": []})
         self.call("DELETE", "/v1/blocks" + subject, OPERATOR, status=404)
         self.call("POST", "/v1/blocks", OPERATOR, {"subject": "alpha"}, status=409)
-        wish = {"id": fresh_id(), "application": fresh_id()}
+        wish = {"id": fresh_id(USER), "application": fresh_id(USER)}
         asked = self.call("POST", "/v1/delegations", USER, wish, status=201).json
         self.assertEqual(self.call("POST", "/v1/delegations", USER, wish, status=201).json, asked)
         self.call("POST", "/v1/delegations", USER, {"id": wish["id"]}, status=422)
@@ -61,14 +61,14 @@ class Trust:
         self.call("DELETE", at, USER, status=200)
 
     def test_what_the_user_signed_is_her_delegation(self):
-        wish = {"id": fresh_id(), "application": fresh_id()}
+        wish = {"id": fresh_id(USER), "application": fresh_id(USER)}
         asked = self.call("POST", "/v1/delegations", USER, wish, status=201).json
         issued = Organisations(self.folder, self.cas)
         ana, bob = (issued.issue("alpha", "user", name) for name in ("ana", "bob"))
         at, text = f"/v1/delegations/{wish['id']}", f"application={wish['application']}"
         good = issued.sign_proxy(ana, asked["request"], text, seconds=3600)
         for bad, why in ((issued.sign_proxy(bob, asked["request"], text, seconds=3600), "not yours"),
-                         (issued.sign_proxy(ana, asked["request"], f"application={fresh_id()}", seconds=3600), "for application"),
+                         (issued.sign_proxy(ana, asked["request"], f"application={fresh_id(USER)}", seconds=3600), "for application"),
                          (issued.sign_proxy(ana, asked["request"], text, seconds=13 * 3600), "lasts longer"),
                          (issued.sign_proxy(ana, asked["request"], text, seconds=-10), "expired"),
                          (issued.proxy("full", ana).chain.read_text(), "not for the key")):

@@ -44,10 +44,10 @@ hold_ttl_s = 15
         return Service([cls.program, "run", "--config", str(cls.folder / "zone.toml")], cls.folder / "log")
 
     def application(self, ranks=2, **changes):
-        return {"id": fresh_id(), "ranks": ranks, "argv": ["./ring"], "directory": str(self.folder), "environment": {"PATH": "/usr/bin:/bin"}, "walltime_s": 60, **changes}
+        return {"id": fresh_id(USER), "ranks": ranks, "argv": ["./ring"], "directory": str(self.folder), "environment": {"PATH": "/usr/bin:/bin"}, "walltime_s": 60, **changes}
 
     def part(self, ranks=2, **changes):
-        return {"id": fresh_id(), "application": fresh_id(), "user": USER, "home": "alpha-two", "ranks": list(range(ranks)),
+        return {"id": fresh_id(HOME), "application": fresh_id(USER), "user": USER, "home": "alpha-two", "ranks": list(range(ranks)),
                 "graph": {"compute": [0.1] * ranks, "edges": [[r, r + 1, 100, 1] for r in range(ranks - 1)]}, "outside": [], "walltime_s": 60, "seed": 1, **changes}
 
     def let_end(self, ended):

@@ -7,7 +7,6 @@ import json
 import os
 import pathlib
 import re
-import secrets
 import shutil
 import signal
 import sqlite3
@@ -24,19 +23,13 @@ from chaos_proxy import MODES, ChaosProxy  # noqa: E402
 from federation import processes, until  # noqa: E402
 from lossy_network import LossyNetwork, why_not as why_no_network  # noqa: E402
 from identities import Organisations, context, own, run  # noqa: E402
+from ids import fresh_id  # noqa: E402
 from ports import free_port  # noqa: E402
 from service import checked  # noqa: E402
 
 DEADLINE_S = float(os.environ.get("ZBS_DEADLINE_S", "60"))  # for what takes a second on an idle machine
 PROXY_HOST = "127.0.0.2"
 FINAL = ("completed", "failed", "cancelled", "rejected")
-LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-
-def fresh_id():
-    """128 bits, ordered by time, as the client makes them."""
-    number = (time.time_ns() // 1_000_000 << 80) | secrets.randbits(80)
-    return "".join(LETTERS[number >> shift & 31] for shift in range(125, -1, -5))
 
 
 class Service:
@@ -271,7 +264,7 @@ discover_s = 0.2
 
     def request(self, ranks, script, **more):
         """An application of `ranks` shells; rank 0 leaves the id in jobs/ran before `script`."""
-        identifier = fresh_id()
+        identifier = fresh_id("spiffe://org-a/user/ana")
         note = f'[ "$PMI_RANK" != 0 ] || echo {identifier} >> ran; '
         return {"id": identifier, "ranks": ranks, "argv": ["/bin/sh", "-c", note + script], "directory": str(self.jobs), "walltime_s": 120,
                 "environment": {"PATH": "/usr/bin:/bin", "ZBS_TEST_WORLD": str(self.folder)}, "profile": False, "use_profile": False, **more}

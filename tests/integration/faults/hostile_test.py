@@ -184,10 +184,10 @@ class Tokens(unittest.TestCase):
         return self.w.ask("b", "POST", f"/v1/parts/{part}/commit", {"token": token}, self.w.zone_identity("a"))
 
     def test_yesterdays_token(self):
-        old = self.hold(fault_world.fresh_id())
+        old = self.hold(fault_world.fresh_id("spiffe://org-a/zone/a"))
         until(lambda: self.w.held()["b"] == 0, DEADLINE_S, "the hold does not expire")
         self.assertEqual(self.commit(old["id"], old["token"])[0], 409)
-        new = self.hold(fault_world.fresh_id())
+        new = self.hold(fault_world.fresh_id("spiffe://org-a/zone/a"))
         before = self.trust("b", "org-a")
         self.assertEqual(self.commit(new["id"], old["token"])[0], 409)
         until(lambda: self.trust("b", "org-a") < before, 20, "a token of another hold costs no trust")

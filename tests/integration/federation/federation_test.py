@@ -13,6 +13,7 @@ import xml.etree.ElementTree
 
 import federation
 from federation import Federation, read, until
+from service import fresh_id
 
 RING = "apps/ring"
 
@@ -661,21 +662,22 @@ class Faults(Shared):
             os.kill(registry, signal.SIGCONT)
 
     def test_hold_survives_a_kill_and_then_expires(self):
-        status, held = self.hold("c", "01ARZ3NDEKTSV4RRFFQ69G5FA1", [0, 1, 2])
+        part = fresh_id("spiffe://org-c/zone/c")
+        status, held = self.hold("c", part, [0, 1, 2])
         self.assertEqual(status, 201, held)
         self.assertEqual(self.f.used()["c"], 3)
         killed = self.f.service("zbs-zone", "c.toml")
         os.kill(killed, signal.SIGKILL)
         until(lambda: self.f.service("zbs-zone", "c.toml") not in (None, killed), 10, "zone c is not restarted")
         until(lambda: self.f.used().get("c") == 3, 10, "the hold was forgotten")
-        again, same = self.hold("c", "01ARZ3NDEKTSV4RRFFQ69G5FA1", [0, 1, 2])
+        again, same = self.hold("c", part, [0, 1, 2])
         self.assertEqual((again, same["token"]), (201, held["token"]))
         until(lambda: self.f.used().get("c") == 0, 45, "the hold does not expire")
         commit = self.f.call(self.f.zone_url("c") + f"/v1/parts/{held['id']}/commit", "POST", {"token": held["token"]}, "zone c")
         self.assertEqual(commit[0], 409)
 
     def test_no_processor_is_promised_twice(self):
-        ids = ["01ARZ3NDEKTSV4RRFFQ69G5FB" + c for c in "123"]
+        ids = [fresh_id("spiffe://org-b/zone/b") for _ in range(3)]
         answers = [self.hold("b", part, [0, 1]) for part in ids]
         self.assertEqual([status for status, _ in answers], [201, 201, 422])
         places = [place["processor"] for _, answer in answers[:2] for place in answer["assignment"]]

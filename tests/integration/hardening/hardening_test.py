@@ -29,6 +29,9 @@ class Hardening(unittest.TestCase):
                 self.assertIn("__stack_chk_fail", names)
                 self.assertRegex(names, r"__\w+_chk@")  # of _FORTIFY_SOURCE
 
+    def test_the_program_beside_each_step_loads_no_cryptography(self):
+        self.assertNotIn("libcrypto", readelf("-d", BIN / "zbs-step"))
+
 
 if __name__ == "__main__":
     BIN = pathlib.Path(sys.argv.pop(1))

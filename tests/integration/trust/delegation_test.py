@@ -10,7 +10,7 @@ import sys
 import time
 import unittest
 
-from live import DEADLINE_S, Live, federation, until
+from live import DEADLINE_S, Live, federation, fresh_id, until
 
 ENDED = ("completed", "failed", "cancelled", "rejected")
 
@@ -20,10 +20,10 @@ class Delegation(unittest.TestCase):
     def setUpClass(cls):
         cls.f = Live().__enter__()
         cls.addClassCleanup(cls.f.__exit__)
-        cls.ids = iter(range(1, 1_000))
 
-    def id(self):
-        return f"01J9Z3V7Q5{next(self.ids):016d}"
+    def id(self, name):
+        """A fresh one of this user of organisation a."""
+        return fresh_id(f"spiffe://org-a/user/{name}")
 
     def ask(self, user, method, target, body=None):
         status, answer = self.f.ask("a", user, method, target, body)
@@ -31,8 +31,8 @@ class Delegation(unittest.TestCase):
 
     def delegate(self, user, application, seconds, id=None):
         """Hands over a proxy for the application that ends in so many seconds; its id."""
-        id = id or self.id()
-        asked = self.ask(user, "POST", "/v1/delegations", {"id": id, "application": application})[1]
+        asked = self.ask(user, "POST", "/v1/delegations", {"application": application} | ({"id": id} if id else {}))[1]
+        id = asked["id"]
         chain = self.f.organisations.sign_proxy(user, asked["request"], f"application={application}", seconds)
         status, put = self.ask(user, "PUT", f"/v1/delegations/{id}", {"chain": chain})
         self.assertEqual(status, 200, put)
@@ -50,14 +50,14 @@ class Delegation(unittest.TestCase):
         return until(lambda: (view := self.state(user, application))["state"] in ENDED and view, DEADLINE_S, f"{application} does not end")
 
     def test_one_for_a_short_time_is_enough_and_is_gone_afterwards(self):
-        user, application = self.f.user("a", "ana"), self.id()
+        user, application = self.f.user("a", "ana"), self.id("ana")
         delegation = self.delegate(user, application, 30)
         self.submit(user, application)
         self.assertEqual(self.end_of(user, application)["state"], "completed")
         self.assertEqual(self.ask(user, "GET", f"/v1/delegations/{delegation}")[0], 404)
 
     def test_one_that_outlives_the_application_is_refused_at_once(self):
-        user, too_long, fitting = self.f.user("a", "bea"), self.id(), self.id()
+        user, too_long, fitting = self.f.user("a", "bea"), self.id("bea"), self.id("bea")
         self.delegate(user, too_long, 2 * 3600)
         status, problem = self.submit(user, too_long, walltime_s=600)
         self.assertEqual((status, "outlives its walltime" in problem["detail"]), (400, True), problem)
@@ -67,7 +67,7 @@ class Delegation(unittest.TestCase):
 
     def test_what_waits_for_longer_than_its_delegation_needs_a_renewal(self):
         users = {name: self.f.user("a", name) for name in ("cleo", "dora", "eli", "fay", "guy")}
-        applications = {name: self.id() for name in users}
+        applications = {name: self.id(name) for name in users}
         sleeper = self.f.submit("-n", "12", "--", "/bin/sleep", "600")
         self.addCleanup(self.f.zbs, "cancel", sleeper)
         self.f.wait_state(sleeper, ["running"], DEADLINE_S)

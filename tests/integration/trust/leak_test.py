@@ -14,7 +14,7 @@ import sqlite3
 import sys
 import unittest
 
-from live import DEADLINE_S, Live, context, federation, until
+from live import DEADLINE_S, Live, context, federation, fresh_id, until
 from stub_service import StubService
 
 SOURCE = pathlib.Path()
@@ -22,8 +22,8 @@ ACCOUNTS = "pool {pool} = {pool_account}[01-02]\norg-a  denied  *  ->  deny\norg
 IDS = ("application", "part", "profile", "delegation")
 
 
-def part(number, user="ana", ranks=2, walltime_s=60, **changes):
-    return {"id": f"01J9Z3V7Q2{number:016d}", "application": f"01J9Z3V7Q3{number:016d}", "user": f"spiffe://org-a/user/{user}", "home": "a", "ranks": list(range(ranks)),
+def part(user="ana", ranks=2, walltime_s=60, **changes):
+    return {"id": fresh_id("spiffe://org-a/zone/a"), "application": fresh_id(f"spiffe://org-a/user/{user}"), "user": f"spiffe://org-a/user/{user}", "home": "a", "ranks": list(range(ranks)),
             "graph": {"compute": [1] * ranks, "edges": []}, "outside": [], "walltime_s": walltime_s, "seed": 1, **changes}
 
 
@@ -136,9 +136,10 @@ class Leaks(unittest.TestCase):
         for user in ("ana", "denied", "nobody-knows"):
             status, capacity = self.exchange(zone, "POST", "/v1/capacity", {"user": f"spiffe://org-a/user/{user}", "processors": 4, "walltime_s": 60, "zones": ["a", "c"]})
             self.assertEqual((status, capacity["total_processors"]), (200, 0 if user == "denied" else 4))
-        for refused in (part(1, "denied"), part(2, ranks=5), part(3, walltime_s=10_000_000), part(4, user="x") | {"user": "spiffe://org-b/user/ana"}, {"id": "x"}):
+        for refused in (part("denied"), part(ranks=5), part(walltime_s=10_000_000), part(user="x") | {"user": "spiffe://org-b/user/ana"}, {"id": "x"}):
             self.assertIn(self.exchange(zone, "POST", "/v1/parts", refused)[0], (400, 403, 422))
-        wanted, at = part(5), f"/v1/parts/{part(5)['id']}"
+        wanted = part()
+        at = f"/v1/parts/{wanted['id']}"
         status, held = self.exchange(zone, "POST", "/v1/parts", wanted)
         self.assertEqual((status, {place["machine"] for place in held["assignment"]}), (201, {"n0"}))
         launch = {"token": held["token"], "operation": "run-" + held["id"], "options": [{"name": "control-port", "value": "127.0.0.1:1"}], "proxies": [{"id": 0, "machine": "n0"}], "profile": True}

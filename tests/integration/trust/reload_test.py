@@ -63,7 +63,7 @@ class Reload(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_request_under_way_is_answered(self):
-        body = json.dumps({"id": "01J9Z3V7Q10000000000000001", "ranks": 1, "argv": ["/bin/true"], "directory": "/tmp", "environment": {}, "walltime_s": 60}).encode()
+        body = json.dumps({"ranks": 1, "argv": ["/bin/true"], "directory": "/tmp", "environment": {}, "walltime_s": 60}).encode()
         client = self.f.open("a", self.you)
         self.addCleanup(client.close)
         client.connection.putrequest("POST", "/v1/applications?dry_run=true")

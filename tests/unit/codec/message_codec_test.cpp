@@ -111,7 +111,8 @@ const std::vector<Message>& all_messages() {
         message("PartRecord", some_part_record(), decode_part_record),
         message("ProfileRow", some_profile_row(), [](const Json& j) { return decode_profile_row(j); }),
         message("ProfileRows", std::vector{some_profile_row()}, decode_profile_rows),
-        message("ProfileImport", some_profile_import(), decode_profile_import),
+        message("ProfileImport", some_profile_import(),
+                [](const Json& json) { return decode_profile_import(json, {}); }),
         message("ApplicationSummary", summary_of(some_application()), decode_application_summary),
         message("NodeStatus", some_node_status(), decode_node_status),
         message("NodeRegistration", some_node_registration(), decode_node_registration),
@@ -241,7 +242,8 @@ TEST_P(MessageTest, AMissingFieldIsNamedUnlessItIsOptional) {
         if (read) {
             const bool imported = at.back() == "application" && GetParam().name.starts_with("ProfileRow");
             const bool of_a_job = at.back() == "name" && GetParam().name.starts_with("Application");
-            EXPECT_TRUE(optional.contains("/" + at.back()) || imported || of_a_job)
+            const bool made_by_the_zone = at.back() == "id" && GetParam().name == "ProfileImport";
+            EXPECT_TRUE(optional.contains("/" + at.back()) || imported || of_a_job || made_by_the_zone)
                 << at.to_string() << " may be left out";
             continue;
         }
@@ -514,6 +516,24 @@ TEST(ApplicationRequestCodec, LeftOutFieldsHaveDefaults) {
     EXPECT_EQ(*request, expected);
 }
 
+/// `rest`: what such a request must have besides its id.
+template <class Id, class Value>
+void expect_optional_id(Result<Value> (*decode)(const Json&, const Id&), const std::string& rest) {
+    const auto read = [&](const std::string& id) { return decode(*parse("{" + id + rest + "}"), {some_id(9)}); };
+    EXPECT_EQ(to_string(read(R"("id":"01J9Z3V7Q0ABCDEFGHJKMNPQRS",)")->id), "01J9Z3V7Q0ABCDEFGHJKMNPQRS");
+    EXPECT_EQ(read("")->id.value, some_id(9));
+    for (const char* bad : {R"("id":"7",)", R"("id":null,)", R"("id":"",)"})
+        EXPECT_EQ(read(bad).error().pointer, "/id") << bad;
+}
+
+TEST(NewIds, AreThoseOfTheRequestOrElseTheGivenOnes) {
+    expect_optional_id(decode_new_application, R"("ranks":2,"argv":["./a"],"directory":"/")");
+    expect_optional_id(decode_profile_import, R"("argv":["/a"],"model":)" + dump(encode(some_model())));
+    expect_optional_id(decode_new_delegation, R"("application":"01J9Z3V7Q0ABCDEFGHJKMNPQRT")");
+    EXPECT_EQ(decode_application_request(*parse(R"({"ranks":2,"argv":["./a"],"directory":"/"})")).error().pointer,
+              "/id");
+}
+
 TEST(ApplicationView, NeverShowsEnvironmentOrModel) {
     const Json view = encode_view(some_application());
     EXPECT_FALSE(view.contains("environment"));
@@ -546,13 +566,10 @@ TEST(Wishes, HaveDefaultsAndLimits) {
         EXPECT_FALSE(decode_new_user(read(bad))) << bad;
     EXPECT_EQ(decode_new_block(read(R"({"subject":"gamma"})"))->reason, "");
     EXPECT_FALSE(decode_new_block(read(R"({"reason":"none"})")));
-    EXPECT_EQ(decode_new_delegation(read(R"({"id":"01J9Z3V7Q0ABCDEFGHJKMNPQRS"})"))->application, "");
-    EXPECT_EQ(
-        decode_new_delegation(read(R"({"id":"01J9Z3V7Q0ABCDEFGHJKMNPQRS","application":"01j9z3v7q0abcdefghjkmnpqrt"})"))
-            ->application,
-        "01J9Z3V7Q0ABCDEFGHJKMNPQRT")
+    EXPECT_EQ(decode_new_delegation(read("{}"), {})->application, "");
+    EXPECT_EQ(decode_new_delegation(read(R"({"application":"01j9z3v7q0abcdefghjkmnpqrt"})"), {})->application,
+              "01J9Z3V7Q0ABCDEFGHJKMNPQRT")
         << "ids are compared as texts later: one form";
-    EXPECT_EQ(decode_new_delegation(read(R"({"id":"7"})")).error().pointer, "/id");
     EXPECT_EQ(*decode_proxy_chain(read(R"({"chain":"x"})")), "x");
     EXPECT_EQ(decode_proxy_chain(read("{}")).error().pointer, "/chain");
 }

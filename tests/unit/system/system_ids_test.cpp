@@ -8,31 +8,38 @@
 namespace zbs::system {
 namespace {
 
+const Caller kOwner{CallerKind::kUser, "alpha", "ana"};
+
 TEST(SystemIds, NeverTheSameTwiceAlsoOfTwoProgramsThatStartAgain) {
     std::set<Id128> seen;
     for (int restart = 0; restart < 20; ++restart) {
         std::array<SystemIds, 2> programs;
         for (int i = 0; i < 2'000; ++i)
-            for (SystemIds& program : programs) EXPECT_TRUE(seen.insert(program.fresh()).second);
+            for (SystemIds& program : programs) EXPECT_TRUE(seen.insert(program.fresh(kOwner)).second);
     }
 }
 
-TEST(SystemIds, LaterOnesSortBehindByTime) {
+TEST(SystemIds, LaterOnesSortBehindAlsoWithinAMillisecond) {
     SystemIds ids;
-    std::string last(10, '0');  // the part of the text that is the time, 48 bits
+    std::string last(26, '0');
     for (int i = 0; i < 5'000; ++i) {
-        const std::string time = to_string(ids.fresh()).substr(0, 10);
-        EXPECT_GE(time, last);
-        last = time;
+        const std::string id = to_string(ids.fresh(kOwner));
+        EXPECT_GT(id, last);
+        last = id;
     }
+}
+
+TEST(SystemIds, NamesItsOwner) {
+    SystemIds ids;
+    EXPECT_TRUE(has_mark_of(ids.fresh(kOwner), kOwner));
 }
 
 TEST(SystemIds, NeighboursDoNotTellEachOther) {
     SystemIds ids;
     std::set<Id128> steps;
-    std::array<std::uint8_t, 16> last = ids.fresh().bytes;
-    for (int i = 0; i < 1'000; ++i) {
-        const std::array<std::uint8_t, 16> next = ids.fresh().bytes;
+    std::array<std::uint8_t, 16> last = ids.fresh(kOwner).bytes;
+    for (int i = 0; i < 300; ++i) {
+        const std::array<std::uint8_t, 16> next = ids.fresh(kOwner).bytes;
         Id128 step{};
         int borrow = 0;
         for (std::size_t b = 16; b-- > 0;) {

@@ -104,8 +104,8 @@ class AllocationTest : public testing::Test {
     }
     PartService& zone() { return lives.back()->parts; }
     PartRequest request(int ranks) {
-        PartRequest r{.id = PartId{ids.fresh()},
-                      .application = ApplicationId{ids.fresh()},
+        PartRequest r{.id = PartId{ids.fresh(home)},
+                      .application = ApplicationId{ids.fresh(home)},
                       .user = {CallerKind::kUser, "org-b", "bo"},
                       .home = "b"};
         for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);

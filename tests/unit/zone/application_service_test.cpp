@@ -70,7 +70,18 @@ TEST_F(ApplicationServiceTest, SameIdSameAnswerOtherBodyRefused) {
     ApplicationRequest other = request;
     other.ranks = 3;
     EXPECT_EQ(home.submit(world.user(), other).error().code, ErrorCode::kIdReused);
-    EXPECT_EQ(home.submit({CallerKind::kUser, "org-a", "bob"}, request).error().code, ErrorCode::kIdReused);
+}
+
+TEST_F(ApplicationServiceTest, TheIdOfAnotherIsAnsweredAsOneThatNobodyUses) {
+    const ApplicationRequest used = world.request(2), unused = world.request(2);
+    ApplicationService& home = *world.node("a").applications;
+    ASSERT_TRUE(home.submit(world.user(), used));
+    const Caller bob{CallerKind::kUser, "org-a", "bob"};
+    const Error answer = home.submit(bob, used).error();
+    EXPECT_EQ(answer.code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(answer.pointer, "/id");
+    EXPECT_EQ(answer, home.submit(bob, unused).error());
+    EXPECT_TRUE(home.submit(world.user(), unused)) << "the attempt left nothing";
 }
 
 TEST_F(ApplicationServiceTest, WhatHasEndedIsAnsweredFromTheStoreAlsoAfterARestart) {
@@ -134,7 +145,8 @@ TEST_F(ApplicationServiceTest, UnfinishedOnesAreCountedForEachUserAndEndedOnesAr
     ApplicationId last;
     for (int i = 0; i < limits::kMaxUnfinishedPerUser; ++i) last = submit(1);
     EXPECT_EQ(home.submit(world.user(), world.request(1)).error().code, ErrorCode::kTooManyRequests);
-    EXPECT_TRUE(home.submit({CallerKind::kUser, "org-a", "bob"}, world.request(1)));
+    EXPECT_TRUE(
+        home.submit({CallerKind::kUser, "org-a", "bob"}, world.request(1, {CallerKind::kUser, "org-a", "bob"})));
     ASSERT_TRUE(home.cancel(world.user(), last));
     world.run(Duration{0});
     EXPECT_TRUE(home.submit(world.user(), world.request(1)));
@@ -156,7 +168,7 @@ TEST_F(ApplicationServiceTest, AnOperatorSeesWhoseTheyAreAndIsNamedWhereHeCancel
     const ApplicationId anas = submit(1);
     ApplicationService& home = *world.node("a").applications;
     const Caller bob{CallerKind::kUser, "org-a", "bob"}, olga{CallerKind::kOperator, "org-a", "olga"};
-    ApplicationRequest request = world.request(1);
+    ApplicationRequest request = world.request(1, bob);
     request.name = "bob's";
     ASSERT_TRUE(home.submit(bob, request));
     world.run(2s);
@@ -377,7 +389,8 @@ TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith
                                      part->status.assignment.front().machine +
                                      " exited with code 7 before MPI_Finalize");
         if (proxy_code != 0) {
-            EXPECT_THAT(part->status.reason, testing::HasSubstr("exited with code 7")) << "no operator is asked to help";
+            EXPECT_THAT(part->status.reason, testing::HasSubstr("exited with code 7"))
+                << "no operator is asked to help";
         }
         expect_nothing_left();
     }
@@ -625,8 +638,8 @@ TEST_F(ApplicationServiceTest, TwoHomesThatTakeFromEachOtherBothEnd) {
     world.run(40s);  // b is accepted by now
     run_for(5s);
     const ApplicationId first = submit(12);
-    ApplicationRequest request = world.request(12);
     const Caller bob{CallerKind::kUser, "org-b", "bob"};
+    const ApplicationRequest request = world.request(12, bob);
     ASSERT_TRUE(world.node("b").applications->submit(bob, request));
     world.run(120s);
     EXPECT_EQ(world.status(first).state, ApplicationState::kCompleted) << world.status(first).reason;

@@ -63,7 +63,8 @@ class AuthorizationFilterTest : public testing::Test {
         return *told;
     }
     PartRequest part(const Caller& who, int ranks, std::vector<std::string> groups = {}) {
-        PartRequest r{.id = PartId{ids.fresh()}, .application = ApplicationId{ids.fresh()}, .user = who, .home = "a"};
+        PartRequest r{
+            .id = PartId{ids.fresh(home)}, .application = ApplicationId{ids.fresh(home)}, .user = who, .home = "a"};
         for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
         r.graph = *TaskGraph::make(std::vector<double>(static_cast<std::size_t>(ranks), 1.0), {});
         r.walltime = 1h;

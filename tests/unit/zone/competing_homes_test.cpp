@@ -16,8 +16,8 @@ struct CompetingHomesTest : testing::Test {
     std::map<ApplicationId, std::string> submitted;
 
     void submit(const std::string& home, int ranks) {
-        ApplicationRequest request = world.request(ranks);
         const Caller user{CallerKind::kUser, "org-" + home, "ana"};
+        const ApplicationRequest request = world.request(ranks, user);
         ASSERT_TRUE(world.node(home).applications->submit(user, request));
         submitted.emplace(request.id, home);
     }

@@ -34,9 +34,10 @@ class LeakTest : public testing::Test {
                     answer.error().pointer + "\n";
         return answer ? *answer : T{};
     }
-    PartRequest part(const std::string& name, int ranks) {
-        PartRequest r{.id = PartId{world.ids.fresh()},
-                      .application = ApplicationId{world.ids.fresh()},
+    PartRequest part(const std::string& name, int ranks) { return part(name, ranks, home); }
+    PartRequest part(const std::string& name, int ranks, const Caller& by) {
+        PartRequest r{.id = PartId{world.ids.fresh(by)},
+                      .application = ApplicationId{world.ids.fresh(world.user())},
                       .user = {CallerKind::kUser, "org-a", name},
                       .home = "a"};
         for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
@@ -61,9 +62,10 @@ TEST_F(LeakTest, NothingOfTheInsideIsToldInAnyAnswer) {
     FederationWorld::Node& b = world.node("b");
     // A job of b's own user holds a processor, too.
     b.filter->set_accounts(std::nullopt);
-    PartRequest own = part("canary-user", 1);
+    const Caller inside{CallerKind::kZone, "org-b", "b"};
+    PartRequest own = part("canary-user", 1, inside);
     own.user.organisation = "org-b";
-    ASSERT_TRUE(parts().hold({CallerKind::kZone, "org-b", "b"}, own));
+    ASSERT_TRUE(parts().hold(inside, own));
     b.filter->set_accounts(b.config.accounts);
 
     for (const char* name : {"ana", "nobody", "mallory"})
@@ -103,7 +105,7 @@ TEST_F(LeakTest, NothingOfTheInsideIsToldInAnyAnswer) {
 TEST_F(LeakTest, HomeOfTheSameOrganisationSeesRealNames) {
     const Caller sister{CallerKind::kZone, "org-b", "b2"};
     world.node("b").filter->set_accounts(std::nullopt);
-    PartRequest request = part("li", 1);
+    PartRequest request = part("li", 1, sister);
     request.user.organisation = "org-b";
     const auto held = parts().hold(sister, request);
     ASSERT_TRUE(held) << held.error();

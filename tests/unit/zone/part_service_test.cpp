@@ -46,8 +46,8 @@ class PartServiceTest : public testing::Test {
         start();
     }
     PartRequest request(int ranks) {
-        PartRequest r{.id = PartId{ids.fresh()},
-                      .application = ApplicationId{ids.fresh()},
+        PartRequest r{.id = PartId{ids.fresh(home)},
+                      .application = ApplicationId{ids.fresh(home)},
                       .user = {CallerKind::kUser, "org-a", "ana"},
                       .home = "a"};
         for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
@@ -130,6 +130,22 @@ TEST_F(PartServiceTest, OnlyAcceptedZonesForTheirOwnUsers) {
     EXPECT_EQ(parts->capacity({CallerKind::kUser, "org-a", "ana"}, mine).error().code, ErrorCode::kUnauthenticated);
     EXPECT_EQ(parts->capacity(home, {.user = {CallerKind::kUser, "org-c", "eve"}}).error().code, ErrorCode::kDenied);
     EXPECT_TRUE(parts->capacity({CallerKind::kZone, "org-b", "b2"}, {.user = {CallerKind::kUser, "org-b", "bo"}}));
+}
+
+TEST_F(PartServiceTest, TheIdOfAnotherHomeIsAnsweredAsOneThatNobodyUses) {
+    const PartRequest used = request(1);
+    ASSERT_TRUE(parts->hold(home, used));
+    const Caller own{CallerKind::kZone, "org-b", "b2"};
+    const auto asked_by_another = [&](PartRequest wanted) {
+        wanted.user = {CallerKind::kUser, "org-b", "bo"};
+        wanted.home = "b2";
+        return parts->hold(own, wanted).error();
+    };
+    const Error answer = asked_by_another(used);
+    EXPECT_EQ(answer.code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(answer.pointer, "/id");
+    EXPECT_EQ(answer, asked_by_another(request(1)));
+    EXPECT_EQ(parts->free_processors(), 3);
 }
 
 TEST_F(PartServiceTest, HoldIsIdempotentAndNeverPromisesTwice) {
@@ -332,6 +348,7 @@ TEST_F(PartServiceTest, LaunchersOfOneZoneAreForItsOwnHomeOnly) {
 TEST_F(PartServiceTest, DaemonsOfOpenMpiOnOneHostShareNoMemory) {
     const Caller own{CallerKind::kZone, "org-b", "b"};
     PartRequest wanted = request(4);
+    wanted.id = PartId{ids.fresh(own)};
     wanted.user = {CallerKind::kUser, "org-b", "bo"};
     wanted.home = "b";
     const auto held = parts->hold(own, wanted);

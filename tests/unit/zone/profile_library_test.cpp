@@ -189,7 +189,8 @@ TEST_F(ProfileLibraryTest, RunTimesArePredictedAndTheErrorsTold) {
 
 TEST_F(ProfileLibraryTest, AnImportedModelIsPlannedWith) {
     files = {{"/app", std::string(64, 'a')}};
-    const ProfileImport wanted{{some_id(1)}, {"/app", "100"}, {"other", true, chain(4, 123)}, Duration{5s}};
+    const ProfileImport wanted{
+        {some_id_of(some_user(), 1)}, {"/app", "100"}, {"other", true, chain(4, 123)}, Duration{5s}};
     const Result<ProfileSummary> made = library.import(some_user(), wanted);
     ASSERT_TRUE(made) << made.error();
     EXPECT_EQ(made->program, "/app");
@@ -200,16 +201,27 @@ TEST_F(ProfileLibraryTest, AnImportedModelIsPlannedWith) {
     EXPECT_EQ(choose(4).predicted, Duration{5s});
 }
 
+TEST_F(ProfileLibraryTest, TheIdOfAnotherIsAnsweredAsOneThatNobodyUses) {
+    const ProfileImport used{{some_id_of(some_user(), 1)}, {"/app"}, {"", true, chain(4, 1)}, {}};
+    ASSERT_TRUE(library.import(some_user(), used));
+    ProfileImport unused = used;
+    unused.id = {some_id_of(some_user(), 2)};
+    const Caller eve{CallerKind::kUser, "alpha", "eve"};
+    const Error answer = library.import(eve, used).error();
+    EXPECT_EQ(answer.code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(answer.pointer, "/id");
+    EXPECT_EQ(answer, library.import(eve, unused).error());
+}
+
 TEST_F(ProfileLibraryTest, TheSameImportAgainIsTheSameAnswerAnotherIsRefused) {
-    ProfileImport wanted{{some_id(1)}, {"/app"}, {"", true, chain(4, 1)}, {}};
+    ProfileImport wanted{{some_id_of(some_user(), 1)}, {"/app"}, {"", true, chain(4, 1)}, {}};
     const ProfileSummary first = *library.import(some_user(), wanted);
     clock.advance(1h);
     files = {{"/app", std::string(64, 'c')}};
     EXPECT_EQ(*library.import(some_user(), wanted), first);
-    EXPECT_EQ(library.import({CallerKind::kUser, "alpha", "eve"}, wanted).error().code, ErrorCode::kIdReused);
     wanted.model.graph = chain(4, 2);
     EXPECT_EQ(library.import(some_user(), wanted).error().code, ErrorCode::kIdReused);
-    EXPECT_EQ(library.import(some_user(), {{some_id(2)}, {}, {"", true, chain(4, 1)}, {}}).error().code,
+    EXPECT_EQ(library.import(some_user(), {{some_id_of(some_user(), 2)}, {}, {"", true, chain(4, 1)}, {}}).error().code,
               ErrorCode::kInvalidArgument);
 }
 

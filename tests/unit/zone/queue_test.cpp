@@ -31,8 +31,8 @@ struct ZoneQueueTest : testing::Test {
                                                      operator_b));
     }
     PartRequest part(int ranks, Duration walltime, bool queued = true, const Caller* user = nullptr) {
-        PartRequest r{.id = PartId{world.ids.fresh()},
-                      .application = ApplicationId{world.ids.fresh()},
+        PartRequest r{.id = PartId{world.ids.fresh(home)},
+                      .application = ApplicationId{world.ids.fresh(world.user())},
                       .user = user != nullptr ? *user : world.user(),
                       .home = "a"};
         for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
@@ -162,7 +162,7 @@ TEST_F(ZoneQueueTest, ReservationIsMadeBehindThoseWhoWaitAndThenStands) {
     PartRequest reserved = part(4, 10min, false);
     reserved.start_in = 11min;
     EXPECT_EQ(zone().hold(home, reserved).error().code, ErrorCode::kRejected);
-    reserved.id = PartId{world.ids.fresh()};
+    reserved.id = PartId{world.ids.fresh(home)};
     reserved.start_in = 25min;
     ASSERT_TRUE(zone().hold(home, reserved));
     const PartId last = committed(part(4, 10min));
@@ -230,6 +230,7 @@ TEST_F(ZoneQueueTest, WhoHasAllThatItMayWaitsBesideFreeProcessors) {
     const Caller b{CallerKind::kZone, "org-b", "b"}, bea{CallerKind::kUser, "org-b", "bea"};
     PartRequest hers = part(2, 5min, true, &bea);
     hers.home = "b";
+    hers.id = PartId{world.ids.fresh(b)};
     const auto held = zone().hold(b, hers);
     ASSERT_TRUE(held) << held.error();
     ASSERT_TRUE(zone().commit(b, hers.id, held->token));
@@ -286,6 +287,7 @@ TEST_F(ZoneQueueTest, OrganisationsTakeTurns) {
     const PartId mine_too = committed(part(4, 10min));
     PartRequest hers = part(4, 10min, true, &bea);
     hers.home = "b";
+    hers.id = PartId{world.ids.fresh(b)};
     const auto held = zone().hold(b, hers);
     ASSERT_TRUE(held) << held.error();
     ASSERT_TRUE(zone().commit(b, hers.id, held->token));
@@ -541,9 +543,10 @@ TEST_F(ZoneQueueTest, ManyApplicationsOfTwoHomesAllEnd) {
     const Caller bea{CallerKind::kUser, "org-b", "bea"};
     std::vector<ApplicationId> mine, hers;
     for (int i = 0; i < 20; ++i) {
-        ApplicationRequest request = world.request(1 + static_cast<int>(world.rng.below(12)));
+        const Caller owner = i % 2 == 0 ? world.user() : bea;
+        ApplicationRequest request = world.request(1 + static_cast<int>(world.rng.below(12)), owner);
         request.walltime = 30s;
-        ASSERT_TRUE(world.node(i % 2 == 0 ? "a" : "b").applications->submit(i % 2 == 0 ? world.user() : bea, request));
+        ASSERT_TRUE(world.node(i % 2 == 0 ? "a" : "b").applications->submit(owner, request));
         (i % 2 == 0 ? mine : hers).push_back(request.id);
         world.run(500ms);
     }

@@ -15,8 +15,8 @@ struct ReservationTest : testing::Test {
 
     PartService& zone() { return *world.node("b").parts; }
     PartRequest part(int ranks, Duration start_in, Duration walltime = 5min) {
-        PartRequest r{.id = PartId{world.ids.fresh()},
-                      .application = ApplicationId{world.ids.fresh()},
+        PartRequest r{.id = PartId{world.ids.fresh(home)},
+                      .application = ApplicationId{world.ids.fresh(world.user())},
                       .user = world.user(),
                       .home = "a"};
         for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);
@@ -151,7 +151,7 @@ TEST_F(ReservationTest, APartTakesThePlaceOfAnotherInOneStepOrNotAtAll) {
     EXPECT_EQ(zone().hold(home, sooner).error().code, ErrorCode::kConflict);  // of another application
     sooner.application = later.application;
     PartRequest too_many = sooner;
-    too_many.id = PartId{world.ids.fresh()};
+    too_many.id = PartId{world.ids.fresh(home)};
     for (int i = 4; i < 6; ++i) too_many.ranks.push_back(i);
     too_many.graph = *TaskGraph::make(std::vector<double>(6, 1.0), {});
     EXPECT_FALSE(zone().hold(home, too_many));

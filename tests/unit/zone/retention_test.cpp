@@ -24,7 +24,7 @@ class RetentionTest : public testing::Test {
     /// One that ends now, with output.
     ApplicationId application(ApplicationState state = ApplicationState::kCompleted, int files = 3) {
         Application made{some_user(), some_application_request(), {}};
-        made.request.id = {ids.fresh()};
+        made.request.id = {ids.fresh(made.owner)};
         made.status.state = state;
         made.status.history = {{ApplicationState::kAccepted, clock.now()}, {state, clock.now()}};
         made.status.operation = "mpi-" + to_string(made.request.id);
@@ -34,7 +34,7 @@ class RetentionTest : public testing::Test {
     }
     PartId part(PartState state = PartState::kCompleted) {
         PartRecord made = some_part_record();
-        made.request.id = made.status.id = {ids.fresh()};
+        made.request.id = made.status.id = {ids.fresh(made.home_caller)};
         made.status.state = state;
         made.operation = "run-" + to_string(made.request.id);
         made.ended = clock.now();

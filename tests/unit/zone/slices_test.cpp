@@ -52,8 +52,8 @@ class SlicesTest : public testing::Test {
         ASSERT_TRUE(zone->resume());
     }
     Result<PartStatus> hold(int ranks, Standing standing = {}) {
-        PartRequest r{.id = PartId{ids.fresh()},
-                      .application = ApplicationId{ids.fresh()},
+        PartRequest r{.id = PartId{ids.fresh(home)},
+                      .application = ApplicationId{ids.fresh(home)},
                       .user = {CallerKind::kUser, home.organisation, "bo"},
                       .home = home.name};
         for (int i = 0; i < ranks; ++i) r.ranks.push_back(i);

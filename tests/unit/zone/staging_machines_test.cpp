@@ -43,8 +43,8 @@ TEST_F(StagingTest, AStartRemovesResultsWithoutARecordOnly) {
     const ApplicationId id = submit(request({.inputs = {bring("in", "input")}, .results = {"r"}}));
     world.run(1min);
     FederationWorld::Node& node = world.node("a");
-    const std::string orphan = results_shelf(PartId{world.ids.fresh()}),
-                      other = results_shelf(ApplicationId{world.ids.fresh()});
+    const std::string orphan = results_shelf(PartId{world.ids.fresh(home)}),
+                      other = results_shelf(ApplicationId{world.ids.fresh(world.user())});
     for (const std::string& shelf : {orphan, other, std::string("unknown+x")}) node.depot.put(shelf, "r", "x");
     SilentLog log;
     Retention retention{node.config, world.clock, node.store, *node.executor, log};
@@ -193,9 +193,8 @@ TEST_F(AgentStagingTest, AResultWithTheNameOfAnOptionOrABackslashIsLeftOutAndNam
     std::vector<std::string> names;
     for (const ResultFile& file : status.results->files) names.push_back(file.name);
     EXPECT_THAT(names, testing::ElementsAre("good"));
-    EXPECT_THAT(status.results->notes,
-                testing::UnorderedElementsAre(HasSubstr("-rf: must not begin with '-'"),
-                                              HasSubstr("a\\\\b: must be a name without")));
+    EXPECT_THAT(status.results->notes, testing::UnorderedElementsAre(HasSubstr("-rf: must not begin with '-'"),
+                                                                     HasSubstr("a\\\\b: must be a name without")));
 }
 
 TEST_F(AgentStagingTest, WhatCouldNotBeFetchedFromAMachineIsTold) {

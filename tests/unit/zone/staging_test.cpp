@@ -278,8 +278,8 @@ TEST_F(StagingTest, AZoneThatDoesNotTakeTheFilesIsPlannedAround) {
 }
 
 TEST_F(StagingTest, AHoldForFilesThatAreNotTakenIsRefused) {
-    PartRequest r{.id = PartId{world.ids.fresh()},
-                  .application = ApplicationId{world.ids.fresh()},
+    PartRequest r{.id = PartId{world.ids.fresh(home)},
+                  .application = ApplicationId{world.ids.fresh(world.user())},
                   .user = world.user(),
                   .home = "a",
                   .ranks = {0}};
@@ -294,7 +294,9 @@ TEST_F(StagingTest, AHoldForFilesThatAreNotTakenIsRefused) {
     EXPECT_EQ(world.held(), 0);
     r.home = "b";
     r.user = {CallerKind::kUser, "org-b", "bob"};
-    const auto inside = world.node("b").parts->hold({CallerKind::kZone, "org-b", "b"}, r);
+    const Caller own{CallerKind::kZone, "org-b", "b"};
+    r.id = PartId{world.ids.fresh(own)};
+    const auto inside = world.node("b").parts->hold(own, r);
     ASSERT_FALSE(inside);
     EXPECT_THAT(inside.error().message, HasSubstr("256 MiB"));
 }

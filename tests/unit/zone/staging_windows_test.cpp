@@ -10,8 +10,8 @@ TEST_F(StagingTest, WhoWaitsForFilesTakesNothingOfWhatWasPromisedForLater) {
     PartService& zone = *world.node("b").parts;
     world.node("b").config.staging.window = 1h;
     const PartStatus part = committed();
-    PartRequest later{.id = PartId{world.ids.fresh()},
-                      .application = ApplicationId{world.ids.fresh()},
+    PartRequest later{.id = PartId{world.ids.fresh(home)},
+                      .application = ApplicationId{world.ids.fresh(world.user())},
                       .user = world.user(),
                       .home = "a",
                       .ranks = {0, 1, 2, 3}};

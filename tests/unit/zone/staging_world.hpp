@@ -67,8 +67,8 @@ struct StagingTest : testing::Test {
     }
     /// A committed part of this home's in zone b.
     PartStatus committed() {
-        PartRequest r{.id = PartId{world.ids.fresh()},
-                      .application = ApplicationId{world.ids.fresh()},
+        PartRequest r{.id = PartId{world.ids.fresh(home)},
+                      .application = ApplicationId{world.ids.fresh(world.user())},
                       .user = world.user(),
                       .home = "a",
                       .ranks = {0}};

@@ -70,7 +70,7 @@ class ZoneCoreTest : public testing::Test {
     std::string stored(const Caller& owner) { return stored(owner, clock.now()); }
     std::string stored(const Caller& owner, Time at) {
         Application made{owner, some_application_request(), {}};
-        made.request.id = {ids.fresh()};
+        made.request.id = {ids.fresh(owner)};
         made.status.state = ApplicationState::kCompleted;
         made.status.history = {{ApplicationState::kAccepted, at}, {ApplicationState::kCompleted, at}};
         EXPECT_TRUE(store.insert(made));

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 class DelegationServiceTest : public IdentityWorld {
   protected:
     PartRequest part(const std::string& user = "ana") {
-        return {.id = PartId{ids.fresh()},
+        return {.id = PartId{ids.fresh(home.self())},
                 .application = application,
                 .user = home.user(user),
                 .home = "alpha",
@@ -30,12 +30,12 @@ class DelegationServiceTest : public IdentityWorld {
     }
     /// Ana hands over a right for the application.
     Result<Delegation> hand_over(Duration lifetime = hours{2}) {
-        const DelegationId id{ids.fresh()};
+        const DelegationId id{fresh()};
         const Delegation asked = *home.delegations->request(home.user("ana"), id, to_string(application));
         return home.delegations->put(home.user("ana"), id, sign(asked, for_application(lifetime), ana));
     }
     Result<Delegation> hand_over_renewal(Duration lifetime = hours{24 * 7}) {
-        const DelegationId id{ids.fresh()};
+        const DelegationId id{fresh()};
         const Delegation asked = *home.delegations->request(home.user("ana"), id, "");
         return home.delegations->put(home.user("ana"), id,
                                      sign(asked, {.lifetime = lifetime, .path_length = 1, .renewal = true}, ana));
@@ -44,8 +44,10 @@ class DelegationServiceTest : public IdentityWorld {
         return info ? to_uri(info->user) : to_string(info.error().code) + (": " + info.error().message);
     }
 
+    Id128 fresh() { return ids.fresh(home.user("ana")); }
+
     CountingIds ids;
-    ApplicationId application{ids.fresh()};
+    ApplicationId application{fresh()};
     IdentityZone::Joined ana = home.join("ana"), eve = home.join("eve");
 };
 
@@ -72,7 +74,7 @@ TEST_F(DelegationServiceTest, AProofCountsForOnePartAtOneZoneNow) {
               std::string::npos);
     EXPECT_NE(verdict(away.delegations->check(part(), proof)).find("not about this part"), std::string::npos);
     PartRequest other = asked;
-    other.application = ApplicationId{ids.fresh()};
+    other.application = ApplicationId{fresh()};
     EXPECT_FALSE(away.delegations->check(other, proof));
     other = asked;
     other.user = home.user("eve");
@@ -115,10 +117,10 @@ TEST_F(DelegationServiceTest, ARevokedUsersDelegationsEndElsewhereToo) {
 }
 
 TEST_F(DelegationServiceTest, OnlyWhatFitsTheRequestIsTaken) {
-    const DelegationId id{ids.fresh()}, other{ids.fresh()};
+    const DelegationId id{fresh()}, other{fresh()};
     const Delegation asked = *home.delegations->request(home.user("ana"), id, to_string(application));
     const Delegation foreign = *home.delegations->request(home.user("ana"), other, to_string(application));
-    const std::string elsewhere = to_string(ApplicationId{ids.fresh()});
+    const std::string elsewhere = to_string(ApplicationId{fresh()});
     struct Case {
         const char* what;
         std::string chain;
@@ -148,12 +150,18 @@ TEST_F(DelegationServiceTest, OthersDelegationsAreNotThere) {
 }
 
 TEST_F(DelegationServiceTest, TheSameRequestAgainIsTheSame) {
-    const DelegationId id{ids.fresh()};
+    const DelegationId id{fresh()};
     const Delegation first = *home.delegations->request(home.user("ana"), id, to_string(application));
     EXPECT_EQ(*home.delegations->request(home.user("ana"), id, to_string(application)), first);
     EXPECT_EQ(home.delegations->request(home.user("ana"), id, "").error().code, ErrorCode::kIdReused);
-    EXPECT_EQ(home.delegations->request(home.user("eve"), id, to_string(application)).error().code,
-              ErrorCode::kIdReused);
+}
+
+TEST_F(DelegationServiceTest, TheIdOfAnotherIsAnsweredAsOneThatNobodyUses) {
+    const DelegationId used = hand_over()->id, unused{fresh()};
+    const Error answer = home.delegations->request(home.user("eve"), used, to_string(application)).error();
+    EXPECT_EQ(answer.code, ErrorCode::kInvalidArgument);
+    EXPECT_EQ(answer.pointer, "/id");
+    EXPECT_EQ(answer, home.delegations->request(home.user("eve"), unused, to_string(application)).error());
 }
 
 TEST_F(DelegationServiceTest, ARightThatLivesTooLongForTheWalltimeIsRefusedOnBothSides) {
@@ -217,17 +225,17 @@ TEST_F(DelegationServiceTest, WithoutKeysNothingIsSignedAndNothingBreaks) {
     const DelegationId id = hand_over()->id;
     DelegationService plain(home.config, clock, home.store, nullptr, home.trust, home.log);
     ASSERT_TRUE(plain.resume());
-    EXPECT_EQ(plain.request(home.user("ana"), DelegationId{ids.fresh()}, "").error().code, ErrorCode::kConflict);
+    EXPECT_EQ(plain.request(home.user("ana"), DelegationId{fresh()}, "").error().code, ErrorCode::kConflict);
     EXPECT_EQ(plain.put(home.user("ana"), id, "chain").error().code, ErrorCode::kConflict);
     EXPECT_FALSE(plain.prove(part(), away.self()));
 }
 
 TEST_F(DelegationServiceTest, WhatCannotBeStoredIsNotGranted) {
-    const DelegationId id{ids.fresh()};
+    const DelegationId id{fresh()};
     const Delegation asked = *home.delegations->request(home.user("ana"), id, to_string(application));
     home.store.delegations().fault = Error{ErrorCode::kUnavailable, "disk full", {}};
     EXPECT_FALSE(home.delegations->put(home.user("ana"), id, sign(asked, for_application(), ana)));
-    EXPECT_FALSE(home.delegations->request(home.user("ana"), DelegationId{ids.fresh()}, ""));
+    EXPECT_FALSE(home.delegations->request(home.user("ana"), DelegationId{fresh()}, ""));
     home.store.delegations().fault.reset();
     EXPECT_FALSE(home.delegations->prove(part(), away.self()));
 }

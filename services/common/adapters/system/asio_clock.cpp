@@ -33,21 +33,21 @@ Clock::TimerId AsioClock::after(Duration delay, std::function<void()> wake) {
 
 void AsioClock::cancel(TimerId timer) { timers_.erase(timer); }
 
-Id128 SystemIds::fresh() {
+Id128 SystemIds::draw() {
+    constexpr int kRandomBits = 48;
     const auto unix_ms =
         std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
             .count();
     if (unix_ms > last_ms_) {
         last_ms_ = unix_ms;
-        high_ = random_();
-        low_ = (std::uint64_t{random_()} << 32) | random_();
+        random_bits_ = ((std::uint64_t{random_()} << 32) | random_()) >> (64 - kRandomBits);
     } else {
         // They grow within a millisecond, by a step that nobody who has seen one can guess.
-        const std::uint64_t step = 1 + (((std::uint64_t{random_()} << 32) | random_()) >> 8);
-        low_ += step;
-        if (low_ < step) ++high_;
+        random_bits_ += std::uint64_t{1} + random_();
+        last_ms_ += static_cast<std::int64_t>(random_bits_ >> kRandomBits);
+        random_bits_ &= (std::uint64_t{1} << kRandomBits) - 1;
     }
-    return make_id128(last_ms_, high_, low_);
+    return make_id128(last_ms_, random_bits_ >> 32, random_bits_ << 32);
 }
 
 }  // namespace zbs::system

@@ -34,13 +34,11 @@ class AsioClock : public Clock {
 
 /// Ids from the wall clock and the system's random device; within one millisecond they still grow.
 class SystemIds : public IdSource {
-  public:
-    Id128 fresh() override;
+    Id128 draw() override;
 
-  private:
     std::random_device random_;  // opened once: it costs as much as the rest
     std::int64_t last_ms_ = 0;
-    std::uint64_t high_ = 0, low_ = 0;
+    std::uint64_t random_bits_ = 0;  ///< 48
 };
 
 }  // namespace zbs::system

@@ -1,5 +1,5 @@
 // A form that shows the plan before anything is submitted.
-import { freshId, send, type Application, type Plan } from "./api";
+import { freshId, get, send, type Application, type Plan, type WhoAmI } from "./api";
 import { h, link, problem } from "./dom";
 import { planView } from "./plan";
 
@@ -65,7 +65,8 @@ export async function submitPage(room: HTMLElement, signal: AbortSignal): Promis
   command.element.append(wrong);
   const result = h("div", { "aria-live": "polite" });
   const submitButton = h("button", { type: "button", class: "main", disabled: true }, "Submit this");
-  let id = freshId();
+  const me = (await get<WhoAmI>("v1/whoami")).name;
+  let id = await freshId(me);
   let planned = "";
 
   const request = () => ({
@@ -93,7 +94,7 @@ export async function submitPage(room: HTMLElement, signal: AbortSignal): Promis
     submitButton.disabled = true;
     localStorage.setItem("directory", directory.input.value);
     const application = await send<Application>("POST", "v1/applications", { id, ...request() });
-    id = freshId();
+    id = await freshId(me);
     planned = "";
     result.replaceChildren(h("p", { class: "note" }, "Submitted: ", link(`#/application/${application.id}`, application.id)));
   };
