@@ -193,7 +193,7 @@ void hold(const Request& request, ZoneServices& services, Respond respond) {
     // A repeat of what is held already is answered; nothing new is taken.
     const Result<std::optional<Caller>> home = services.parts.home_of(part->id);
     if (!home) return respond(http::problem(home.error()));
-    if (services.registry.draining() && !*home) {
+    if (services.registry.draining() && *home != request.call.caller()) {
         return respond(http::problem(
             {ErrorCode::kRejected, "zone " + services.config.zone.name + " takes no new work; plan without it", {}}));
     }

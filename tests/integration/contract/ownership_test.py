@@ -156,6 +156,15 @@ class Ownership(unittest.TestCase):
         for status, problem in self.refusals_of_used_ids():
             self.assertEqual((status, problem["code"], problem["errors"][0]["pointer"]), (400, "invalid_argument", "/id"))
 
+    def test_so_it_is_in_a_zone_that_takes_no_new_work(self):
+        operator = ("alpha", "operator", "olga")
+        self.assertEqual(self.ask(operator, "PUT", "/v1/drain", {"draining": True})[0], 200)
+        try:
+            for _, problem in self.refusals_of_used_ids("/v1/parts"):
+                self.assertIn("no new work", problem["detail"])
+        finally:
+            self.assertEqual(self.ask(operator, "PUT", "/v1/drain", {"draining": False})[0], 200)
+
     def test_lists_name_only_what_is_ones_own(self):
         for target in ("/v1/applications", "/v1/profiles"):
             mine, others = (self.ask(("alpha", "user", name), "GET", target)[1].decode() for name in ("ana", "bob"))
