@@ -225,7 +225,7 @@ bool ApplicationService::enter(const std::shared_ptr<Run>& run, ApplicationStatu
         if (const auto mine = unfinished_.find(to_uri(run->app.owner));
             mine != unfinished_.end() && --mine->second <= 0)
             unfinished_.erase(mine);
-        if (delegations_ != nullptr) delegations_->forget(run->app.request.id);
+        if (delegations_ != nullptr) delegations_->forget(run->app.owner, run->app.request.id);
     }
     return !points || pass(run, points->after);
 }

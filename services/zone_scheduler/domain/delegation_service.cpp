@@ -216,10 +216,10 @@ Result<void> DelegationService::check_lifetime(const Caller& owner, const Applic
         "/id");
 }
 
-void DelegationService::forget(const ApplicationId& application) {
+void DelegationService::forget(const Caller& owner, const ApplicationId& application) {
     const std::string id = to_string(application);
     for (auto at = delegations_.begin(); at != delegations_.end();) {
-        if (at->second.application != id) {
+        if (!(at->second.owner == owner) || at->second.application != id) {
             ++at;
             continue;
         }

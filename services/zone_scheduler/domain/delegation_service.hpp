@@ -45,8 +45,8 @@ class DelegationService {
     Result<void> check_lifetime(const Caller& owner, const ApplicationId& application, Duration walltime) const;
     /// The other side: whether the proof that came with a part is for this part, this zone, now. Errors: kDenied.
     Result<DelegationInfo> check(const PartRequest& part, const DelegationProof& proof) const;
-    /// The application has ended: its key is wiped.
-    void forget(const ApplicationId& application);
+    /// The owner's application has ended: its key is wiped. What others have delegated under its id stays.
+    void forget(const Caller& owner, const ApplicationId& application);
 
   private:
     const Delegation* find(const Caller& owner, const std::string& application) const;

@@ -205,10 +205,17 @@ TEST_F(DelegationServiceTest, ForgettingWipesTheApplicationsKeysAndNoOther) {
     ASSERT_TRUE(hand_over());
     ASSERT_TRUE(hand_over_renewal());
     ASSERT_TRUE(home.delegations->prove(part(), away.self()));
-    home.delegations->forget(application);
+    home.delegations->forget(home.user("ana"), application);
     const auto left = *home.store.delegations().load();
     ASSERT_EQ(left.size(), 1U);
     EXPECT_TRUE(left[0].renewal);
+}
+
+TEST_F(DelegationServiceTest, TheEndOfAnApplicationIsNotSeenInDelegationsOfOthers) {
+    const DelegationId hers{ids.fresh(home.user("eve"))};
+    ASSERT_TRUE(home.delegations->request(home.user("eve"), hers, to_string(application)));
+    home.delegations->forget(home.user("ana"), application);
+    EXPECT_TRUE(home.delegations->get(home.user("eve"), hers));
 }
 
 TEST_F(DelegationServiceTest, ARestartKeepsWhatWasHandedOver) {
