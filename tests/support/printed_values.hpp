@@ -1,0 +1,152 @@
+#pragma once
+#include <gtest/gtest-printers.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <ostream>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+// What GoogleTest prints of our types where a comparison fails; without this, the bytes of the object. zbs_test
+// compiles every test with it. Types print by their to_string; others as numbers (enumerations), in microseconds
+// (moments in time), member by member (simple structures of at most twelve members). An operator<< or PrintTo of their
+// own comes first.
+
+namespace zbs::test::printed {
+
+struct AnyMember {
+    template <class T>
+    operator T() const;  // NOLINT: whatever a member is
+};
+
+template <class T, std::size_t... I>
+consteval bool takes(std::index_sequence<I...>) {
+    return requires { T{(static_cast<void>(I), AnyMember{})...}; };
+}
+constexpr std::size_t kMost = 12;
+/// Members of an aggregate, at most kMost + 1; 0 where there are none.
+template <class T, std::size_t N = kMost + 1>
+consteval std::size_t member_count() {
+    if constexpr (N == 0) {
+        return 0;
+    } else if constexpr (takes<T>(std::make_index_sequence<N>{})) {
+        return N;
+    } else {
+        return member_count<T, N - 1>();
+    }
+}
+
+template <class T>
+concept HasStream = requires(std::ostream& out, const T& value) {
+    out << value;
+};
+template <class T>
+concept HasPrintTo = requires(std::ostream* out, const T& value) {
+    PrintTo(value, out);
+};
+template <class T>
+concept IsRange = requires(const T& value) {
+    value.begin();
+};
+template <class T>
+concept HasName = requires(T value) {
+    to_string(value);
+};
+
+template <class T>
+concept Enumeration = std::is_enum_v<T> && !std::is_convertible_v<T, int> && !HasStream<T> && !HasPrintTo<T>;
+
+template <class T>
+concept Structure = std::is_class_v<T> && requires {
+    sizeof(T);
+} && std::is_aggregate_v<T> && std::is_copy_constructible_v<T> && !std::is_empty_v<T> && !HasStream<T> &&
+    !HasPrintTo<T> && !IsRange<T> && !std::is_convertible_v<T, long long> && member_count<T>() > 0 &&
+    member_count<T>() <= kMost;
+template <class T>
+auto members_of(const T& value) {
+    constexpr std::size_t kCount = member_count<T>();
+    if constexpr (kCount == 1) {
+        const auto& [a] = value;
+        return std::tie(a);
+    } else if constexpr (kCount == 2) {
+        const auto& [a, b] = value;
+        return std::tie(a, b);
+    } else if constexpr (kCount == 3) {
+        const auto& [a, b, c] = value;
+        return std::tie(a, b, c);
+    } else if constexpr (kCount == 4) {
+        const auto& [a, b, c, d] = value;
+        return std::tie(a, b, c, d);
+    } else if constexpr (kCount == 5) {
+        const auto& [a, b, c, d, e] = value;
+        return std::tie(a, b, c, d, e);
+    } else if constexpr (kCount == 6) {
+        const auto& [a, b, c, d, e, f] = value;
+        return std::tie(a, b, c, d, e, f);
+    } else if constexpr (kCount == 7) {
+        const auto& [a, b, c, d, e, f, g] = value;
+        return std::tie(a, b, c, d, e, f, g);
+    } else if constexpr (kCount == 8) {
+        const auto& [a, b, c, d, e, f, g, h] = value;
+        return std::tie(a, b, c, d, e, f, g, h);
+    } else if constexpr (kCount == 9) {
+        const auto& [a, b, c, d, e, f, g, h, i] = value;
+        return std::tie(a, b, c, d, e, f, g, h, i);
+    } else if constexpr (kCount == 10) {
+        const auto& [a, b, c, d, e, f, g, h, i, j] = value;
+        return std::tie(a, b, c, d, e, f, g, h, i, j);
+    } else if constexpr (kCount == 11) {
+        const auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
+        return std::tie(a, b, c, d, e, f, g, h, i, j, k);
+    } else if constexpr (kCount == 12) {
+        const auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
+        return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+    }
+}
+
+}  // namespace zbs::test::printed
+
+namespace testing::internal {
+
+template <zbs::test::printed::Enumeration T>
+class UniversalPrinter<T> {
+  public:
+    static void Print(const T& value, std::ostream* out) {
+        if constexpr (zbs::test::printed::HasName<T>) {
+            *out << to_string(value);
+        } else {
+            *out << static_cast<long long>(value);
+        }
+    }
+};
+
+template <class Clock, class Duration>
+class UniversalPrinter<std::chrono::time_point<Clock, Duration>> {
+  public:
+    static void Print(const std::chrono::time_point<Clock, Duration>& value, std::ostream* out) {
+        *out << std::chrono::duration_cast<std::chrono::microseconds>(value.time_since_epoch()).count() << " us";
+    }
+};
+
+template <zbs::test::printed::Structure T>
+class UniversalPrinter<T> {
+  public:
+    static void Print(const T& value, std::ostream* out) {
+        if constexpr (zbs::test::printed::HasName<T>) {
+            *out << to_string(value);
+            return;
+        }
+        *out << "{";
+        std::apply(
+            [out](const auto&... members) {
+                const char* separator = "";
+                ((*out << separator, UniversalPrint(members, out), separator = ", "), ...);
+            },
+            zbs::test::printed::members_of(value));
+        *out << "}";
+    }
+};
+
+}  // namespace testing::internal
