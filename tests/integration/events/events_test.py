@@ -74,7 +74,8 @@ class Reader:
         """Ends the connection, not the reader."""
         if self.socket:
             try:
-                self.socket.shutdown(socket.SHUT_RDWR)
+                # That of SSLSocket would let the reader read on without TLS: bytes of records as events.
+                socket.socket.shutdown(self.socket, socket.SHUT_RDWR)
             except OSError:
                 pass
 
