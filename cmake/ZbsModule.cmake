@@ -44,7 +44,7 @@ function(zbs_test name)
     target_compile_options(${name} PRIVATE -include ${CMAKE_SOURCE_DIR}/tests/support/printed_values.hpp)
   endif()
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 600)  # four times the longest under sanitizers, 150 s
+    set(ARG_TIMEOUT 400)  # four times the longest under sanitizers with others beside it, 101 s
   endif()
   if(ARG_LABEL MATCHES "golden|property")
     zbs_computing_test(${name} LABEL ${ARG_LABEL} QUEUE tables COMMAND $<TARGET_FILE:${name}>)
