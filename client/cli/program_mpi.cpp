@@ -26,7 +26,7 @@ constexpr const char* kFindExtension =
     "        if name.startswith('MPI.') and name.endswith('.so'):\n"
     "            print('extension', os.path.join(folder, name), flush=True)\n";
 
-/// The first bytes of a file; empty where it cannot be read.
+/// The first bytes of a file; empty if it cannot be read.
 std::string begin_of(const fs::path& path, std::size_t most) {
     std::error_code fault;
     const std::uintmax_t size = fs::is_regular_file(path, fault) ? fs::file_size(path, fault) : 0;
@@ -54,7 +54,7 @@ void take_library(std::string name, LoadedMpi& loaded) {
 
 bool is_python(const std::string& path) { return fs::path(path).filename().string().starts_with("python"); }
 
-/// Of a script's first line; empty where there is none.
+/// The interpreter in a script's first line; empty if there is none.
 std::string interpreter_of(const std::string& text) {
     if (!text.starts_with("#!")) return {};
     std::istringstream words(text.substr(2, text.find('\n') - 2));
@@ -66,7 +66,7 @@ std::string interpreter_of(const std::string& text) {
     return {};
 }
 
-/// Empty where `argv` is no Python program of mpi4py.
+/// Empty if `argv` is not a Python program that uses mpi4py.
 std::string mpi_extension_of(const std::string& program, const std::vector<std::string>& argv,
                              const std::string& directory) {
     const std::string own_text = is_python(program) ? std::string{} : begin_of(program, kMostScriptBytes);
@@ -93,9 +93,9 @@ std::string mpi_extension_of(const std::string& program, const std::vector<std::
 
 LoadedMpi mpi_of(const std::string& program) {
     LoadedMpi loaded;
-    const auto told = run_briefly({path_of("ldd"), program}, kPatience);
-    if (!told || told->exit_code != 0) return loaded;
-    std::istringstream lines(told->text);
+    const auto listed = run_briefly({path_of("ldd"), program}, kPatience);
+    if (!listed || listed->exit_code != 0) return loaded;
+    std::istringstream lines(listed->text);
     for (std::string line; std::getline(lines, line);) {
         std::istringstream words(line);
         if (std::string name; words >> name) take_library(std::move(name), loaded);

@@ -160,14 +160,13 @@ Launcher launcher_for(const std::string& name, bool is_open_mpi) {
     return Launcher::kMpich;
 }
 
-/// Why ranks of the program would not find each other under this launcher; empty where they would.
+/// The reason why ranks of the program would not find each other under this launcher; empty if they would.
 std::string why_not_launched(const std::string& program, const LoadedMpi& mpi, Launcher launcher) {
     const auto loads = [&program](const std::string& what) { return ascii(program) + " loads " + what; };
     if (launcher == Launcher::kMpich && !mpi.open_mpi.empty())
-        return loads("Open MPI (" + mpi.open_mpi +
-                     "), and each of its ranks would believe to be alone; take 'openmpi'");
+        return loads("Open MPI (" + mpi.open_mpi + "), and each of its ranks would run alone; use 'openmpi'");
     if (launcher == Launcher::kOpenMpi && !mpi.mpich.empty())
-        return loads("MPICH (" + mpi.mpich + "), and each of its ranks would believe to be alone; take 'mpich'");
+        return loads("MPICH (" + mpi.mpich + "), and each of its ranks would run alone; use 'mpich'");
     return {};
 }
 

@@ -153,8 +153,8 @@ bool has_mpich_abi(const void* function) {
     return false;
 }
 
-/// Ranks of Open MPI do not find each other where MPICH's launcher started them, as it does where nobody saw the MPI of
-/// a program beforehand.
+/// Ranks of Open MPI do not find each other if MPICH's launcher started them. It does so when zbs could not detect the
+/// MPI of the program before the start.
 void warn_where_alone() {
     const char* const ranks = std::getenv("PMI_SIZE");
     if (!std::strstr(library, "Open MPI") || !ranks || std::strcmp(ranks, "1") == 0 || !is_first_rank()) return;

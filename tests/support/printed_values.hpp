@@ -9,10 +9,10 @@
 #include <type_traits>
 #include <utility>
 
-// What GoogleTest prints of our types where a comparison fails; without this, the bytes of the object. zbs_test
-// compiles every test with it. Types print by their to_string; others as numbers (enumerations), in microseconds
-// (moments in time), member by member (simple structures of at most twelve members). An operator<< or PrintTo of their
-// own comes first.
+// GoogleTest prints types that it does not know as bytes when a comparison fails. zbs_test compiles every test with
+// this header, which prints their values: by to_string if there is one, else enumerations as numbers, moments in time
+// in microseconds, and simple structures of at most twelve members member by member. An operator<< or PrintTo of the
+// type takes precedence.
 
 namespace zbs::test::printed {
 

@@ -248,7 +248,7 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                     const bool lost = answer->state == PartState::kFailed || answer->state == PartState::kReleased ||
                                       answer->state == PartState::kExpired;
                     // While the coordinator ends by itself the parts end too, some with a code; its word comes first.
-                    // MPICH's mpiexec may go on for ever after a proxy whose rank exited early has left.
+                    // MPICH's mpiexec may never end after the proxy of a rank that exited early has ended.
                     if (lost || answer->first_end) {
                         clock_.after(config_.poll_every * 2, [this, run, zone = known.zone, reason = answer->reason] {
                             if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)

@@ -44,9 +44,9 @@ Result<mpich::LaunchLines> read_launch_lines(std::string_view text, std::size_t 
 
 /// The command of daemon `id`, rebuilt from known options only. Errors name the option.
 Result<std::vector<std::string>> daemon_argv(const std::string& program, const Options& options, int id);
-/// What it needs in its environment. `output`: folder for the ranks' output. `own`: folder for its session and for the
-/// shared memory of its ranks; empty = Open MPI's own, /tmp and /dev/shm, where daemons of one job on one host would
-/// meet in the same names.
+/// The environment of a daemon. `output`: folder for the ranks' output. `own`: folder for the daemon's session and for
+/// the shared memory of its ranks; if empty, Open MPI uses /tmp and /dev/shm, where daemons of one job on one host
+/// would use the same names.
 Options daemon_environment(const std::string& output, const std::string& own);
 
 /// The rank that mpirun's error output names as the first that failed; -1 where it names none.

@@ -144,7 +144,7 @@ class Ownership(unittest.TestCase):
             yield kind, who, "/v1/parts", part(who[0], who[2])
 
     def refusals_of_used_ids(self, route=""):
-        """What others are answered who try an id that is in use; the same as with one that is not."""
+        """Other callers get the same answer for an id in use as for an unused one."""
         for kind, who, target, body in self.new_things():
             if route in target:
                 with self.subTest(f"{target} with the id of {kind} by {'/'.join(who)}"):

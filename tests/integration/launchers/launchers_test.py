@@ -149,10 +149,10 @@ class OpenMpi(Launched):
         for program, launcher, mpi, right in ((OPENMPI_RING, "mpich", "Open MPI (libmpi.so.40)", "openmpi"), (MPICH_RING, "openmpi", "MPICH (libmpich.so.12)", "mpich")):
             done = world.zbs("submit", "-n", "2", "--launcher", launcher, "--", program)
             self.assertNotEqual(done.returncode, 0)
-            self.assertIn(f"--launcher: {program} loads {mpi}, and each of its ranks would believe to be alone; take '{right}'", done.stderr)
+            self.assertIn(f"--launcher: {program} loads {mpi}, and each of its ranks would run alone; use '{right}'", done.stderr)
 
     def test_ranks_of_an_mpi_that_was_not_seen_say_that_they_are_alone(self):
-        """As those of a script are, which MPICH's launcher starts."""
+        """MPICH's launcher starts them, because they are behind a script."""
         done, _ = self.run_job("-n", "2", "--", "/bin/sh", "-c", '"$0"', OPENMPI_RING, env={"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
         self.assertIn("zbs-profile: each rank is alone: the program uses Open MPI and was started by MPICH's launcher; give --launcher openmpi", done.stderr)
 

@@ -356,7 +356,7 @@ TEST_F(ApplicationServiceTest, WhereTheLauncherGaveUpTheZonesTellHowTheRanksEnde
 
 /// Two zones know of ranks that ended badly, and the launcher only of those that were killed for it.
 TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith) {
-    // A proxy of MPICH may end with 0 after a rank that exited early, and the launcher may then stay for ever.
+    // A proxy of MPICH may end with 0 after a rank that exited early; the launcher may then never end.
     for (const auto& [launcher_stays, proxy_code] : {std::pair{false, 9}, {true, 9}, {true, 0}}) {
         SCOPED_TRACE(proxy_code);
         run_for(21s);
