@@ -8,11 +8,12 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 // GoogleTest prints types that it does not know as bytes when a comparison fails. zbs_test compiles every test with
 // this header, which prints their values: by to_string if there is one, else enumerations as numbers, moments in time
-// in microseconds, and simple structures of at most twelve members member by member. An operator<< or PrintTo of the
-// type takes precedence.
+// in microseconds, and simple structures of at most 18 members member by member, and graphs of tasks.
+// An operator<< or PrintTo of the type takes precedence.
 
 namespace zbs::test::printed {
 
@@ -25,7 +26,7 @@ template <class T, std::size_t... I>
 consteval bool takes(std::index_sequence<I...>) {
     return requires { T{(static_cast<void>(I), AnyMember{})...}; };
 }
-constexpr std::size_t kMost = 12;
+constexpr std::size_t kMost = 18;
 /// Members of an aggregate, at most kMost + 1; 0 where there are none.
 template <class T, std::size_t N = kMost + 1>
 consteval std::size_t member_count() {
@@ -59,6 +60,12 @@ template <class T>
 concept Enumeration = std::is_enum_v<T> && !std::is_convertible_v<T, int> && !HasStream<T> && !HasPrintTo<T>;
 
 template <class T>
+concept Graph = requires(const T& value) {
+    value.compute();
+    value.edges();
+};
+
+template <class T>
 concept Structure = std::is_class_v<T> && requires {
     sizeof(T);
 } && std::is_aggregate_v<T> && std::is_copy_constructible_v<T> && !std::is_empty_v<T> && !HasStream<T> &&
@@ -67,43 +74,30 @@ concept Structure = std::is_class_v<T> && requires {
 template <class T>
 auto members_of(const T& value) {
     constexpr std::size_t kCount = member_count<T>();
-    if constexpr (kCount == 1) {
-        const auto& [a] = value;
-        return std::tie(a);
-    } else if constexpr (kCount == 2) {
-        const auto& [a, b] = value;
-        return std::tie(a, b);
-    } else if constexpr (kCount == 3) {
-        const auto& [a, b, c] = value;
-        return std::tie(a, b, c);
-    } else if constexpr (kCount == 4) {
-        const auto& [a, b, c, d] = value;
-        return std::tie(a, b, c, d);
-    } else if constexpr (kCount == 5) {
-        const auto& [a, b, c, d, e] = value;
-        return std::tie(a, b, c, d, e);
-    } else if constexpr (kCount == 6) {
-        const auto& [a, b, c, d, e, f] = value;
-        return std::tie(a, b, c, d, e, f);
-    } else if constexpr (kCount == 7) {
-        const auto& [a, b, c, d, e, f, g] = value;
-        return std::tie(a, b, c, d, e, f, g);
-    } else if constexpr (kCount == 8) {
-        const auto& [a, b, c, d, e, f, g, h] = value;
-        return std::tie(a, b, c, d, e, f, g, h);
-    } else if constexpr (kCount == 9) {
-        const auto& [a, b, c, d, e, f, g, h, i] = value;
-        return std::tie(a, b, c, d, e, f, g, h, i);
-    } else if constexpr (kCount == 10) {
-        const auto& [a, b, c, d, e, f, g, h, i, j] = value;
-        return std::tie(a, b, c, d, e, f, g, h, i, j);
-    } else if constexpr (kCount == 11) {
-        const auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
-        return std::tie(a, b, c, d, e, f, g, h, i, j, k);
-    } else if constexpr (kCount == 12) {
-        const auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
-        return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+#define ZBS_MEMBERS(count, ...)            \
+    if constexpr (kCount == (count)) {     \
+        const auto& [__VA_ARGS__] = value; \
+        return std::tie(__VA_ARGS__);      \
     }
+    ZBS_MEMBERS(1, a)
+    ZBS_MEMBERS(2, a, b)
+    ZBS_MEMBERS(3, a, b, c)
+    ZBS_MEMBERS(4, a, b, c, d)
+    ZBS_MEMBERS(5, a, b, c, d, e)
+    ZBS_MEMBERS(6, a, b, c, d, e, f)
+    ZBS_MEMBERS(7, a, b, c, d, e, f, g)
+    ZBS_MEMBERS(8, a, b, c, d, e, f, g, h)
+    ZBS_MEMBERS(9, a, b, c, d, e, f, g, h, i)
+    ZBS_MEMBERS(10, a, b, c, d, e, f, g, h, i, j)
+    ZBS_MEMBERS(11, a, b, c, d, e, f, g, h, i, j, k)
+    ZBS_MEMBERS(12, a, b, c, d, e, f, g, h, i, j, k, l)
+    ZBS_MEMBERS(13, a, b, c, d, e, f, g, h, i, j, k, l, m)
+    ZBS_MEMBERS(14, a, b, c, d, e, f, g, h, i, j, k, l, m, n)
+    ZBS_MEMBERS(15, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o)
+    ZBS_MEMBERS(16, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p)
+    ZBS_MEMBERS(17, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q)
+    ZBS_MEMBERS(18, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r)
+#undef ZBS_MEMBERS
 }
 
 }  // namespace zbs::test::printed
@@ -146,6 +140,16 @@ class UniversalPrinter<T> {
             },
             zbs::test::printed::members_of(value));
         *out << "}";
+    }
+};
+
+template <zbs::test::printed::Graph T>
+class UniversalPrinter<T> {
+  public:
+    static void Print(const T& value, std::ostream* out) {
+        UniversalPrint(std::vector(value.compute().begin(), value.compute().end()), out);
+        *out << " ";
+        UniversalPrint(std::vector(value.edges().begin(), value.edges().end()), out);
     }
 };
 

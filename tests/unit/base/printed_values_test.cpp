@@ -23,6 +23,11 @@ struct Outer {
     ErrorCode code;
 };
 
+struct Wide {
+    int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q;
+    std::string r;
+};
+
 TEST(PrintedValues, AreValuesAndNoBytes) {
     EXPECT_EQ(testing::PrintToString(ErrorCode::kNotFound), "not_found");
     EXPECT_EQ(testing::PrintToString(Plain::kSome), "7");
@@ -30,6 +35,8 @@ TEST(PrintedValues, AreValuesAndNoBytes) {
     EXPECT_EQ(testing::PrintToString(Id128{}), std::string(26, '0'));
     EXPECT_EQ(testing::PrintToString(Outer{{{Plain::kSome, "a"}, {Plain::kNone, {}}}, ErrorCode::kNotFound}),
               "{{ {7, (\"a\")}, {0, (nullopt)} }, not_found}");
+    EXPECT_EQ(testing::PrintToString(Wide{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, "end"}),
+              "{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, \"end\"}");
 }
 
 }  // namespace

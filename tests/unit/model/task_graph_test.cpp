@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <string>
 
 namespace zbs {
 namespace {
@@ -16,6 +17,12 @@ TEST(TaskGraph, NeighboursAreSortedAndSymmetric) {
     EXPECT_EQ(graph.neighbours(1)[1].task, 2);
     EXPECT_EQ(graph.neighbours(2)[0].bytes, 20);
     EXPECT_EQ(graph.edges()[0], (TaskEdge{0, 1, 10, 1}));
+}
+
+TEST(TaskGraph, IsPrintedByTestsWithItsValues) {
+    const std::string printed = testing::PrintToString(path_of_four());
+    EXPECT_TRUE(printed.starts_with("{ 1, 2, 3, 4 } {")) << printed;
+    EXPECT_EQ(printed.find("byte object"), std::string::npos) << printed;
 }
 
 TEST(TaskGraph, SubgraphRenumbersAndKeepsInnerEdges) {
