@@ -142,6 +142,23 @@ Result<void> check_reach(const std::string& programs, const std::string& folder,
                  "the account '" + account.name + "' cannot use the folder: " + std::strerror(errno) + choice, folder};
 }
 
+/// Makes the state folder and goes on as `account`.
+Result<void> begin_as(const QuickstartAccount& account, const std::string& programs, const std::string& folder) {
+    std::error_code fault;
+    const bool is_new = !fs::exists(folder, fault);
+    if (auto made = make_state_folder(folder, account); !made) return made.error();
+    Result<void> done = change_to(account);
+    if (done) done = check_reach(programs, folder, account);
+    if (!done && is_new) {
+        const auto remove = [&folder]() -> Result<void> {
+            rmdir(folder.c_str());
+            return {};
+        };
+        if (auto removed = with_own_rights(account, remove); !removed) return removed.error();
+    }
+    return done;
+}
+
 /// `text` as one word of a POSIX shell.
 std::string shell_word(const std::string& text) {
     const auto is_plain = [](unsigned char c) {
@@ -204,13 +221,25 @@ Result<void> check_endings(const std::vector<Service>& services) {
 
 void quickstart(Context& context, const QuickstartOptions& options) {
     const fs::path programs = fs::canonical("/proc/self/exe").parent_path();
-    const Result<QuickstartAccount> account = choose_account(options.user);
+    Result<QuickstartAccount> account = choose_account(options.user);
     if (!account) return context.fail(account.error());
-    const std::string folder =
-        fs::absolute(options.folder.empty() ? default_folder(*account) : options.folder).lexically_normal().string();
-    if (auto made = make_state_folder(folder, *account); !made) return context.fail(made.error());
-    if (auto done = change_to(*account); !done) return context.fail(done.error());
-    if (auto usable = check_reach(programs.string(), folder, *account); !usable) return context.fail(usable.error());
+    const auto folder_of = [&options](const QuickstartAccount& owner) {
+        return fs::absolute(options.folder.empty() ? default_folder(owner) : options.folder)
+            .lexically_normal()
+            .string();
+    };
+    std::string folder = folder_of(*account);
+    Result<void> begun = begin_as(*account, programs.string(), folder);
+    std::string why_root;
+    if (!begun && account->is_fallback) {
+        // Only root can use this place, hence also the credentials: each job will be root's own.
+        why_root = "Not run as 'nobody': " + begun.error().pointer + ": " + begun.error().message + ".\n";
+        *account = root_account();
+        folder = folder_of(*account);
+        begun = change_to(*account);
+        if (begun) begun = begin_as(*account, programs.string(), folder);
+    }
+    if (!begun) return context.fail(begun.error());
     const auto lock = process::FolderLock::take(folder);
     if (!lock) return context.fail(lock.error());
     const bool with_slurm = !options.slurm_configuration.empty();
@@ -284,7 +313,7 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     std::cout << "A registry and three zones (a, b, c) with " << options.processors
               << " processors each are running, of three organisations that trust each other"
               << (with_slurm ? "; so is zone d of a fourth, in front of Slurm" : "") << "; logs in " << folder << ".\n"
-              << protection_text(*account) << "In another terminal:\n\n"
+              << why_root << protection_text(*account) << "In another terminal:\n\n"
               << settings << "zbs run -n 6 -- PROGRAM ARGS...\n"
               << "zbs dashboard --open\n\n"
               << "The last opens the pages of your zone, a, in a browser, as you. What a zone shows to anybody "
@@ -309,7 +338,7 @@ void add_quickstart_command(CLI::App& app, Context& context) {
                         "state and logs; default: zbs-quickstart-UID in the folder for temporary files");
     command->add_option("--user", options->user,
                         "account of the services and of all jobs; default: your own, and for root the account that "
-                        "called sudo, or nobody");
+                        "called sudo, or nobody, or root if 'nobody' cannot use the folder or the programs");
     command->add_option("--processors", options->processors, "processors that each zone offers")
         ->check(command_line::whole_number_in(1, 1'000))
         ->capture_default_str();

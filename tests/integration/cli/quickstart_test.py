@@ -147,14 +147,23 @@ class QuickstartOfRoot(unittest.TestCase):
     def test_runs_as_root_where_root_is_named(self):
         self.check_account("root", "--user", "root")
 
+    def test_runs_as_root_if_the_place_is_closed_to_nobody(self):
+        self.folder.chmod(0o700)
+        self.check_account("root")
+
+    def test_runs_as_root_if_the_programs_are_closed_to_nobody(self):
+        (self.programs / "zbs-zone").chmod(0o700)
+        self.check_account("root")
+
     def test_names_what_its_account_cannot_use(self):
         self.assertIn("no account 'no-such-user'; name one with --user", self.refused("--user", "no-such-user"))
         (self.folder / "state").mkdir(0o700)
-        self.assertIn("belongs to another user than 'nobody'", self.refused())
+        self.assertIn("belongs to another user than 'nobody'", self.refused("--user", "nobody"))
         self.assertEqual(os.listdir(self.folder / "state"), [])
         (self.folder / "state").rmdir()
         (self.programs / "zbs-zone").chmod(0o700)
-        self.assertIn("zbs-zone: the account 'nobody' cannot run it: Permission denied", self.refused())
+        self.assertIn("zbs-zone: the account 'nobody' cannot run it: Permission denied", self.refused("--user", "nobody"))
+        self.assertFalse((self.folder / "state").exists())
 
 
 if __name__ == "__main__":
