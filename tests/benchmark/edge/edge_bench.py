@@ -82,7 +82,17 @@ def ask(connection):
     assert connection.recv(4096).startswith(b"HTTP/1.1 200")
 
 
-def crowd(process, port, idle=2000, stalled=800, tries=50):
+def serve_times(port, context, tries=50):
+    times = []
+    for _ in range(tries):
+        start = time.monotonic()
+        with connect(port, context) as client:
+            ask(client)
+        times.append((time.monotonic() - start) * 1000)
+    return {"new_client_median_ms": round(statistics.median(times), 2), "new_client_max_ms": round(max(times), 2)}
+
+
+def crowd(process, port, idle=2000, stalled=800):
     """New clients among idle TLS connections and ones that never begin their handshake."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -91,12 +101,7 @@ def crowd(process, port, idle=2000, stalled=800, tries=50):
     begin = time.monotonic()
     quiet = [connect(port, context) for _ in range(idle)]
     opened = time.monotonic() - begin
-    times = []
-    for _ in range(tries):
-        start = time.monotonic()
-        with connect(port, context) as client:
-            ask(client)
-        times.append((time.monotonic() - start) * 1000)
+    times = serve_times(port, context)
     during = resident_mib(process.pid)
     start = time.monotonic()
     dropped = 0
@@ -110,8 +115,32 @@ def crowd(process, port, idle=2000, stalled=800, tries=50):
     ended = time.monotonic() - start
     for connection in silent + quiet:
         connection.close()
-    return {"idle": idle, "stalled": stalled, "opened_s": round(opened, 2), "new_client_median_ms": round(statistics.median(times), 2), "new_client_max_ms": round(max(times), 2),
-            "resident_before_mib": round(before), "resident_mib": round(during), "dropped": dropped, "all_dropped_after_s": round(ended, 1)}
+    return {"idle": idle, "stalled": stalled, "opened_s": round(opened, 2), **times, "resident_before_mib": round(before), "resident_mib": round(during), "dropped": dropped, "all_dropped_after_s": round(ended, 1)}
+
+
+def bodies(process, port, count=2000):
+    """New clients beside connections without an identity, each in the middle of the largest body that such a caller may send."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    before = resident_mib(process.pid)
+    size = 256 * 1024
+    head = f"POST /v1/peerings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {size}\r\n\r\n".encode()
+    senders, refused, peak = [], 0, before
+    for i in range(count):
+        try:
+            connection = connect(port, context)
+            connection.settimeout(1)
+            connection.sendall(head + b" " * (size - 1024))
+            senders.append(connection)
+        except OSError:
+            refused += 1
+        if i % 100 == 0:
+            peak = max(peak, resident_mib(process.pid))
+    times = serve_times(port, context)
+    peak = max(peak, resident_mib(process.pid))
+    for connection in senders:
+        connection.close()
+    return {"senders": count, "refused": refused, "resident_before_mib": round(before), "resident_peak_mib": round(peak), **times}
 
 
 def main():
@@ -141,6 +170,7 @@ def main():
                 result[mode] = {title: {"median_us": medians[title], "requests_per_s": statistics.median(r["requests_per_s"] for r in rounds[title]),
                                         "p99_us": statistics.median(r["p99_us"] for r in rounds[title]), "beside_beast": round(medians[title] / medians["beast"], 2)} for title in servers}
             print(file=sys.stderr)
+            result["bodies"] = bodies(processes[0], servers["zone"])
             result["crowd"] = crowd(processes[0], servers["zone"])
         finally:
             for process in processes:
@@ -154,6 +184,9 @@ def main():
         print(f"\n{title}\n  {'server':8}{'median us':>12}{'p99 us':>12}{'requests/s':>14}{'beside beast':>14}")
         for server, row in result[mode].items():
             print(f"  {server:8}{row['median_us']:12.1f}{row['p99_us']:12.1f}{row['requests_per_s']:14.0f}{row['beside_beast']:14.2f}")
+    row = result["bodies"]
+    print(f"\n{row['senders']} connections without an identity, each with a body of 256 KiB under way ({row['refused']} refused): a new client is served in {row['new_client_median_ms']} ms "
+          f"(median of 50; longest {row['new_client_max_ms']} ms), at most {row['resident_peak_mib']} MiB resident ({row['resident_before_mib']} before)")
     row = result["crowd"]
     print(f"\n{row['idle']} idle and {row['stalled']} stalled connections: a new client is served in {row['new_client_median_ms']} ms (median of 50; longest {row['new_client_max_ms']} ms), "
           f"{row['resident_mib']} MiB resident ({row['resident_before_mib']} before), {row['dropped']} dropped within {row['all_dropped_after_s']} s")
