@@ -147,8 +147,7 @@ int run(const Options& options) {
                                  });
                          });
     if (auto started = server.start(); !started) return fail(started.error());
-    config.url = "https://" + (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" +
-                 std::to_string(server.port());
+    config.url = "https://" + host_and_port(host, server.port());
     if (!process::write_file(state.address(), config.url + "\n"))
         return fail({ErrorCode::kUnavailable, "cannot write the address of this registry", state.address()});
     if (auto resumed = registry.resume(); !resumed) return fail(resumed.error());

@@ -10,6 +10,7 @@
 
 #include "services/common/adapters/beast/port_rights.hpp"
 #include "services/common/adapters/beast/session.hpp"
+#include "services/common/messages/host_name.hpp"
 
 namespace zbs::beast {
 
@@ -132,17 +133,11 @@ Server::~Server() = default;
 
 namespace {
 
-/// As settings and URLs have it.
-std::string endpoint_text(const std::string& address, unsigned short port) {
-    const bool is_six = address.find(':') != std::string::npos;
-    return (is_six ? "[" + address + "]" : address) + ":" + std::to_string(port);
-}
-
 /// What keeps a server from listening there.
 Error listen_fault(const char* what, const tcp::endpoint& endpoint, const bb::error_code& fault,
                    const ListenSetting& setting) {
     return {ErrorCode::kUnavailable,
-            "cannot " + std::string(what) + " " + endpoint_text(endpoint.address().to_string(), endpoint.port()) +
+            "cannot " + std::string(what) + " " + host_and_port(endpoint.address().to_string(), endpoint.port()) +
                 ": " + fault.message() + "; " + listen_remedy(fault, setting),
             setting.place};
 }

@@ -19,6 +19,7 @@
 #include "services/common/adapters/openssl/no_system_authorities.hpp"
 #include "services/common/adapters/openssl/tls.hpp"
 #include "services/common/http/trace.hpp"
+#include "services/common/messages/host_name.hpp"
 
 namespace zbs::cpprest {
 namespace {
@@ -84,9 +85,7 @@ class Watchdog {
 
 bool is_loopback(const std::string& host) {
     boost::system::error_code fault;
-    std::string bare = host;
-    if (bare.size() > 2 && bare.front() == '[') bare = bare.substr(1, bare.size() - 2);
-    const auto address = boost::asio::ip::make_address(bare, fault);
+    const auto address = boost::asio::ip::make_address(host, fault);
     return host == "localhost" || (!fault && address.is_loopback());
 }
 
@@ -187,13 +186,15 @@ struct HttpCaller::Impl {
     struct Client {
         std::shared_ptr<wh::client::http_client> client;
         std::shared_ptr<openssl::TlsClient::Expectation> expected;  // none on plain connections
+        std::string host;                                           // for the header of that name
     };
 
     HttpCallerOptions options;
     Watchdog watchdog;
     std::mutex mutex;
     std::shared_ptr<Gate> gate = std::make_shared<Gate>();
-    std::map<std::string, Client> clients;  // by base address and who must answer: keeps connections
+    std::map<std::string, Client> clients;      // by base address and who must answer: keeps connections
+    std::map<std::string, std::size_t> faults;  // by base address: of several addresses of a name the next one
 
     explicit Impl(HttpCallerOptions o) : options(std::move(o)) {
         openssl::read_no_system_authorities();
@@ -207,6 +208,9 @@ struct HttpCaller::Impl {
         const std::lock_guard lock(mutex);
         clients.erase(key_of(to, false));
         clients.erase(key_of(to, true));
+        constexpr std::size_t kMostFaults = 1'000;
+        if (faults.size() > kMostFaults) faults.clear();  // some callers ask for any address that they are given
+        ++faults[to.url];
     }
 
     Result<Client> client(const ServiceAddress& to, bool in_pieces) {
@@ -223,16 +227,16 @@ struct HttpCaller::Impl {
                 return invalid("refusing plain HTTP to " + url->host +
                                ": without TLS only loopback addresses are called");
             }
-            std::string base = to.url;
+            std::string host = url->host;
             if (!options.allow_private_addresses) {
                 // Resolved once, and then called by number: a name that changes cannot lead elsewhere.
                 const Result<std::vector<std::string>> numbers = resolve_service(*url, false);
                 if (!numbers) return numbers.error();
-                const std::string& first = numbers->front();
-                base = url->scheme + "://" + (first.find(':') == std::string::npos ? first : "[" + first + "]") + ":" +
-                       std::to_string(url->port);
+                const std::lock_guard lock(mutex);
+                host = (*numbers)[faults[to.url] % numbers->size()];
             }
-            const web::uri uri(base);
+            // Without the brackets of an IPv6 address: cpprestsdk resolves the host as it stands there.
+            const web::uri uri(url->scheme + "://" + host + ":" + std::to_string(url->port));
             if (!plain && options.tls == nullptr)
                 return invalid("'" + to.url + "' needs certificates, and there are none; get them with 'zbs login'");
             wh::client::http_client_config config;
@@ -241,7 +245,7 @@ struct HttpCaller::Impl {
             // Of a body without a length cpprestsdk hands nothing over before it has a whole chunk: 64 KiB of events
             // are minutes or hours.
             if (in_pieces) config.set_chunksize(1);
-            Client made;
+            Client made{.client = {}, .expected = {}, .host = host_and_port(url->host, url->port)};
             if (!plain) {
                 made.expected = options.tls->expect(to.who);
                 config.set_ssl_context_callback(
@@ -273,6 +277,7 @@ namespace {
 struct Sending {
     std::shared_ptr<wh::client::http_client> client;
     std::shared_ptr<openssl::TlsClient::Expectation> expected;
+    std::string host;
     Caller self;
     std::string token;
     std::size_t limit = 0;
@@ -307,6 +312,7 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
     try {
         wh::http_request request(call.method);
         request.set_request_uri(web::uri(call.path));
+        request.headers().add("Host", how.host);
         request.headers().add("Accept", "application/json");
         if (how.expected == nullptr && how.self.kind != CallerKind::kAnonymous) {
             request.headers().add("Zbs-Identity", to_uri(how.self));
@@ -396,7 +402,7 @@ void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> res
     const auto start = [impl = impl_, pending, call = std::move(call)] {
         const auto client = impl->client(call.to, call.on_piece != nullptr);
         if (!client) return pending->answer(client.error());
-        send({client->client, client->expected, impl->options.self, impl->options.local_token,
+        send({client->client, client->expected, client->host, impl->options.self, impl->options.local_token,
               impl->options.max_reply_bytes,
               [weak = std::weak_ptr(impl), pending](SteadyClock::time_point at, std::function<void()> act) {
                   if (const auto alive = weak.lock()) return alive->watchdog.watch(at, std::move(act));
