@@ -70,6 +70,7 @@ void RegistrySession::published(const Result<ZoneLease>& lease) {
         std::erase_if(warned_, [](const std::string& told) { return told.starts_with(kOwnEnrolment); });
     }
     enrolled_ = lease.has_value();
+    fault_ = lease ? std::string{} : lease.error().message;
     if (!lease) {
         // Each reason once between two times of being enrolled: it is tried again and again.
         if (warned_.size() < kMaxWarnings && warned_.insert(kOwnEnrolment + lease.error().message).second)
@@ -101,6 +102,7 @@ void RegistrySession::renew() {
         }
         log_.warn("lease_not_renewed", {{"registry", config_.registry.url}, {"reason", renewed.error().message}});
         enrolled_ = false;
+        fault_ = renewed.error().message;
         clock_.after(kRetry, [this] { publish(); });  // publishing again is the same as renewing
     });
 }

@@ -38,6 +38,8 @@ class RegistrySession {
     void sign_anew() { ++entry_version_; }
     void leave();  ///< tells the registry, once, on an orderly stop
     bool enrolled() const { return enrolled_; }
+    /// The reason for which the zone is not enrolled; empty if it is, or if the registry has not yet answered.
+    const std::string& fault() const { return fault_; }
     /// Called once the code was used: it need not be kept.
     void on_enrolled(std::function<void()> forget_code) { forget_code_ = std::move(forget_code); }
 
@@ -64,6 +66,7 @@ class RegistrySession {
     std::vector<ZoneEntry> listed_;  ///< verified, of the list that is being read
     std::size_t listed_texts_ = 0;   ///< entries of it, also those that are not believed
     std::string code_;
+    std::string fault_;
     Duration retry_ = std::chrono::seconds{2};
     bool without_code_ = false;  ///< the next attempt is made without the code
     bool enrolled_ = false;

@@ -103,8 +103,12 @@ void add_peering_routes(http::Router& router, ZoneServices& services) {
     router.add_sync("GET", "/v1/peerings", Action::kListPeerings, Body::kNone, [&services](const Request& request) {
         Json rows = Json::array();
         for (const Peer& peer : services.peers.peers()) rows.push_back(codec::encode(peer));
-        return http::ok(
-            {{"peers", std::move(rows)}, {"peerings", encode_all(request, services, services.peerings.views())}});
+        Json list = {{"peers", std::move(rows)},
+                     {"peerings", encode_all(request, services, services.peerings.views())}};
+        if (const std::string& url = services.config.registry.url; !url.empty())
+            list["registry"] = {
+                {"url", url}, {"enrolled", services.registry.enrolled()}, {"reason", services.registry.fault()}};
+        return http::ok(std::move(list));
     });
     router.add_sync("GET", "/v1/peerings/{organisation}", Action::kGetPeering, Body::kNone,
                     [&services](const Request& request) { return show(request, services); });

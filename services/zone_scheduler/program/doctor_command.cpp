@@ -225,7 +225,37 @@ bool look_at_own_service(const std::string& config_path, const ZoneSettings& set
     return own.has_value();
 }
 
-/// Whether it runs; what it says of peers and machines.
+/// Of the answer to GET /v1/peerings.
+void look_at_registry(const codec::Json& peerings, Checks& checks) {
+    const auto at = peerings.find("registry");
+    if (at == peerings.end()) return;
+    const std::string url = at->value("url", ""), reason = at->value("reason", "");
+    if (at->value("enrolled", false)) return checks.push_back({"registry", Verdict::kOk, "enrolled at " + url, {}});
+    if (reason.empty())
+        return checks.push_back(
+            {"registry", Verdict::kWarn, "no answer yet from " + url, "ask again in a few seconds"});
+    checks.push_back({"registry", Verdict::kFail, "not enrolled at " + url + ": " + reason,
+                      "mend the reason; if the code of 'zbs-zone enrol' is used up or of another organisation, get a "
+                      "new one from the registry's operator"});
+}
+
+/// Of the answer to GET /v1/peerings: each peer whose own words, or silence, keep work from it.
+void look_at_peers(const codec::Json& peerings, Checks& checks) {
+    const codec::Json peers = peerings.value("peers", codec::Json::array());
+    checks.push_back({"peers", !peers.empty() ? Verdict::kOk : Verdict::kWarn,
+                      std::to_string(peers.size()) + " other zones are known",
+                      !peers.empty()
+                          ? std::string{}
+                          : "join a registry ('zbs-zone enrol'), and ask for peering ('zbs-zone peer request')"});
+    for (const codec::Json& peer : peers) {
+        const std::string reason = peer.value("reason", ""), organisation = peer.value("organisation", "");
+        if (reason.empty()) continue;
+        checks.push_back({"peer " + peer.value("zone", ""), Verdict::kWarn, reason,
+                          "'zbs-zone peer show " + organisation + "' has the details"});
+    }
+}
+
+/// Whether it runs; what it says of the registry, peers and machines.
 void look_at_service(const std::string& config_path, const ZoneSettings& settings, const std::string& first,
                      Checks& checks) {
     if (!look_at_own_service(config_path, settings, first, checks)) return;
@@ -233,11 +263,8 @@ void look_at_service(const std::string& config_path, const ZoneSettings& setting
     if (!client) return;  // nobody has been active yet
     const auto peers = (*client)->call("GET", "/v1/peerings");
     if (!peers) return checks.push_back({"peers", Verdict::kFail, told(peers.error()), "look at the zone's log"});
-    const std::size_t zones = peers->value("peers", codec::Json::array()).size();
-    checks.push_back({"peers", zones > 0 ? Verdict::kOk : Verdict::kWarn,
-                      std::to_string(zones) + " other zones are known",
-                      zones > 0 ? std::string{}
-                                : "join a registry ('zbs-zone enrol'), and ask for peering ('zbs-zone peer request')"});
+    look_at_registry(*peers, checks);
+    look_at_peers(*peers, checks);
 }
 
 void look_at_programs(const ZoneSettings& settings, Checks& checks) {
