@@ -13,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
@@ -111,6 +112,32 @@ class Doctor(unittest.TestCase):
             done = run(PROGRAMS / "zbs-node", "run", "--config", node)
             self.assertEqual(done.returncode, 5)
             self.assertIn(f"zbs-node: {node}:7: {taken}'listen'", done.stderr)
+
+    def test_an_enrolment_that_fails(self):
+        registry, port = self.folder / "registry", free_port()
+
+        def ask(*command):
+            return subprocess.run([PROGRAMS / "zbs-registry", *command, "--state", registry], capture_output=True, text=True, timeout=DEADLINE_S, check=True).stdout
+
+        ask("init", "--organisation", "grid")
+        service = subprocess.Popen([PROGRAMS / "zbs-registry", "run", "--state", registry, "--listen-port", str(port), "--allow-private-addresses"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(service.stdout.close)
+        self.addCleanup(service.wait, DEADLINE_S)
+        self.addCleanup(service.terminate)
+        service.stdout.readline()  # it listens
+        self.zone("enrol", ask("token", "--for", "org-a").split()[0])
+        service.terminate()
+        service.wait(DEADLINE_S)
+        self.start()
+        found = {"verdict": "warn"}  # until the first attempt has failed
+        deadline = time.monotonic() + DEADLINE_S
+        while found["verdict"] == "warn":
+            self.assertLess(time.monotonic(), deadline, found)
+            checks = {one["check"]: one for one in json.loads(self.zone("doctor", "--json", check=False).stdout)["checks"]}
+            found = checks["registry"]
+        self.assertEqual(found["verdict"], "fail")
+        self.assertRegex(found["found"], f"^not enrolled at https://127.0.0.1:{port}: .*Failed to connect")
+        self.assertIn("zbs-zone enrol", found["remedy"])
 
     def test_an_address_of_another_host(self):
         self.config.write_text(self.config.read_text().replace("127.0.0.1", "192.0.2.1"))  # for documentation: nobody's
