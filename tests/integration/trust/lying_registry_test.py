@@ -20,6 +20,10 @@ class Lies(unittest.TestCase):
     def setUpClass(cls):
         cls.f = Live().__enter__()
         cls.addClassCleanup(cls.f.__exit__)
+        # Only a zone that has seen the honest entries can notice an older one.
+        for zone in ZONES:
+            user = cls.f.user(zone, "ana")
+            until(lambda: cls.listed(zone, user) == set(ZONES) - {zone}, DEADLINE_S, f"zone {zone} has not seen the others")  # noqa: B023
         registry = cls.f.open_registry(cls.f.zone_identity("a"))
         port = registry.connection.port
         cls.honest = json.loads(registry.ask("GET", "/v1/zones")[1])["zones"]
@@ -32,6 +36,12 @@ class Lies(unittest.TestCase):
         cls.addClassCleanup(cls.registry.close)
         cls.entries = {json.loads(entry["text"])["name"]: entry for entry in cls.honest}
         assert sorted(cls.entries) == list(ZONES), cls.entries
+
+    @classmethod
+    def listed(cls, zone, user):
+        """The zones that `zone` saw in the registry at its last look."""
+        peers = json.loads(cls.f.ask(zone, user, "GET", "/v1/peerings")[1])["peers"]
+        return {peer["zone"] for peer in peers if "leased_until_us" in peer}
 
     def changed(self, trap, zone="b", later_us=1_000_000, **fields):
         """The text of the zone's entry, with its address in the trap."""
