@@ -237,7 +237,10 @@ void FederationWorld::look_around(const std::string& name, int generation) {
     if (!node(name).up || generation_[name] != generation) return;
     std::vector<ZoneEntry> entries;
     for (const auto& [zone, other] : nodes_)
-        entries.push_back({.name = zone, .organisation = other->config.organisation, .url = other->config.url});
+        entries.push_back({.name = zone,
+                           .organisation = other->config.organisation,
+                           .url = other->config.url,
+                           .standing = other->standing});
     node(name).peers->found(entries);
     clock.after(node(name).config.discover_every, [this, name, generation] { look_around(name, generation); });
 }

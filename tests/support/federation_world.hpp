@@ -64,6 +64,7 @@ class FederationWorld {
         std::unique_ptr<PeerService> peers;
         std::unique_ptr<ApplicationService> applications;
         bool up = false;
+        ZoneStanding standing = ZoneStanding::kActive;  ///< as the registry would list it
     };
 
     VirtualClock clock;

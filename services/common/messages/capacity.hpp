@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/base/ids.hpp"
@@ -65,5 +66,13 @@ struct Capacity {
     bool queues = false;  ///< parts may wait here until the zone's queue discipline gives them processors
     bool operator==(const Capacity&) const = default;
 };
+
+/// Leaves what a zone that takes no new work now may give later: `total_processors`, and the links.
+inline void give_nothing_now(Capacity& capacity) {
+    capacity = {.zone = std::move(capacity.zone),
+                .total_processors = capacity.total_processors,
+                .within_zone = capacity.within_zone,
+                .links = std::move(capacity.links)};
+}
 
 }  // namespace zbs

@@ -144,6 +144,8 @@ void ZoneCore::connect() {
     parts_.use_links([this](const std::string& zone) { return links_.link_to(zone); });
     parts_.use_link_within([this] { return node_links_.within_zone(); });
     filter_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
+    parts_.use_drain([this] { return registry_.draining(); });
+    applications_.use_drain([this] { return registry_.draining(); });
     parts_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     applications_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });
     peerings_.use_blocks([this](const Caller& subject) { return membership_.is_blocked(subject); });

@@ -21,6 +21,7 @@ constexpr const char* kWaitsForStart =
     "waiting for processors: a common start is reserved, and taken earlier where something ends early";
 constexpr Duration kChoiceKept = std::chrono::minutes{1};
 constexpr Duration kSoon = std::chrono::seconds{1};
+constexpr const char* kDrains = "drains: it takes no new work now";
 
 /// Random, twice as long on average with every round, up to 10 s: the more homes want the same, the more they spread.
 Duration back_off(int round, Rng& rng) {
@@ -70,7 +71,7 @@ void ApplicationService::note(const std::shared_ptr<Run>& run, const std::string
 
 void ApplicationService::note_offers(const std::shared_ptr<Run>& run, const std::vector<Offer>& offers) {
     for (const Offer& offer : offers) {
-        if (!offer.capacity) {
+        if (!offer.refusal.empty()) {
             note(run, offer.zone, "capacity", false, offer.refusal);
             continue;
         }
@@ -80,6 +81,14 @@ void ApplicationService::note_offers(const std::shared_ptr<Run>& run, const std:
                  ? "gives this user nothing"
                  : std::to_string(c.processors) + " of " + std::to_string(c.total_processors) + " processors are free");
     }
+}
+
+/// Empty for a zone that takes new work.
+std::string ApplicationService::why_it_rests(const std::string& zone) const {
+    if (zone == config_.zone.name) return drains_() ? kDrains : "";
+    const ZoneStanding standing = peers_.standing(zone);
+    if (standing == ZoneStanding::kActive) return {};
+    return standing == ZoneStanding::kDrain ? kDrains : "has stopped in order and is not back yet";
 }
 
 void ApplicationService::collect_offers(const Caller& owner, const ApplicationRequest& request,
@@ -103,9 +112,7 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
     std::vector<std::string> names = {config_.zone.name};
     for (const Peer& peer : peers_.peers()) {
         names.push_back(peer.zone);
-        if (!peers_.takes_work(peer.zone))
-            collection->offers.push_back({peer.zone, {}, "takes no new work now (it drains or has left)", false});
-        else if (peer.they_accept_us == PeeringState::kAccepted)
+        if (peer.they_accept_us == PeeringState::kAccepted)
             ask.push_back(zbs::address_of(peer));
         else if (wanted(peer.zone))
             collection->offers.push_back(
@@ -114,7 +121,7 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
                  std::string("has not accepted this organisation (") +
                      (peer.they_accept_us ? to_string(*peer.they_accept_us) : "not asked yet") + ")" +
                      (peer.reason.empty() ? "" : ": " + peer.reason),
-                 false});
+                 peer.they_accept_us == PeeringState::kSuspended});
     }
     for (const std::string& zone : request.zones) {
         if (std::find(names.begin(), names.end(), zone) == names.end())
@@ -148,14 +155,19 @@ void ApplicationService::collect_offers(const Caller& owner, const ApplicationRe
         } else {
             ++collection->pending;
             transport_.ask_capacity(
-                address, question, [collection, finish_one, name = zone](Result<Capacity> capacity) {
+                address, question,
+                [collection, finish_one, name = zone, rests = why_it_rests(zone)](Result<Capacity> capacity) {
                     if (!capacity)
                         collection->offers.push_back(
-                            {name, {}, capacity.error().message, is_passing(capacity.error())});
+                            {name, {}, rests.empty() ? capacity.error().message : rests, is_passing(capacity.error())});
                     else if (capacity->zone != name)
                         collection->offers.push_back({name, {}, "another zone answered at its address", true});
                     else
                         collection->offers.push_back({name, *std::move(capacity), {}, false});
+                    if (Offer& offer = collection->offers.back(); offer.capacity && !rests.empty()) {
+                        give_nothing_now(*offer.capacity);
+                        offer.refusal = rests;
+                    }
                     finish_one();
                 });
         }
@@ -264,7 +276,8 @@ void ApplicationService::plan(const std::shared_ptr<Run>& run) {
         Result<Plan> made =
             choose_start(run->app.request, choice, offers, {.reserve = may_reserve(run), .queue = true});
         if (!made && made.error().code == ErrorCode::kUnavailable) {
-            run->excluded.clear();  // who refused before may have room by then
+            run->excluded.clear();  // a zone that refused may have processors by then: a new series of plans
+            run->round = 1;
             if (run->app.status.reason != made.error().message) {
                 ApplicationStatus changed = run->app.status;
                 changed.reason = made.error().message;

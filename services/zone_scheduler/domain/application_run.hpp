@@ -22,7 +22,8 @@ inline constexpr int kSlipShare = 3;
 
 /// Whether asking again with the same id may help.
 inline bool is_passing(const Error& error) {
-    return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable;
+    return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kUnavailable ||
+           error.code == ErrorCode::kTooManyRequests;
 }
 
 inline constexpr const char* kWaitsInQueue = "waiting in the queue of its zone";

@@ -111,6 +111,8 @@ class ApplicationService {
 
     /// Whose applications end; default nobody's.
     void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
+    /// Whether this zone takes no new work now.
+    void use_drain(std::function<bool()> drains) { drains_ = std::move(drains); }
 
     /// The local account that a user's launcher runs as; without it the zone's own.
     using AccountOf = std::function<Result<std::string>(const Caller&)>;
@@ -160,6 +162,7 @@ class ApplicationService {
     }
     static ApplicationStatus status_of(const std::shared_ptr<Run>& run);
 
+    std::string why_it_rests(const std::string& zone) const;
     void collect_offers(const Caller& owner, const ApplicationRequest& request, const std::set<std::string>& excluded,
                         const std::optional<ApplicationId>& without, std::function<void(std::vector<Offer>)> done);
     struct Plan {
@@ -244,6 +247,7 @@ class ApplicationService {
     FileLibrary* files_ = nullptr;
     AccountOf account_of_;
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
+    std::function<bool()> drains_ = [] { return false; };
     std::function<std::vector<std::string>(const Caller&)> groups_of_ = [](const Caller&) {
         return std::vector<std::string>{};
     };

@@ -170,6 +170,7 @@ Result<Capacity> PartService::capacity(const Caller& caller, const CapacityReque
     if (!entitlement.given) capacity = {};
     capacity.zone = config_.zone.name;
     capacity.queues = has_queue_;
+    if (drains_()) give_nothing_now(capacity);
     capacity.within_zone = link_within_();
     for (const std::string& zone : request.zones) {
         if (zone == config_.zone.name) continue;
@@ -279,6 +280,8 @@ Result<PartStatus> PartService::hold(const Caller& caller, const PartRequest& re
         return Error{ErrorCode::kIdReused, "part " + to_string(request.id) + " has ended long ago and was removed",
                      "/id"};
 
+    if (drains_())
+        return Error{ErrorCode::kRejected, "zone " + config_.zone.name + " takes no new work; plan without it", {}};
     if (auto takes = check_need(caller, request.staging); !takes) return takes.error();
     if (request.start_in > config_.reserve_ahead)
         return invalid("is more than the " + std::to_string(to_seconds(config_.reserve_ahead)) + " s for which zone " +

@@ -223,6 +223,11 @@ Result<void> PartService::resume() {
 Result<void> PartService::check_caller(const Caller& caller, const Caller& user) const {
     if (caller.kind != CallerKind::kZone) return Error{ErrorCode::kUnauthenticated, "only zones may ask this", {}};
     if (!peerings_.accepts(caller)) {
+        if (peerings_.state_of(caller.organisation) == PeeringState::kSuspended)
+            return Error{ErrorCode::kUnavailable,
+                         "zone " + config_.zone.name + " has suspended the peering with organisation '" +
+                             caller.organisation + "'; its operator (" + config_.contact + ") may resume it",
+                         {}};
         return Error{ErrorCode::kDenied,
                      "zone " + config_.zone.name + " does not accept organisation '" + caller.organisation +
                          "'; ask its operator (" + config_.contact + ") to accept it",

@@ -56,6 +56,8 @@ class PartService {
     void use_link_within(std::function<Link()> link_within) { link_within_ = std::move(link_within); }
     /// Whose work is stopped and refused; default nobody's.
     void use_blocks(std::function<bool(const Caller&)> is_blocked) { is_blocked_ = std::move(is_blocked); }
+    /// While it returns true, no new part is held, and the capacity is that of a zone without a free processor.
+    void use_drain(std::function<bool()> drains) { drains_ = std::move(drains); }
     /// The site's own scheduler, that is asked for the processors of each part; without this they are the zone's own.
     /// Before `resume`.
     void use_allocations(Allocations& source);
@@ -299,6 +301,7 @@ class PartService {
     std::function<Link(const std::string&)> link_to_;
     std::function<Link()> link_within_ = [this] { return config_.zone.within_zone; };
     std::function<bool(const Caller&)> is_blocked_ = [](const Caller&) { return false; };
+    std::function<bool()> drains_ = [] { return false; };
     std::map<PartId, std::shared_ptr<Live>> parts_;  ///< those that have not ended
     ZoneQueue queue_;                                ///< what is promised to them, and who waits
     PartAllocations allocations_;

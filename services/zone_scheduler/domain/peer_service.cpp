@@ -60,7 +60,7 @@ void PeerService::found(const std::vector<ZoneEntry>& entries) {
         // Home must know whom it talks to: an organisation that nobody here vouched for is not asked.
         if (!is_believed(entry.organisation) || !may_have_name(entry, holders)) continue;
         if (entry.standing != ZoneStanding::kActive) {
-            resting_.insert(entry.name);
+            resting_[entry.name] = entry.standing;
             continue;
         }
         resting_.erase(entry.name);

@@ -38,8 +38,11 @@ class PeerService {
     void set_asks(const std::vector<AskedOrganisation>& asks);
     /// Zones that were asked or have an accepted peering, with both directions.
     std::vector<Peer> peers() const;
-    /// False for one that drains or leaves: it finishes what it has and takes nothing new.
-    bool takes_work(const std::string& zone) const { return !resting_.contains(zone); }
+    /// As the registry listed it last. A zone that is not active finishes what it has and takes nothing new.
+    ZoneStanding standing(const std::string& zone) const {
+        const auto at = resting_.find(zone);
+        return at == resting_.end() ? ZoneStanding::kActive : at->second;
+    }
 
   private:
     Result<void> believe(const AskedOrganisation& wish);
@@ -59,9 +62,9 @@ class PeerService {
     PeeringService& peerings_;
     Log& log_;
     std::map<std::string, Peer> peers_;
-    std::map<std::string, Duration> asked_;  ///< steady time of the last request, by zone
-    std::vector<ZoneEntry> listed_;          ///< by the registry, at the last look
-    std::set<std::string> resting_;
+    std::map<std::string, Duration> asked_;                     ///< steady time of the last request, by zone
+    std::vector<ZoneEntry> listed_;                             ///< by the registry, at the last look
+    std::map<std::string, ZoneStanding> resting_;               ///< the zones that are not active
     std::set<std::pair<std::string, std::string>> clash_told_;  ///< zone's name and the organisation that it is not of
     std::vector<AskedOrganisation> asks_;                       ///< not believed yet
     std::map<std::string, std::string> ask_told_;  ///< by organisation: why it could not be asked, as the log has it

@@ -83,7 +83,8 @@ Result<void> check_room(int ranks, std::span<const Offer> offers) {
         if (offer.capacity) {
             free += offer.capacity->processors;
             total += offer.capacity->total_processors;
-        } else {
+        }
+        if (!offer.refusal.empty()) {
             silent = silent || offer.may_change;
             (offer.is_unasked ? unasked : refusals) += "; " + offer.zone + ": " + offer.refusal;
         }
@@ -254,7 +255,7 @@ Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::
                             .processors = offer.capacity ? offer.capacity->processors : 0,
                             .ranks = placed[offer.zone],
                             .reason = offer.refusal};
-        if (offer.capacity && verdict.ranks == 0) {
+        if (offer.capacity && verdict.ranks == 0 && verdict.reason.empty()) {
             verdict.reason = offer.capacity->total_processors == 0
                                  ? "gives this user nothing: no account or right for her there; ask its operator"
                              : verdict.processors == 0

@@ -13,7 +13,7 @@ namespace zbs {
 struct Offer {
     std::string zone;
     std::optional<Capacity> capacity;
-    std::string refusal;      ///< in words, where there is no capacity
+    std::string refusal;      ///< why it gives nothing now; beside a capacity: what it gives later counts
     bool may_change = false;  ///< silent or busy now; asking again later may help
     bool is_unasked = false;  ///< the request itself leaves it out
     bool operator==(const Offer&) const = default;
@@ -22,7 +22,7 @@ struct Offer {
 /// The level-1 decision as a pure function: which rank goes to which zone [Prabhakar2003, sections 5 and 7].
 /// `profile` names where `model` comes from ("request", "none", an id). Without a model ranks go in blocks of
 /// consecutive numbers to as few zones as possible. Errors: kRejected where the offers can never hold the ranks;
-/// kUnavailable where they are only busy now (the message says how many are free).
+/// kUnavailable where they are only busy or away now (the message says how many are free).
 Result<ApplicationPlan> make_plan(const ApplicationRequest& request, const std::optional<ApplicationModel>& model,
                                   const std::string& profile, std::span<const Offer> offers);
 

@@ -190,13 +190,6 @@ void add_application_routes(http::Router& router, ZoneServices& services) {
 void hold(const Request& request, ZoneServices& services, Respond respond) {
     const Result<PartRequest> part = codec::decode_part_request(request.json);
     if (!part) return respond(http::problem(part.error()));
-    // A repeat of what is held already is answered; nothing new is taken.
-    const Result<std::optional<Caller>> home = services.parts.home_of(part->id);
-    if (!home) return respond(http::problem(home.error()));
-    if (services.registry.draining() && *home != request.call.caller()) {
-        return respond(http::problem(
-            {ErrorCode::kRejected, "zone " + services.config.zone.name + " takes no new work; plan without it", {}}));
-    }
     if (const Result<PartStatus> held = services.parts.hold(request.call.caller(), *part); !held)
         return respond(http::problem(held.error()));
     services.parts.when_settled(request.call.caller(), part->id,

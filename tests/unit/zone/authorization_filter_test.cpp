@@ -160,7 +160,7 @@ TEST_F(AuthorizationFilterTest, SuspendedPeeringGivesNothingAndTouchesNothing) {
     const auto held = parts.hold(home, part(user("ana"), 2));
     ASSERT_TRUE(held);
     grant(PeeringVerb::kSuspend, {});
-    EXPECT_EQ(parts.hold(home, part(user("ana"), 1)).error().code, ErrorCode::kDenied);
+    EXPECT_EQ(parts.hold(home, part(user("ana"), 1)).error().code, ErrorCode::kUnavailable);
     EXPECT_EQ(parts.status(home, held->id)->state, PartState::kHeld);
     EXPECT_EQ(parts.release(home, held->id, "")->state, PartState::kReleased);
 }

@@ -172,7 +172,7 @@ TEST_F(ConfiguredAsks, AKnownPeersNameStaysItsOwn) {
     posing.standing = ZoneStanding::kDrain;
     EXPECT_THAT(look({posing, b}), ElementsAre("spiffe://org-b/zone/b"));
     EXPECT_THAT(look({b, posing}), ElementsAre("spiffe://org-b/zone/b"));
-    EXPECT_TRUE(peers->takes_work("b")) << "nor can another put it to rest";
+    EXPECT_EQ(peers->standing("b"), ZoneStanding::kActive) << "nor can another put it to rest";
     ASSERT_EQ(peers->peers().size(), 1U);
     EXPECT_EQ(peers->peers().front().organisation, "org-b");
     EXPECT_EQ(log.count("peer_name_taken"), 1) << "told once";

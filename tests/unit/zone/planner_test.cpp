@@ -85,6 +85,19 @@ TEST(MakePlan, NeverAndNotNowAreTwoAnswers) {
     EXPECT_NE(never.error().message.find("not accepted"), std::string::npos);
 }
 
+TEST(MakePlan, AZoneThatRestsCountsForWhatCanRunLater) {
+    Offer resting = offer("b", 0, 4);
+    resting.refusal = "drains: it takes no new work now";
+    const Offer offers[] = {offer("a", 2), resting};
+    const auto later = make_plan(request(6), {}, "none", offers);
+    EXPECT_EQ(later.error().code, ErrorCode::kUnavailable);
+    EXPECT_EQ(later.error().message, "waiting for processors: 2 of 6 are free; b: drains: it takes no new work now");
+    EXPECT_EQ(make_plan(request(7), {}, "none", offers).error().code, ErrorCode::kRejected);
+    const auto now = make_plan(request(2), {}, "none", offers);
+    ASSERT_TRUE(now);
+    EXPECT_EQ(now->zones.at(1).reason, "drains: it takes no new work now");
+}
+
 TEST(MakePlan, WhereNoZoneTakesItTheReasonComesFirst) {
     const Offer refused[] = {{"nowhere", {}, "there is no such zone", false},
                              {"b", {}, "is closed", false},
