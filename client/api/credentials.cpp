@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr Duration kRenewBefore = std::chrono::hours{24 * 10};  // certificates live 30 days
 constexpr const char* kHomeFile = "home";
+constexpr int kMostReads = 10;
 
 Result<std::string> read_text(const std::string& path, std::size_t limit = 64 * 1024) {
     std::ifstream file(path, std::ios::binary);
@@ -72,13 +73,30 @@ Result<codec::Json> call(cpprest::HttpCaller& caller, const ServiceAddress& to, 
     return codec::parse(answer->body);
 }
 
+/// Differs between a folder and the one that replaces it; none if there is no folder.
+std::optional<std::pair<dev_t, ino_t>> folder_mark(const std::string& folder) {
+    struct stat found {};
+    if (stat(folder.c_str(), &found) != 0) return std::nullopt;
+    return std::pair(found.st_dev, found.st_ino);
+}
+
+/// Calls `read` until all files come from one folder: another command may replace it meanwhile.
+template <class Read>
+auto read_at_once(const std::string& folder, const Read& read) -> decltype(read()) {
+    for (int reads = 1;; ++reads) {
+        if (const Result<bool> recovered = recover_folder(folder); !recovered) return recovered.error();
+        const auto before = folder_mark(folder);
+        auto answer = read();
+        if (before == folder_mark(folder) || reads == kMostReads) return answer;
+    }
+}
+
 /// What the zone gave, as a folder beside `folder`, then in its place.
 Result<void> put_in_place(const std::string& folder, const std::string& key, const EnrolmentAnswer& answer,
                           const std::string& url) {
     std::error_code fault;
     const std::string fresh = folder + ".new";
-    fs::remove_all(fresh, fault);
-    fs::create_directories(fs::path(folder).parent_path(), fault);
+    fs::remove_all(fresh, fault);  // of a command that was cut short
     if (auto made = openssl::import_identity(fresh, {.key = key, .chain = answer.certificate, .bundle = answer.bundle},
                                              wall_clock());
         !made)
@@ -98,8 +116,6 @@ Result<OwnKeys::ProxyRequest> pending_key(const std::string& path, const std::st
     }
     Result<OwnKeys::ProxyRequest> made = openssl::make_user_request();
     if (!made) return made.error();
-    std::error_code fault;
-    fs::create_directories(fs::path(path).parent_path(), fault);
     if (auto written = write_private(path, code + "\n" + made->key + made->request); !written) return written.error();
     return made;
 }
@@ -112,6 +128,14 @@ Credentials::Credentials(Credentials&&) noexcept = default;
 Credentials& Credentials::operator=(Credentials&&) noexcept = default;
 
 Result<Credentials> Credentials::open(const std::string& folder) {
+    return read_at_once(folder, [&] { return read(folder); });
+}
+
+Result<Credentials> Credentials::open_with_proxy(const std::string& folder, const std::string& file) {
+    return read_at_once(folder, [&] { return read_with_proxy(folder, file); });
+}
+
+Result<Credentials> Credentials::read(const std::string& folder) {
     Credentials credentials;
     credentials.folder_ = folder;
     const Result<ServiceAddress> home = read_home(folder);
@@ -121,13 +145,16 @@ Result<Credentials> Credentials::open(const std::string& folder) {
     if (!keys) return keys.error();
     credentials.keys_ = *std::move(keys);
     credentials.name_ = credentials.keys_->name();
+    Result<std::string> key = read_text(folder + "/key.pem");
+    if (!key) return key.error();
+    credentials.key_ = *std::move(key);
     if (auto pinned = credentials.trust_->pin(home->who.organisation, credentials.keys_->bundle()); !pinned)
         return pinned.error();
     credentials.tls_ = std::make_shared<openssl::TlsClient>(*credentials.keys_, *credentials.trust_);
     return credentials;
 }
 
-Result<Credentials> Credentials::open_with_proxy(const std::string& folder, const std::string& file) {
+Result<Credentials> Credentials::read_with_proxy(const std::string& folder, const std::string& file) {
     Credentials credentials;
     credentials.folder_ = folder;
     const Result<ServiceAddress> home = read_home(folder);
@@ -169,6 +196,10 @@ Result<void> Credentials::log_in(const std::string& folder, const JoinToken& tok
     }
     if (auto pinned = trust->pin(token.service.organisation, statement->bundle); !pinned) return pinned.error();
 
+    std::error_code fault;
+    fs::create_directories(fs::path(folder).parent_path(), fault);
+    const Result<Descriptor> lock = lock_folder(folder, LockWait::kUntilFree);
+    if (!lock) return lock.error();
     const Result<OwnKeys::ProxyRequest> key = pending_key(folder + ".pending", token.code);
     if (!key) return key.error();
     cpprest::HttpCaller zone({.tls = std::make_shared<openssl::TlsClient>(openssl::ClientCertificate{}, *trust)});
@@ -184,6 +215,23 @@ Result<void> Credentials::log_in(const std::string& folder, const JoinToken& tok
 }
 
 Result<void> Credentials::renew() const {
+    const Result<Descriptor> lock = lock_folder(folder_, LockWait::kUntilFree);
+    if (!lock) return lock.error();
+    return request_renewal();
+}
+
+Result<void> Credentials::renew_if_due() const {
+    if (!is_due()) return {};
+    const Result<Descriptor> lock = lock_folder(folder_, LockWait::kNo);
+    if (!lock) return lock.error();
+    if (!*lock) return {};  // another command renews them
+    const Result<Credentials> now = open(folder_);
+    if (now && !now->is_due()) return {};  // another command did
+    return request_renewal();
+}
+
+/// Precondition: this command has the lock of the folder.
+Result<void> Credentials::request_renewal() const {
     const Result<OwnKeys::ProxyRequest> key = openssl::make_user_request();
     if (!key) return key.error();
     cpprest::HttpCaller zone({.tls = tls_});
@@ -208,9 +256,7 @@ Result<std::string> Credentials::sign_delegation(const std::string& request_pem,
     const openssl::ProxyTerms terms{
         .application = application, .lifetime = lifetime, .path_length = renewal ? 1 : 0, .renewal = renewal};
     if (keys_ == nullptr) return openssl::sign_proxy(proxy_, proxy_, request_pem, terms, wall_clock());
-    const Result<std::string> key = read_text(folder_ + "/key.pem");
-    if (!key) return key.error();
-    return openssl::sign_proxy(*key, keys_->chain(), request_pem, terms, wall_clock());
+    return openssl::sign_proxy(key_, keys_->chain(), request_pem, terms, wall_clock());
 }
 
 }  // namespace zbs::client

@@ -36,6 +36,8 @@ class Credentials {
     /// A fresh key and certificate in place of these, whose key is removed. Errors: the zone's, e.g. that the user was
     /// revoked; as of `log_in` where the earlier key cannot be removed.
     Result<void> renew() const;
+    /// As `renew`, if these are still due and no other command renews them at this moment.
+    Result<void> renew_if_due() const;
 
     const ServiceAddress& home() const { return home_; }
     const Caller& name() const { return name_; }  ///< anonymous with a proxy of a grid certificate: home knows
@@ -49,12 +51,16 @@ class Credentials {
 
   private:
     Credentials();
+    static Result<Credentials> read(const std::string& folder);
+    static Result<Credentials> read_with_proxy(const std::string& folder, const std::string& file);
+    Result<void> request_renewal() const;
     std::string folder_;
     ServiceAddress home_;
     Caller name_;
     std::shared_ptr<openssl::TrustStore> trust_;
     std::shared_ptr<openssl::KeyFolder> keys_;
     std::shared_ptr<const openssl::TlsClient> tls_;
+    std::string key_;    ///< PEM, as read with the certificate: another command may replace the files
     std::string proxy_;  ///< PEM of the proxy, its key and chain, where one is used
 };
 

@@ -35,7 +35,7 @@ std::unique_ptr<client::ZoneClient> Context::connect() {
     auto own = proxy.empty() ? client::Credentials::open(credentials)
                              : client::Credentials::open_with_proxy(credentials, proxy);
     if (own && own->is_due()) {
-        if (const Result<void> renewed = own->renew(); !renewed) {
+        if (const Result<void> renewed = own->renew_if_due(); !renewed) {
             std::cerr << "zbs: your certificate ends soon, and its renewal met a fault: "
                       << (renewed.error().pointer.empty() ? "" : printable(renewed.error().pointer) + ": ")
                       << printable(renewed.error().message) << "\n";

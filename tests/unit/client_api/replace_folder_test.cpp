@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "tests/support/temporary_folder.hpp"
 
@@ -33,6 +35,45 @@ TEST_F(ReplaceFolder, TheEarlierKeyIsGone) {
     EXPECT_EQ(key_in("mine"), "fresh");
     EXPECT_FALSE(fs::exists(folder.path("mine.old")));
     EXPECT_FALSE(fs::exists(folder.path("mine.new")));
+}
+
+TEST_F(ReplaceFolder, AReaderFindsAFolderAtEachInstant) {
+    make("mine", "first");
+    std::atomic<bool> ends = false;
+    int missing = 0;
+    std::thread reader([&] {
+        while (!ends) missing += !fs::exists(folder.path("mine"));
+    });
+    for (int i = 0; i < 300; ++i)
+        EXPECT_TRUE(client::replace_folder(make("mine.new", std::to_string(i)), folder.path("mine")));
+    ends = true;
+    reader.join();
+    EXPECT_EQ(missing, 0);
+    EXPECT_EQ(key_in("mine"), "299");
+}
+
+TEST_F(ReplaceFolder, AReplacementThatWasCutShortIsUndone) {
+    make("mine.old", "earlier");
+    EXPECT_TRUE(client::recover_folder(folder.path("mine")).value());
+    EXPECT_EQ(key_in("mine"), "earlier");
+    EXPECT_FALSE(client::recover_folder(folder.path("mine")).value());
+    EXPECT_FALSE(client::recover_folder(folder.path("nothing")).value());
+}
+
+TEST_F(ReplaceFolder, TheLockOfAFolderIsForOneAtATime) {
+    auto first = client::lock_folder(folder.path("mine"), client::LockWait::kNo);
+    ASSERT_TRUE(first);
+    EXPECT_TRUE(*first);
+    const auto second = client::lock_folder(folder.path("mine"), client::LockWait::kNo);
+    ASSERT_TRUE(second);
+    EXPECT_FALSE(*second);
+    *first = Descriptor();
+    const auto third = client::lock_folder(folder.path("mine"), client::LockWait::kUntilFree);
+    ASSERT_TRUE(third);
+    EXPECT_TRUE(*third);
+    const auto nowhere = client::lock_folder(folder.path("no/folder"), client::LockWait::kNo);
+    ASSERT_FALSE(nowhere);
+    EXPECT_EQ(nowhere.error().pointer, folder.path("no/folder.lock"));
 }
 
 TEST_F(ReplaceFolder, WhereNoneIsThereItIsTheFirst) {
