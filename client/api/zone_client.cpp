@@ -17,7 +17,9 @@
 namespace zbs::client {
 namespace {
 constexpr std::chrono::seconds kPatienceWithStandby{30};  ///< twice what taking over needs
-}
+constexpr Duration kShortAbsence = std::chrono::seconds{2};
+constexpr Duration kAskWhetherGivenUp = std::chrono::milliseconds{100};
+}  // namespace
 
 ZoneClient::ZoneClient(std::string url, const Caller& self, std::string token, std::chrono::milliseconds patience)
     : home_{std::move(url), {}},
@@ -65,15 +67,25 @@ Result<std::string> ZoneClient::text(HttpCall call) {
     const auto steady_now = [] {
         return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now().time_since_epoch());
     };
-    RepeatedCall repeated(steady_now(), patience_);
-    for (;;) {
+    const auto is_given_up = [this] { return absence_ && absence_->is_given_up && absence_->is_given_up(); };
+    const Duration begin = steady_now();
+    RepeatedCall repeated(begin, absence_ ? std::max(patience_, absence_->patience) : patience_);
+    for (bool is_announced = false;;) {
         const Result<HttpAnswer> answer = caller_->call(call);
-        if (const auto pause = repeated.pause_after(answer, steady_now())) {
+        const auto pause = repeated.pause_after(answer, steady_now());
+        if (pause && !is_given_up()) {
+            if (absence_ && !is_announced && steady_now() - begin >= kShortAbsence) {
+                is_announced = true;
+                absence_->begins(success_of(answer).error());
+            }
             addresses_.turn();
             home_.url = call.to.url = addresses_.current();
-            std::this_thread::sleep_for(*pause);
+            const Duration until = steady_now() + *pause;
+            while (steady_now() < until && !is_given_up())
+                std::this_thread::sleep_for(std::min(kAskWhetherGivenUp, until - steady_now()));
             continue;
         }
+        if (is_announced && !is_passing(answer)) absence_->ends();
         if (!answer && answer.error().code == ErrorCode::kUnavailable) return unreachable(answer.error());
         const Result<HttpAnswer> success = success_of(answer);
         if (!success) return success.error();

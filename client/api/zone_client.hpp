@@ -32,6 +32,15 @@ class ZoneClient {
     explicit ZoneClient(Credentials credentials, std::string urls = {},
                         std::chrono::milliseconds patience = std::chrono::seconds{10});
     ~ZoneClient();
+    /// A caller that waits for something of the service, however long that takes.
+    struct Absence {
+        std::chrono::milliseconds patience = std::chrono::minutes{30};
+        std::function<void(const Error&)> begins;  ///< once in each absence, after two seconds
+        std::function<void()> ends;                ///< the service answers again
+        std::function<bool()> is_given_up;         ///< asked every 0.1 s during an absence; none: never
+    };
+    /// From now on each call that is safe to repeat waits for a service that is away.
+    void outlast(Absence absence) { absence_ = std::move(absence); }
     /// Whether all of `urls`, with commas between them, are addresses of services, before any is called; no address is
     /// well, too. Errors: kInvalidArgument with what to write instead.
     static Result<void> check_addresses(std::string_view urls);
@@ -43,8 +52,8 @@ class ZoneClient {
     /// One page of a list, newest first; `next` of the answer is the `after` of the page behind it. Empty texts: all.
     struct ListQuery {
         std::size_t limit = 100;
-        std::string states{};  ///< words with commas between them
-        std::string owner{};   ///< URI of a user
+        std::string states{};         ///< words with commas between them
+        std::string owner{};          ///< URI of a user
         std::optional<Time> since{};  ///< only what the zone took then or later; from 1970 to 9999
         std::string after{};          ///< `next` of the page before; empty: the first page
     };
@@ -93,6 +102,7 @@ class ZoneClient {
     std::unique_ptr<Credentials> credentials_;
     std::unique_ptr<cpprest::HttpCaller> caller_;
     std::chrono::milliseconds patience_;
+    std::optional<Absence> absence_;
     LogChunk last_;
 };
 

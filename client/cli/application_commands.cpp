@@ -59,6 +59,8 @@ void submit(Context& context, CLI::App& command, SubmitOptions& options) {
     if ((options.dry_run || !options.wait) && !settle_document_output(context, has_id)) return;
     const auto zone = context.connect();
     if (!zone) return;
+    // The address is from a login: if the zone does not answer, it is away.
+    if (options.wait && !options.dry_run && context.url.empty()) outlast_absence(*zone, {});
     const Result<Id128> fresh = context.fresh_id(*zone);
     if (!fresh) return context.fail(fresh.error());
     const Result<ApplicationRequest> request = make_request(options, *fresh);
@@ -247,6 +249,8 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
     const auto zone = context.connect();
     if (!zone) return;
     std::chrono::steady_clock::time_point until = std::chrono::steady_clock::time_point::max();
+    const auto is_late = [&until] { return std::chrono::steady_clock::now() > until; };
+    outlast_absence(*zone, {}, is_late);
     if (!timeout.empty()) {
         const Result<Duration> limit = parse_duration(timeout);
         if (!limit) return context.fail({ErrorCode::kInvalidArgument, limit.error().message, "--timeout"});
@@ -260,7 +264,9 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
         client::EventWaiter events(*zone, id);
         for (;;) {
             const Result<Json> view = zone->show(id);
-            if (!view) return context.fail(of_application(view.error(), id));
+            if (!view && is_late())
+                return fail_to_follow(context, {ErrorCode::kTimeout, "the home zone is still away", {}}, id);
+            if (!view) return fail_to_follow(context, of_application(view.error(), id), id);
             if (is_ended(text_of(*view, "state"))) {
                 if (const int code = code_of_end(*view); code != 0) {
                     if (context.exit_code == kOk) context.exit_code = code;
@@ -270,8 +276,7 @@ void wait_for(Context& context, const std::vector<std::string>& words, const std
                 ended.push_back(*view);
                 break;
             }
-            if (std::chrono::steady_clock::now() > until)
-                return context.fail({ErrorCode::kTimeout, id + " is still " + text_of(*view, "state"), {}});
+            if (is_late()) return context.fail({ErrorCode::kTimeout, id + " is still " + text_of(*view, "state"), {}});
             while (!events.wait(time_left(until))) {
             }
         }
@@ -378,12 +383,14 @@ void logs(Context& context, std::string id, const std::string& rank, bool follow
     if (!is_number && rank != "launcher")
         return context.fail(invalid("'" + ascii(rank) + "' is neither a rank nor 'launcher'", "--rank"));
     const auto zone = context.connect();
+    if (zone && follow_it) outlast_absence(*zone, {});
     if (!zone || !select_one(context, *zone, id)) return;
     LogFollower follower(*zone, id, rank, label);
     client::EventWaiter events(*zone, id);
     const client::Polling polling;
     for (;;) {
         const Result<bool> complete = follower.copy();
+        if (!complete && follow_it) return fail_to_follow(context, complete.error(), id);
         if (!complete) return context.fail(complete.error());
         const bool is_over = follower.is_cut() || (follower.is_output_cut() && follow_it) || *complete || !follow_it;
         if (is_over) {  // main tells what could not be written to standard output; of standard error nobody can be told
@@ -407,7 +414,10 @@ void add_application_commands(CLI::App& app, Context& context) {
             "run",
             "run an MPI program over the zones and follow it; exits with the program's own code\n\nIts output is the "
             "program's: a format (-o) is for --dry-run only. Standard input is "
-            "not forwarded: give the program a file.\n\nExample: zbs run -n 6 -- ./solver input.dat");
+            "not forwarded: give the program a file.\n\nCtrl-C or SIGTERM cancels the application; the second one "
+            "leaves it. If the terminal closes, the application goes on: 'zbs wait ID' and 'zbs logs -f ID' return to "
+            "it. If the home zone is away, the command waits up to 30 minutes for it.\n\nExample: zbs run -n 6 -- "
+            "./solver input.dat");
         add_submit_options(*run, *options);
         run->add_flag("-q,--quiet", options->quiet, "only the program's own output");
         run->callback([&context, run, options] { submit(context, *run, *options); });
@@ -466,7 +476,8 @@ void add_application_commands(CLI::App& app, Context& context) {
         CLI::App* command = app.add_subcommand(
             "wait",
             "wait for applications to end; exits with the program's own code, of several with that of the first in the "
-            "order given that did not end well\n\nExample: zbs wait ID --timeout 10m");
+            "order given that did not end well\n\nIf the home zone is away, the command waits up to 30 minutes for "
+            "it. It changes nothing about the applications, however it ends.\n\nExample: zbs wait ID --timeout 10m");
         add_selectors(*command, *ids);
         command->add_option("--timeout", *timeout, "give up after this long (exit code 6)");
         command->callback([&context, ids, timeout] { wait_for(context, *ids, *timeout); });

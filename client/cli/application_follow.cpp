@@ -21,7 +21,7 @@ namespace {
 
 using codec::Json;
 
-std::atomic<int> interrupts{0};
+std::atomic<int> interrupts{0}, handled{0};
 void on_interrupt(int) { ++interrupts; }
 
 /// Whether somebody wrote to our standard input, a pipe or a file.
@@ -128,6 +128,13 @@ void DelegationKeeper::look(const std::string& state) {
                   << "\n";
 }
 
+void fail_to_follow(Context& context, const Error& error, const std::string& id) {
+    context.fail(error);
+    if (error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout)
+        std::cerr << "zbs: " << id << " goes on without this command; 'zbs wait " << id << "' and 'zbs logs -f " << id
+                  << "' return to it\n";
+}
+
 void follow(Context& context, client::ZoneClient& zone, const std::string& id, bool quiet, bool label,
             DelegationKeeper* delegation) {
     struct sigaction action {};
@@ -137,15 +144,21 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
     LogFollower logs(zone, id, {}, label);
     std::string said, state;
     bool plan_shown = quiet;
-    bool cancelled = false, input_told = quiet, loss_told = false;
+    bool input_told = quiet, loss_told = false;
+    const auto is_interrupted = [] { return interrupts > handled; };
+    outlast_absence(zone, id, is_interrupted);
     client::EventWaiter events(zone, id);
     const client::Polling polling;
     Json view;
     for (bool look = true;; look = wait_to_follow(events, polling, state)) {
-        if (interrupts > 0 && !cancelled) {
-            cancelled = true;
+        if (interrupts > 0 && handled == 0) {
+            handled = 1;
             std::cerr << "zbs: cancelling " << id << " (once more to leave without waiting)\n";
-            if (auto answer = zone.cancel(id); !answer) return context.fail(answer.error());
+            if (auto answer = zone.cancel(id); !answer) {
+                context.fail(answer.error());
+                std::cerr << "zbs: the zone may not have received the cancel; 'zbs cancel " << id << "' repeats it\n";
+                return;
+            }
         }
         if (interrupts > 1) {
             std::cerr << "zbs: left " << id << ", which is being cancelled; 'zbs wait " << id
@@ -159,7 +172,8 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
         }
         if (look) {
             Result<Json> now = zone.show(id);
-            if (!now) return context.fail(now.error());
+            if (!now && is_interrupted()) continue;
+            if (!now) return fail_to_follow(context, now.error(), id);
             view = *std::move(now);
         }
         state = text_of(view, "state");
@@ -175,7 +189,8 @@ void follow(Context& context, client::ZoneClient& zone, const std::string& id, b
             std::cerr << "zbs: " << printable(reason) << "\n";
         }
         const Result<bool> complete = logs.copy();
-        if (!complete) return context.fail(complete.error());
+        if (!complete && is_interrupted()) continue;
+        if (!complete) return fail_to_follow(context, complete.error(), id);
         if (const int fault = logs.write_fault(); fault != 0 && fault != EPIPE && !loss_told) {
             loss_told = true;
             std::cerr << "zbs: the output cannot be written: " << std::strerror(fault) << "; " << id

@@ -46,7 +46,9 @@ std::unique_ptr<client::ZoneClient> Context::connect() {
         fail(own.error());
         return nullptr;
     }
-    return std::make_unique<client::ZoneClient>(*std::move(own), url);
+    auto zone = std::make_unique<client::ZoneClient>(*std::move(own), url);
+    if (outlasts_absence) outlast_absence(*zone, {});
+    return zone;
 }
 
 std::unique_ptr<client::ZoneClient> Context::connect_without_tls() {
@@ -59,7 +61,19 @@ std::unique_ptr<client::ZoneClient> Context::connect_without_tls() {
         fail(invalid("--identity and ZBS_IDENTITY take spiffe://ORGANISATION/user/NAME"));
         return nullptr;
     }
-    return std::make_unique<client::ZoneClient>(url, *self, token);
+    auto zone = std::make_unique<client::ZoneClient>(url, *self, token);
+    if (outlasts_absence) outlast_absence(*zone, {});
+    return zone;
+}
+
+void outlast_absence(client::ZoneClient& zone, const std::string& id, std::function<bool()> is_given_up) {
+    const std::string goes_on = id.empty() ? "applications go on" : id + " goes on";
+    const auto begins = [goes_on](const Error& error) {
+        std::cerr << "zbs: the home zone is away: " << printable(error.message) << "; " << goes_on
+                  << ", and this command waits up to 30 minutes for the zone\n";
+    };
+    const auto ends = [] { std::cerr << "zbs: the home zone is back\n"; };
+    zone.outlast({.begins = begins, .ends = ends, .is_given_up = std::move(is_given_up)});
 }
 
 Caller Context::caller(const client::ZoneClient& zone) const {

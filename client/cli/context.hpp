@@ -28,15 +28,16 @@ using listing::written;
 
 /// What all commands share: global options and the outcome.
 struct Context {
-    std::string url;               ///< home zone, or several with commas; --url, ZBS_URL
-    std::string url_place;         ///< which of the two gives it
-    std::string identity;          ///< --identity, ZBS_IDENTITY: a name without TLS, on loopback
-    std::string token;             ///< ZBS_TOKEN: and what proves it there
-    std::string credentials;       ///< --credentials, ZBS_CREDENTIALS: folder of certificate and key
-    std::string proxy;             ///< --proxy, X509_USER_PROXY: a proxy in place of the certificate
-    std::string output = "table";  ///< one of output_formats()
-    bool output_is_asked = false;  ///< by -o; else ZBS_OUTPUT may have named it, which is about all commands
-    RowChoice choice;              ///< of the lists that take `add_list_options`
+    std::string url;                ///< home zone, or several with commas; --url, ZBS_URL
+    std::string url_place;          ///< which of the two gives it
+    std::string identity;           ///< --identity, ZBS_IDENTITY: a name without TLS, on loopback
+    std::string token;              ///< ZBS_TOKEN: and what proves it there
+    std::string credentials;        ///< --credentials, ZBS_CREDENTIALS: folder of certificate and key
+    std::string proxy;              ///< --proxy, X509_USER_PROXY: a proxy in place of the certificate
+    std::string output = "table";   ///< one of output_formats()
+    bool output_is_asked = false;   ///< by -o; else ZBS_OUTPUT may have named it, which is about all commands
+    bool outlasts_absence = false;  ///< the zone has answered before: a client waits for it while it is away
+    RowChoice choice;               ///< of the lists that take `add_list_options`
     int exit_code = kOk;
 
     /// A client of the home zone, or nothing after saying what is missing.
@@ -54,6 +55,9 @@ struct Context {
     void fail(const Error& error);
 };
 
+/// From now on calls of `zone` wait for it while it is away, and a line on standard error announces that, and its end.
+/// `id`: the application that goes on meanwhile; empty: no particular one.
+void outlast_absence(client::ZoneClient& zone, const std::string& id, std::function<bool()> is_given_up = {});
 /// $XDG_CONFIG_HOME/zbs/credentials, or under ~/.config.
 std::string default_credentials_folder();
 

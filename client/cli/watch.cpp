@@ -76,6 +76,7 @@ void draw_repeatedly(Context& context, const std::string& every, const std::func
             std::cout << std::flush;
         }
         if (!more || context.exit_code != kOk || !std::cout) return;
+        context.outlasts_absence = true;
         poll(nullptr, 0, static_cast<int>(interval->count()));
     }
 }

@@ -98,11 +98,13 @@ class Manners(unittest.TestCase):
         self.folder = folder.name
         Zone.answers, Zone.sent, Zone.ahead_s = {"/v1/applications": {"applications": JOBS}}, [], 0
 
-    def zbs(self, *words, **environment):
+    def environment(self, **more):
         env = {k: v for k, v in os.environ.items() if not k.startswith("ZBS_")}
-        env |= {"HOME": self.folder, "ZBS_URL": f"http://127.0.0.1:{self.server.server_port}", "ZBS_TOKEN": "x",
-                "ZBS_IDENTITY": "spiffe://org-a/user/ana", "TZ": "UTC"} | environment
-        return subprocess.run([ZBS, *words], cwd=self.folder, env=env, capture_output=True, text=True, timeout=60)
+        return env | {"HOME": self.folder, "ZBS_URL": f"http://127.0.0.1:{self.server.server_port}", "ZBS_TOKEN": "x",
+                      "ZBS_IDENTITY": "spiffe://org-a/user/ana", "TZ": "UTC"} | more
+
+    def zbs(self, *words, **environment):
+        return subprocess.run([ZBS, *words], cwd=self.folder, env=self.environment(**environment), capture_output=True, text=True, timeout=60)
 
     def good(self, *words):
         done = self.zbs(*words)

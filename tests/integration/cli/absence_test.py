@@ -1,0 +1,131 @@
+"""Commands of `zbs` that wait for applications outlast a home zone that is away for a while.
+
+usage: absence_test.py ZBS SOURCE_DIR
+"""
+import http.server
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import unittest
+
+from manners import ONE, VIEW, ZBS, Manners, Zone
+
+BACK = "zbs: the home zone is back\n"
+
+
+class Absence(Manners):
+    def setUp(self):
+        super().setUp()
+        Zone.answers["/v1/applications/" + ONE] = VIEW
+        Zone.answers["/v1/applications/" + ONE + "/logs"] = {"files": [], "complete": False}
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+
+    def arrive(self):
+        """From now on the zone answers at the port."""
+        zone = http.server.ThreadingHTTPServer(("127.0.0.1", self.port), Zone)
+        threading.Thread(target=zone.serve_forever, daemon=True).start()
+        self.addCleanup(zone.server_close)
+        self.addCleanup(zone.shutdown)
+        return zone
+
+    def leave(self, zone):
+        zone.shutdown()
+        zone.server_close()
+
+    def end(self, state, code):
+        Zone.answers["/v1/applications/" + ONE] = dict(VIEW, state=state, exit_code=code)
+        Zone.answers["/v1/applications/" + ONE + "/logs"] = {"files": [], "complete": True}
+
+    def start(self, *words):
+        process = subprocess.Popen([ZBS, *words], cwd=self.folder, env=self.environment(ZBS_URL=f"http://127.0.0.1:{self.port}"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.__exit__, None, None, None)
+        self.addCleanup(process.kill)
+        return process
+
+    def expect_away(self, process):
+        line = process.stderr.readline()
+        self.assertIn("zbs: the home zone is away: ", line)
+        self.assertIn("waits up to 30 minutes", line)
+
+    def test_wait_and_logs_go_on_once_the_zone_is_back(self):
+        for words in (("wait", ONE), ("logs", "-f", ONE)):
+            self.end("completed", 0)
+            waiting = self.start(*words)
+            self.expect_away(waiting)
+            zone = self.arrive()
+            self.assertEqual(waiting.wait(timeout=30), 0, words)
+            self.assertEqual(waiting.stderr.read(), BACK, words)
+            self.leave(zone)
+
+    def test_wait_goes_on_if_the_zone_leaves_while_it_waits(self):
+        looked = threading.Event()
+        Zone.answers["/v1/applications/" + ONE] = lambda _: looked.set() or VIEW
+        zone = self.arrive()
+        waiting = self.start("wait", ONE)
+        self.assertTrue(looked.wait(timeout=30))
+        self.leave(zone)
+        self.expect_away(waiting)
+        self.end("failed", 3)
+        self.arrive()
+        self.assertEqual(waiting.wait(timeout=30), 3)
+        self.assertTrue(waiting.stderr.read().startswith(BACK))
+
+    def test_a_timeout_of_wait_holds_while_the_zone_is_away_and_names_the_way_back(self):
+        waiting = self.start("wait", ONE, "--timeout", "3s")
+        self.expect_away(waiting)
+        self.assertEqual(waiting.wait(timeout=30), 6)
+        self.assertEqual(waiting.stderr.read(), f"zbs: the home zone is still away\nzbs: {ONE} goes on without this command; 'zbs wait {ONE}' and 'zbs logs -f {ONE}' return to it\n")
+
+    def test_a_list_that_is_drawn_again_outlasts_it(self):
+        zone = self.arrive()
+        drawn = self.start("list", "--watch=0.1")
+        self.assertTrue(drawn.stdout.readline())
+        self.leave(zone)
+        self.expect_away(drawn)
+        self.arrive()
+        self.assertEqual(drawn.stderr.readline(), BACK)
+        self.assertIsNone(drawn.poll())
+
+    def follow(self):
+        """`zbs run`, whose zone has left after it took the application."""
+        looked = threading.Event()
+        Zone.answers["/v1/applications/" + ONE] = lambda _: looked.set() or VIEW
+        zone = self.arrive()
+        running = self.start("run", "-q", "--id", ONE, "--", "/bin/true")
+        self.assertTrue(looked.wait(timeout=30))
+        self.leave(zone)
+        self.expect_away(running)
+        return running
+
+    def test_run_goes_on_once_the_zone_is_back(self):
+        running = self.follow()
+        self.end("completed", 0)
+        self.arrive()
+        self.assertEqual(running.wait(timeout=30), 0)
+        self.assertEqual(running.stderr.read(), BACK)
+
+    def test_an_interrupt_during_the_absence_cancels_once_the_zone_is_back(self):
+        running = self.follow()
+        running.send_signal(signal.SIGINT)
+        self.assertIn("cancelling " + ONE, running.stderr.readline())
+        self.expect_away(running)
+        self.end("cancelled", 143)
+        self.arrive()
+        self.assertEqual(running.wait(timeout=30), 143)
+        self.assertIn("/v1/applications/" + ONE, Zone.sent)
+
+    def test_the_second_interrupt_leaves_and_names_what_to_do(self):
+        running = self.follow()
+        running.send_signal(signal.SIGINT)
+        self.assertIn("cancelling " + ONE, running.stderr.readline())
+        running.send_signal(signal.SIGINT)
+        self.assertEqual(running.wait(timeout=30), 5)
+        self.assertIn(f"'zbs cancel {ONE}' repeats it\n", running.stderr.read())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])
