@@ -182,9 +182,11 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     request.name = options.name;
     request.ranks = options.ranks;
     std::error_code fault;
-    request.directory = fs::absolute(options.directory.empty() ? fs::current_path(fault) : fs::path(options.directory))
-                            .lexically_normal()
-                            .string();
+    const fs::path asked = options.directory.empty() ? fs::current_path(fault) : fs::path(options.directory);
+    const fs::path directory = fault ? fs::path() : fs::absolute(asked, fault);
+    if (fault)
+        return Error{ErrorCode::kNotFound, "the folder of this command was removed; change into another one", {}};
+    request.directory = directory.lexically_normal().string();
     if (!is_utf8(request.directory))
         return invalid("folder '" + ascii(request.directory) + "' is not UTF-8", "--chdir");
     for (std::size_t i = 0; i < options.argv.size(); ++i) {

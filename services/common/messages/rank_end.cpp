@@ -52,6 +52,13 @@ std::string rank_end_text(const RankEnd& end) {
            (end.before_finalize ? " " + std::string(kEarly) : "") + "\n";
 }
 
+std::string_view rank_fault(std::string_view text) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+    return text.substr(0, text.find('\n'));
+}
+
 std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view text) {
     if (!file.starts_with(kRankEndPrefix)) return std::nullopt;
     const auto rank = number(file.substr(kRankEndPrefix.size()), INT32_MAX);

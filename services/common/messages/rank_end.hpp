@@ -34,6 +34,8 @@ inline constexpr std::string_view kRankEndPrefix = "end.";
 /// Name and text of the record of an end. A rank that ended well leaves none.
 std::string rank_end_file(TaskIndex rank);
 std::string rank_end_text(const RankEnd& end);
+/// What a record holds behind its line: why the program of the rank was never executed. Empty if it was.
+std::string_view rank_fault(std::string_view text);
 /// None where `text` is no such record: the job may have written anything there.
 std::optional<RankEnd> read_rank_end(std::string_view file, std::string_view text);
 

@@ -61,7 +61,9 @@ bool write_all(int fd, std::string_view text) {
 class Rank {
   public:
     /// `pmi`: ours, and the end that the rank gets; none where the launcher speaks no PMI over a descriptor.
-    Rank(pid_t child, std::optional<int> pmi, int pair) : child_(child), pmi_(pmi), pair_(pair) {}
+    /// `fault`: brings why the child cannot execute its program.
+    Rank(pid_t child, std::optional<int> pmi, int pair, int fault)
+        : child_(child), pmi_(pmi), pair_(pair), fault_(fault) {}
 
     /// Until the rank has ended; its wait status.
     int run(int signals) {
@@ -147,7 +149,12 @@ class Rank {
                           .code = code,
                           .before_finalize = is_early(),
                           .at = Time{std::chrono::duration_cast<Duration>(now)}};
-        process::write_file(std::string(folder) + "/" + rank_end_file(*rank), rank_end_text(end));
+        process::write_file(std::string(folder) + "/" + rank_end_file(*rank), rank_end_text(end) + read_fault());
+    }
+    std::string read_fault() const {
+        char text[512];
+        const ssize_t got = read(fault_, text, sizeof text);
+        return got > 0 ? std::string(text, static_cast<std::size_t>(got)) : std::string{};
     }
 
     /// Until the proxy has read what lies in the pipes of the rank's output.
@@ -168,6 +175,7 @@ class Rank {
     const pid_t child_;
     std::optional<int> pmi_;
     int pair_;
+    const int fault_;
     bool has_begun_ = false, is_finalized_ = false, is_recorded_ = false;
 };
 
@@ -177,7 +185,9 @@ int run_rank(int argc, char** argv) {
     if (argc < 3) return std::fputs("usage: zbs-step rank PROGRAM ARGS...\n", stderr), 2;
     const std::optional<int> pmi = number_in(kPmi);
     int pair[2] = {-1, -1};
-    if (pmi && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return std::perror("zbs-step rank"), 125;
+    int fault[2];
+    if ((pmi && socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) || pipe2(fault, O_CLOEXEC | O_NONBLOCK) != 0)
+        return std::perror("zbs-step rank"), 125;
     // The end of a tree is announced to all of it: the rank obeys, and this process records its end.
     sigset_t children;
     sigemptyset(&children);
@@ -197,12 +207,15 @@ int run_rank(int argc, char** argv) {
             close(pair[1]);
         }
         execvp(argv[2], argv + 2);
-        std::fprintf(stderr, "cannot run %s: %s\n", argv[2], std::strerror(errno));
-        _exit(errno == ENOENT ? 127 : 126);
+        const int why = errno;
+        const std::string text = std::string("cannot run ") + argv[2] + ": " + std::strerror(why) + "\n";
+        std::fputs(text.c_str(), stderr);
+        write_all(fault[1], text);
+        _exit(why == ENOENT ? 127 : 126);
     }
     if (pmi) close(pair[1]);
     for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGPIPE}) signal(number, SIG_IGN);
-    Rank rank(child, pmi, pair[0]);
+    Rank rank(child, pmi, pair[0], fault[0]);
     const int status = rank.run(signals);
     rank.ended(status);
     if (!WIFSIGNALED(status)) return WEXITSTATUS(status);

@@ -26,6 +26,7 @@ constexpr Duration kLauncherGrace = std::chrono::minutes{1};
 constexpr Duration kWeighEvery = std::chrono::seconds{2};
 constexpr int kWeighShare = 50;  ///< one part in so many of the time is spent on it at most
 constexpr int kLaunchTries = 3;
+constexpr int kNotExecuted = 127;  ///< as a shell ends that cannot execute a program
 constexpr std::size_t kMaxLauncherOutput = 4 * 1024 * 1024;
 
 /// The first line that says something, for a reason that fits on one line.
@@ -254,8 +255,10 @@ void ApplicationService::poll_parts(const std::shared_ptr<Run>& run) {
                             if (executor_.status(run->app.status.operation).state != StepStatus::State::kRunning)
                                 return;
                             const std::optional<RankEnd> first = first_end(run->app);
-                            stop(run, first ? describe(*first, place_of_rank(run->app, first->rank))
-                                            : "zone " + zone + " lost its part: " + reason);
+                            const bool is_whole = reason.starts_with(kNotBegunReason);
+                            stop(run, first      ? describe(*first, place_of_rank(run->app, first->rank))
+                                      : is_whole ? reason
+                                                 : "zone " + zone + " lost its part: " + reason);
                         });
                     }
                 }
@@ -358,7 +361,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
     std::string limit = end.reason;
     for (const ApplicationPart& part : changed.parts)
         if (part.status.reason.starts_with(kWalltimeReason) || part.status.reason.starts_with(kTakenBackReason) ||
-            part.status.reason.starts_with(kLostMachineReason))
+            part.status.reason.starts_with(kLostMachineReason) || part.status.reason.starts_with(kNotBegunReason))
             limit = part.status.reason;
     std::optional<RankEnd> first = first_end(run->app);
     const auto why_first = [&] { return describe(*first, place_of_rank(run->app, first->rank)); };
@@ -368,7 +371,9 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
         changed.exit_code = 128 + SIGTERM;  // what its ranks got; the launcher's own code means nothing
     } else if (!reason.empty()) {
         // The launcher was stopped by us; its own code means nothing.
-        changed.exit_code = first && reason == why_first() ? exit_code_of(*first) : 1;
+        changed.exit_code = first && reason == why_first()        ? exit_code_of(*first)
+                            : reason.starts_with(kNotBegunReason) ? kNotExecuted
+                                                                  : 1;
     } else if (*changed.exit_code == 0 && !first && !limit.starts_with(kWalltimeReason)) {
         state = ApplicationState::kCompleted;
     } else {
@@ -397,6 +402,7 @@ void ApplicationService::finish(const std::shared_ptr<Run>& run) {
                 if (!reason.ends_with(kNoneExitsReason) && own_ranks_have_finalized(run->app))
                     reason += "; in zone " + config_.zone.name + std::string(kNoneExitsReason);
             }
+            if (reason.starts_with(kNotBegunReason)) changed.exit_code = kNotExecuted;
         } else if (first) {
             changed.exit_code = exit_code_of(*first);
             reason = why_first();

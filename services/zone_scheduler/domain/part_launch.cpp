@@ -10,6 +10,7 @@
 #include "services/common/messages/lost_machine.hpp"
 #include "services/common/messages/states.hpp"
 #include "services/zone_scheduler/domain/launchers.hpp"
+#include "services/zone_scheduler/domain/mpich.hpp"
 #include "services/zone_scheduler/domain/open_mpi.hpp"
 #include "services/zone_scheduler/domain/part_service.hpp"
 #include "services/zone_scheduler/domain/part_view.hpp"
@@ -369,14 +370,19 @@ void PartService::check_running(Live& part) {
         }
     }
     std::string fault;
-    if (worst != 0 && tells_why_all_end(why))
+    // MPICH's proxy may end with 0 after a rank whose program was not executed.
+    const bool may_not_have_begun = (worst != 0 || all_gone) && !tells_why_all_end(why);
+    const std::string not_begun = may_not_have_begun ? why_not_begun(part.record) : std::string{};
+    if (!not_begun.empty())
+        fault = std::string(kNotBegunReason) + " in zone " + config_.zone.name + ": " + not_begun;
+    else if (worst != 0 && tells_why_all_end(why))
         fault = why + " in zone " + config_.zone.name + (why.starts_with(kWalltimeReason) ? where_ranks_are(part) : "");
     else if (worst != 0)
         fault = "a proxy of zone " + config_.zone.name + " ended with code " + std::to_string(worst) +
                 (why.empty() ? "" : ": " + why);
     else if (never_started && !part.stopping)
         fault = "zone " + config_.zone.name + " stopped before it had started all of its part";
-    if (!fault.empty() && worst == 0) part.not_started = true;
+    if (!fault.empty() && not_begun.empty() && worst == 0) part.not_started = true;
     if (!all_gone) {
         // One proxy lost takes its ranks with it: the part cannot go on.
         if (!fault.empty() && !part.stopping) stop_steps(part, fault);
@@ -394,7 +400,7 @@ void PartService::check_running(Live& part) {
     std::string reason;
     if (part.stopping) {
         // Another rank's connection may break before its machine is given up: that one is why all ended.
-        reason = !part.stop_asked && tells_why_all_end(why) ? fault : part.stop_reason;
+        reason = !part.stop_asked && (tells_why_all_end(why) || !not_begun.empty()) ? fault : part.stop_reason;
         end = part.stop_asked ? PartState::kReleased : PartState::kFailed;
     } else if (!fault.empty()) {
         reason = fault;
@@ -403,7 +409,7 @@ void PartService::check_running(Live& part) {
     PartRecord changed = part.record;
     changed.status.exit_code = worst;
     // A bad end is the user's to know of; what the launcher's proxies made of it is not.
-    if (!part.stop_asked && verdict.empty() && !tells_why_all_end(why))
+    if (!part.stop_asked && verdict.empty() && not_begun.empty() && !tells_why_all_end(why))
         changed.status.first_end = first_end(part.record);
     if (changed.status.first_end && end == PartState::kFailed) {
         const auto& places = part.record.status.assignment;
@@ -420,6 +426,26 @@ void PartService::check_running(Live& part) {
     if (ok && part.record.staging &&
         (part.record.staging->results.empty() || part.record.status.state == PartState::kReleased))
         remove_inputs(part.record);
+}
+
+/// Why a program of the part was never executed, as the supervisor of a rank or the launcher's proxy left it; else
+/// empty. The job may have written anything there: one line of it counts, without control characters.
+std::string PartService::why_not_begun(const PartRecord& record) const {
+    constexpr std::uint64_t kMostBytes = 4'096;
+    constexpr std::size_t kMostShown = 512;
+    std::string why;
+    for (const std::string& step : steps_of(record)) {
+        for (const Executor::File& file : executor_.list(step, std::string(kRankEndPrefix))) {
+            const Result<std::string> text = executor_.read(step, file.name, 0, kMostBytes);
+            if (why.empty() && text) why = rank_fault(*text);
+        }
+        const Result<std::string> printed = executor_.read(step, "stderr", 0, kMostBytes);
+        if (why.empty() && printed) why = mpich::read_start_fault(*printed);
+    }
+    why = why.substr(0, std::min(why.find('\n'), kMostShown));
+    std::ranges::replace_if(
+        why, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    return why;
 }
 
 /// For the reason of a part whose time is over: empty, or that its program had done all its work.

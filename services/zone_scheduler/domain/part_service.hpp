@@ -190,6 +190,7 @@ class PartService {
         return is_blocked_(record.request.user) || is_blocked_(record.home_caller);
     }
     void stop_blocked(Live& part);
+    std::string why_not_begun(const PartRecord& record) const;
     static bool is_reserved(const PartRecord& record);
     /// It waits for processors.
     static bool is_queued(const PartRecord& record);

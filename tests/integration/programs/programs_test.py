@@ -6,6 +6,7 @@ What a user's program can be and do without its fault or by it, what the zone th
 import hashlib
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -95,7 +96,22 @@ class Programs(unittest.TestCase):
         done = world.zbs("run", "-n", "2", "--", program, timeout=60)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("No such file or directory", done.stderr)
-        self.assertEqual(self.last()["state"], "failed")
+        shown = self.last()
+        self.assertEqual((shown["state"], shown["exit_code"], shown["reason"]), ("failed", 127, f"the program did not begin in zone {shown['parts'][0]['zone']}: cannot run {program}: No such file or directory"))
+
+    def test_a_folder_that_is_gone_when_the_ranks_start(self):
+        gone = pathlib.Path(self.folder) / "gone (away)"
+        gone.mkdir()
+        others = world.submit("-n", "12", "--", "sleep", "4")
+        waiting = world.submit("-n", "4", "-D", str(gone), "--", "pwd")
+        gone.rmdir()
+        world.zbs("wait", others, waiting)
+        shown = world.show(waiting)
+        self.assertEqual((shown["state"], shown["reason"]), ("failed", f"the program did not begin in zone {shown['parts'][0]['zone']}: cannot enter folder {gone}: No such file or directory"))
+        here = pathlib.Path(self.folder) / "here"
+        here.mkdir()
+        done = subprocess.run(["sh", "-c", f"rmdir '{here}'; exec '{PROGRAMS}/zbs' run -- true"], cwd=here, env=world.environment, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (3, "zbs: the folder of this command was removed; change into another one\n"))
 
     def test_a_file_that_no_machine_can_run(self):
         done = world.zbs("run", "-n", "2", "--", self.file("solver", "\x7fELF of another machine", 0o755), timeout=60)

@@ -20,6 +20,15 @@ TEST(RankEndRecord, GoesThereAndBack) {
         EXPECT_EQ(read_rank_end(rank_end_file(3), rank_end_text(end)), end) << rank_end_text(end);
 }
 
+TEST(RankEndRecord, ALineBehindItIsWhyTheProgramDidNotBegin) {
+    const RankEnd end = some_end(kExited, 127, false);
+    const std::string text = rank_end_text(end) + "cannot run /x: Permission denied\nmore\n";
+    EXPECT_EQ(read_rank_end(rank_end_file(3), text), end);
+    EXPECT_EQ(rank_fault(text), "cannot run /x: Permission denied");
+    EXPECT_EQ(rank_fault(rank_end_text(end)), "");
+    EXPECT_EQ(rank_fault(""), "");
+}
+
 TEST(RankEndRecord, WhatAJobHasWrittenInItsPlaceIsNone) {
     const std::string good = rank_end_text(some_end(kExited, 7));
     for (const char* name : {"end.", "end.x", "end.-1", "end.3x", "end.4294967296", "out.3", ""})

@@ -396,6 +396,32 @@ TEST_F(ApplicationServiceTest, TheRankThatEndedFirstIsWhatTheApplicationEndsWith
     }
 }
 
+TEST_F(ApplicationServiceTest, AProgramThatNeverBeganIsNotSaidToHaveEnded) {
+    const std::map<std::string, std::string> no_folder = {
+        {"stderr",
+         "[proxy:0:1@n1] launch_procs (pm/pmiserv/pmip_cb.c:621): unable to change wdir to /data/run (No such "
+         "file or directory)\n"}};
+    std::map<std::string, std::string> no_program;
+    for (TaskIndex rank = 0; rank < 12; ++rank)
+        no_program[rank_end_file(rank)] =
+            rank_end_text({.rank = rank, .code = 127}) + "cannot run /data/\x1bprog: Permission denied\nmore\n";
+    for (const auto& [files, why] : {std::pair{no_folder, "cannot enter folder /data/run: No such file or directory"},
+                                     {no_program, "cannot run /data/?prog: Permission denied"}}) {
+        for (const int proxy_code : {255, 0}) {
+            const Duration launcher = proxy_code == 0 ? 60s : 1s;
+            run_for(20s);
+            world.node("b").executor->script("run-", {.runtime = 1s, .exit_code = proxy_code, .files = files});
+            world.node("a").executor->script("mpi-", {.runtime = launcher, .exit_code = 255});
+            const ApplicationId id = submit(12);
+            world.run(40s);
+            EXPECT_EQ(world.status(id).state, ApplicationState::kFailed);
+            EXPECT_EQ(world.status(id).reason, std::string("the program did not begin in zone b: ") + why);
+            EXPECT_EQ(world.status(id).exit_code, 127);
+            expect_nothing_left();
+        }
+    }
+}
+
 TEST_F(ApplicationServiceTest, WalltimeOfOneZoneIsToldAlsoWhereTheLauncherEndsWithZero) {
     run_for(21s);
     world.node("b").executor->script("", {.runtime = 20s, .exit_code = 143, .reason = "walltime of 20 s reached"});
