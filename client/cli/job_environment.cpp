@@ -11,18 +11,11 @@
 namespace zbs::cli {
 namespace {
 
-constexpr std::array<std::string_view, 22> kPassed = {"PATH",
-                                                      "HOME",
-                                                      "USER",
-                                                      "LOGNAME",
-                                                      "SHELL",
+constexpr std::array<std::string_view, 15> kPassed = {"PATH",
                                                       "LANG",
                                                       "LANGUAGE",
                                                       "TZ",
                                                       "TERM",
-                                                      "TMPDIR",
-                                                      "TEMP",
-                                                      "TMP",
                                                       "PYTHONPATH",
                                                       "LD_PRELOAD",
                                                       "LD_LIBRARY_PATH",
@@ -36,7 +29,10 @@ constexpr std::array<std::string_view, 22> kPassed = {"PATH",
 constexpr std::array<std::string_view, 19> kPassedPrefixes = {
     "LC_",    "OMP_",  "GOMP_", "KMP_", "MKL_",   "BLIS_", "OPENBLAS_", "FFTW_",     "MPICH_", "MPIR_",
     "I_MPI_", "OMPI_", "UCX_",  "FI_",  "HWLOC_", "NCCL_", "KOKKOS_",   "GFORTRAN_", "PSM"};
-// Not even on request of '--env-all': they say what this command, or a job that it runs in, is.
+// Not even on request of '--env-all': they describe the account of this command, and each zone sets its own.
+constexpr std::array<std::string_view, 11> kAccounts = {"HOME", "USER", "LOGNAME", "SHELL",  "MAIL",           "TMPDIR",
+                                                        "TEMP", "TMP",  "TEMPDIR", "OLDPWD", "XDG_RUNTIME_DIR"};
+// Neither: they name what this command is, or the job that it runs in.
 constexpr std::array<std::string_view, 9> kOurs = {"ZBS_URL",         "ZBS_IDENTITY", "ZBS_OUTPUT",
                                                    "ZBS_PROFILE_OUT", "ZBS_ZONE",     "ZBS_APPLICATION",
                                                    "ZBS_CREDENTIALS", "ZBS_TOKEN",    "X509_USER_PROXY"};
@@ -79,7 +75,9 @@ Result<std::map<std::string, std::string>> job_environment(const std::vector<std
         if (equals == 0 || equals == std::string::npos) continue;
         const std::string name = text.substr(0, equals);
         mine[name] = text.substr(equals + 1);
-        if (is_among(name, kOurs, kOurPrefixes) || !(all || is_passed_on(name))) continue;
+        if (is_among(name, kOurs, kOurPrefixes) || std::ranges::find(kAccounts, name) != kAccounts.end() ||
+            !(all || is_passed_on(name)))
+            continue;
         if (!is_utf8(text)) {
             left_out.push_back(name);
             continue;

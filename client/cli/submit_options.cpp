@@ -114,7 +114,15 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
         ->take_all()
         ->allow_extra_args(false);
     command.add_flag("--env-all", options.export_all,
-                     "the whole environment of this command: every zone that runs a part of the job sees it");
+                     "the whole environment of this command: every zone that runs a part of the job sees it; HOME, "
+                     "USER, TMPDIR and the like are those of the account there, unless --env names them");
+    command.add_option("--umask", options.umask, "of every rank, octal, as 027; without it 077");
+    command
+        .add_option("--ulimit", options.ulimits,
+                    "NAME=VALUE, a limit of every rank up to the most that its zone allows: stack=unlimited, "
+                    "nofile=4096, memlock=64M; may be repeated")
+        ->take_all()
+        ->allow_extra_args(false);
     command
         .add_option("--priority", options.priority,
                     "0 to 9, more goes first; counts where zones share processors by priority")

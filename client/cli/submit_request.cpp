@@ -20,6 +20,7 @@
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/codec/model_codec.hpp"
+#include "services/common/messages/job_limits.hpp"
 #include "services/common/messages/limits.hpp"
 #include "services/common/messages/printable.hpp"
 
@@ -69,6 +70,21 @@ std::pair<std::string, std::string> split_staged(const std::string& word) {
     const std::size_t equals = word.rfind('=');
     if (equals == std::string::npos || fs::exists(word, fault)) return {word, fs::path(word).filename().string()};
     return {word.substr(0, equals), word.substr(equals + 1)};
+}
+
+/// As variables of the job, which its ranks heed.
+Result<void> set_limits(const SubmitOptions& options, std::map<std::string, std::string>& environment) {
+    if (!options.umask.empty()) {
+        if (const Result<unsigned> mask = parse_umask(options.umask); !mask)
+            return invalid(mask.error().message, "--umask");
+        environment[kUmaskVariable] = options.umask;
+    }
+    std::string limits;
+    for (const std::string& word : options.ulimits) limits += (limits.empty() ? "" : ",") + word;
+    if (const Result<std::vector<JobLimit>> read = parse_job_limits(limits); !read)
+        return invalid(read.error().message, "--ulimit");
+    if (!limits.empty()) environment[kLimitsVariable] = limits;
+    return {};
 }
 
 Result<Staging> make_staging(const SubmitOptions& options, const std::string& program) {
@@ -229,6 +245,7 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
         if (!is_utf8(options.trace)) return invalid("'" + ascii(options.trace) + "' is not UTF-8", "--trace");
         (*environment)["ZBS_PROFILE_TRACE"] = fs::absolute(options.trace).lexically_normal().string();
     }
+    if (auto set = set_limits(options, *environment); !set) return set.error();
     request.environment.assign(environment->begin(), environment->end());
     const Result<Duration> walltime = parse_duration(options.walltime);
     if (!walltime) return Error{ErrorCode::kInvalidArgument, walltime.error().message, "--walltime"};

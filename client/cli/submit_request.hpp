@@ -18,6 +18,8 @@ struct SubmitOptions {
     std::string directory, walltime = "1h", model, mapper = "hier", id, trace, launcher = "auto";
     std::vector<std::string> zones, exports;
     bool export_all = false;
+    std::string umask;                 ///< octal; empty: the zone's
+    std::vector<std::string> ulimits;  ///< NAME=VALUE
     std::uint64_t seed = 1;
     std::vector<std::string> stage_in;   ///< FILE or FILE=NAME
     std::vector<std::string> stage_out;  ///< names or patterns

@@ -86,6 +86,9 @@ struct RankPlace {
     bool operator==(const RankPlace&) const = default;
 };
 
+/// The variable that names the zone in which a rank runs.
+inline constexpr const char* kZoneVariable = "ZBS_ZONE";
+
 /// What the reason of an end begins with, of a step, a part and an application, where the walltime ended it.
 inline constexpr std::string_view kWalltimeReason = "walltime";
 /// What it ends with where the program of all ranks of that zone had done its work, and stayed.

@@ -296,6 +296,7 @@ int main(int argc, char** argv) {
     const pid_t child = start_program({.options = options,
                                        .input = input,
                                        .account = account,
+                                       .login = login_environment(owner),
                                        .job_folder = job_folder,
                                        .report = report[1],
                                        .supervisor_is_here = alive[0]},

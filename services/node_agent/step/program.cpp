@@ -17,11 +17,15 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <string>
 
 #include "algorithms/base/expects.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/messages/part.hpp"
 #include "services/common/messages/rank_end.hpp"
 #include "services/node_agent/step/confinement.hpp"
+#include "services/node_agent/step/own_limits.hpp"
 
 extern char** environ;
 
@@ -112,15 +116,35 @@ void enter_directory(const Program& program) {
         give_up_with_errno(program.report, "cannot enter the directory " + asked);
 }
 
+/// As the job's user: the first folder for temporary files that she may write; her step's own may always be written.
+std::string temporary_folder(const Program& program) {
+    for (const char* folder : {"/tmp", "/var/tmp"})
+        if (access(folder, W_OK | X_OK) == 0) return folder;
+    return program.options.job_folder();
+}
+
 [[noreturn]] void execute(const Program& program) {
     std::vector<std::string> texts;
-    bool has_path = false;
+    std::set<std::string> names;
     for (const auto& [name, value] : program.input.environment) {
         texts.push_back(name + "=" + value);
-        has_path = has_path || name == "PATH";
+        names.insert(name);
         if (name == kRankEndsVariable) texts.push_back(std::string(kRankProgramVariable) + "=" + own_path());
     }
-    if (!has_path) texts.push_back(std::string("PATH=") + kDefaultPath);
+    if (!names.contains("PATH")) texts.push_back(std::string("PATH=") + kDefaultPath);
+    // A launcher gets none of these: it would hand them to the ranks in all zones.
+    if (names.contains(kZoneVariable)) {
+        for (const auto& [name, value] : program.login)
+            if (!names.contains(name)) texts.push_back(name + "=" + value);
+        if (!names.contains("TMPDIR")) texts.push_back("TMPDIR=" + temporary_folder(program));
+        if (const std::string fault = set_own_limits([&](const char* name) -> const char* {
+                const auto& all = program.input.environment;
+                const auto at = std::ranges::find(all, name, &std::pair<std::string, std::string>::first);
+                return at == all.end() ? nullptr : at->second.c_str();
+            });
+            !fault.empty())
+            give_up(program.report, fault);
+    }
     texts.push_back(process::step_variable(program.options.operation) + "=1");
     std::vector<char*> environment, argv;
     for (std::string& text : texts) environment.push_back(text.data());

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/step_input.hpp"
@@ -15,8 +17,9 @@ struct Program {
     const StepOptions& options;
     const process::StepInput& input;
     std::optional<process::Account> account;
-    int job_folder = -1;          ///< descriptor of the job's own folder
-    int report = -1;              ///< gets what went wrong; closed by a good start
+    std::vector<std::pair<std::string, std::string>> login;  ///< `login_environment` of who runs it
+    int job_folder = -1;                                     ///< descriptor of the job's own folder
+    int report = -1;                                         ///< gets what went wrong; closed by a good start
     int supervisor_is_here = -1;  ///< read end of a pipe whose other end the supervisor keeps
 };
 

@@ -28,6 +28,7 @@
 
 #include "services/common/adapters/process/process_tree.hpp"
 #include "services/common/messages/rank_end.hpp"
+#include "services/node_agent/step/own_limits.hpp"
 
 namespace zbs::step {
 namespace {
@@ -206,9 +207,14 @@ int run_rank(int argc, char** argv) {
             close(pair[0]);
             close(pair[1]);
         }
-        execvp(argv[2], argv + 2);
-        const int why = errno;
-        const std::string text = std::string("cannot run ") + argv[2] + ": " + std::strerror(why) + "\n";
+        std::string text = set_own_limits([](const char* name) { return std::getenv(name); });
+        int why = 0;
+        if (text.empty()) {
+            execvp(argv[2], argv + 2);
+            why = errno;
+            text = std::string("cannot run ") + argv[2] + ": " + std::strerror(why);
+        }
+        text += "\n";
         std::fputs(text.c_str(), stderr);
         write_all(fault[1], text);
         _exit(why == ENOENT ? 127 : 126);

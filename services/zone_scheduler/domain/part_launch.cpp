@@ -228,7 +228,7 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
     if (std::ranges::find(step.environment, "PATH", &std::pair<std::string, std::string>::first) ==
         step.environment.end())
         step.environment.emplace_back("PATH", "/usr/local/bin:/usr/bin:/bin");
-    step.environment.emplace_back("ZBS_ZONE", config_.zone.name);
+    step.environment.emplace_back(kZoneVariable, config_.zone.name);
     step.environment.emplace_back("ZBS_APPLICATION", to_string(record.request.application));
     if (request.launcher == Launcher::kMpich)
         step.environment.emplace_back(kRankEndsVariable, executor_.folder(steps[i]));

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import pathlib
+import pwd
 import signal
 import subprocess
 import sys
@@ -112,6 +113,32 @@ class Programs(unittest.TestCase):
         here.mkdir()
         done = subprocess.run(["sh", "-c", f"rmdir '{here}'; exec '{PROGRAMS}/zbs' run -- true"], cwd=here, env=world.environment, capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (3, "zbs: the folder of this command was removed; change into another one\n"))
+
+    # The account of a rank.
+
+    def test_a_rank_has_the_world_of_the_account_that_it_runs_as(self):
+        show = ("-q", "-n", "6", "--", "sh", "-c", 'test -n "$SHELL" && rm "$(mktemp)" && echo "$(id -un) $USER $LOGNAME $HOME"')
+        submitter = {"USER": "somebody", "LOGNAME": "somebody", "SHELL": "", "HOME": self.folder, "TMPDIR": "/nowhere", "TMP": "/nowhere"}
+        for words in ((), ("--env-all",)):
+            done = world.zbs("run", *words, *show, env=submitter)
+            lines = done.stdout.splitlines()
+            self.assertEqual(len(lines), 6, done)
+            for line in lines:
+                name, user, logname, home = line.split(" ", 3)
+                self.assertEqual((user, logname, home), (name, name, pwd.getpwnam(name).pw_dir))
+        done = world.zbs("run", "-q", "--env", "HOME=/mine", "--", "sh", "-c", 'echo "$HOME"')
+        self.assertEqual(done.stdout, "/mine\n")
+
+    def test_umask_and_limits_that_were_asked_for(self):
+        done = world.zbs("run", "-q", "-n", "5", "--umask", "027", "--ulimit", "nofile=64", "--ulimit", "stack=1M", "--", "sh", "-c", 'echo "$(umask) $(ulimit -n) $(ulimit -s)"')
+        self.assertEqual(done.stdout, "0027 64 1024\n" * 5, done)
+        done = world.zbs("run", "-q", "--ulimit", "core=1", "--", "true")
+        self.assertEqual(done.returncode, 127, done)
+        self.assertRegex(self.last()["reason"], "^the program did not begin in zone .: cannot set the limit core to 1: the most that is allowed here is 0$")
+        for words, told in ((("--umask", "9"), "--umask: must be octal"), (("--ulimit", "stack=big"), "--ulimit: 'stack=big' must be NAME=NUMBER")):
+            done = world.zbs("run", *words, "--", "true")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(told, done.stderr)
 
     def test_a_file_that_no_machine_can_run(self):
         done = world.zbs("run", "-n", "2", "--", self.file("solver", "\x7fELF of another machine", 0o755), timeout=60)

@@ -106,6 +106,22 @@ std::string look_as_owner(const std::string& folder) {
     return "checked as '" + owner + "', whose the state folder " + folder + " is, not as root";
 }
 
+std::vector<std::pair<std::string, std::string>> login_environment(uid_t uid) {
+    std::string name = std::to_string(uid), home = "/", shell = "/bin/sh";
+    with_room([&](char* room, std::size_t size) {
+        passwd entry{};
+        passwd* found = nullptr;
+        const int outcome = getpwuid_r(uid, &entry, room, size, &found);
+        if (outcome == 0 && found != nullptr) {
+            name = entry.pw_name;
+            home = entry.pw_dir;
+            if (*entry.pw_shell != '\0') shell = entry.pw_shell;
+        }
+        return outcome;
+    });
+    return {{"HOME", home}, {"USER", name}, {"LOGNAME", name}, {"SHELL", shell}};
+}
+
 std::string user_name(uid_t uid) {
     std::string name = std::to_string(uid);
     with_room([&](char* room, std::size_t size) {

@@ -2,6 +2,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "algorithms/base/result.hpp"
@@ -25,6 +26,10 @@ Result<Account> find_account(const std::string& name, uid_t minimum_uid);
 /// as whom it looks where that is not plain, also where root may not go on so; empty where the folder is the caller's
 /// own, or is not there. Before other threads are there.
 std::string look_as_owner(const std::string& folder);
+
+/// HOME, USER, LOGNAME and SHELL of the user `uid`, as the system knows them now. One that it does not know has its
+/// number as name, and / as home.
+std::vector<std::pair<std::string, std::string>> login_environment(uid_t uid);
 
 /// Name of the user `uid`, or its number where it has none.
 std::string user_name(uid_t uid);
