@@ -18,6 +18,7 @@
 #include <iostream>
 #include <thread>
 
+#include "algorithms/base/utf8.hpp"
 #include "client/cli/context.hpp"
 #include "client/cli/loopback_port.hpp"
 #include "client/cli/output_file.hpp"
@@ -26,6 +27,8 @@
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/adapters/system/absolute_path.hpp"
+#include "services/common/messages/quoting.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -117,7 +120,7 @@ Result<void> make_state_folder(const std::string& folder, const QuickstartAccoun
     }
     if (errno != EEXIST) return cannot("make the folder");
     struct stat found {};
-    const bool is_default = folder == fs::absolute(default_folder(account)).lexically_normal().string();
+    const bool is_default = folder == system::absolute_path(default_folder(account));
     if ((is_default || account.uid != geteuid()) &&
         (lstat(folder.c_str(), &found) != 0 || found.st_uid != account.uid)) {
         return Error{ErrorCode::kDenied,
@@ -157,17 +160,6 @@ Result<void> begin_as(const QuickstartAccount& account, const std::string& progr
         if (auto removed = with_own_rights(account, remove); !removed) return removed.error();
     }
     return done;
-}
-
-/// `text` as one word of a POSIX shell.
-std::string shell_word(const std::string& text) {
-    const auto is_plain = [](unsigned char c) {
-        return std::isalnum(c) != 0 || std::strchr("/._-+,@%=", c) != nullptr;
-    };
-    if (!text.empty() && std::ranges::all_of(text, is_plain)) return text;
-    std::string word = "'";
-    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return word + "'";
 }
 
 /// What the user of a quickstart has to know before others use it.
@@ -224,11 +216,12 @@ void quickstart(Context& context, const QuickstartOptions& options) {
     Result<QuickstartAccount> account = choose_account(options.user);
     if (!account) return context.fail(account.error());
     const auto folder_of = [&options](const QuickstartAccount& owner) {
-        return fs::absolute(options.folder.empty() ? default_folder(owner) : options.folder)
-            .lexically_normal()
-            .string();
+        return system::absolute_path(options.folder.empty() ? default_folder(owner) : options.folder);
     };
     std::string folder = folder_of(*account);
+    if (!is_utf8(folder))
+        return context.fail(
+            invalid("'" + ascii(folder) + "' is not UTF-8, which files of settings must be", "--folder"));
     Result<void> begun = begin_as(*account, programs.string(), folder);
     std::string why_root;
     if (!begun && account->is_fallback) {
@@ -264,7 +257,7 @@ void quickstart(Context& context, const QuickstartOptions& options) {
         .ports = ports,
         .processors = options.processors,
         .slurm_zone = with_slurm ? "d" : "",
-        .slurm_configuration = with_slurm ? fs::absolute(options.slurm_configuration).string() : ""};
+        .slurm_configuration = with_slurm ? system::absolute_path(options.slurm_configuration) : ""};
     if (auto made = prepare_federation(plan); !made) return context.fail(made.error());
     struct sigaction action {};
     action.sa_handler = on_stop;

@@ -11,6 +11,7 @@
 
 #include "client/api/zone_client.hpp"
 #include "services/common/messages/join_token.hpp"
+#include "services/common/messages/quoting.hpp"
 
 extern char** environ;
 
@@ -65,27 +66,28 @@ std::string zone_config(const FederationPlan& plan, std::size_t index, bool with
     const auto delay = [&](const std::string& other) { return (name == "c" || other == "c") ? 0.02 : 0.005; };
     std::ostringstream text;
     text << "name = \"" << name << "\"\norganisation = \"" << organisation_of(name) << "\"\ncontact = \"operator@"
-         << organisation_of(name) << ".example\"\nstate = \"" << plan.folder << "/" << name
-         << "\"\nlisten = \"127.0.0.1:" << plan.ports[index + 1]
+         << organisation_of(name) << ".example\"\nstate = " << toml_string(plan.folder + "/" + name)
+         << "\nlisten = \"127.0.0.1:" << plan.ports[index + 1]
          << "\"\nallow_private_addresses = true  # all on this machine\nrun_as = \"self\"  # jobs run as whoever "
             "started this\nshared_memory = true  # ranks of all zones are on this machine; without root jobs are not "
             "kept "
-            "from the zone's files\naccount_map = \""
-         << plan.folder << "/" << name << ".accounts\"\n";
-    text << "hidden_paths = [\"" << plan.folder << "/registry\"";
+            "from the zone's files\naccount_map = "
+         << toml_string(plan.folder + "/" + name + ".accounts") << "\n";
+    text << "hidden_paths = [" << toml_string(plan.folder + "/registry");
     for (const std::string& other : plan.zones) {
-        if (other != name) text << ", \"" << plan.folder << "/" << other << "\"";
+        if (other != name) text << ", " << toml_string(plan.folder + "/" + other);
     }
     text << "]  # the other services' keys\n";
     if (name == plan.slurm_zone)
-        text << "\n[slurm]  # its nodes are the machines\nconfiguration = \"" << plan.slurm_configuration << "\"\n";
+        text << "\n[slurm]  # its nodes are the machines\nconfiguration = " << toml_string(plan.slurm_configuration)
+             << "\n";
     else
         text << "\n[[machine]]\nname = \"m0\"\nprocessors = " << plan.processors << "\nspeed = 1.0\n";
     const int allowed = name == plan.slurm_zone ? 1'000 : plan.processors;  // all of them
     for (const std::string& other : plan.zones) {
         if (other == name || !with_peers) continue;
         text << "\n[[peering]]  # accepted without asking the operator\norganisations = [\"" << organisation_of(other)
-             << "\"]\nbundle = \"" << bundle_of(plan, other) << "\"\nprocessors = " << allowed
+             << "\"]\nbundle = " << toml_string(bundle_of(plan, other)) << "\nprocessors = " << allowed
              << "\nfloor_processors = " << allowed
              << "\nparts = 1000\nfloor_parts = 1000\nwalltime = \"168h\"\nfloor_walltime = \"168h\"\n\n[[link]]\nzone "
                 "= \""

@@ -14,6 +14,7 @@
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 
+#include "services/common/adapters/system/absolute_path.hpp"
 namespace zbs::cli {
 namespace {
 
@@ -168,8 +169,8 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
 
 Result<void> apply_directives(CLI::App& command, SubmitOptions& options) {
     std::error_code fault;
-    const std::string directory =
-        options.directory.empty() ? std::filesystem::current_path(fault).string() : options.directory;
+    const std::string directory = options.directory.empty() ? std::filesystem::current_path(fault).string()
+                                                            : system::absolute_path(options.directory);
     const Result<std::string> program = find_program(options.argv.at(0), directory);
     if (!program) return {};
     const std::string text = head_of_file(*program);
@@ -191,7 +192,7 @@ Result<void> apply_directives(CLI::App& command, SubmitOptions& options) {
         option->add_result(values);
         option->run_callback();
     }
-    options.argv[0] = std::filesystem::absolute(*program, fault).string();
+    options.argv[0] = *program;
     return {};
 }
 

@@ -19,6 +19,7 @@
 #include "client/cli/program_mpi.hpp"
 #include "services/common/adapters/descriptor/descriptor.hpp"
 #include "services/common/adapters/process/process_tree.hpp"
+#include "services/common/adapters/system/absolute_path.hpp"
 #include "services/common/codec/model_codec.hpp"
 #include "services/common/messages/job_limits.hpp"
 #include "services/common/messages/limits.hpp"
@@ -121,20 +122,22 @@ std::vector<std::string> paths_to_send(const SubmitOptions& options) {
 Result<std::string> find_program(const std::string& name, const std::string& directory) {
     std::error_code fault;
     if (name.find('/') != std::string::npos) {
-        const fs::path path = fs::path(name).is_absolute() ? fs::path(name) : fs::path(directory) / name;
-        const fs::path clean = path.lexically_normal();
-        const std::string which = "program " + clean.string() + " cannot be run: ";
-        if (!fs::exists(clean, fault))
+        std::string path = system::absolute_path(name, directory);
+        const std::string which = "program " + path + " cannot be run: ";
+        if (!fs::exists(path, fault))
             return Error{ErrorCode::kNotFound, which + (fault ? fault.message() : "there is no such file"), {}};
-        if (fs::is_directory(clean, fault)) return Error{ErrorCode::kNotFound, which + "it is a folder", {}};
-        if (access(clean.c_str(), X_OK) != 0)
+        if (fs::is_directory(path, fault)) return Error{ErrorCode::kNotFound, which + "it is a folder", {}};
+        if (access(path.c_str(), X_OK) != 0)
             return Error{ErrorCode::kNotFound, which + "it is not executable for you (chmod +x?)", {}};
-        return clean.string();
+        return path;
     }
-    std::istringstream folders(std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin");
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        const std::string path = folder + "/" + name;
+    const std::string folders = std::getenv("PATH") ? std::getenv("PATH") : "/usr/bin:/bin";
+    for (std::size_t at = 0; !name.empty() && at <= folders.size();) {
+        const std::size_t end = std::min(folders.find(':', at), folders.size());
+        std::string path = system::absolute_path(folders.substr(at, end - at) + "/" + name);
+        if (at == end) path = system::absolute_path(name);  // an empty entry is the current folder
         if (access(path.c_str(), X_OK) == 0 && !fs::is_directory(path, fault)) return path;
+        at = end + 1;
     }
     return Error{
         ErrorCode::kNotFound, "program '" + name + "' is not on PATH; write ./" + name + " for one in this folder", {}};
@@ -198,11 +201,10 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     request.name = options.name;
     request.ranks = options.ranks;
     std::error_code fault;
-    const fs::path asked = options.directory.empty() ? fs::current_path(fault) : fs::path(options.directory);
-    const fs::path directory = fault ? fs::path() : fs::absolute(asked, fault);
-    if (fault)
+    request.directory =
+        options.directory.empty() ? fs::current_path(fault).string() : system::absolute_path(options.directory);
+    if (request.directory.empty())
         return Error{ErrorCode::kNotFound, "the folder of this command was removed; change into another one", {}};
-    request.directory = directory.lexically_normal().string();
     if (!is_utf8(request.directory))
         return invalid("folder '" + ascii(request.directory) + "' is not UTF-8", "--chdir");
     for (std::size_t i = 0; i < options.argv.size(); ++i) {
@@ -243,7 +245,7 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
         if (options.no_profile)
             return invalid("a trace is part of the profile, which --no-record turns off", "--trace");
         if (!is_utf8(options.trace)) return invalid("'" + ascii(options.trace) + "' is not UTF-8", "--trace");
-        (*environment)["ZBS_PROFILE_TRACE"] = fs::absolute(options.trace).lexically_normal().string();
+        (*environment)["ZBS_PROFILE_TRACE"] = system::absolute_path(options.trace);
     }
     if (auto set = set_limits(options, *environment); !set) return set.error();
     request.environment.assign(environment->begin(), environment->end());

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "services/common/adapters/cpprest/address_rules.hpp"
+#include "services/common/adapters/system/absolute_path.hpp"
 #include "services/common/adapters/system/config_file.hpp"
 #include "services/common/messages/host_name.hpp"
 #include "services/common/messages/identity.hpp"
@@ -50,10 +51,6 @@ void read_listen(system::ConfigFile& file, NodeSettings& settings) {
                                           "which one to call: set 'advertise'");
 }
 
-std::string absolute(const std::string& path) {
-    return path.empty() ? path : std::filesystem::absolute(path).lexically_normal().string();
-}
-
 }  // namespace
 
 Result<NodeSettings> read_node_settings(const std::string& path, const std::string& program_folder) {
@@ -64,8 +61,8 @@ Result<NodeSettings> read_node_settings(const std::string& path, const std::stri
     settings.name = name_of(file, "name");
     read_zone(file, settings);
     settings.zone_name = name_of(file, "zone_name");
-    settings.state_folder = absolute(file.required_text("state"));
-    settings.identity = absolute(file.text("identity", settings.state_folder + "/identity"));
+    settings.state_folder = system::absolute_path(file.required_text("state"));
+    settings.identity = system::absolute_path(file.text("identity", settings.state_folder + "/identity"));
     read_listen(file, settings);
     const std::string run_as = file.text("run_as", geteuid() == 0 ? "accounts" : "self");
     if (run_as != "accounts" && run_as != "self") file.fail("run_as", "'run_as' must be accounts or self");

@@ -21,6 +21,7 @@
 #include "services/common/adapters/sqlite/database_size.hpp"
 #include "services/common/adapters/sqlite/registry_backup.hpp"
 #include "services/common/adapters/sqlite/registry_store.hpp"
+#include "services/common/adapters/system/absolute_path.hpp"
 #include "services/common/adapters/system/asio_clock.hpp"
 #include "services/common/adapters/system/spd_log.hpp"
 #include "services/common/codec/signed_entry.hpp"
@@ -56,7 +57,7 @@ int run(const Options& options) {
                             options.advertised.empty() ? "--listen-address without --advertise" : "--advertise"));
     const auto failpoints = failpoint::from_environment(failpoint::Program::kRegistry);
     if (!failpoints) return fail(failpoints.error());
-    const StateFolder state{std::filesystem::absolute(options.state).lexically_normal().string()};
+    const StateFolder state{system::absolute_path(options.state)};
     if (!std::filesystem::exists(state.identity())) {
         return fail(invalid("a registry needs keys; make them with 'zbs-registry init --state " + options.state +
                                 " --organisation NAME'",

@@ -9,6 +9,7 @@
 #include "services/common/adapters/process/account.hpp"
 #include "services/common/adapters/process/folder_lock.hpp"
 #include "services/common/adapters/process/step_executor.hpp"
+#include "services/common/adapters/system/absolute_path.hpp"
 #include "services/common/adapters/system/network_interface.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/messages/host_name.hpp"
@@ -24,7 +25,7 @@ Result<ZoneSettings> load_settings(const std::string& config_path) {
     const ConfigChecks checks{.trust = &trust, .check_account = check_account};
     Result<ZoneSettings> settings = read_zone_settings(config_path, folder, checks);
     if (!settings) return settings.error();
-    settings->state_folder = std::filesystem::absolute(settings->state_folder).lexically_normal().string();
+    settings->state_folder = system::absolute_path(settings->state_folder);
     return settings;
 }
 

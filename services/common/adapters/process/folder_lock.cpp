@@ -34,10 +34,10 @@ Result<void> check_owner(const std::string& folder) {
 
 Result<void> check_state_folder(const std::string& folder, const std::string& place) {
     struct stat about {};
-    std::filesystem::path there = std::filesystem::path(folder).lexically_normal();
+    std::filesystem::path there = folder;
     const auto is_missing = [&] { return lstat(there.c_str(), &about) != 0 && (errno == ENOENT || errno == ENOTDIR); };
     while (is_missing() && there.has_relative_path()) there = there.parent_path();
-    const bool is_there = there == std::filesystem::path(folder).lexically_normal();
+    const bool is_there = there == std::filesystem::path(folder);
     const auto refused = [&](ErrorCode code, const std::string& why) {
         return Error{code, "state folder " + folder + " cannot be " + (is_there ? "used" : "made") + ": " + why, place};
     };
