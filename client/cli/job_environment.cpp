@@ -7,6 +7,7 @@
 
 #include "algorithms/base/utf8.hpp"
 #include "client/cli/context.hpp"
+#include "services/common/messages/environment.hpp"
 
 namespace zbs::cli {
 namespace {
@@ -76,9 +77,9 @@ Result<std::map<std::string, std::string>> job_environment(const std::vector<std
         const std::string name = text.substr(0, equals);
         mine[name] = text.substr(equals + 1);
         if (is_among(name, kOurs, kOurPrefixes) || std::ranges::find(kAccounts, name) != kAccounts.end() ||
-            !(all || is_passed_on(name)))
+            is_set_by_shells(name) || !(all || is_passed_on(name)))
             continue;
-        if (!is_utf8(text)) {
+        if (!is_utf8(text) || !environment_name_fault(name).empty()) {
             left_out.push_back(name);
             continue;
         }
@@ -89,6 +90,8 @@ Result<std::map<std::string, std::string>> job_environment(const std::vector<std
         const std::size_t equals = item.find('=');
         if (equals == 0 || item.empty()) return invalid("'" + item + "' must be NAME or NAME=VALUE", "--env");
         if (!is_utf8(item)) return invalid("'" + ascii(item) + "' is not UTF-8", "--env");
+        if (const std::string fault = environment_name_fault(item.substr(0, equals)); !fault.empty())
+            return invalid("'" + item.substr(0, equals) + "' " + fault, "--env");
         if (equals != std::string::npos) {
             environment[item.substr(0, equals)] = item.substr(equals + 1);
             continue;

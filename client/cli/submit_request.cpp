@@ -237,7 +237,7 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
         job_environment(own_environment(), options.exports, options.export_all, left_out);
     if (!environment) return environment.error();
     if (!left_out.empty()) {
-        std::cerr << "zbs: left out of the environment, because they are not UTF-8:";
+        std::cerr << "zbs: left out of the environment, because they are not UTF-8 or no names for a shell:";
         for (const std::string& name : left_out) std::cerr << " " << printable(ascii(name));
         std::cerr << "\n";
     }

@@ -132,6 +132,8 @@ Result<ApplicationRequest> decode_new_application(const Json& json, const Applic
     request.ranks = static_cast<int>(in.integer("ranks", 1, limits::kMaxRanks));
     request.argv = in.texts("argv", limits::kMaxArguments, limits::kMaxArgumentBytes);
     if (in.ok() && (request.argv.empty() || request.argv[0].empty())) in.fail("argv", "must name a program");
+    if (in.ok() && (request.argv[0].starts_with('-') || request.argv[0] == ":"))
+        in.fail("argv/0", "must be a program; launchers take this word for one of their own");
     request.directory = in.text("directory", limits::kMaxPathBytes);
     if (in.ok() && !request.directory.starts_with('/')) in.fail("directory", "must be an absolute path");
     if (in.has("environment")) request.environment = read_environment(in, "environment");

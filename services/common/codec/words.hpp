@@ -8,6 +8,7 @@
 
 #include "services/common/codec/json.hpp"
 #include "services/common/codec/message_codec.hpp"
+#include "services/common/messages/environment.hpp"
 #include "services/common/messages/limits.hpp"
 
 /// Field readers shared by the message codecs.
@@ -127,8 +128,7 @@ inline std::vector<std::pair<std::string, std::string>> read_environment(JsonRea
     std::size_t total = 0;
     for (auto it = json.begin(); it != json.end() && in.ok(); ++it) {
         const std::string at = std::string(key) + "/" + pointer_step(it.key());
-        if (it.key().empty() || it.key().find_first_of(std::string("=\0", 2)) != std::string::npos)
-            in.fail(at, "is no name of a variable");
+        if (const std::string fault = environment_name_fault(it.key()); !fault.empty()) in.fail(at, fault);
         if (!it->is_string() || it->get_ref<const std::string&>().find('\0') != std::string::npos) {
             in.fail(at, "must be a string without NUL");
             break;

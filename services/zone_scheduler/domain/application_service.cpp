@@ -141,11 +141,6 @@ Result<Application> ApplicationService::submit(const Caller& caller, const Appli
         return invalid(std::string("launcher ") + to_string(request.launcher) + " works in zone " + config_.zone.name +
                            " only, which is not among these",
                        "/zones");
-    for (std::size_t i = 0; i < request.argv.size(); ++i) {
-        if (request.argv[i] == ":")
-            return invalid("':' alone separates programs for mpiexec and would start another one",
-                           "/argv/" + std::to_string(i));
-    }
     if (const auto at = runs_.find(request.id); at != runs_.end()) return repeat_of(at->second->app, caller, request);
     const Result<std::optional<Application>> ended = store_.find_application(request.id);
     if (!ended) return ended.error();

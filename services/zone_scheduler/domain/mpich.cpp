@@ -21,6 +21,13 @@ constexpr const char* kEnterFolder =
     "if [ -n \"$ZBS_STAGED\" ]; then cd \"$ZBS_STAGED\" || exit 125; shift; "
     "else cd \"$0\" || exit 125; p=$1; shift 2; set -- \"$p\" \"$@\"; fi; exec \"$@\"";
 
+/// Takes one '=' from the front of each argument that has one (`masked`). Launchers that read ':' as the end of a
+/// program would split the arguments there.
+constexpr const char* kUnmask =
+    "for w do shift; case $w in =*) w=${w#=};; esac; set -- \"$@\" \"$w\"; done; exec \"$0\" \"$@\"";
+
+std::string masked(const std::string& word) { return word == ":" || word.starts_with('=') ? "=" + word : word; }
+
 /// The supervisor of ranks, where the zone of a rank has one for it.
 constexpr const char* kWatched =
     "[ -x \"$ZBS_RANK_PROGRAM\" ] && exec \"$ZBS_RANK_PROGRAM\" rank \"$0\" \"$@\"; exec \"$0\" \"$@\"";
@@ -61,12 +68,15 @@ std::string stderr_file(int rank) { return "err." + std::to_string(rank); }
 std::string start_directory(const CoordinatorSpec& spec) { return spec.is_staged ? "/" : spec.directory; }
 
 std::vector<std::string> rank_argv(const CoordinatorSpec& spec) {
-    if (!spec.is_staged) return spec.argv;
-    std::vector<std::string> argv = {
-        "/bin/sh",       "-c",
-        kEnterFolder,    spec.directory,
-        spec.argv.at(0), spec.staged_program.empty() ? spec.argv[0] : "./" + spec.staged_program};
-    argv.insert(argv.end(), spec.argv.begin() + 1, spec.argv.end());
+    std::vector<std::string> argv = spec.argv;
+    if (spec.is_staged) {
+        const std::string staged = spec.staged_program.empty() ? spec.argv.at(0) : "./" + spec.staged_program;
+        argv.insert(argv.begin() + 1, staged);
+        argv.insert(argv.begin(), {"/bin/sh", "-c", kEnterFolder, spec.directory});
+    }
+    if (std::ranges::find(argv, ":") == argv.end()) return argv;
+    std::transform(argv.begin() + 1, argv.end(), argv.begin() + 1, masked);
+    argv.insert(argv.begin(), {"/bin/sh", "-c", kUnmask});
     return argv;
 }
 

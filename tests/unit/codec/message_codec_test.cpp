@@ -503,6 +503,21 @@ TEST(MessageIdentity, IsAUserZoneOrOperator) {
     }
 }
 
+TEST(ApplicationCodec, FirstWordIsAProgramAndNoOptionOfALauncher) {
+    const auto read = [](const std::string& argv, const std::string& more = {}) {
+        return decode_application_request(
+            *parse(R"({"id":"01J9Z3V7Q0ABCDEFGHJKMNPQRS","ranks":2,"directory":"/","argv":)" + argv + more + "}"));
+    };
+    for (const char* argv : {R"(["-genv","X","1","/usr/bin/env"])", R"(["-configfile","/etc/passwd"])", R"(["--"])",
+                             R"(["-"])", R"([":","/bin/true"])"})
+        EXPECT_EQ(read(argv).error().pointer, "/argv/0") << argv;
+    for (const char* argv : {R"(["/bin/true","-l",":"])", R"(["[1]"])", R"([" -x"])", R"(["a=b"])"})
+        EXPECT_TRUE(read(argv)) << argv;
+    for (const char* name : {"a.b", "1a", "a b", "PWD", ""})
+        EXPECT_EQ(read(R"(["/bin/true"])", std::string(R"(,"environment":{")") + name + R"(":"1"})").error().pointer,
+                  "/environment/" + std::string(name));
+}
+
 TEST(ApplicationRequestCodec, LeftOutFieldsHaveDefaults) {
     const auto request = decode_application_request(
         *parse(R"({"id":"01J9Z3V7Q0ABCDEFGHJKMNPQRS","ranks":2,"argv":["./a"],"directory":"/"})"));

@@ -616,14 +616,6 @@ TEST_F(ApplicationServiceTest, OneZoneThatRefusesTheLaunchFailsTheApplicationAnd
     expect_nothing_left();
 }
 
-TEST_F(ApplicationServiceTest, ArgumentThatWouldStartAnotherProgramIsRefused) {
-    ApplicationRequest request = world.request(2);
-    request.argv = {"/bin/echo", "a", ":", "b"};
-    const auto answer = world.node("a").applications->submit(world.user(), request);
-    ASSERT_FALSE(answer);
-    EXPECT_EQ(answer.error().pointer, "/argv/2");
-}
-
 TEST_F(ApplicationServiceTest, StrangerThatWaitsTakesNoName) {
     FederationWorld::Node& b = world.node("b");
     const Caller self{CallerKind::kZone, "org-b", "b"};

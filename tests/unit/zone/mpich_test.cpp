@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace zbs::mpich {
 namespace {
 
@@ -47,6 +49,26 @@ TEST(ProxyArgv, IsRebuiltFromKnownOptionsOnly) {
     EXPECT_FALSE(proxy_argv("/opt/proxy", {{"control-port", "h:1; rm -rf"}}, 0));
     EXPECT_FALSE(proxy_argv("/opt/proxy", {{"launcher", "ssh"}}, 0));
     EXPECT_FALSE(proxy_argv("/opt/proxy", {{"iface", ""}}, 0));
+}
+
+TEST(RankArgv, IsTheProgramItself) {
+    const std::vector<std::string> argv = {"/p", "=", "-n", "[1]", "", "a:b"};
+    EXPECT_EQ(rank_argv({.mpiexec = "m", .interface = {}, .directory = "/d", .argv = argv}), argv);
+}
+
+TEST(RankArgv, HasNoWordThatEndsAProgramForALauncher) {
+    for (const bool is_staged : {false, true}) {
+        const auto argv = rank_argv({.mpiexec = "m",
+                                     .interface = {},
+                                     .directory = "/d",
+                                     .argv = {"/p", "a", ":", "=x", "=:"},
+                                     .is_staged = is_staged,
+                                     .staged_program = "p"});
+        EXPECT_EQ(argv.front(), "/bin/sh");
+        EXPECT_EQ(std::ranges::count(argv, ":"), 0);
+        EXPECT_EQ(std::vector<std::string>(argv.end() - 4, argv.end()),
+                  (std::vector<std::string>{"a", "=:", "==x", "==:"}));
+    }
 }
 
 TEST(PlanProxies, OnePerRunOfConsecutiveRanksOnOneMachine) {
