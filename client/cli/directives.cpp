@@ -7,6 +7,15 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
+/// The mark of another scheduler with which a line begins: "#SBATCH". Of a letter that is no name, as in "#$ -N x" of
+/// Grid Engine, a blank must follow.
+std::string_view foreign_mark(std::string_view line) {
+    for (const std::string_view mark : {"#SBATCH", "#PBS", "#BSUB", "#$", "#COBALT", "#MSUB", "#OAR", "#PJM", "#QSUB",
+                                        "#flux:", "#FLUX:", "#@", "#CONDOR"})
+        if (line.starts_with(mark) && (line.size() == mark.size() || is_blank(line[mark.size()]))) return mark;
+    return {};
+}
+
 /// The words of a line as a shell would take them, without expansion. Errors without a place.
 Result<std::vector<std::string>> split_words(std::string_view text) {
     std::vector<std::string> words;
@@ -15,7 +24,10 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
     char quote = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
-        if (c == '\\' && quote != '\'') {
+        // Between "..." a backslash stays in front of letters that have no meaning there.
+        const bool escapes = quote == 0 || (quote == '"' && i + 1 < text.size() &&
+                                            std::string_view("$`\"\\").find(text[i + 1]) != std::string_view::npos);
+        if (c == '\\' && escapes) {
             if (++i == text.size()) return invalid("the backslash at the end of the line has nothing behind it");
             word += text[i];
             in_word = true;
@@ -52,6 +64,7 @@ Result<ScriptHead> read_script_head(std::string_view text) {
     if (!text.starts_with("#!") || text.find('\0') != std::string_view::npos) return head;
     head.is_script = true;
     std::size_t number = 0;
+    bool is_below = false;
     while (!text.empty()) {
         const std::size_t end = text.find('\n');
         if (end == std::string_view::npos && !whole) break;
@@ -61,9 +74,18 @@ Result<ScriptHead> read_script_head(std::string_view text) {
         if (line.ends_with('\r')) line.remove_suffix(1);
         const auto first = std::ranges::find_if_not(line, is_blank);
         if (first == line.end()) continue;
-        if (*first != '#') break;  // the first command
         constexpr std::string_view kMark = "#ZBS";
-        if (!line.starts_with(kMark) || (line.size() > kMark.size() && !is_blank(line[kMark.size()]))) continue;
+        const bool is_ours = line.starts_with(kMark) && (line.size() == kMark.size() || is_blank(line[kMark.size()]));
+        is_below = is_below || *first != '#';  // the first command
+        if (is_below) {
+            if (!is_ours) continue;
+            head.too_late = number;
+            break;
+        }
+        if (const std::string mark(foreign_mark(line));
+            !mark.empty() && std::ranges::find(head.foreign, mark) == head.foreign.end())
+            head.foreign.push_back(mark);
+        if (!is_ours) continue;
         const std::string where = "line " + std::to_string(number);
         Result<std::vector<std::string>> words = split_words(line.substr(kMark.size()));
         if (!words) return invalid(words.error().message, where);

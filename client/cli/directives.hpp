@@ -18,6 +18,8 @@ struct Directive {
 struct ScriptHead {
     bool is_script = false;  ///< text that begins with "#!"
     std::vector<Directive> directives;
+    std::vector<std::string> foreign;  ///< marks of other schedulers there, each once: "#SBATCH"
+    std::size_t too_late = 0;          ///< line of the first "#ZBS" below the first command; 0: none
 };
 
 /// Of a file, at most so much is looked at; a line that is cut there is no directive.
@@ -25,10 +27,10 @@ constexpr std::size_t kMaxScriptHead = 64 * 1024;
 constexpr std::size_t kMaxDirectives = 200;
 
 /// The lines "#ZBS ..." above the first command of a script; lines like "#ZBSX" and "# ZBS" are comments. Words are
-/// separated by blanks; '...' and "..." join, a backslash takes the next character as it is (not within '...'), a word
-/// that begins with # begins a comment. Nothing is expanded. A file that does not begin with "#!" or holds a null byte
-/// is no script and has no directives. Errors (kInvalidArgument, pointer "line N"): a quote that does not end, a
-/// backslash at the end, too many directives.
+/// separated by blanks; '...' and "..." join, a backslash takes the next character as it is (within '...' never, within
+/// "..." only $, `, " and \), a word that begins with # begins a comment. Nothing is expanded. A file that does not
+/// begin with "#!" or holds a null byte is no script and has no directives. Errors (kInvalidArgument, pointer "line
+/// N"): a quote that does not end, a backslash at the end, too many directives.
 Result<ScriptHead> read_script_head(std::string_view text);
 
 }  // namespace zbs::cli

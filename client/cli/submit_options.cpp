@@ -182,6 +182,12 @@ Result<void> apply_directives(CLI::App& command, SubmitOptions& options) {
         std::cerr << "zbs: " << printable(*program)
                   << ": its #ZBS lines count for nothing, because its first line is no #!, as in #!/bin/sh\n";
     if (head->directives.empty()) return {};
+    for (const std::string& mark : head->foreign)
+        std::cerr << "zbs: " << printable(*program) << ": its " << mark
+                  << " lines count for nothing; options for zbs are in lines that begin with #ZBS\n";
+    if (head->too_late > 0)
+        std::cerr << "zbs: " << printable(*program) << ", line " << head->too_late
+                  << ": counts for nothing, because #ZBS lines must stand above the first command\n";
     Given given;
     for (const Directive& directive : head->directives)
         if (const Result<void> read = read_directive(directive, given); !read)

@@ -28,6 +28,10 @@ TEST(ReadScriptHead, SplitsWordsAsAShellWithoutExpandingThem) {
     const std::pair<const char*, const char*> cases[] = {
         {"--env \"A=b \\\" c\"", "2:--env|A=b \" c|\n"},
         {"a\\ b ''", "2:a b||\n"},
+        {"\"A=a\\d+b\" 'c\\d' e\\ f", "2:A=a\\d+b|c\\d|e f|\n"},
+        {"\"\\$x \\`y\\` \\\\ \\\" \\n \\'\"", "2:$x `y` \\ \" \\n \\'|\n"},
+        {"a\\d \\' \\#x", "2:ad|'|#x|\n"},
+        {"'a'\"b\"c d'#'e", "2:abc|d#e|\n"},
         {"-n 8 # ranks", "2:-n|8|\n"},
         {"a#b", "2:a#b|\n"},
         {"$HOME `x` *", "2:$HOME|`x`|*|\n"},
@@ -37,6 +41,20 @@ TEST(ReadScriptHead, SplitsWordsAsAShellWithoutExpandingThem) {
     };
     for (const auto& [words, expected] : cases)
         EXPECT_EQ(told(std::string("#!/bin/sh\n#ZBS ") + words), expected) << words;
+}
+
+TEST(ReadScriptHead, NamesTheMarksOfOtherSchedulersOnce) {
+    const auto marks = [](const std::string& text) { return read_script_head("#!/bin/sh\n" + text)->foreign; };
+    using Marks = std::vector<std::string>;
+    EXPECT_EQ(marks("#SBATCH -n 3\n#SBATCH --time=5\n#PBS -l walltime=1\n#ZBS -n 1\n"), (Marks{"#SBATCH", "#PBS"}));
+    EXPECT_EQ(marks("#$ -N x\n#BSUB\n#flux: -n 4\n"), (Marks{"#$", "#BSUB", "#flux:"}));
+    EXPECT_EQ(marks("# SBATCH -n 3\n##SBATCH -n 3\n#SBATCHES\n#$x\necho\n#SBATCH -n 4\n"), Marks{});
+}
+
+TEST(ReadScriptHead, FindsTheFirstDirectiveThatIsTooLate) {
+    EXPECT_EQ(read_script_head("#!/bin/sh\n#ZBS -n 1\ncd x\n# more\n#ZBS -n 2\n#ZBS -n 3\n")->too_late, 5U);
+    EXPECT_EQ(read_script_head("#!/bin/sh\n#ZBS -n 1\ncd x\n# ZBS -n 2\n#ZBSX\n")->too_late, 0U);
+    EXPECT_EQ(told("#!/bin/sh\n#ZBS -n 1\ncd x\n#ZBS 'never read\n"), "2:-n|1|\n");
 }
 
 TEST(ReadScriptHead, LeavesCommentsThatOnlyLookAlike) {
