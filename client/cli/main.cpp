@@ -4,10 +4,12 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/cli/context.hpp"
 #include "services/common/adapters/command_line/command_pages.hpp"
 #include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/program_words.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/standard_output.hpp"
 
@@ -30,16 +32,12 @@ int run(int argc, char** argv) {
                "--url", context.url,
                "addresses of the zone, with commas between them where it has several schedulers; needed without TLS")
             ->envname("ZBS_URL");
-    context.url_place = zbs::command_line::place_of(*url, {argv + 1, argv + argc});
     app.add_option("--identity", context.identity,
                    "a zone without TLS, on loopback: who you are, spiffe://ORGANISATION/user/NAME")
         ->envname("ZBS_IDENTITY");
     app.add_option("--token", context.token, "and the content of local_token in that zone's state folder")
         ->envname("ZBS_TOKEN");
     zbs::cli::add_output_option(app, context, "ZBS_OUTPUT");
-    const std::optional<std::string> asked = zbs::command_line::asked_format(argc, argv);
-    context.output_is_asked = asked.has_value();
-    zbs::cli::add_json_flag(app, context, asked);
     app.fallthrough();
     zbs::cli::add_application_commands(app, context);
     zbs::cli::add_fetch_command(app, context);
@@ -57,6 +55,11 @@ int run(int argc, char** argv) {
     zbs::cli::add_doctor_command(app, context);
     zbs::cli::add_quickstart_command(app, context);
     zbs::cli::add_complete_command(app, context);
+    const std::vector<std::string> words = zbs::command_line::divide_words(app, {argv + 1, argv + argc}).own;
+    context.url_place = zbs::command_line::place_of(*url, words);
+    const std::optional<std::string> asked = zbs::command_line::asked_format(words);
+    context.output_is_asked = asked.has_value();
+    zbs::cli::add_json_flag(app, context, asked);
     zbs::command_line::add_page_commands(
         app, "zbs", {1, "zbs 0.1.0", "ZBS commands", zbs::cli::kExitCodes, zbs::cli::kExitNote}, context.exit_code);
     if (const auto ended = zbs::command_line::parse(app, "zbs", argc, argv)) return *ended;

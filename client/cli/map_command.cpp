@@ -17,6 +17,7 @@
 #include "client/cli/map_input.hpp"
 #include "client/cli/map_output.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/program_words.hpp"
 #include "services/common/adapters/command_line/values.hpp"
 #include "services/common/adapters/system/thread_runner.hpp"
 #include "services/common/codec/document_text.hpp"
@@ -415,7 +416,7 @@ void add_map_command(CLI::App& app, Context& context) {
                      "rsl: ZONE=HOST:PORT/SERVICE of a zone's resource manager; may be repeated (default: its name)")
         ->take_all()
         ->allow_extra_args(false);
-    command->add_option("program", options->launch.argv, "launch formats: program and its arguments, after --");
+    command_line::add_program(*command, options->launch.argv, "launch formats: program and its arguments");
     command->callback([&context, options] { map(context, *options); });
 }
 

@@ -13,6 +13,7 @@
 #include "client/cli/profile_source.hpp"
 #include "client/cli/submit_request.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/program_words.hpp"
 #include "services/common/adapters/command_line/since.hpp"
 #include "services/common/adapters/system/wall_clock.hpp"
 #include "services/common/codec/message_codec.hpp"
@@ -319,9 +320,8 @@ void add_profile_command(CLI::App& app, Context& context) {
                                                  "zbs profile import model.json -- ./solver "
                                                  "input.dat");
         read->add_option("model", options->model, "the model, or what it is made from")->required();
-        read->add_option(
-            "program", options->argv,
-            "the program and arguments that it is of, after --; needed unless the model names the program");
+        command_line::add_program(*read, options->argv,
+                                  "the program and arguments that it is of; needed unless the model names the program");
         read->add_option("--run-time", options->run_time, "how long that run took: 90s, 15m");
         read->add_option("--id", options->id, "id of an earlier try whose answer was lost");
         add_format(*read, context);

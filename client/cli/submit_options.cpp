@@ -11,10 +11,11 @@
 #include "client/cli/context.hpp"
 #include "client/cli/directives.hpp"
 #include "services/common/adapters/command_line/offers.hpp"
+#include "services/common/adapters/command_line/program_words.hpp"
 #include "services/common/adapters/command_line/refusal.hpp"
 #include "services/common/adapters/command_line/values.hpp"
-
 #include "services/common/adapters/system/absolute_path.hpp"
+
 namespace zbs::cli {
 namespace {
 
@@ -42,11 +43,10 @@ Result<void> read_directive(const Directive& directive, Given& given) {
     scripted.set_help_flag();
     SubmitOptions unused;
     add_submit_options(scripted, unused);
-    CLI::Option* const program = scripted.get_option("program");
-    program->required(false);
-    std::vector<std::string> words(directive.words.rbegin(), directive.words.rend());  // CLI11 takes them from the end
+    scripted.get_option("program")->required(false);
+    const command_line::DividedWords words = command_line::divide_words(scripted, directive.words);
     try {
-        scripted.parse(std::move(words));
+        command_line::read_words(scripted, "zbs submit", words);
     } catch (const CLI::ExtrasError&) {
         const std::string word = scripted.remaining().empty() ? "" : scripted.remaining().front();
         std::vector<std::string> names;
@@ -57,10 +57,10 @@ Result<void> read_directive(const Directive& directive, Given& given) {
         return invalid("'" + ascii(word) + "' is no option of 'zbs submit' for scripts" +
                        (near.empty() ? "" : "; did you mean '" + std::string(near) + "'?"));
     } catch (const CLI::ParseError& fault) {
-        return invalid(command_line::fault_text(scripted, fault, "zbs submit", directive.words));
+        return invalid(command_line::fault_text(scripted, fault, "zbs submit", words.own));
     }
-    if (program->count() > 0)
-        return invalid("'" + ascii(program->results().front()) + "' is no option; the script itself is the program");
+    if (!words.program.empty())
+        return invalid("'" + ascii(words.program.front()) + "' is no option; the script itself is the program");
     for (const CLI::Option* option : scripted.get_options()) {
         if (option->count() == 0) continue;
         const std::string name = option->get_lnames().front();
@@ -164,7 +164,8 @@ void add_submit_options(CLI::App& command, SubmitOptions& options) {
     command.add_option("--results", options.results_folder, "folder for what comes back, where this command waits")
         ->capture_default_str();
     command.add_flag("--dry-run", options.dry_run, "show the plan, change nothing");
-    command.add_option("program", options.argv, "program and its arguments, after --")->required();
+    command_line::add_program(command, options.argv, "program and its arguments; no option of zbs may stand behind it")
+        ->required();
 }
 
 Result<void> apply_directives(CLI::App& command, SubmitOptions& options) {
@@ -181,13 +182,13 @@ Result<void> apply_directives(CLI::App& command, SubmitOptions& options) {
         text.find('\0') == std::string::npos)
         std::cerr << "zbs: " << printable(*program)
                   << ": its #ZBS lines count for nothing, because its first line is no #!, as in #!/bin/sh\n";
-    if (head->directives.empty()) return {};
     for (const std::string& mark : head->foreign)
         std::cerr << "zbs: " << printable(*program) << ": its " << mark
                   << " lines count for nothing; options for zbs are in lines that begin with #ZBS\n";
     if (head->too_late > 0)
         std::cerr << "zbs: " << printable(*program) << ", line " << head->too_late
                   << ": counts for nothing, because #ZBS lines must stand above the first command\n";
+    if (head->directives.empty()) return {};
     Given given;
     for (const Directive& directive : head->directives)
         if (const Result<void> read = read_directive(directive, given); !read)

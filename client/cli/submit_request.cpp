@@ -156,7 +156,7 @@ void PendingFile::add(const std::string& id, const std::string& url, const std::
     const Turn turn(path_);
     const int fd = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0) return;
-    const std::string line = id + "\t" + url + "\t" + program + "\n";
+    const std::string line = id + "\t" + url + "\t" + listing::harmless_line(program) + "\n";
     [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
     fsync(fd);
     close(fd);

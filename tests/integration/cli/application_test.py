@@ -195,10 +195,10 @@ class Applications(Manners):
         self.assertEqual(len(Zone.sent), 2, "the others are cancelled")
 
     def test_what_is_no_list_is_no_csv(self):
-        for words in (("show", ONE), ("explain", ONE), ("cancel", ONE), ("submit", "/bin/true"), ("run", "--dry-run", "/bin/true"), ("profile", "show", ONE)):
-            self.assertIn("--output: csv is for lists; this command prints table, wide, json, jsonl", self.refused(*words, "-o", "csv"))
+        for words in (("show", ONE), ("explain", ONE), ("cancel", ONE), ("submit", "--", "/bin/true"), ("run", "--dry-run", "--", "/bin/true"), ("profile", "show", ONE)):
+            self.assertIn("--output: csv is for lists; this command prints table, wide, json, jsonl", self.refused("-o", "csv", *words))
         self.assertEqual(Zone.sent, [], "before anything is done")
-        self.assertIn("--output: name is for what has an id", self.refused("run", "--dry-run", "/bin/true", "-o", "name"))
+        self.assertIn("--output: name is for what has an id", self.refused("run", "--dry-run", "-o", "name", "/bin/true"))
         self.assertEqual((self.good("show", ONE, "-o", "name"), self.good("explain", ONE, "-o", "name")), (ONE + "\n", ONE + "\n"))
 
     def test_top_prints_its_applications_as_rows(self):

@@ -49,7 +49,7 @@ class Usage(Manners):
     def test_the_place_of_a_fault_that_the_zone_tells_is_told_to_programs_and_people(self):
         fault = {"pointer": "/ranks", "detail": "must be less"}
         Zone.answers = {"refusal": {"detail": "at /ranks: must be less", "errors": [fault]}}
-        done = self.zbs("submit", "/bin/true", "-o", "json")
+        done = self.zbs("submit", "-o", "json", "/bin/true")
         self.assertEqual((done.returncode, json.loads(done.stdout)["errors"], json.loads(done.stdout)["detail"]), (2, [fault], "at /ranks: must be less"))
         self.assertEqual(done.stderr, "zbs: /ranks: must be less\n")
 
@@ -71,6 +71,36 @@ class Directives(Manners):
         done = self.zbs("submit", "--dry-run", *words)
         self.assertIn("seen", done.stderr)
         return Zone.sent.pop()
+
+    def test_words_behind_the_program_are_its_own(self):
+        words = ["[1,2,3]", "[]", "-n", "100", "--help", "-t", "5", "-o", "json", "--json", "--", "--env=x", "", "{}", ":", "a\nb", "日本"]
+        for mark in ((), ("--",)):
+            got = self.request("-n", "2", *mark, "/bin/true", *words)
+            self.assertEqual((got["ranks"], got["argv"]), (2, ["/bin/true", *words]))
+        self.assertEqual(self.request("--name=", "-n", "3", "/bin/true")["ranks"], 3, "an empty value takes no other word")
+
+    def test_a_path_keeps_what_the_kernel_would_make_of_it(self):
+        """`..` behind a link leads into another folder than the text of the path shows."""
+        os.makedirs(os.path.join(self.folder, "far/inner"))
+        os.symlink("far/inner", os.path.join(self.folder, "link"))
+        self.script("#!/bin/sh\n")
+        os.rename(os.path.join(self.folder, "job.sh"), os.path.join(self.folder, "far/job.sh"))
+        got = self.request("--chdir", "link/..", os.path.join(self.folder, "link/.././/job.sh"))
+        self.assertEqual((got["directory"], got["argv"]), (os.path.join(self.folder, "link/.."), [os.path.join(self.folder, "link/../job.sh")]))
+
+    def test_words_of_directives_are_those_of_a_shell(self):
+        self.script("#!/bin/sh\n#ZBS --env \"A=a\\d+b\" --env 'B=c\\d' --env C=e\\ f --env \"D=say \\\"x\\\"\" --name=\necho\n")
+        self.assertEqual({k: v for k, v in self.request("./job.sh")["environment"].items() if k in "ABCD"}, {"A": "a\\d+b", "B": "c\\d", "C": "e f", "D": 'say "x"'})
+
+    def test_lines_that_count_for_nothing_are_named(self):
+        self.script("#!/bin/sh\n#SBATCH -n 3\n#PBS -l x\n#SBATCH -t 5\ncd .\n#ZBS -n 8\n")
+        told = self.zbs("submit", "--dry-run", "./job.sh").stderr
+        self.assertEqual([told.count(f"job.sh: its {mark} lines count for nothing") for mark in ("#SBATCH", "#PBS")], [1, 1], told)
+        self.assertIn("job.sh, line 6: counts for nothing, because #ZBS lines must stand above the first command", told)
+
+    def test_variables_that_no_shell_passes_on_are_refused(self):
+        for name in ("a.b", "1a", "PWD", "IFS"):
+            self.assertIn(f"--env: '{name}' ", self.refused("submit", "--dry-run", "--env", name + "=1", "--", "/bin/true"))
 
     def test_a_script_sets_what_the_command_line_leaves_out(self):
         os.mkdir(os.path.join(self.folder, "sub"))

@@ -153,16 +153,11 @@ TEST_F(OutputTest, ADocumentIgnoresAVariableThatIsAboutLists) {
 }
 
 TEST_F(OutputTest, WhetherJsonIsAskedForIsSeenInWordsThatCouldNotBeParsed) {
-    const auto asks = [](std::vector<const char*> words) {
-        words.insert(words.begin(), "tool");
-        std::vector<char*> argv;
-        for (const char* word : words) argv.push_back(const_cast<char*>(word));
-        return asks_for_json(static_cast<int>(argv.size()), argv.data());
-    };
-    for (const std::vector<const char*>& words : std::vector<std::vector<const char*>>{
+    const auto asks = [](const std::vector<std::string>& words) { return asks_for_json(words); };
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
              {"x", "-o", "json"}, {"-ojson"}, {"-o=jsonl"}, {"--output", "json"}, {"--output=json", "x"}, {"--json"}})
         EXPECT_TRUE(asks(words)) << words.front();
-    for (const std::vector<const char*>& words : std::vector<std::vector<const char*>>{
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
              {}, {"json"}, {"-o"}, {"-o", "csv", "--json"}, {"--", "-o", "json"}, {"--out", "json"}})
         EXPECT_FALSE(asks(words));
     setenv("ZBS_OUTPUT", "json", 1);

@@ -137,12 +137,12 @@ std::shared_ptr<Output> add_outcome(CLI::App& command) {
     return output;
 }
 
-std::optional<std::string> asked_format(int argc, char** argv) {
+std::optional<std::string> asked_format(const std::vector<std::string>& words) {
     std::optional<std::string> format;
-    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i) {
-        const std::string_view word = argv[i];
+    for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+        const std::string& word = words[i];
         if (word == "-o" || word == "--output")
-            format = i + 1 < argc ? argv[i + 1] : "";
+            format = i + 1 < words.size() ? words[i + 1] : "";
         else if (word.starts_with("--output="))
             format = word.substr(9);
         else if (word.starts_with("-o"))
@@ -151,12 +151,12 @@ std::optional<std::string> asked_format(int argc, char** argv) {
     return format;
 }
 
-bool asks_for_json(int argc, char** argv) {
+bool asks_for_json(const std::vector<std::string>& words) {
     const char* const variable = std::getenv(kVariable);
     const auto is_json = [](const std::string& format) { return format == "json" || format == "jsonl"; };
-    if (const std::optional<std::string> asked = asked_format(argc, argv)) return is_json(*asked);
-    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
-        if (std::string_view(argv[i]) == "--json") return true;
+    if (const std::optional<std::string> asked = asked_format(words)) return is_json(*asked);
+    if (std::find(words.begin(), std::ranges::find(words, "--"), "--json") != std::ranges::find(words, "--"))
+        return true;
     return variable != nullptr && is_json(variable);
 }
 

@@ -64,10 +64,11 @@ class Output {
 /// -o and --json of a command that does something; what it returns prints what was done.
 std::shared_ptr<Output> add_outcome(CLI::App& command);
 
-/// The word behind -o of a command line, however little of it could be parsed; nothing where there is no -o.
-std::optional<std::string> asked_format(int argc, char** argv);
+/// The word behind -o among the own words of a command line, however little of it could be parsed; nothing where there
+/// is no -o.
+std::optional<std::string> asked_format(const std::vector<std::string>& words);
 
-/// Whether the words of a command line, or ZBS_OUTPUT, ask for JSON, likewise.
-bool asks_for_json(int argc, char** argv);
+/// Whether the own words of a command line, or ZBS_OUTPUT, ask for JSON, likewise.
+bool asks_for_json(const std::vector<std::string>& words);
 
 }  // namespace zbs::command_line

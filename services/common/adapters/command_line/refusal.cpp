@@ -10,6 +10,7 @@
 #include "algorithms/base/suggestion.hpp"
 #include "services/common/adapters/command_line/command_tree.hpp"
 #include "services/common/adapters/command_line/output.hpp"
+#include "services/common/adapters/command_line/program_words.hpp"
 #include "services/common/http/reply.hpp"
 
 namespace zbs::command_line {
@@ -254,14 +255,15 @@ std::string fault_text(const CLI::App& app, const CLI::ParseError& fault, const 
 }
 
 std::optional<int> parse(CLI::App& app, const std::string& program, int argc, char** argv) {
+    const DividedWords words = divide_words(app, {argv + 1, argv + argc});
     try {
-        app.parse(argc, argv);
+        read_words(app, argv[0], words);
         return std::nullopt;
     } catch (const CLI::Success& done) {  // --help, --version
         return app.exit(done);
     } catch (const CLI::ParseError& fault) {
-        const std::string text = fault_text(app, fault, program, {argv + 1, argv + argc});
-        if (asks_for_json(argc, argv)) std::cout << http::problem(invalid(text)).body << "\n";
+        const std::string text = fault_text(app, fault, program, words.own);
+        if (asks_for_json(words.own)) std::cout << http::problem(invalid(text)).body << "\n";
         std::cerr << program << ": " << text << "\nSee '" << path_of_command(app, program) << " --help'.\n";
         return 2;
     }
