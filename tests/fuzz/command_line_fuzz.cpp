@@ -1,12 +1,16 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "algorithms/base/duration_text.hpp"
 #include "client/cli/directives.hpp"
+#include "services/common/adapters/command_line/program_words.hpp"
 #include "services/common/listing/rows.hpp"
 #include "tests/fuzz/mutation.hpp"
 
@@ -22,6 +26,31 @@ void require(bool holds, const char* what) {
     std::abort();
 }
 std::uint64_t read_directives = 0;
+
+/// Every word belongs to the parser or to the program, in their order, and those of the program are as they were.
+void check_words(const std::string& text) {
+    std::vector<std::string> words{"-n", "2"}, program;
+    for (std::size_t at = 0; at <= text.size();) {  // CLI11 takes words that end at a NUL
+        const std::size_t end = std::min(text.find_first_of(std::string_view(" \n\0", 3), at), text.size());
+        words.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    CLI::App app;
+    int ranks = 0;
+    std::string name;
+    app.add_option("-n,--ntasks", ranks);
+    app.add_option("--env", name);
+    command_line::add_program(app, program, "");
+    const command_line::DividedWords divided = command_line::divide_words(app, words);
+    require(std::equal(divided.program.rbegin(), divided.program.rend(), words.rbegin()),
+            "words of the program changed");
+    require(divided.own.size() + divided.program.size() >= words.size(), "words are lost");
+    try {
+        command_line::read_words(app, "tool", divided);
+        require(program == divided.program, "CLI11 changed words of the program");
+    } catch (const CLI::ParseError&) {
+    }
+}
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -32,9 +61,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (const cli::Directive& directive : head->directives)
             require(directive.line > 1 && !directive.words.empty(), "a directive of nothing");
         read_directives += head->directives.size();
+        require(head->is_script || (head->foreign.empty() && head->too_late == 0), "marks of no script");
+        require(head->too_late == 0 || head->directives.empty() || head->too_late > head->directives.back().line + 1,
+                "a directive that is too late stands among the others");
     } else {
         require(head.error().pointer.starts_with("line "), "a fault without its line");
     }
+    check_words(text);
     listing::Listing jobs{"jobs", {"NAME", "COUNT"}, {{text, 3}, {"b", 4}}, codec::Json::array()};
     if (const auto rows = listing::chosen(jobs, {.sort = {"name"}, .filters = {"name" + text.substr(0, 40)}}))
         require(rows->rows.size() <= 2, "rows out of nothing");

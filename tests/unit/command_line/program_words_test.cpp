@@ -48,6 +48,7 @@ TEST(ProgramWords, ReachTheProgramAsTheyAre) {
                                                  {"./p", "{}", "%%"},
                                                  {"list", "-o", "json", "--json"},
                                                  {"-", "-"},
+                                                 {"-5", "-n", "3"},
                                                  {"", "x"}}) {
         for (const bool marked : {false, true}) {
             Tool tool;

@@ -16,6 +16,16 @@ void add_options(CLI::App& command, std::vector<CLI::Option*>& options) {
         add_options(*group, options);
 }
 
+/// As CLI11 decides it: "-5", "-", "- x" and "---" are arguments.
+bool looks_like_option(std::string_view word) {
+    if (word == "--") return true;
+    const bool is_long = word.starts_with("--");
+    const std::size_t first = is_long ? 2 : 1;
+    if (word.size() <= first || word[0] != '-') return false;
+    const bool is_digit = word[first] >= '0' && word[first] <= '9';
+    return std::string_view("-! \n").find(word[first]) == std::string_view::npos && (is_long || !is_digit);
+}
+
 /// Reads words as CLI11 does, as far as needed to know what each of them is.
 class Reader {
   public:
@@ -95,7 +105,7 @@ DividedWords divide_words(CLI::App& app, const std::vector<std::string>& words) 
     Reader reader(app);
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
-        const bool is_option = !divided.has_end_of_options && word.size() > 1 && word[0] == '-';
+        const bool is_option = !divided.has_end_of_options && looks_like_option(word);
         if (!is_option) {
             divided.argument = reader.program_at(word, !divided.has_end_of_options);
             if (divided.argument != nullptr) {
