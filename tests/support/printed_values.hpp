@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <ostream>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -12,7 +13,8 @@
 
 // GoogleTest prints types that it does not know as bytes when a comparison fails. zbs_test compiles every test with
 // this header, which prints their values: by to_string if there is one, else enumerations as numbers, moments in time
-// in microseconds, and simple structures of at most 18 members member by member, and graphs of tasks.
+// in microseconds, simple structures of at most 18 members member by member, views of arrays element by element, and
+// some classes by what they give access to: graphs of tasks, trees of processors, identities.
 // An operator<< or PrintTo of the type takes precedence.
 
 namespace zbs::test::printed {
@@ -63,6 +65,18 @@ template <class T>
 concept Graph = requires(const T& value) {
     value.compute();
     value.edges();
+};
+
+template <class T>
+concept Tree = requires(const T& value) {
+    value.groups();
+    value.speed(0);
+};
+template <class T>
+concept Identity = requires(const T& value) {
+    value.name();
+    value.evidence();
+    value.refusal();
 };
 
 template <class T>
@@ -150,6 +164,36 @@ class UniversalPrinter<T> {
         UniversalPrint(std::vector(value.compute().begin(), value.compute().end()), out);
         *out << " ";
         UniversalPrint(std::vector(value.edges().begin(), value.edges().end()), out);
+    }
+};
+
+template <zbs::test::printed::Tree T>
+class UniversalPrinter<T> {
+  public:
+    static void Print(const T& value, std::ostream* out) {
+        std::vector<double> speeds;
+        for (int p = 0; p < value.processor_count(); ++p) speeds.push_back(value.speed(p));
+        UniversalPrint(std::vector(value.groups().begin(), value.groups().end()), out);
+        *out << " ";
+        UniversalPrint(speeds, out);
+    }
+};
+
+template <zbs::test::printed::Identity T>
+class UniversalPrinter<T> {
+  public:
+    static void Print(const T& value, std::ostream* out) {
+        *out << value.name() << ", evidence ";
+        UniversalPrint(value.evidence(), out);
+        *out << (value.refusal().empty() ? "" : ", refused: ") << value.refusal();
+    }
+};
+
+template <class T, std::size_t N>
+class UniversalPrinter<std::span<T, N>> {
+  public:
+    static void Print(const std::span<T, N>& value, std::ostream* out) {
+        UniversalPrint(std::vector(value.begin(), value.end()), out);
     }
 };
 

@@ -50,6 +50,10 @@ INSTANTIATE_TEST_SUITE_P(, RateLimiterKinds,
                                          Case{"ARefusedCertificate", PeerIdentity::refused("expired"), 10, 50}),
                          [](const auto& param_info) { return param_info.param.name; });
 
+TEST(PeerIdentity, IsPrintedByTestsWithItsValues) {
+    EXPECT_EQ(testing::PrintToString(PeerIdentity::refused("expired")), "anonymous, evidence 0, refused: expired");
+}
+
 TEST_P(RateLimiterKinds, HaveTheirBurstAndThenTheirRate) {
     EXPECT_EQ(pass(GetParam().peer, 100'000), GetParam().burst);
     int later = 0;

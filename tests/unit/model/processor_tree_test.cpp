@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <string>
 
 namespace zbs {
 namespace {
@@ -55,6 +57,12 @@ TEST(ProcessorTree, OneLevelIsOneGroup) {
     const ProcessorTree tree = uniform({3}, {7});
     EXPECT_EQ(tree.distance(0, 2), 7);
     EXPECT_EQ(tree.distance(2, 2), 0);
+}
+
+TEST(ProcessorTree, IsPrintedByTestsWithItsValues) {
+    const std::string printed = testing::PrintToString(*ProcessorTree::uniform(std::array{2}, std::array{7.0}));
+    EXPECT_NE(printed.find(", 7}"), std::string::npos) << printed;
+    EXPECT_TRUE(printed.ends_with("{ 1, 1 }")) << printed;
 }
 
 TEST(ProcessorTree, MayHaveSixteenLevels) {
