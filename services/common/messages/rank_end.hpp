@@ -29,6 +29,8 @@ struct RankEnd {
 inline constexpr const char* kRankEndsVariable = "ZBS_RANK_ENDS";
 /// The variable that names the supervisor of ranks (`zbs-step`), where there is one.
 inline constexpr const char* kRankProgramVariable = "ZBS_RANK_PROGRAM";
+/// The variable that names the library that the supervisor of ranks adds to the LD_PRELOAD of the job.
+inline constexpr const char* kRankPreloadVariable = "ZBS_RANK_PRELOAD";
 inline constexpr std::string_view kRankEndPrefix = "end.";
 
 /// Name and text of the record of an end. A rank that ended well leaves none.

@@ -29,6 +29,16 @@ constexpr int kTerminated = 128 + 15;  ///< exit code of what SIGTERM ended
 /// How much before the start of a reservation its home may launch: clocks run at different speeds.
 constexpr Duration kEarly = std::chrono::seconds{2};
 
+/// A library of the job's own comes first: her tool sees all calls, ours those that go on.
+void preload(const std::string& profiler, std::vector<std::pair<std::string, std::string>>& environment) {
+    constexpr const char* kPreload = "LD_PRELOAD";
+    const auto own = std::ranges::find(environment, kPreload, &std::pair<std::string, std::string>::first);
+    if (own == environment.end())
+        environment.emplace_back(kPreload, profiler);
+    else
+        own->second += ":" + profiler;
+}
+
 Error blocked(const PartId& id) {
     return {ErrorCode::kDenied, "the user or the home of part " + to_string(id) + " was blocked", {}};
 }
@@ -238,7 +248,8 @@ Result<StepSpec> PartService::proxy_step(const PartRecord& record, const LaunchR
             step.environment.push_back(std::move(variable));
     }
     if (request.preload && !config_.profiler.empty()) {
-        step.environment.emplace_back("LD_PRELOAD", config_.profiler);
+        preload(config_.profiler, step.environment);
+        if (request.launcher == Launcher::kMpich) step.environment.emplace_back(kRankPreloadVariable, config_.profiler);
         step.environment.emplace_back("ZBS_PROFILE_OUT", executor_.folder(profile_step) + "/" + kModelFile);
         if (!record.profile) step.environment.emplace_back("ZBS_PROFILE", "0");
     }

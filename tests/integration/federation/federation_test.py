@@ -288,6 +288,14 @@ class Runs(Shared):
             self.assertNotIn(b"nonexistent", seen[name])
         self.assertEqual(seen[b"ZBS_PROFILE"], b"0")
 
+    def test_a_library_that_the_user_preloads_is_loaded_beside_the_profiler(self):
+        own = os.path.realpath("/lib/x86_64-linux-gnu/libm.so.6")
+        done = self.f.zbs("run", "-q", "-n", "9", "--env", "LD_PRELOAD=" + own, "--", "/bin/sh", "-c", "echo $LD_PRELOAD")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        seen = done.stdout.splitlines()
+        self.assertEqual(len(seen), 9, done.stdout)  # three in each zone
+        self.assertEqual([line for line in seen if not (line.startswith(own + ":/") and line.endswith("libzbs-profile.so"))], [])
+
     def test_input_that_goes_nowhere_is_told_once(self):
         command = [federation.BIN + "/zbs", "run", "-n", "1", "--", "/bin/sleep", "1"]
         done = subprocess.run(command, input="lost", capture_output=True, text=True, env=self.f.environment, timeout=60)
