@@ -100,10 +100,18 @@ bool is_stale_connection(const std::string& fault) {
     return false;
 }
 
+/// True for a fault before a connection: nothing was sent.
+bool is_no_connection(std::string_view fault) {
+    return fault.find("Failed to connect to any resolved endpoint") != std::string_view::npos;
+}
+
 /// One call on its way; answers once, whoever comes first: the reply, a fault or the deadline.
 struct Pending {
     int tries = 0;
-    SteadyClock::time_point until;  ///< the total deadline
+    std::shared_ptr<wh::client::http_client> client;  ///< that it was last sent with; under the caller's mutex
+    std::size_t addresses_tried = 1;
+    std::atomic<std::size_t> addresses{1};  ///< that the name of the service has
+    SteadyClock::time_point until;          ///< the total deadline
     std::atomic<bool> answered{false};
     std::atomic<bool> begun{false};   ///< the head of an answer that counts has come
     std::atomic<bool> pieces{false};  ///< of a body that is handed over as it comes
@@ -187,6 +195,7 @@ struct HttpCaller::Impl {
         std::shared_ptr<wh::client::http_client> client;
         std::shared_ptr<openssl::TlsClient::Expectation> expected;  // none on plain connections
         std::string host;                                           // for the header of that name
+        std::size_t addresses = 1;                                  // that the name has
     };
 
     HttpCallerOptions options;
@@ -196,6 +205,9 @@ struct HttpCaller::Impl {
     std::map<std::string, Client> clients;      // by base address and who must answer: keeps connections
     std::map<std::string, std::size_t> faults;  // by base address: of several addresses of a name the next one
 
+    /// Sends the call to the service's address, or to the next one if it has several.
+    static void start(const std::shared_ptr<Impl>& impl, const std::shared_ptr<Pending>& pending, const HttpCall& call);
+
     explicit Impl(HttpCallerOptions o) : options(std::move(o)) {
         openssl::read_no_system_authorities();
         openssl::set_up();  // before the first client makes cpprestsdk's threads, which end after main
@@ -204,10 +216,12 @@ struct HttpCaller::Impl {
     static std::string key_of(const ServiceAddress& to, bool in_pieces) {
         return to.url + " " + to_uri(to.who) + (in_pieces ? " in pieces" : "");
     }
-    void forget(const ServiceAddress& to) {
+    /// Next time the name is resolved anew, and of several addresses another one is called. Nothing if another call has
+    /// forgotten this client already.
+    void forget(const ServiceAddress& to, const Pending& call) {
         const std::lock_guard lock(mutex);
-        clients.erase(key_of(to, false));
-        clients.erase(key_of(to, true));
+        const auto is_it = [&call](const auto& entry) { return entry.second.client == call.client; };
+        if (std::erase_if(clients, is_it) == 0) return;
         constexpr std::size_t kMostFaults = 1'000;
         if (faults.size() > kMostFaults) faults.clear();  // some callers ask for any address that they are given
         ++faults[to.url];
@@ -228,12 +242,14 @@ struct HttpCaller::Impl {
                                ": without TLS only loopback addresses are called");
             }
             std::string host = url->host;
+            std::size_t addresses = 1;
             if (!options.allow_private_addresses) {
                 // Resolved once, and then called by number: a name that changes cannot lead elsewhere.
                 const Result<std::vector<std::string>> numbers = resolve_service(*url, false);
                 if (!numbers) return numbers.error();
                 const std::lock_guard lock(mutex);
-                host = (*numbers)[faults[to.url] % numbers->size()];
+                addresses = numbers->size();
+                host = (*numbers)[faults[to.url] % addresses];
             }
             // Without the brackets of an IPv6 address: cpprestsdk resolves the host as it stands there.
             const web::uri uri(url->scheme + "://" + host + ":" + std::to_string(url->port));
@@ -245,7 +261,8 @@ struct HttpCaller::Impl {
             // Of a body without a length cpprestsdk hands nothing over before it has a whole chunk: 64 KiB of events
             // are minutes or hours.
             if (in_pieces) config.set_chunksize(1);
-            Client made{.client = {}, .expected = {}, .host = host_and_port(url->host, url->port)};
+            Client made{
+                .client = {}, .expected = {}, .host = host_and_port(url->host, url->port), .addresses = addresses};
             if (!plain) {
                 made.expected = options.tls->expect(to.who);
                 config.set_ssl_context_callback(
@@ -282,6 +299,7 @@ struct Sending {
     std::string token;
     std::size_t limit = 0;
     std::function<void(SteadyClock::time_point, std::function<void()>)> wake_at;
+    std::function<void()> call_next_address;
 };
 
 /// How long a service that limits this caller's rate wants it to wait; none where it does not, or names no seconds.
@@ -362,6 +380,9 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
                             return pending->answer(Error{ErrorCode::kDenied, where + ": " + refusal, {}});
                     }
                     pending->begun = false;
+                    if (is_no_connection(fault.what()) && !pending->answered &&
+                        pending->addresses_tried++ < pending->addresses)
+                        return how.call_next_address();
                     const bool was_told = call.on_piece && pending->pieces;  // the caller goes on from what it has
                     if (!was_told && !pending->answered && is_stale_connection(fault.what()) &&
                         ++pending->tries <= kStaleRetries)
@@ -378,11 +399,50 @@ void send(const Sending& how, const std::shared_ptr<Pending>& pending, const Htt
 
 }  // namespace
 
+void HttpCaller::Impl::start(const std::shared_ptr<Impl>& impl, const std::shared_ptr<Pending>& pending,
+                             const HttpCall& call) {
+    const auto client = impl->client(call.to, call.on_piece != nullptr);
+    if (!client) return pending->answer(client.error());
+    {
+        const std::lock_guard lock(impl->mutex);
+        pending->client = client->client;
+    }
+    pending->addresses = client->addresses;
+    const std::weak_ptr weak = impl;
+    const auto gone = [pending] { pending->answer(Error{ErrorCode::kUnavailable, "the caller has gone", {}}); };
+    send({.client = client->client,
+          .expected = client->expected,
+          .host = client->host,
+          .self = impl->options.self,
+          .token = impl->options.local_token,
+          .limit = impl->options.max_reply_bytes,
+          .wake_at =
+              [weak, gone](SteadyClock::time_point at, std::function<void()> act) {
+                  if (const auto alive = weak.lock()) return alive->watchdog.watch(at, std::move(act));
+                  gone();
+              },
+          .call_next_address =
+              [weak, gone, pending, call] {
+                  const auto alive = weak.lock();
+                  if (!alive) return gone();
+                  alive->forget(call.to, *pending);
+                  start(alive, pending, call);
+              }},
+         pending, call);
+}
+
 void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> respond) {
     auto pending = std::make_shared<Pending>();
-    // A service that could not be reached may have moved: its name is resolved anew next time.
-    pending->respond = [impl = impl_, to = call.to, respond = std::move(respond)](Result<HttpAnswer> answer) {
-        if (!answer && answer.error().code == ErrorCode::kUnavailable) impl->forget(to);
+    // A service that could not be reached may have moved: its name is resolved anew next time. Of several addresses one
+    // may lose all packets.
+    pending->respond = [impl = impl_, to = call.to, pending = std::weak_ptr(pending),
+                        respond = std::move(respond)](Result<HttpAnswer> answer) {
+        const auto ended = pending.lock();
+        const bool has_more_addresses = ended != nullptr && ended->addresses > 1 && !ended->begun;
+        if (ended != nullptr && !answer &&
+            (answer.error().code == ErrorCode::kUnavailable ||
+             (answer.error().code == ErrorCode::kTimeout && has_more_addresses)))
+            impl->forget(to, *ended);
         impl->gate->pass([&] { respond(std::move(answer)); });
     };
     const std::string where = call.method + " " + call.to.url + call.path.substr(0, call.path.find('?'));
@@ -399,19 +459,9 @@ void HttpCaller::call(HttpCall call, std::function<void(Result<HttpAnswer>)> res
             ErrorCode::kTimeout, where + " did not answer within " + std::to_string(deadline.count()) + " ms", {}});
         pending->cancel.cancel();
     });
-    const auto start = [impl = impl_, pending, call = std::move(call)] {
-        const auto client = impl->client(call.to, call.on_piece != nullptr);
-        if (!client) return pending->answer(client.error());
-        send({client->client, client->expected, client->host, impl->options.self, impl->options.local_token,
-              impl->options.max_reply_bytes,
-              [weak = std::weak_ptr(impl), pending](SteadyClock::time_point at, std::function<void()> act) {
-                  if (const auto alive = weak.lock()) return alive->watchdog.watch(at, std::move(act));
-                  pending->answer(Error{ErrorCode::kUnavailable, "the caller has gone", {}});
-              }},
-             pending, call);
-    };
-    if (impl_->options.allow_private_addresses) return start();
-    pplx::create_task(start);  // looks names up, which may take a while
+    if (impl_->options.allow_private_addresses) return Impl::start(impl_, pending, call);
+    // Looks names up, which may take a while.
+    pplx::create_task([impl = impl_, pending, call = std::move(call)] { Impl::start(impl, pending, call); });
 }
 
 Result<HttpAnswer> HttpCaller::call(HttpCall call) {
