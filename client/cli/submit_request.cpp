@@ -195,7 +195,7 @@ Result<ApplicationRequest> make_request(const SubmitOptions& options, const Id12
     if (!id) return invalid("'" + options.id + "' is no id (26 characters)", "--id");
     request.id = ApplicationId{*id};
     if (!options.name.empty() && !is_one_line(options.name))
-        return invalid("'" + ascii(options.name) + "' must be one line of text, without control characters", "--name");
+        return invalid("'" + ascii(options.name) + "' must be one line of UTF-8 text, without control characters", "--name");
     if (options.name.size() > limits::kMaxJobNameBytes)
         return invalid("is longer than " + std::to_string(limits::kMaxJobNameBytes) + " bytes", "--name");
     request.name = options.name;
