@@ -59,8 +59,12 @@ struct Reply {
 using Respond = std::function<void(Reply)>;
 
 /// A call as the service at its other end reads it from its caller; for those that carry calls without a socket.
-/// Errors: as `parse_query`.
+/// Errors: as `read_target`.
 Result<Call> read_call(const HttpCall& call, const Caller& caller);
+
+/// Decodes a request target, "/a%20b?c=1", into path and query of `call`. Calls over a socket and calls inside the
+/// process are read by it alike. Errors: as `decode_percent` and `parse_query`.
+Result<void> read_target(std::string_view target, Call& call);
 
 /// Splits "a=1&b=2%20x"; errors: bad escapes, a key twice.
 Result<std::map<std::string, std::string>> parse_query(std::string_view text);

@@ -51,8 +51,11 @@ class RestTransport : public ZoneTransport {
     }
     void release_part(const ServiceAddress& to, const PartId& id, const std::string& reason,
                       zbs::Respond<PartStatus> respond) override {
-        send(about(id,
-                   {to, "DELETE", path(id) + "?reason=" + encode_percent(reason.substr(0, 1'000)), {}, kAskDeadline}),
+        send(about(id, {to,
+                        "DELETE",
+                        path(id) + "?reason=" + encode_percent(codec::bounded(reason, 1'000)),
+                        {},
+                        kAskDeadline}),
              decode_status_of(id), std::move(respond));
     }
     void part_profile(const ServiceAddress& to, const PartId& id, zbs::Respond<ApplicationModel> respond) override {

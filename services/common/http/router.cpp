@@ -84,14 +84,20 @@ Result<Call> read_call(const HttpCall& call, const Caller& caller) {
     if (!call.body.empty()) read.content_type = "application/json";
     read.trace = call.trace;
     read.peer = PeerIdentity(caller, Evidence::kCertificate);
-    const std::size_t question = std::min(call.path.find('?'), call.path.size());
-    read.path = call.path.substr(0, question);
-    if (question < call.path.size()) {
-        auto query = parse_query(std::string_view(call.path).substr(question + 1));
-        if (!query) return query.error();
-        read.query = *std::move(query);
-    }
+    if (auto good = read_target(call.path, read); !good) return good.error();
     return read;
+}
+
+Result<void> read_target(std::string_view target, Call& call) {
+    const std::size_t question = std::min(target.find('?'), target.size());
+    Result<std::string> path = decode_percent(target.substr(0, question));
+    if (!path) return path.error();
+    call.path = *std::move(path);
+    if (question == target.size()) return {};
+    auto query = parse_query(target.substr(question + 1));
+    if (!query) return query.error();
+    call.query = *std::move(query);
+    return {};
 }
 
 Result<std::map<std::string, std::string>> parse_query(std::string_view text) {

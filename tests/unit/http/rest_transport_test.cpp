@@ -156,6 +156,26 @@ TEST(RestTransport, CallsAboutATracedApplicationBelongToItsTrace) {
     EXPECT_EQ(seen, expected);
 }
 
+TEST(RestTransport, NamesAndReasonsReachTheZoneItselfAsTheyReachOthers) {
+    const Caller self{CallerKind::kZone, "alpha", "alpha-one"};
+    std::vector<std::string> seen;
+    http::RestTransportOptions options{.client = std::make_unique<Drip>(false),
+                                       .self = self,
+                                       .post = [](const std::function<void()>& work) { work(); }};
+    options.own = [&](const http::Call& call, const http::Respond& respond) {
+        seen.push_back(call.query.contains("reason") ? call.query.at("reason")
+                                                     : call.path.substr(call.path.rfind('/') + 1));
+        respond({.status = 404, .body = "{}"});
+    };
+    const auto transport = http::make_rest_transport(std::move(options));
+    const PartId id{some_id(1)};
+    std::vector<std::string> expected{"a=b 50%.out", std::string(999, 'a')};
+    transport->part_result({"https://alpha", self}, id, expected[0], 0, [](const Result<FileChunk>&) {});
+    // A long reason is cut between two letters: half a letter would be refused as no UTF-8.
+    transport->release_part({"https://alpha", self}, id, expected[1] + "\xc3\xbc", [](const Result<PartStatus>&) {});
+    EXPECT_EQ(seen, expected);
+}
+
 TEST_P(HoldAnswers, ThatNoHonestZoneGivesAreToldAndNotTaken) {
     const PartRequest request = some_part_request();
     PartStatus honest = some_part_status();

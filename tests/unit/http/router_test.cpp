@@ -301,5 +301,19 @@ TEST(ReadCall, SplitsPathAndQueryAndKnowsItsCaller) {
     EXPECT_FALSE(read_call({.to = {}, .path = "/v1/zones?a=1&a=2"}, ana));
 }
 
+TEST(ReadCall, AnyNameComesThroughTheAddressUnchanged) {
+    const Caller zone{CallerKind::kZone, "org-a", "zone-a"};
+    for (const std::string name : {"a=b.out", "run(1).out", "50%.out", "a%20b.out", "q?r&s#t", "x,y;z", "c++ \"d\" 'e'",
+                                   "\xc3\xbcml \xe6\x97\xa5", "+", "~`|{}[]<>^"}) {
+        const std::string target = "/v1/parts/7/results/" + encode_percent(name) + "?why=" + encode_percent(name);
+        const auto read = read_call({.to = {}, .method = "GET", .path = target}, zone);
+        ASSERT_TRUE(read) << name;
+        EXPECT_EQ(read->path, "/v1/parts/7/results/" + name);
+        EXPECT_EQ(read->query.at("why"), name);
+    }
+    for (const char* bad : {"/a%", "/a%zz", "/a%00", "/%ff"})
+        EXPECT_FALSE(read_call({.to = {}, .path = bad}, zone)) << bad;
+}
+
 }  // namespace
 }  // namespace zbs::http

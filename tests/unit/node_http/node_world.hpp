@@ -100,7 +100,6 @@ class LocalClient : public HttpClient {
         if (forged) return respond_later(std::move(respond), *forged);
         Result<http::Call> read = http::read_call(call, who_);
         ASSERT_TRUE(read);
-        read->path = *http::decode_percent(read->path);  // as the edge does
         world_.router.dispatch(*std::move(read), [this, respond = std::move(respond)](http::Reply reply) {
             HttpAnswer answer{reply.status, std::move(reply.body), {}};
             respond_later(respond, std::move(answer));

@@ -77,16 +77,7 @@ Result<http::Call> read_head(const bh::request<bh::string_body>& request) {
     call.fetch_site = request.count("Sec-Fetch-Site") > 1 ? "?" : value_of(request["Sec-Fetch-Site"]);
     call.cookie = value_of(request[bh::field::cookie]);
     if (request.count(bh::field::content_type) == 1) call.content_type = value_of(request[bh::field::content_type]);
-    const std::string_view text(target.data(), target.size());
-    const std::size_t question = std::min(text.find('?'), text.size());
-    Result<std::string> path = http::decode_percent(text.substr(0, question));
-    if (!path) return path.error();
-    call.path = *std::move(path);
-    if (question < text.size()) {
-        auto query = http::parse_query(text.substr(question + 1));
-        if (!query) return query.error();
-        call.query = *std::move(query);
-    }
+    if (auto good = http::read_target({target.data(), target.size()}, call); !good) return good.error();
     return call;
 }
 
