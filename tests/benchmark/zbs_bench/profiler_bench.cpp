@@ -16,8 +16,8 @@ namespace {
 double call_cost(const std::string& kind, bool profiled) {
     const std::string folder = "/tmp/zbs_bench_profiler." + std::to_string(getpid());
     std::string command = ZBS_MPIEXEC " -n 1 ";
-    if (profiled) command += "-genv LD_PRELOAD " ZBS_PROFILER " -genv ZBS_PROFILE_OUT " + folder + ".json ";
-    command += ZBS_PROFILER_COST " 1000000";
+    if (profiled) command += "-genv LD_PRELOAD '" ZBS_PROFILER "' -genv ZBS_PROFILE_OUT " + folder + ".json ";
+    command += "'" ZBS_PROFILER_COST "' 1000000";
     std::FILE* pipe = popen(command.c_str(), "r");
     char words[2][32] = {};
     double ns[2] = {-1, -1};

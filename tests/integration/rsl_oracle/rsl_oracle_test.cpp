@@ -23,8 +23,8 @@ std::optional<std::string> understood(const std::string& text) {
     static const std::string base =
         (std::filesystem::temp_directory_path() / ("zbs_rsl_" + std::to_string(getpid()))).string();
     std::ofstream(base + ".in", std::ios::binary) << text;
-    const int status =
-        std::system((std::string(ZBS_RSL_ORACLE) + " < " + base + ".in > " + base + ".out 2> /dev/null").c_str());
+    const int status = std::system(
+        ("'" + std::string(ZBS_RSL_ORACLE) + "' < " + base + ".in > " + base + ".out 2> /dev/null").c_str());
     std::ifstream in(base + ".out", std::ios::binary);
     std::ostringstream read;
     read << in.rdbuf();

@@ -291,7 +291,7 @@ TEST_F(StepUnitsTest, WhatTheManagerSaysIsTold) {
 TEST(StepStarter, WhatCannotWorkIsToldBeforeItServes) {
     const auto said = [](const std::string& words) {
         std::array<char, 1'000> text{};
-        FILE* const pipe = popen((std::string(ZBS_STEP) + " " + words + " 2>&1; echo $?").c_str(), "r");
+        FILE* const pipe = popen(("'" + std::string(ZBS_STEP) + "' " + words + " 2>&1; echo $?").c_str(), "r");
         const std::size_t got = fread(text.data(), 1, text.size(), pipe);
         pclose(pipe);
         return std::string(text.data(), got);
