@@ -6,6 +6,7 @@ active one is stopped, the other takes over and cancels a job, and who was stopp
 fails with that reason, and nothing of it is left anywhere.
 """
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -104,7 +105,7 @@ def fail_over(world):
     world.log_in()
     world.agents.start()
 
-    job = world.begin("first", f"{world.bin}/apps/ring")
+    job = world.begin("first", shlex.quote(f"{world.bin}/apps/ring"))
     places = {place["machine"] for part in world.view(job)["parts"] for place in part["assignment"]}
     assert places == set(MACHINES), places
     one.process.kill()

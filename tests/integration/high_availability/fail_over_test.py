@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -186,7 +187,7 @@ def fail_over(world):
     assert (world.folder / "state/address").read_text() == one.url + "\n", "operators are sent to the active one"
 
     epochs, tokens = [world.number("SELECT epoch FROM lease")], []
-    mpi_job = world.submit("mpi", MPI_RANKS, f"until [ -e over ]; do sleep 0.2; done; {world.bin}/apps/ring")
+    mpi_job = world.submit("mpi", MPI_RANKS, f"until [ -e over ]; do sleep 0.2; done; {shlex.quote(str(world.bin / 'apps/ring'))}")
     clients = [Client(world, number) for number in range(CLIENTS)]
     for client in clients:
         client.start()

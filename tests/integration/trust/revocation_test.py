@@ -60,7 +60,7 @@ class Revocation(unittest.TestCase):
         self.f.tell("a", "unblock", "spiffe://org-a/user/bea")
         fresh = self.f.user("a", "bea")
         kept = pathlib.Path(fresh.key).parent
-        self.assertEqual([path.name for path in kept.parent.glob(kept.name + ".*")], [], "the earlier key is gone")
+        self.assertEqual([path.name for path in kept.parent.glob(kept.name + ".*")], [kept.name + ".lock"], "the earlier key is gone")
         self.wait("unblocked, fresh certificate", {f"{zone}, new": lambda zone=zone: self.f.ask(zone, fresh)[0] for zone in ZONES}, (200,))
 
     def test_what_was_revoked_stays_so_when_the_block_goes(self):
