@@ -243,7 +243,7 @@ class Story(unittest.TestCase):
         self.tell("zbs profile import model.json -- ./solver input.dat")
         self.tell("zbs profile show model.json", "6")
         self.tell("zbs profile plot model.json -o matrix.svg")
-        self.also("zbs replay --generate random --ranks 6 --clusters 2 --lines 100 --resources $ZBS/tests/apps/three_zones.json --save-trace run.log && gzip run.log")
+        self.also("zbs replay --generate random --ranks 6 --clusters 2 --lines 100 --resources \"$ZBS/tests/apps/three_zones.json\" --save-trace run.log && gzip run.log")
         self.tell_as({"model.json": "other.json"}, "zbs profile run.log.gz -o model.json")
 
     def offline(self):
