@@ -25,7 +25,10 @@ def why_not():
         return ""
     for name in ("package.json", "package-lock.json"):
         shutil.copy(SOURCE / "schemas/lint" / name, WORK)
-    done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=WORK, capture_output=True, text=True, timeout=240)
+    try:
+        done = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=WORK, capture_output=True, text=True, timeout=240)
+    except subprocess.TimeoutExpired:
+        return "npm did not install spectral within 240 s"
     if done.returncode != 0:
         return "npm could not install spectral: " + done.stderr[-500:]
     mark.write_text(wanted)

@@ -132,7 +132,7 @@ class ModuleReadmes(unittest.TestCase):
         kinds = collections.Counter()
         for name in self.names():
             with self.subTest(page=name):
-                text = (SOURCE / name).read_text().replace("/usr/lib/libzbs-profile.so", str(BIN.parent / "lib/libzbs-profile.so")).replace("$ mpiexec ", "$ mpiexec.mpich ")
+                text = (SOURCE / name).read_text().replace("/usr/lib/libzbs-profile.so", shlex.quote(str(BIN.parent / "lib/libzbs-profile.so"))).replace("$ mpiexec ", "$ mpiexec.mpich ")
                 for step in pages.steps(text):
                     kinds[type(step).__name__] += 1
                     reader.do(step)

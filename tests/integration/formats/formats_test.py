@@ -57,6 +57,13 @@ class Formats(unittest.TestCase):
              "--evaluate", self.write("mapping.txt", "".join(f"{index[place]}\n" for place in places)), "--format", form, *options, "--", *program],
             capture_output=True, text=True, timeout=60)
 
+    def agent(self):
+        """In a path without blanks: launchers split it there."""
+        link = self.path("rsh_agent")
+        if not os.path.exists(link):
+            os.symlink(HERE + "/rsh_agent", link)
+        return link
+
     def text(self, *arguments, **options):
         done = self.map(*arguments, **options)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -71,7 +78,7 @@ def rows(text):
 @unittest.skipIf(shutil.which("mpiexec.mpich") is None, "mpiexec.mpich not found (package mpich)")
 class Mpich(Formats):
     def launch(self, name, ranks):
-        done = subprocess.run(["mpiexec.mpich", "-launcher", "rsh", "-launcher-exec", HERE + "/rsh_agent", "-f", self.path(name), "-n", str(ranks),
+        done = subprocess.run(["mpiexec.mpich", "-launcher", "rsh", "-launcher-exec", self.agent(), "-f", self.path(name), "-n", str(ranks),
                                "sh", "-c", "echo $PMI_RANK $FAKE_HOST"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         return rows(done.stdout)
@@ -92,7 +99,7 @@ class Mpich(Formats):
 class OpenMpi(Formats):
     def launch(self, ranks, *options, command="echo $OMPI_COMM_WORLD_RANK $FAKE_HOST"):
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", TMPDIR=self.folder)
-        return subprocess.run(["mpirun.openmpi", "--mca", "plm_rsh_agent", HERE + "/rsh_agent", "--mca", "plm_rsh_no_tree_spawn", "1", "--mca",
+        return subprocess.run(["mpirun.openmpi", "--mca", "plm_rsh_agent", self.agent(), "--mca", "plm_rsh_no_tree_spawn", "1", "--mca",
                                "oob_tcp_if_include", "lo", *options, "-n", str(ranks), "sh", "-c", command],
                               capture_output=True, text=True, timeout=60, env=environment)
 
