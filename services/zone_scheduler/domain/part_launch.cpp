@@ -25,6 +25,8 @@ bool tells_why_all_end(const std::string& reason) {
 constexpr const char* kModelFile = "profile.json";
 constexpr std::size_t kMaxModelBytes = limits::kMaxReplyBytes;  // a larger one could not be handed on
 constexpr Duration kStopGrace = std::chrono::seconds{1};
+/// That the launcher may take to end all ranks after one has left early.
+constexpr Duration kLauncherEnds = std::chrono::seconds{2};
 constexpr int kTerminated = 128 + 15;  ///< exit code of what SIGTERM ended
 /// How much before the start of a reservation its home may launch: clocks run at different speeds.
 constexpr Duration kEarly = std::chrono::seconds{2};
@@ -37,6 +39,13 @@ void preload(const std::string& profiler, std::vector<std::pair<std::string, std
         environment.emplace_back(kPreload, profiler);
     else
         own->second += ":" + profiler;
+}
+
+/// What the end of a rank is for the reason: with zone and machine.
+std::string reason_of(const RankEnd& end, const PartRecord& record, const std::string& zone) {
+    const auto& places = record.status.assignment;
+    const auto place = std::ranges::find(places, end.rank, &RankPlace::rank);
+    return describe(end, zone + (place == places.end() ? "" : "." + place->machine));
 }
 
 Error blocked(const PartId& id) {
@@ -362,7 +371,7 @@ void PartService::stop_blocked(Live& part) {
 }
 
 void PartService::check_running(Live& part) {
-    bool all_gone = true;
+    bool all_gone = true, any_gone = false;
     bool never_started = false;
     int worst = 0;
     std::string why;
@@ -370,7 +379,10 @@ void PartService::check_running(Live& part) {
         const StepStatus status = executor_.status(step);
         if (status.state == StepStatus::State::kRunning) {
             all_gone = false;
-        } else if (status.state == StepStatus::State::kExited && status.exit_code != 0) {
+            continue;
+        }
+        any_gone = true;
+        if (status.state == StepStatus::State::kExited && status.exit_code != 0) {
             // The end of one takes the others along: the walltime that ended one, or its machine, is why all ended.
             if (worst == 0 || tells_why_all_end(status.reason)) why = status.reason;
             if (worst == 0) worst = status.exit_code;
@@ -395,6 +407,12 @@ void PartService::check_running(Live& part) {
         fault = "zone " + config_.zone.name + " stopped before it had started all of its part";
     if (!fault.empty() && not_begun.empty() && worst == 0) part.not_started = true;
     if (!all_gone) {
+        // MPICH's proxy of a rank that left early ends with 0, and the ranks of other proxies wait for that rank.
+        if (fault.empty() && any_gone && !part.stopping) {
+            const std::optional<RankEnd> end = first_end(part.record);
+            if (end && end->before_finalize && std::chrono::abs(clock_.now() - end->at) > kLauncherEnds)
+                fault = reason_of(*end, part.record, config_.zone.name);
+        }
         // One proxy lost takes its ranks with it: the part cannot go on.
         if (!fault.empty() && !part.stopping) stop_steps(part, fault);
         return;
@@ -423,10 +441,7 @@ void PartService::check_running(Live& part) {
     if (!part.stop_asked && verdict.empty() && not_begun.empty() && !tells_why_all_end(why))
         changed.status.first_end = first_end(part.record);
     if (changed.status.first_end && end == PartState::kFailed) {
-        const auto& places = part.record.status.assignment;
-        const auto place = std::ranges::find(places, changed.status.first_end->rank, &RankPlace::rank);
-        reason = describe(*changed.status.first_end,
-                          config_.zone.name + (place == places.end() ? "" : "." + place->machine));
+        reason = reason_of(*changed.status.first_end, part.record, config_.zone.name);
     }
     changed.status.has_profile =
         part.record.profile && profile(part.record.home_caller, part.record.request.id).has_value();

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pwd
+import shutil
 import signal
 import subprocess
 import sys
@@ -161,6 +162,18 @@ class Programs(unittest.TestCase):
     def test_a_rank_that_exits_before_finalizing(self):
         self.check_end("exit", 7, 7, "exited with code 7 before MPI_Finalize")
         self.check_end("exit", 0, 1, "exited with code 0 before MPI_Finalize")
+
+    def test_a_rank_that_exits_early_where_each_rank_has_a_proxy_of_its_own(self):
+        """The plan of the second run is made from the profile of the first: ranks of the two zones take turns."""
+        program = f"{self.folder}/dies"
+        shutil.copy(APPS + "/dies", program)
+        os.chmod(self.folder, 0o755)
+        for expected in ([[0, 1, 2, 3], [4, 5]], [[0, 2, 4], [1, 3, 5]]):
+            done = world.zbs("run", "-n", "6", "-t", "45s", "--", program, "exit", "5", "7", timeout=60)
+            shown = self.last()
+            self.assertEqual(sorted(part["ranks"] for part in shown["parts"]), expected)
+            self.assertEqual((done.returncode, shown["exit_code"]), (7, 7), shown["reason"])
+            self.assertRegex(shown["reason"], r"^rank 5 on \S+ exited with code 7 before MPI_Finalize$")
 
     def test_a_rank_that_a_signal_ends(self):
         for number in (signal.SIGSEGV, signal.SIGKILL):

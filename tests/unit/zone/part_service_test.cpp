@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "services/common/messages/rank_end.hpp"
 #include "services/zone_scheduler/domain/peering_request.hpp"
 #include "tests/support/fake_executor.hpp"
 #include "tests/support/fake_trust.hpp"
@@ -455,6 +456,26 @@ TEST_F(PartServiceTest, ALostMachineIsTheReasonThoughAnotherRankEndsFirst) {
     EXPECT_EQ(status->state, PartState::kFailed);
     EXPECT_EQ(status->reason, "lost machine in zone b") << "which one is not told outside";
     EXPECT_EQ(store.all_parts().at(0).status.reason, "lost machine: m1 is silent in zone b");
+}
+
+TEST_F(PartServiceTest, ARankThatLeavesEarlyEndsThoseOfOtherProxies) {
+    const auto held = parts->hold(home, request(2));
+    ASSERT_TRUE(held) << held.error();
+    LaunchRequest both = launch(*held);
+    both.proxies.push_back({1, held->assignment[0].machine});
+    const RankEnd end{.rank = held->assignment[0].rank, .code = 7, .before_finalize = true};
+    const std::string operation = launch_operation(held->id);
+    executor.script(operation + "-p0",
+                    {.runtime = std::chrono::seconds{1}, .files = {{rank_end_file(end.rank), rank_end_text(end)}}});
+    ASSERT_TRUE(parts->commit(home, held->id, held->token));
+    ASSERT_TRUE(parts->launch(home, held->id, both));
+    clock.advance(std::chrono::seconds{10});
+    const auto status = parts->status(home, held->id);
+    EXPECT_EQ(status->state, PartState::kFailed) << "the other proxy waits for that rank";
+    ASSERT_TRUE(status->first_end);
+    EXPECT_EQ(*status->first_end, end);
+    EXPECT_NE(status->reason.find("exited with code 7 before MPI_Finalize"), std::string::npos) << status->reason;
+    EXPECT_EQ(executor.running(), 0);
 }
 
 TEST_F(PartServiceTest, StoreThatFailsMeansNothingHappened) {
