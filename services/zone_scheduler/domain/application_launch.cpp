@@ -18,7 +18,7 @@ constexpr Duration kCoordinatorDeadline = std::chrono::seconds{10};
 constexpr Duration kStopGrace = std::chrono::seconds{1};
 /// A run this close to its walltime may have been ended by it.
 constexpr Duration kWalltimeNear = std::chrono::seconds{10};
-constexpr Duration kEndWait = std::chrono::seconds{4};
+constexpr Duration kEndWait = std::chrono::seconds{10};
 /// The same where output comes home with the parts, from machines with agents.
 constexpr Duration kOutputWait = std::chrono::minutes{2};
 /// From the end of the last part to that of the launcher, which is told by each proxy over a connection of its own.
@@ -304,8 +304,8 @@ void ApplicationService::ask_how_it_ended(const std::shared_ptr<Run>& run) {
     const bool late = clock_.steady_now() >= run->deadline;
     // A part's end is told once the output of its ranks has come home.
     const bool output = leaves_output_in_parts(run->app.request.launcher) && !late;
-    const bool wanted =
-        run->app.request.profile ? !(run->profile && run->profile->complete) : (unclean && !late) || output;
+    const bool profile = run->app.request.profile && !(run->profile && run->profile->complete);
+    const bool wanted = profile || (unclean && !late) || output;
     if (!wanted || run->next_asked >= order.size() || status.cancel_requested) return bring_results(run);
     const ApplicationPart& part = *order[run->next_asked];
     transport_.part_status(
