@@ -14,6 +14,7 @@ import tempfile
 import threading
 import uuid
 
+from plain_path import plain
 from lossy_network import DEVICE, Host, why_not as why_no_namespaces
 
 MPIEXEC, PROXY = "mpiexec.mpich", "hydra_pmi_proxy"
@@ -116,6 +117,7 @@ class Wan:
 
 def mpi_environment(support):
     """What MPICH 4.0.2 on UCX needs between sites; README.md of this folder says why."""
+    support = plain(support)
     return {"UCX_TLS": "tcp,self", "MPIR_CVAR_NOLOCAL": "1", "UCX_WARN_UNUSED_ENV_VARS": "n", "ZBS_PROFILE": "0",
             "LD_PRELOAD": f"{support}/patient_rank.so:{support}/../../lib/libzbs-profile.so"}
 

@@ -17,8 +17,10 @@ import xml.etree.ElementTree as ElementTree
 ZBS, SOURCE, RSL_ORACLE = sys.argv[1:4]
 sys.path.insert(0, SOURCE + "/tests/support")
 import slurm_cluster
+from plain_path import plain
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+AGENT = plain(HERE + "/rsh_agent")
 AWKWARD = [" lead", "trail ", "&<>\"'", "a\nb", "\t", "", "#$^ %s", "\u00e9\u20ac\U0001f600", "-n", "x=y"]
 ZONES = {"alpha": {"n1": 4, "n2": 4}, "beta": {"n3": 4, "n4": 2}}
 
@@ -57,13 +59,6 @@ class Formats(unittest.TestCase):
              "--evaluate", self.write("mapping.txt", "".join(f"{index[place]}\n" for place in places)), "--format", form, *options, "--", *program],
             capture_output=True, text=True, timeout=60)
 
-    def agent(self):
-        """In a path without blanks: launchers split it there."""
-        link = self.path("rsh_agent")
-        if not os.path.exists(link):
-            os.symlink(HERE + "/rsh_agent", link)
-        return link
-
     def text(self, *arguments, **options):
         done = self.map(*arguments, **options)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -78,7 +73,7 @@ def rows(text):
 @unittest.skipIf(shutil.which("mpiexec.mpich") is None, "mpiexec.mpich not found (package mpich)")
 class Mpich(Formats):
     def launch(self, name, ranks):
-        done = subprocess.run(["mpiexec.mpich", "-launcher", "rsh", "-launcher-exec", self.agent(), "-f", self.path(name), "-n", str(ranks),
+        done = subprocess.run(["mpiexec.mpich", "-launcher", "rsh", "-launcher-exec", AGENT, "-f", self.path(name), "-n", str(ranks),
                                "sh", "-c", "echo $PMI_RANK $FAKE_HOST"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         return rows(done.stdout)
@@ -99,7 +94,7 @@ class Mpich(Formats):
 class OpenMpi(Formats):
     def launch(self, ranks, *options, command="echo $OMPI_COMM_WORLD_RANK $FAKE_HOST"):
         environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", TMPDIR=self.folder)
-        return subprocess.run(["mpirun.openmpi", "--mca", "plm_rsh_agent", self.agent(), "--mca", "plm_rsh_no_tree_spawn", "1", "--mca",
+        return subprocess.run(["mpirun.openmpi", "--mca", "plm_rsh_agent", AGENT, "--mca", "plm_rsh_no_tree_spawn", "1", "--mca",
                                "oob_tcp_if_include", "lo", *options, "-n", str(ranks), "sh", "-c", command],
                               capture_output=True, text=True, timeout=60, env=environment)
 

@@ -12,10 +12,12 @@ import tempfile
 import time
 import unittest
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), sys.argv[4] + "/tests/support"]
 import expected
+from plain_path import plain
 
-LIBRARY, APPS, MPIEXEC, SOURCE = sys.argv[1:5]
+LIBRARY, APPS = map(plain, sys.argv[1:3])
+MPIEXEC, SOURCE = sys.argv[3:5]
 XDLU = "/usr/lib/x86_64-linux-gnu/scalapack/mpich-tests/xdlu"
 
 

@@ -12,7 +12,10 @@ import unittest
 
 BIN, SUPPORT, LIBRARY = map(os.path.abspath, sys.argv[1:4])
 sys.path.insert(0, SUPPORT)
+from plain_path import plain  # noqa: E402
 from wan import JobFailed, Line, Wan, run_mpi, why_not  # noqa: E402
+
+BIN, LIBRARY = plain(BIN), plain(LIBRARY)
 
 SKIPPED = 77  # as CMakeLists.txt tells ctest
 JOB_S = 30
