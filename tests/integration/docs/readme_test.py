@@ -17,9 +17,10 @@ import unittest
 
 BIN, SOURCE = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
 sys.path.insert(0, str(SOURCE / "tests/integration/federation"))
-sys.path.insert(1, str(SOURCE / "tests/integration/docs"))
+sys.path[1:1] = [str(SOURCE / "tests/integration/docs"), str(SOURCE / "tests/support")]
 import federation  # noqa: E402
 import pages  # noqa: E402
+from plain_path import plain  # noqa: E402
 from reader import Reader  # noqa: E402
 
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```", re.M | re.S)
@@ -132,7 +133,7 @@ class ModuleReadmes(unittest.TestCase):
         kinds = collections.Counter()
         for name in self.names():
             with self.subTest(page=name):
-                text = (SOURCE / name).read_text().replace("/usr/lib/libzbs-profile.so", shlex.quote(str(BIN.parent / "lib/libzbs-profile.so"))).replace("$ mpiexec ", "$ mpiexec.mpich ")
+                text = (SOURCE / name).read_text().replace("/usr/lib/libzbs-profile.so", plain(str(BIN.parent / "lib/libzbs-profile.so"))).replace("$ mpiexec ", "$ mpiexec.mpich ")
                 for step in pages.steps(text):
                     kinds[type(step).__name__] += 1
                     reader.do(step)
