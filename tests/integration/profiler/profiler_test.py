@@ -59,7 +59,7 @@ class Messages(ProfilerTest):
         self.assertEqual(self.edges(), {(0, 1): (300, 3), (1, 2): (300, 3), (2, 3): (300, 3), (0, 3): (300, 3)})
         model = self.model()
         self.assertNotIn("complete", model)
-        self.assertEqual(model["program"], APPS + "/ring")
+        self.assertEqual(model["program"], os.path.realpath(APPS + "/ring"))
         self.assertEqual(self.files(), ["model.json"])
 
     def test_every_kind_of_send(self):
