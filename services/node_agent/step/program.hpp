@@ -17,7 +17,7 @@ struct Program {
     const StepOptions& options;
     const process::StepInput& input;
     std::optional<process::Account> account;
-    std::vector<std::pair<std::string, std::string>> login;  ///< `login_environment` of who runs it
+    std::vector<std::pair<std::string, std::string>> login;  ///< `login_environment` of its account
     int job_folder = -1;                                     ///< descriptor of the job's own folder
     int report = -1;                                         ///< gets what went wrong; closed by a good start
     int supervisor_is_here = -1;  ///< read end of a pipe whose other end the supervisor keeps

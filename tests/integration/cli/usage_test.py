@@ -94,9 +94,9 @@ class Directives(Manners):
 
     def test_lines_that_count_for_nothing_are_named(self):
         self.script("#!/bin/sh\n#SBATCH -n 3\n#PBS -l x\n#SBATCH -t 5\ncd .\n#ZBS -n 8\n")
-        told = self.zbs("submit", "--dry-run", "./job.sh").stderr
-        self.assertEqual([told.count(f"job.sh: its {mark} lines count for nothing") for mark in ("#SBATCH", "#PBS")], [1, 1], told)
-        self.assertIn("job.sh, line 6: counts for nothing, because #ZBS lines must stand above the first command", told)
+        printed = self.zbs("submit", "--dry-run", "./job.sh").stderr
+        self.assertEqual([printed.count(f"job.sh: its {mark} lines count for nothing") for mark in ("#SBATCH", "#PBS")], [1, 1], printed)
+        self.assertIn("job.sh, line 6: counts for nothing, because #ZBS lines must stand above the first command", printed)
 
     def test_variables_that_no_shell_passes_on_are_refused(self):
         for name in ("a.b", "1a", "PWD", "IFS"):

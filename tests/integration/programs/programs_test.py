@@ -136,10 +136,10 @@ class Programs(unittest.TestCase):
         done = world.zbs("run", "-q", "--ulimit", "core=1", "--", "true")
         self.assertEqual(done.returncode, 127, done)
         self.assertRegex(self.last()["reason"], "^the program did not begin in zone .: cannot set the limit core to 1: the most that is allowed here is 0$")
-        for words, told in ((("--umask", "9"), "--umask: must be octal"), (("--ulimit", "stack=big"), "--ulimit: 'stack=big' must be NAME=NUMBER")):
+        for words, fault in ((("--umask", "9"), "--umask: must be octal"), (("--ulimit", "stack=big"), "--ulimit: 'stack=big' must be NAME=NUMBER")):
             done = world.zbs("run", *words, "--", "true")
             self.assertEqual(done.returncode, 2)
-            self.assertIn(told, done.stderr)
+            self.assertIn(fault, done.stderr)
 
     def test_a_file_that_no_machine_can_run(self):
         done = world.zbs("run", "-n", "2", "--", self.file("solver", "\x7fELF of another machine", 0o755), timeout=60)
